@@ -7,7 +7,7 @@
 namespace spanscope {
 namespace {
 
-/// Signs that roff draws otherwise than they are typed, and its own.
+/// Escapes characters that mean something to roff, or that roff prints differently.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -40,7 +40,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// One line of a page, which is no request, whatever it begins with.
+/// Returns one line of a page. It is never a roff request, whatever it begins with.
 std::string line(std::string_view text) {
   const bool looksLikeRequest = text.starts_with('.');
   return (looksLikeRequest ? "\\&" : "") + escaped(text) + "\n";
@@ -54,7 +54,7 @@ std::string italic(std::string_view text) {
   return "\\fI" + escaped(text) + "\\fR";
 }
 
-/// Lines without the blanks that they begin with; an empty one parts paragraphs, but for one at either end.
+/// Returns the lines without leading spaces. An empty line between other lines separates paragraphs.
 std::string paragraphs(std::string_view text, std::string_view parting) {
   std::string out;
   bool isParted = false;
@@ -84,8 +84,8 @@ std::string inCapitals(std::string_view text) {
 }  // namespace
 
 ManPage::ManPage(std::string_view name, std::string_view summary, std::string_view version) {
-  // No date: the same sources give the same page. Lines are ragged and words whole, so that nothing that
-  // somebody may type is stretched or parted.
+  // The page has no date, so equal sources give equal pages. Lines are not justified and words are not
+  // hyphenated, so that commands stay as they are typed.
   m_text = ".\\\" SPDX-License-Identifier: GPL-3.0-or-later\n.TH \"" + escaped(inCapitals(name)) +
            "\" 1 \"\" \"Spanscope " + escaped(version) + "\" \"Spanscope\"\n.ad l\n.nh\n";
   heading("NAME");

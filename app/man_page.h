@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Man pages in roff. Both programs write their own pages, so that the installed pages are made from the same
-// values as the help.
+// Man pages in roff. Both programs write their own pages from the same values as the help. Open this file to
+// change the form of the pages.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ class ManPage {
   /// Adds a line that shows how to call the program: `name`, the program or a command, in bold, then `rest`.
   void usage(std::string_view name, std::string_view rest);
   void option(const ManOption& option);
-  /// Adds a word and what it means.
+  /// Adds a word and its meaning.
   void entry(std::string_view word, std::string_view text);
   /// Adds lines without filling.
   void lines(std::string_view text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command line program. An interrupt asks a run to stop and ends whatever else is done; a second one ends
+// The command line program. The first interrupt stops a run, or ends any other work. A second interrupt ends
 // the program at once.
 #include "app/cli/cli.h"
 #include "app/cli/input.h"
@@ -27,7 +27,7 @@
 
 namespace {
 
-/// Those that ask to end. What is closed with its terminal goes on where it was told to (nohup).
+/// Returns the signals that end the program. With nohup, closing the terminal does not end it.
 sigset_t endingSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -39,7 +39,7 @@ sigset_t endingSignals() {
   return signals;
 }
 
-/// What an interrupt concerns.
+/// The objects that an interrupt uses.
 struct Job {
   std::stop_source stop;
   spanscope::UnfinishedFiles files;
@@ -50,7 +50,7 @@ struct Job {
 void watchInterrupts(const std::stop_token& ended, Job& work, const sigset_t& signals) {
   constexpr timespec kPeriod{.tv_sec = 0, .tv_nsec = 50'000'000};
   constexpr timespec kMoment{.tv_sec = 0,
-                             .tv_nsec = 20'000'000};  ///< to give back gigabytes takes its time, too
+                             .tv_nsec = 20'000'000};  ///< freeing gigabytes of memory takes time, too
   bool asked = false;
   while (!ended.stop_requested()) {
     const bool interrupted = sigtimedwait(&signals, nullptr, asked ? &kMoment : &kPeriod) >= 0;
@@ -58,7 +58,7 @@ void watchInterrupts(const std::stop_token& ended, Job& work, const sigset_t& si
       asked = true;
       continue;
     }
-    // What can end by itself has had a moment for it.
+    // Work that can end alone had a moment for it.
     const bool late = asked && !work.endsByItself && !ended.stop_requested();
     if (!interrupted && !late) continue;
     work.files.removeAll();
@@ -72,7 +72,8 @@ int main(int argc, char** argv) {
   spanscope::holdStandardDescriptors();
   spanscope::reportWriteErrors();
   const sigset_t signals = endingSignals();
-  // Blocked before any thread starts, so that every thread inherits it and the watcher alone receives them.
+  // The signals are blocked before any thread starts. Every thread inherits this, so only the watcher
+  // receives signals.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
   Job work;
@@ -92,7 +93,7 @@ int main(int argc, char** argv) {
   std::ostream out(&output);
   std::ostream err(std::cerr.rdbuf());
   err << std::unitbuf;
-  // On a terminal both stand in the same place: what was written first is to be seen first.
+  // A terminal shows both streams in the same place. The tie keeps the order of writing.
   err.tie(&out);
   try {
     spanscope::useInstructionSetOfEnvironment();

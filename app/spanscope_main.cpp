@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What may follow "spanscope" on a command line. Parser, help and man page are made from one list.
+// The options of the program `spanscope`. Parser, help and man page are made from one list.
 
 #include "app/man_page.h"
 #include "engine/base/error.h"
@@ -57,8 +57,7 @@ class WindowArguments {
 
   QCommandLineParser& parser() { return m_parser; }
   const QCommandLineOption& versionOption() const { return m_options.at(1); }
-  /// Whether the man page is asked for. The option is for people who build packages; the help does not show
-  /// it.
+  /// Whether the man page was requested. This option is for package builders, so the help does not show it.
   bool asksForManPage() const;
   std::string manPage() const;
 
@@ -141,14 +140,14 @@ namespace {
 using spanscope::ui::MainWindow;
 using spanscope::ui::Scheme;
 
-/// Nothing where the text is no "1280x800".
+/// Returns an empty size if the text does not have the form "1280x800".
 QSize parseSize(const QString& text) {
   static const QRegularExpression form(QStringLiteral("^([1-9][0-9]{0,5})x([1-9][0-9]{0,5})$"));
   const QRegularExpressionMatch match = form.match(text);
   return match.hasMatch() ? QSize(match.captured(1).toInt(), match.captured(2).toInt()) : QSize();
 }
 
-/// Writes help, version or the page for man. A reader who has left is no mistake.
+/// Writes help, version or the man page. A closed pipe is no error.
 int say(const QString& text) {
   const QByteArray bytes = text.toLocal8Bit();
   const auto size = static_cast<std::size_t>(bytes.size());
@@ -166,13 +165,13 @@ int fail(const QString& text) {
   return 2;
 }
 
-/// Qt ends the program where it finds no display, which is no way to say so.
+/// Whether there is a display. Without one, Qt would end the program without a clear message.
 bool hasDisplay() {
   return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || qEnvironmentVariableIsSet("DISPLAY") ||
          qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
 }
 
-/// Texts in the person's language, where resources hold them.
+/// Installs texts in the user's language, if resources contain them.
 void installTranslations(QTranslator& own, QTranslator& ofQt) {
   const QLocale locale;
   try {
@@ -180,7 +179,7 @@ void installTranslations(QTranslator& own, QTranslator& ofQt) {
         QString::fromStdString(spanscope::workbench::resourceDirectory()) + QStringLiteral("/translations");
     if (!own.load(locale, QStringLiteral("spanscope"), QStringLiteral("_"), folder)) return;
   } catch (const spanscope::Failure&) {
-    return;  // opening the bundled model says the same, in a place where it is read
+    return;  // opening the bundled model reports the same error where the user sees it
   }
   QApplication::installTranslator(&own);
   if (ofQt.load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
@@ -189,7 +188,7 @@ void installTranslations(QTranslator& own, QTranslator& ofQt) {
   }
 }
 
-/// Those that a portable folder brings along, for systems that do not have them.
+/// Adds the fonts of a portable folder, for systems that lack them.
 void addOwnFonts() {
   try {
     const QDir folder(QString::fromStdString(spanscope::workbench::resourceDirectory()) +
@@ -201,7 +200,7 @@ void addOwnFonts() {
   }
 }
 
-/// Pictures, help, its page for man and version can be had without one.
+/// Whether the options need no display: pictures, help, man page and version.
 bool needsNoDisplay(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const QByteArray argument(argv[i]);
@@ -213,7 +212,7 @@ bool needsNoDisplay(int argc, char** argv) {
   return false;
 }
 
-/// What is wrong with the options; empty if nothing is.
+/// Returns the error of the options; empty if they are valid.
 QString problemOf(const QCommandLineParser& arguments) {
   const QString theme = arguments.value(QStringLiteral("theme"));
   if (arguments.isSet(QStringLiteral("theme")) && theme != QLatin1String("light") &&
@@ -233,7 +232,7 @@ QString problemOf(const QCommandLineParser& arguments) {
   return {};
 }
 
-/// What this program can compute with.
+/// Returns the backends of this program.
 spanscope::compute::Backends backends() {
   return spanscope::programBackends();
 }
@@ -243,7 +242,7 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
   options.view = arguments.value(QStringLiteral("screenshot"));
   options.folder = arguments.value(QStringLiteral("output"));
   options.files = arguments.positionalArguments();
-  // The window would ask what to do, and there is nobody to answer.
+  // The window would ask the user about a missing file, but here no user can answer.
   for (const QString& file : options.files) {
     if (!QFileInfo(file).isReadable())
       return fail(QStringLiteral("%1 does not exist or cannot be read").arg(file));
@@ -254,7 +253,7 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
     return fail(QStringLiteral("--size must be WIDTHxHEIGHT, from 320x240 to 16384x16384"));
   }
 
-  // Pictures depend on nothing that was left by a person.
+  // Pictures must not depend on the user's settings and files.
   const QTemporaryDir folder;
   QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
   MainWindow window(settings, folder.path(), backends());
@@ -272,7 +271,7 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
   return code;
 }
 
-/// One after the other, also where something is wrong with one.
+/// Writes the pages one after the other, and continues after an error.
 int writeLessonPages(const QCommandLineParser& arguments, QApplication& application) {
   int code = 0;
   for (const QString& file : arguments.positionalArguments()) {
@@ -293,8 +292,8 @@ int writeLessonPages(const QCommandLineParser& arguments, QApplication& applicat
   return code;
 }
 
-/// What was indexed for retrieval is kept between sessions; without a folder to keep it in, it is not. An
-/// index of an older version is of no use any more.
+/// Keeps the retrieval index between sessions, if there is a folder for it. Removes indexes of older
+/// versions.
 void keepIndex(MainWindow& window) {
   QDir folder(QStandardPaths::writableLocation(QStandardPaths::CacheLocation));
   if (!folder.mkpath(QStringLiteral("."))) return;
@@ -304,8 +303,8 @@ void keepIndex(MainWindow& window) {
   window.workspace().engine().setIndexFile(folder.filePath(name));
 }
 
-/// Memory and threads can run out anywhere, also within Qt: what nothing catches says why the window ends.
-/// Changes that were not saved are in the files of the automatic saving.
+/// Reports an exception that nothing caught, because memory and threads can run out anywhere, also within Qt.
+/// Unsaved changes are in the automatically saved files.
 [[noreturn]] void endWithReason() {
   const char* reason = "an unexpected error";
   try {
@@ -338,7 +337,7 @@ int main(int argc, char** argv) {
   QApplication::setApplicationName(QStringLiteral("spanscope"));
   QApplication::setApplicationVersion(QStringLiteral(SPANSCOPE_VERSION));
   QApplication::setDesktopFileName(QStringLiteral("org.spanscope.Spanscope"));
-  // Fonts and colours come from the theme alone, so that they fit each other.
+  // Only the theme sets fonts and colours, so that they fit each other.
   QApplication::setDesktopSettingsAware(false);
   QApplication application(argc, argv);
   QApplication::setStyle(QStringLiteral("Fusion"));
@@ -366,7 +365,7 @@ int main(int argc, char** argv) {
   if (arguments.isSet(QStringLiteral("screenshot"))) return takeScreenshots(arguments, application);
   if (arguments.isSet(QStringLiteral("lesson-pages"))) return writeLessonPages(arguments, application);
 
-  // Whatever the window, its engine or their ends are busy with, the program is gone in time.
+  // The program ends within this time, even if the window or the engine is busy.
   constexpr std::chrono::milliseconds kTimeToEnd{1500};
   spanscope::ui::EndingSignals signals(kTimeToEnd);
   QSettings settings;

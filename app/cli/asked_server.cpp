@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kMostSeconds = 86'400;
 
-/// The host of an address and its port, where it has one: "gpu-3:8000".
+/// Returns the host of an address, with its port if there is one: "gpu-3:8000".
 std::string hostOf(const std::string& url) {
   const std::string root = remote::rootOf(url);
   const std::size_t begin = root.find("://");
@@ -28,7 +28,8 @@ std::string hostOf(const std::string& url) {
   return rest.substr(0, rest.find('/'));
 }
 
-/// Options count more than what the list says. Throws Failure where a key is not where it should be.
+/// Returns the server of these options. Options override the list of servers. Throws Failure if a key is
+/// missing.
 AskedServer askedServer(const ServerOptions& options, const std::stop_token& stop) {
   AskedServer asked{.name = hostOf(options.url), .server = {.url = options.url, .model = {}}};
   if (std::optional<workbench::NamedServer> known = serverList().find(options.url)) {
@@ -44,8 +45,8 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     if (const std::optional<Error> damage = serverList().problem()) throw Failure(*damage);
     throw Failure({"server",
                    {},
-                   /*id:no-name-list*/ "no name of the list: \"" + options.url + "\"",
-                   "one that spanq remote list writes, or an address such as http://localhost:8000"});
+                   /*id:no-name-list*/ "a name that is not in the list: \"" + options.url + "\"",
+                   "a name that spanq remote list shows, or an address such as http://localhost:8000"});
   }
   const auto milliseconds = [](double seconds) {
     return std::chrono::milliseconds(std::llround(seconds * kMilliseconds));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The server of a command: what the options and the list of servers say of it, and what it says of itself.
+// The server of a command, from its options, the list of servers, and the server's own report. Open this file
+// to add an option for servers.
 #pragma once
 
 #include "app/cli/command.h"
@@ -15,7 +16,7 @@
 namespace spanscope::cli {
 
 struct ServerOptions {
-  std::string url;  ///< or the name of a server in the list
+  std::string url;  ///< an address, or the name of a server in the list
   std::string keyVariable;
   std::string certificates;
   double connectSeconds = 10;
@@ -23,11 +24,11 @@ struct ServerOptions {
   double silenceSeconds = 120;
 };
 
-/// A server as it is asked. `name`: that of the list, or the host of its address.
+/// A server with the data to ask it. `name` is its name in the list, or the host of its address.
 struct AskedServer {
   std::string name;
   remote::RemoteServer server;
-  std::string protocol{};  ///< as the list has it; empty: the first that it takes
+  std::string protocol{};  ///< from the list; empty: the first that the server accepts
   std::size_t atOnce = remote::kStandardAtOnce;
 };
 
@@ -37,11 +38,11 @@ void addServerOptions(CLI::App& command, ServerOptions& server);
 /// An option for the protocol of a server, by its name.
 CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const std::string& help);
 
-/// Options count more than what the list says. Nothing, and why on standard error, where its key is not where
-/// it should be.
+/// Returns the server. Options override the list of servers. If its key is missing, returns nothing and
+/// reports the reason on standard error.
 std::optional<AskedServer> serverToAsk(const Context& context, const ServerOptions& options);
 
-/// Nothing, and why on standard error, where the server cannot be asked.
+/// If the server cannot be asked, returns nothing and reports the reason on standard error.
 std::optional<remote::ServerFacts> factsOf(const Context& context, remote::HttpClient& client,
                                            const std::string& url, const remote::HttpAccess& access);
 

@@ -40,7 +40,7 @@ struct BenchCacheOptions {
   bool json = false;
 };
 
-/// Where a store may be made for a while: in the folder that was given, or beside that of the store.
+/// The folder for a temporary store: the given folder, or the parent of the default store folder.
 fs::path scratchPlace(const std::string& given) {
   std::error_code error;
   if (given.empty()) return workbench::standardStoreFolder().parent_path();
@@ -56,7 +56,7 @@ nlohmann::ordered_json toJson(const experiment::LoadCase& each) {
           {"loaded_tokens", each.tokens}};
 }
 
-/// "0.21 × 12.3": how long, and how many times as fast as computing.
+/// "12.3 ×": how many times as fast as computing.
 std::string times(const experiment::LoadCase& each, const experiment::LoadCase& computed) {
   const double factor = computed.seconds.median / std::max(each.seconds.median, 1e-9);
   return fixed(factor, 1) + " ×";
@@ -120,13 +120,14 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
     context.streams.out << jsonText(json) << '\n';
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
-    context.streams.out << "  time to the logits after a document: all of it computed, or all but its last "
-                           "token loaded; medians of "
-                        << options.load.repeats << "\n\n"
-                        << table.text()
-                        << "\n  host: another document of the same size is evicted to host memory. disk: the "
-                           "system has the file in memory.\n  cold disk: the system was asked to drop the "
-                           "file. store: time to write it, with the wait for the disk\n";
+    context.streams.out
+        << "  time to the logits after a document: all of it computed, or all but its last "
+           "token loaded; medians of "
+        << options.load.repeats << "\n\n"
+        << table.text()
+        << "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the "
+           "system has the file in memory.\n  Cold disk: the system was asked to drop the "
+           "file.\n  Store: time to write the file, with the wait for the disk.\n";
     if (isWorse)
       context.streams.out << "  A factor below 1 means that computing is faster: this tier does not help for "
                              "such documents.\n";

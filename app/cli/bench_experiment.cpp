@@ -43,7 +43,7 @@ constexpr double kMostPlace = 1'000'000;
 
 struct BenchExperimentOptions {
   SessionOptions session;
-  std::string queryFile;  ///< whose documents and question are measured; empty: the program makes them up
+  std::string queryFile;  ///< the query with the documents and the question; empty: generated ones
   QueryOptionTexts query;
   experiment::ExperimentRequest request;
   std::string csv;
@@ -74,7 +74,7 @@ const char* typeName(experiment::FieldKind kind) {
   return "";
 }
 
-/// What a field takes, and takes unless told otherwise, to stand behind its help.
+/// The range and the default of a field, for the end of its help.
 std::string rangeText(const experiment::ExperimentField& field) {
   const std::string standard = fmt::format(" [{}]", field.standard);
   switch (field.kind) {
@@ -125,7 +125,7 @@ void writeText(std::ostream& out, const ExperimentResult& result) {
   for (const std::string& remark : result.remarks) out << "  " << remark << '\n';
 }
 
-/// How long it takes, in a sentence.
+/// The duration, as a sentence.
 std::string estimateText(const jobs::JobEstimate& estimate) {
   if (estimate.seconds) return "This takes " + experiment::durationText(*estimate.seconds) + ".";
   return /*id:experiment-time-unknown*/
@@ -164,8 +164,8 @@ experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const Benc
           .place = options.place};
 }
 
-/// Takes documents and question from the file of --query; an augment finds its documents now. `model`:
-/// becomes the one that was loaded for it, if one was. False: the file is wrong, which was said.
+/// Takes documents and question from the file of --query, and retrieves the documents of an augment. `model`
+/// becomes the model that was loaded for this, if any. False: the file is wrong, which was reported.
 bool takeDocuments(const Context& context, const BenchExperimentOptions& options,
                    experiment::ExperimentRequest& request, std::shared_ptr<workbench::ModelBundle>& model) {
   QueryOptions given = queryOptions(options.query);
@@ -203,7 +203,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   own.loadBeside = [&](const workbench::RunSettings& settings) {
     SessionOptions session = options.session;
     session.settings = settings;
-    session.settings.chatTemplate = "auto";  // the other is that of the first model
+    session.settings.chatTemplate = "auto";  // the other template is that of the first model
     return loadChosenModel(session, context.backends);
   };
   CommandService service(context, std::move(own));
@@ -214,7 +214,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   bool isSaid = false;
   const workbench::JobHandle handle = service.carryOut(job, [&] {
     const std::shared_ptr<const ExperimentResult> now = job->found();
-    // Where standard error is no terminal, it has errors and warnings alone.
+    // If standard error is no terminal, it gets only errors and warnings.
     const auto estimate = job->estimate();
     if (estimate && !isSaid && context.streams.terminal != nullptr) {
       showProgress(context, "");
@@ -223,14 +223,14 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
     }
     showProgress(context, now->doing.empty() ? std::string() : progressText(*now, job->secondsLeft()));
   });
-  // What was measured before a stop is reported.
+  // Measurements from before a stop are reported.
   const ExperimentResult& result = *job->found();
   ExitCode code = handle.state() == workbench::JobState::Stopped ? ExitCode::Stopped : ExitCode::Fine;
   try {
     handle.rethrow();
   } catch (const Failure& failure) {
     showProgress(context, "");
-    // What is wrong with a file shows before anything is measured.
+    // An error of a file is found before anything is measured.
     if (!failure.error().file.empty() && result.points.empty()) throw;
     code = ExitCode::RunFailed;
     context.streams.err << failure.what() << '\n';
@@ -275,7 +275,7 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
     const std::string made = experiment.own.made;
     command
         ->add_option("--query", options->queryFile,
-                     fmt::format("Use the documents (the children of plus) and the question of this query in "
+                     fmt::format("Use the documents (children of plus) and the question of this query in "
                                  "place of generated ones{}; - is standard input",
                                  made.empty() ? "" : ", without --" + made))
         ->type_name("FILE");
@@ -308,8 +308,9 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   addNumber(*command, "--at", options->place,
             fmt::format("Point ({}) of the histogram (default: all points together)", experiment.xName),
             Range<double>{0, kMostPlace});
-  command->add_option("--picture", options->picture, "Draw it in this SVG file")->type_name("FILE");
-  command->add_option("--csv", options->csv, "Write every point and measure to this file")->type_name("FILE");
+  command->add_option("--picture", options->picture, "Draw the picture in this SVG file")->type_name("FILE");
+  command->add_option("--csv", options->csv, "Write every point and metric to this CSV file")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   addSettings(
       *command, settings,
@@ -319,13 +320,13 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
     options->query.check();
     const auto made = options->request.values.find(experiment.own.made);
     if (!options->queryFile.empty() && made != options->request.values.end() && !made->second.empty())
-      refuseOption("--" + made->first, made->second, "no value for documents of --query");
+      refuseOption("--" + made->first, made->second, "no value, because --query has the documents");
     const std::vector<std::string> retrieving = queryOptions(options->query).givenForRetrieval;
     if (options->queryFile.empty() && !retrieving.empty())
-      refuseOption(retrieving.front(), /*id:option-augment*/ "an option of augment",
+      refuseOption(retrieving.front(), /*id:option-augment*/ "an option for augments",
                    "--query with an augment");
     if (options->queryFile.empty() && !options->request.expected.empty())
-      refuseOption("--expect", options->request.expected, "--query with the question that it answers");
+      refuseOption("--expect", options->request.expected, "--query with the question of this answer");
     context.action = [&context, options, &experiment] { return runOne(context, experiment, *options); };
   });
 }

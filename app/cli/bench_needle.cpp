@@ -54,11 +54,11 @@ std::string groupName(std::int32_t portion) {
   return portion == 0 ? "all at once" : "k = " + std::to_string(portion);
 }
 
-/// Documents and shares of one experiment, for figures and words that are made of several rows.
+/// The rows of one experiment, and values that are made of several rows.
 struct Report {
   const BenchNeedleOptions& options;
-  std::vector<NeedleRow> rows;  ///< by length of hay, then by k
-  std::int64_t context = 0;     ///< tokens that the model has room for
+  std::vector<NeedleRow> rows;  ///< sorted by length of hay, then by k
+  std::int64_t context = 0;     ///< max tokens of the model
 
   std::int64_t needles() const {
     return static_cast<std::int64_t>(options.needle.documents) * options.needle.trials;
@@ -85,7 +85,7 @@ std::string tableText(const Report& report) {
                    {"names found"},
                    {"missed"},
                    {"lost combining"},
-                   {"reply truncated"},
+                   {"answer truncated"},
                    {"not run"},
                    {"invented"},
                    {"run ms"},
@@ -127,7 +127,7 @@ void writeText(std::ostream& out, const Report& report) {
   const experiment::NeedleOptions& needle = report.options.needle;
   out << fmt::format(
              "  {} documents, each with the name of a cat among hay. {} per row, seed {}, policy {}{}, "
-             "temperature 0\n  A run is good if it finds at least {} of {} names, and at least {:.0f} % of "
+             "temperature 0.\n  A good run finds at least {} of {} names, and at least {:.0f} % of "
              "its names are right.\n  Times are medians of whole runs with an empty cache.\n\n",
              needle.documents, counted(needle.trials, "trial"), needle.seed, needle.policy.name(),
              layoutWords(needle.layout), report.goodCount(), needle.documents, needle.goodShare * 100)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the reports of all benchmarks share.
+// Parts that the reports of all benchmarks share.
 #pragma once
 
 #include "app/cli/command.h"
@@ -20,15 +20,15 @@ nlohmann::ordered_json summaryJson(const experiment::Summary& summary, double fa
 /// The quartiles as "2.15 … 2.57".
 std::string spread(const experiment::Summary& summary, double factor, int digits);
 
-/// Model and device, as the head of a JSON report, and as the first line of a report for people.
+/// Model and device: the head of a JSON report, and the first line of a text report.
 nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const SessionOptions& session);
 void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle, const SessionOptions& session);
 
-/// Makes the folder for pictures before anything is measured, so that minutes of work are not lost because it
-/// cannot be made. Throws Failure.
+/// Creates the folder for pictures. Call it before measuring: an unusable folder is then found before the
+/// measurement. Throws Failure.
 void makeFolder(const std::filesystem::path& folder);
 
-/// Shows on a terminal what is being measured. An empty text wipes the line.
+/// Shows the current measurement on a terminal. An empty text clears the line.
 void showProgress(const Context& context, const std::string& text);
 
 }  // namespace spanscope::cli

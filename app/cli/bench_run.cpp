@@ -71,7 +71,7 @@ std::string reasonOf(CaseGap gap) {
     case CaseGap::NothingToSwap:
       return "no plus has two children";
     case CaseGap::NothingLeft:
-      return "without the children of plus there is nothing to run";
+      return "nothing to run is left without the children of plus";
   }
   return {};
 }
@@ -108,17 +108,17 @@ std::string standingText(const experiment::Comparison& comparison) {
 
 void writeTable(std::ostream& out, const std::vector<CaseSummary>& summaries) {
   const CaseSummary& cold = summaries.front();
-  // Where there is one step, its time is that of the run.
+  // If there is one step, the time of the step is the time of the run.
   const bool hasSteps = std::any_of(summaries.begin(), summaries.end(), [](const CaseSummary& each) {
     return each.firstToken.samples != each.lastFirstToken.samples;
   });
   std::vector<TextTable::Column> columns = {{"case", TextTable::Align::Left},
                                             {metrics::shortHeading(metrics::get("time-to-first-token"))},
-                                            {"least … most"},
+                                            {"min … max"},
                                             {"cold/this"}};
-  if (hasSteps) columns.push_back({"last step's"});
+  if (hasSteps) columns.push_back({"last step"});
   columns.push_back({"run ms"});
-  columns.push_back({"least … most"});
+  columns.push_back({"min … max"});
   for (const char* const id : {"prompt-tokens", "cached-tokens", "relocated-tokens", "computed-tokens"})
     columns.push_back({metrics::get(id).shortName});
   columns.push_back({"blocks"});
@@ -144,18 +144,18 @@ void writeAnswers(std::ostream& out, const std::vector<CaseSummary>& summaries) 
   for (const CaseSummary& each : summaries) {
     if (each.otherAnswers == 0 || each.runCase == RunCase::Floor) continue;
     isSame = false;
-    out << fmt::format("  {}: another answer than the first cold run in {} of {} runs\n",
+    out << fmt::format("  {}: a different answer from the first cold run in {} of {} runs\n",
                        nameOf(each.runCase), each.otherAnswers, each.samples);
   }
   if (!isSame) return;
   const bool hasFloor = find(summaries, RunCase::Floor) != nullptr;
-  out << (hasFloor ? "  all runs except those of the floor gave the same answer\n"
+  out << (hasFloor ? "  all runs except the floor runs gave the same answer\n"
                    : "  all runs gave the same answer\n");
 }
 
 void writeText(std::ostream& out, const BenchRunOptions& options, const jobs::Benchmark& report) {
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
-  out << fmt::format("  {}: {} of each case after one to warm up, policy {}{}; medians\n\n",
+  out << fmt::format("  {}: {} of each case after one warm-up run, policy {}{}; medians\n\n",
                      inputName(options.file), counted(report.turns.size(), "run"),
                      workbench::runOptionsOf(options.session.settings).policy.name(),
                      layoutWords(workbench::layoutOf(options.session.settings.layout)));
@@ -233,7 +233,7 @@ ExitCode runRepeats(const Context& context, const BenchRunOptions& options) {
   warnOfUnused(given, context.streams);
   if (!planned) return ExitCode::WrongInput;
 
-  // What is wrong with the query is reported before a model is loaded.
+  // Errors of the query are reported before a model is loaded.
   experiment::planCases(planned->query(), given.plan);
   std::shared_ptr<workbench::ModelBundle> model = given.retriever->model();
   if (model == nullptr) {

@@ -34,7 +34,7 @@ using experiment::AskedQuestion;
 using experiment::SourceCount;
 using experiment::SourceMeasure;
 
-/// More heads than this would be a measure of the questions they were chosen on.
+/// With more heads, the measure would fit only the questions that chose the heads.
 constexpr std::size_t kMostHeads = 4;
 
 struct BenchSourcesOptions {
@@ -48,7 +48,7 @@ struct BenchSourcesOptions {
   bool json = false;
 };
 
-/// Questions over so many documents.
+/// Questions about this number of documents.
 struct Asked {
   std::int32_t documents = 0;
   std::vector<AskedQuestion> chosenOn;
@@ -69,7 +69,7 @@ struct Found {
 
 struct Report {
   std::vector<Asked> asked;
-  std::vector<Found> found;  ///< what finds most of the questions to choose on comes first
+  std::vector<Found> found;  ///< sorted; the measure that is right for most ranking questions comes first
 };
 
 std::string shareText(std::int32_t found, std::int32_t right) {
@@ -100,7 +100,8 @@ Report reportOf(std::vector<Asked> asked) {
 std::string rightText(const std::vector<AskedQuestion>& asked) {
   const SourceCount right = experiment::countRight(asked);
   const SourceCount all = experiment::countAsked(asked);
-  return fmt::format("{} of {} with one needed, {} of {} with two", right.one, all.one, right.two, all.two);
+  return fmt::format("{} of {} with one needed document, {} of {} with two", right.one, all.one, right.two,
+                     all.two);
 }
 
 void writeText(std::ostream& out, const BenchSourcesOptions& options, const Report& report) {
@@ -115,7 +116,7 @@ void writeText(std::ostream& out, const BenchSourcesOptions& options, const Repo
                        rightText(part.reportedOn));
   }
   std::vector<TextTable::Column> columns = {{"measure", TextTable::Align::Left}};
-  for (const Asked& part : report.asked) columns.push_back({fmt::format("chosen on: {}", part.documents)});
+  for (const Asked& part : report.asked) columns.push_back({fmt::format("ranked on: {}", part.documents)});
   for (const Asked& part : report.asked) {
     columns.push_back({fmt::format("{}: one", part.documents)});
     columns.push_back({fmt::format("{}: two", part.documents)});
@@ -258,7 +259,7 @@ ExitCode runSources(const Context& context, const BenchSourcesOptions& options) 
 
 void addSourcesCommand(CLI::App& group, Context& context) {
   CLI::App* command =
-      group.add_subcommand("sources", "Find the measure of attention that ranks the used documents best");
+      group.add_subcommand("sources", "Find the measure of attention that ranks needed documents best");
   command->footer("Example:\n  spanq bench sources --documents 8,20 --picture pictures\n");
   const auto options = std::make_shared<BenchSourcesOptions>();
   workbench::RunSettings& settings = options->session.settings;
@@ -266,7 +267,7 @@ void addSourcesCommand(CLI::App& group, Context& context) {
   addNumbers(*command, "--documents", options->documents, "Documents per question",
              {experiment::kFewestSources, experiment::kMostSources});
   addNumber(*command, "--rivals", options->rivals,
-            "Documents among them that are similar to a needed one, in two-document questions",
+            "Documents that are similar to a needed one, in questions that need two",
             {0, experiment::kMostSources - experiment::kFewestSources});
   addNumber(*command, "--questions", options->questions,
             "Questions per number of documents; every second question needs two", {2, 100'000});

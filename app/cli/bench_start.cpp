@@ -39,12 +39,12 @@ struct BenchStartOptions {
   bool json = false;
 };
 
-/// Seconds of one way to begin, from a file that the system has in memory.
+/// Seconds of one way to start. The system has the file in memory.
 struct StartTimes {
   const char* name = "";
   bool borrows = false;
   std::vector<double> loading = {};
-  std::vector<double> prompt = {};  ///< the first pass
+  std::vector<double> prompt = {};  ///< the first forward pass
   std::vector<double> both = {};
 };
 
@@ -66,7 +66,7 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
   std::vector<StartTimes> ways = {{.name = "borrowed", .borrows = true}, {.name = "owned"}};
   std::unique_ptr<workbench::ModelBundle> bundle;
   compute::MachineRates machine;
-  // The first round finds the file on the disk, and is not counted.
+  // The first round reads the file from the disk, and does not count.
   for (std::int32_t round = 0; round <= options.repeats; ++round) {
     showProgress(context, "measuring " + std::to_string(round) + " of " + counted(options.repeats, "round"));
     for (StartTimes& way : ways) {

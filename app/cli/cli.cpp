@@ -34,8 +34,8 @@ void describe(CLI::App& app) {
   app.require_subcommand(1);
 }
 
-/// What follows the name of the program, with "--trace=" as the two words that it stands for: the parser
-/// would take the next one for its value.
+/// Returns the arguments after the program's name. "--trace=" becomes "--trace" and an empty word. Otherwise
+/// the parser would use the next argument as the value.
 std::vector<std::string> withValuesApart(int argc, const char* const* argv) {
   std::vector<std::string> words;
   bool hasOptions = true;
@@ -51,7 +51,7 @@ std::vector<std::string> withValuesApart(int argc, const char* const* argv) {
   return words;
 }
 
-/// Answers and questions may be empty texts; whatever else is asked for is something.
+/// Refuses empty values. Only answers and questions may be empty texts.
 void checkIsGiven(const CLI::Option& option, const std::string& type) {
   const std::string name = option.get_name();
   if (name == "--answer" || name == "--reduce-prompt") return;
@@ -65,8 +65,8 @@ void checkIsGiven(const CLI::Option& option, const std::string& type) {
   }
 }
 
-/// Refuses values that are empty, and texts that are not UTF-8, as they are refused from a file or the
-/// terminal. Names of files are what the system says they are.
+/// Refuses empty values, and texts that are not UTF-8, like input from a file or the terminal. Names of files
+/// may have any bytes.
 void checkTexts(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string type = option->get_type_name();
@@ -108,7 +108,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     ExitCode code = ExitCode::Usage;
     try {
       std::vector<std::string> words = withValuesApart(argc, argv);
-      // The parser takes them from the back.
+      // The parser reads the words from the end.
       std::reverse(words.begin(), words.end());
       app.parse(std::move(words));
       checkTexts(app);
@@ -116,7 +116,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     } catch (const CLI::ParseError& error) {
       return app.exit(error, streams.out, streams.err) == 0 ? ExitCode::Fine : ExitCode::Usage;
     }
-    // What is missing because of a stop, such as the answer to a question, is no mistake of the input.
+    // After a stop, missing input such as an answer is not an error of the user.
     return code == ExitCode::WrongInput && context.stop.stop_requested() ? ExitCode::Stopped : code;
   } catch (const OutputFailure& failure) {
     if (context.stop.stop_requested()) return ExitCode::Stopped;
@@ -141,16 +141,16 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
   }
 }
 
-/// What a command that ended with `code` comes to when its output was lost.
+/// Returns the exit code of a command that ended with `code` if its output was lost.
 ExitCode afterLostOutput(ExitCode code, const Streams& streams, const std::stop_token& stop) {
   const bool isStopped = code == ExitCode::Stopped && stop.stop_requested();
   const int error = streams.output != nullptr ? streams.output->error() : 0;
   if (error == EPIPE) return code == ExitCode::Stopped && !isStopped ? ExitCode::Fine : code;
-  const std::string found = error == EBADF ? "it closed"
+  const std::string found = error == EBADF ? "a closed file"
                             : error != 0   ? std::generic_category().message(error)
                                            : "an error while writing to it";
   streams.err
-      << Error{"standard output", {}, found, /*id:can-written*/ "one that can be written to"}.message()
+      << Error{"standard output", {}, found, /*id:can-written*/ "a file that can be written to"}.message()
       << '\n';
   return isStopped ? code : ExitCode::RunFailed;
 }

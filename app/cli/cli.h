@@ -29,23 +29,22 @@ struct Streams {
   /// The terminal of `err`, for progress that is shown and wiped again; nullptr if `err` is no terminal.
   std::ostream* terminal = nullptr;
   bool outIsTerminal = false;                ///< `out` is a terminal
-  bool canAsk = false;                       ///< `in` is a terminal, where a person can answer questions
-  const DescriptorOutput* output = nullptr;  ///< the output behind `out`, if it can tell what went wrong
-  UnfinishedFiles* unfinished = nullptr;     ///< is told which files are being written
-  /// A command sets this when it has something to finish (a trace that must be complete) and will end by
-  /// itself when it is stopped. Before that, while a query is planned or a model is loaded, an interrupt may
-  /// end the program anywhere.
+  bool canAsk = false;                       ///< `in` is a terminal, where the user can answer questions
+  const DescriptorOutput* output = nullptr;  ///< the buffer of `out`, if it keeps its first error
+  UnfinishedFiles* unfinished = nullptr;     ///< gets the files that are being written.
+  /// A command sets this when it will finish its work after a stop, e.g. complete a trace. Until then, an
+  /// interrupt may end the program anywhere, e.g. while it plans a query or loads a model.
   std::atomic<bool>* endsByItself = nullptr;
-  /// Where it is remembered how fast models were; empty: nowhere.
+  /// File with the measured speeds of models; empty: none.
   std::filesystem::path paceFile{};
-  /// Where the models stand that were opened last; empty: nowhere.
+  /// File with the paths of the models that were opened last; empty: none.
   std::filesystem::path recentModelsFile{};
   std::stop_token stop{};  ///< runCli() sets it: a stop request ends the reading of files
 };
 
 /// Runs one command and returns the exit code as a number. It never throws. On a terminal and on `err` it
 /// shows control characters as visible text. If `out` takes no more output, the command ends as soon as it
-/// can, unless it also records a trace. A reader that has gone away is no error.
+/// can, unless it also records a trace. A closed pipe at `out` is no error.
 int runCli(int argc, const char* const* argv, const Streams& streams, const compute::Backends& backends,
            std::stop_token stop);
 

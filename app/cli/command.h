@@ -8,7 +8,7 @@
 #include <functional>
 #include <stop_token>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
+namespace CLI {  // NOLINT(readability-identifier-naming): name of the library
 
 // Forward declarations of CLI11 for headers. The whole of CLI11 takes seconds to compile, so only source
 // files include it.

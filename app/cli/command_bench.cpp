@@ -72,7 +72,7 @@ workbench::ModelBundle loadForBench(const Context& context, const BenchCommandOp
   return workbench::loadModelWeights(modelDirectory(options.session), context.backends, model);
 }
 
-/// What the machine multiplied and read when it was last asked.
+/// The measured rates of the machine: arithmetic and memory.
 std::string limitsLine(const compute::MachineRates& machine) {
   std::string line = "\n  the machine: " + shortNumber(machine.flops) + " FLOP/s in f32";
   if (machine.bf16Flops > 0) line += ", " + shortNumber(machine.bf16Flops) + " in bf16";
@@ -166,7 +166,7 @@ ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
         << "  time to the first token of " << options.abba.documents << " documents and a new question of "
         << counted(options.abba.questionTokens, "token") << "; medians\n\n"
         << table.text() << limitsLine(machine)
-        << "\n  floor: time for the question alone plus one read of its cached keys and values.\n  bound: as "
+        << "\n  Floor: time for the question alone plus one read of its cached keys and values.\n  Bound: as "
            "floor, but with the f32 products if they take longer than the read.\n";
   }
   return ExitCode::Fine;

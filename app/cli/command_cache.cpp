@@ -43,8 +43,8 @@ using cache::PackSummary;
 
 struct CacheCommandOptions {
   std::string folder;
-  std::string model;   ///< of the packs that are cleared
-  std::string target;  ///< of an export
+  std::string model;   ///< model of the packs to clear; empty: all
+  std::string target;  ///< folder for an export
   bool json = false;
 };
 
@@ -54,12 +54,12 @@ std::int64_t now() {
       .count();
 }
 
-/// Opens a store that is there; these commands make none.
+/// Opens an existing store. These commands create none.
 cache::DiskStore openStore(const CacheCommandOptions& options) {
   const std::filesystem::path folder =
       options.folder.empty() ? workbench::standardStoreFolder() : std::filesystem::path(options.folder);
   if (!cache::StoreFolder::isThere(folder))
-    throw Failure({folder.string(), {}, "no span store", "a store, as spanq run --cache-dir creates it"});
+    throw Failure({folder.string(), {}, "no span store", "a store that spanq run --cache-dir created"});
   return cache::DiskStore({.folder = folder, .limit = std::numeric_limits<std::uint64_t>::max()});
 }
 
@@ -160,7 +160,7 @@ ExitCode list(const Context& context, const CacheCommandOptions& options) {
 
 ExitCode verify(const Context& context, const CacheCommandOptions& options) {
   cache::DiskStore store = openStore(options);
-  // What opening it found is gone already.
+  // Opening the store has already removed the damaged files that it found.
   const std::vector<Error> problems = store.takeProblems();
   for (const Error& problem : problems) context.streams.err << problem.message() << '\n';
   const std::vector<PackSummary> packs = store.verify();
@@ -187,7 +187,7 @@ ExitCode clear(const Context& context, const CacheCommandOptions& options) {
 
 ExitCode exportStore(const Context& context, const CacheCommandOptions& options) {
   cache::DiskStore store = openStore(options);
-  // What was begun is taken back where the copying is stopped; behind it anything may end the program.
+  // A stopped copy removes its unfinished files. After the copy, a signal may end the program at any point.
   const auto endsByItself = [&context](bool does) {
     if (context.streams.endsByItself != nullptr) *context.streams.endsByItself = does;
   };
@@ -247,7 +247,7 @@ struct CacheWarmOptions {
   bool json = false;
 };
 
-/// The files that were named, and all in the folders that were, by their names.
+/// Returns the named files, and all files in the named folders, sorted by name.
 std::vector<fs::path> documentsOf(const std::vector<std::string>& given) {
   std::vector<fs::path> documents;
   for (const std::string& name : given) {
@@ -268,7 +268,7 @@ std::vector<fs::path> documentsOf(const std::vector<std::string>& given) {
   return documents;
 }
 
-/// The text as a `file` node gives it. Throws Failure.
+/// Returns the text as a `file` node reads it. Throws Failure.
 std::string textOf(const fs::path& path) {
   std::string text = checkpoint::readFileBytes(path, kMostDocumentBytes, "a document");
   if (auto narrow = utf8OfWide(text)) {
@@ -314,7 +314,7 @@ class WarmCommand {
   }
 
  private:
-  /// Shows what is new: the document that is being computed, what was wrong, what was found.
+  /// Shows new results and errors, and the document that is being computed.
   void look(const workbench::WarmJob& work, const std::vector<fs::path>& documents) {
     takeEvents();
     const std::vector<workbench::WarmedDocument> warmed = work.warmed();
@@ -338,7 +338,7 @@ class WarmCommand {
                       {"milliseconds", warmed.seconds * kMilliseconds}});
   }
 
-  /// Keeps what the store says of itself, and shows warnings.
+  /// Keeps the reports of the store, and shows warnings.
   void takeEvents() {
     std::vector<trace::Event> events;
     m_recorder->drain(events);
@@ -383,7 +383,7 @@ class WarmCommand {
   std::shared_ptr<workbench::ModelBundle> m_model;
   TextTable m_table{{{"document", TextTable::Align::Left}, {"tokens"}, {"stored before"}, {"ms"}}};
   nlohmann::ordered_json m_rows = nlohmann::ordered_json::array();
-  std::size_t m_shown = 0;  ///< of the documents that were warmed
+  std::size_t m_shown = 0;  ///< number of documents whose result was shown
   std::optional<trace::StoreReported> m_last;
   std::uint64_t m_storedBytes = 0;
   bool m_hasStoreFailed = false;

@@ -109,7 +109,7 @@ std::vector<std::string> partsOf(std::string_view list) {
   return parts;
 }
 
-/// The help up to the first pause in it: a line beside others has no room for more.
+/// Returns the beginning of the help up to its first pause, because a completion line has little space.
 std::string beginningOf(const std::string& help) {
   std::size_t end = std::min(help.find('\n'), help.size());
   for (const char* pause : {"; ", ": ", ", e.g. ", ". "}) end = std::min(end, help.find(pause));
@@ -118,7 +118,8 @@ std::string beginningOf(const std::string& help) {
   return line;
 }
 
-/// Names of policies alone: with their values in brackets a shell would want them quoted.
+/// Returns the name of a policy without its values in brackets, because a shell requires quotes around
+/// brackets.
 std::string withoutValues(const std::string& name) {
   return name.substr(0, name.find('('));
 }
@@ -134,7 +135,7 @@ std::vector<std::string> ruleSettings() {
   return settings;
 }
 
-/// Those of a setting by the name of its option.
+/// Returns the choices of a setting by the name of its option.
 std::vector<std::string> choicesOf(const std::string& option) {
   std::vector<std::string> names;
   for (const workbench::Setting& setting : workbench::runSettings()) {
@@ -144,7 +145,7 @@ std::vector<std::string> choicesOf(const std::string& option) {
   return names;
 }
 
-/// Those of a field of an experiment, by the names of both.
+/// Returns the choices of a field of an experiment, by the names of both.
 std::vector<std::string> fieldWords(const std::string& experiment, const std::string& option) {
   const experiment::Experiment* const found = experiment::findExperiment(experiment);
   if (found == nullptr) return {};
@@ -169,7 +170,7 @@ std::vector<std::string> wordsOf(const CLI::Option& option, const std::string& n
   return words.empty() ? choicesOf(name) : words;
 }
 
-/// "words", "files" or "folders", and the lines of the words; without words an empty text.
+/// The kind ("words", "files", "folders" or empty), and one line for each word.
 struct Offers {
   std::string kind;
   std::vector<std::string> lines;
@@ -180,11 +181,11 @@ struct Offers {
   }
 };
 
-/// What an option or an argument takes.
+/// Returns the possible values of an option or an argument.
 Offers valuesOf(const CLI::Option& option, const CLI::App& command) {
   const std::string name = option.get_positional() ? option.get_name(true) : option.get_name();
   const std::string type = option.get_type_name();
-  // The name of an argument says what it is; its type is that of any text.
+  // The name of an argument decides its kind, because the type of all arguments is text.
   const std::string value = option.get_positional() ? name : type.substr(0, type.find_first_of(":{"));
   Offers offers;
   for (const std::string& word : wordsOf(option, name, command)) offers.add(word);
@@ -209,7 +210,7 @@ std::vector<const CLI::App*> commandsOf(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// The place of the cursor among the commands and options, from the words before it.
+/// Finds the place of the cursor among commands and options, from the words before the cursor.
 class CompletionPlace {
  public:
   explicit CompletionPlace(const CLI::App& app) : m_command(&app) {}
@@ -276,7 +277,7 @@ class CompletionPlace {
 }  // namespace
 
 std::string completeWords(const CLI::App& app, const std::vector<std::string>& words) {
-  // Bash divides "--layout=padded" into three words and wants only the last part of it.
+  // Bash divides "--layout=padded" into three words and expects only the last one.
   std::vector<std::string> joined;
   std::size_t dividedAt = 0;  // in the last word
   bool followsEquals = false;

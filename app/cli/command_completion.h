@@ -11,8 +11,8 @@ namespace spanscope::cli {
 /// Adds `completion bash`, `zsh` and `fish`, which write scripts. The scripts call `spanq __complete WORDS…`.
 void addCompletion(CLI::App& app, Context& context);
 
-/// The answer to `spanq __complete`: what the last of `words` may become. `words` does not hold the
-/// program's name; the last one is the word before the cursor, maybe empty.
+/// Returns the answer to `spanq __complete`: the completions of the last word. `words` does not contain the
+/// program's name. The last word ends at the cursor and may be empty.
 ///
 /// The first line is "files" or "folders", which the shell completes, or "words". Then each line is a word
 /// and, after a tab, its help. The text is empty if there is nothing to offer.

@@ -17,9 +17,9 @@ ExitCode showDevices(const Context& context, bool isJson) {
   constexpr double kGibi = 1 << 30;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   TextTable table({{"device", TextTable::Align::Left},
-                   {"what it is", TextTable::Align::Left},
+                   {"description", TextTable::Align::Left},
                    {"memory"},
-                   {"can be used", TextTable::Align::Left}});
+                   {"usable", TextTable::Align::Left}});
   for (const compute::Device& device : context.backends.devices()) {
     nlohmann::ordered_json json{{"device", device.name}, {"is_usable", device.isUsable()}};
     if (!device.description.empty()) json["description"] = device.description;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `spanq explain --predict --as SERVER` says: what that server's cache would find of the prompts of the
-// queries if they are sent to it one after the other.
+// `spanq explain`. With --predict --as SERVER, it predicts the cache hits of that server for queries that it
+// gets one after the other.
 
 #include "app/cli/command.h"
 #include "app/cli/input.h"
@@ -46,11 +46,11 @@ struct SimulatorOptions {
   std::string trace;                  ///< file for the trace of the simulated cache; empty: no file
 };
 
-/// A prompt of a plan, and what is found of it.
+/// A prompt of a plan, and its cache hits.
 struct SimulatorStep {
   StepIndex step = 0;
   std::int64_t prompt = 0;   ///< tokens
-  bool holdsAnswer = false;  ///< which is not known, and counts with the longest that it may be
+  bool holdsAnswer = false;  ///< an unknown answer, which counts with its max length
   simulator::Answer answer;
   workbench::FoundRange found;  ///< in all cases that were tried
   bool isExact() const { return found.isExact() && !holdsAnswer; }
@@ -58,18 +58,18 @@ struct SimulatorStep {
 
 class SimulatorPrediction {
  public:
-  /// Opens the twin with an empty cache. A block size that `options` was given is the server's; other
-  /// settings of policy and pool mean nothing to it. Throws Failure.
+  /// Opens the cache simulator with an empty cache. A block size in `options` is the block size of the
+  /// server. Other settings of policy and pool have no effect. Throws Failure.
   SimulatorPrediction(const CLI::App& command, const PredictionOptions& options,
                       const SimulatorOptions& simulator);
 
   /// As ReusePrediction::use().
   void use(workbench::RunSettings settings);
 
-  /// The steps in the order in which they are sent. `plan` is not distributed, as what is sent to servers is
-  /// not: an inner prompt would be computed again in the outer one. Replies are not known beforehand: each is
-  /// as many unknown tokens as one may expect. Nothing if this plan or one before cannot be run, or if it was
-  /// stopped. `queryJson`: the query of the plan, for the trace.
+  /// The steps in the order in which they are sent. `plan` is not distributed, like requests to servers:
+  /// otherwise an inner prompt would be computed again in the outer prompt. Answers are not known before the
+  /// run. Each counts as its expected number of unknown tokens. Nothing if this plan or an earlier one cannot
+  /// run, or after a stop. `queryJson`: the query of the plan, for the trace.
   std::optional<std::vector<SimulatorStep>> prediction(const plan::Plan& plan, const std::string& queryJson,
                                                        const std::stop_token& stop);
   /// The trace so far, if the user asks for one; each query is a run.
@@ -84,21 +84,19 @@ class SimulatorPrediction {
  private:
   const simulator::Server* m_server;
   ReusePrediction m_prompts;
-  std::int32_t m_maxTokens;  ///< of replies without a limit of their own; 0: none
+  std::int32_t m_maxTokens;  ///< of answers without a limit of their own; 0: none
   std::unique_ptr<simulator::Simulator> m_simulator;
   std::optional<workbench::SimulatorCases> m_cases;  ///< of m_simulator
-  std::size_t m_steps = 0;                           ///< that it has got
-  std::optional<workbench::SimulatedTrace> m_story;  ///< of m_simulator; none: no trace is wanted
+  std::size_t m_steps = 0;                           ///< steps so far
+  std::optional<workbench::SimulatedTrace> m_story;  ///< of m_simulator; none: without a trace
 };
 
 constexpr const char* kAnswerNote =
     /*id:prompt-holds-a-reply*/ "  A prompt contains an answer. It counts with its max length.\n";
 constexpr const char* kDoubtNote =
-    "  ≈ not exact: the count depends on answer lengths, or on the order of requests that are sent at the "
-    "same time\n";
+    "  ≈ not exact: the count depends on answer lengths, or on the order of concurrent requests\n";
 
-/// A stock server gets a prompt as one text.
-/// Servers get the prompt as the chat template writes it.
+/// Servers get the prompt as one text, as the chat template writes it.
 void makePlain(workbench::RunSettings& settings) {
   settings.policy = "prefix";
   settings.layout = "exact";
@@ -213,7 +211,7 @@ std::optional<std::vector<SimulatorStep>> SimulatorPrediction::prediction(const 
     const auto found = std::find_if(predicted->steps.begin(), predicted->steps.end(),
                                     [index](const run::StepPrediction& step) { return step.step == index; });
     if (found == predicted->steps.end()) continue;
-    // A stock server has the prompt as one sequence, as this policy and layout have it.
+    // A server gets the prompt as one sequence, as with this policy and layout.
     if (found->table.segments.size() != 1 || found->table.segments.front().tokens.empty()) continue;
     const plan::Step& step = plan.steps[index];
     workbench::ServerPrompt& prompt = prompts.emplace_back(
@@ -315,7 +313,7 @@ std::string withEntry(const std::string& explained, const char* name, nlohmann::
   return jsonText(json) + "\n";
 }
 
-/// Text in the tokens of that tokenizer, which must outlive the measure.
+/// Measures text in tokens of this tokenizer, which must outlive the measure.
 plan::TextMeasure tokensOf(const text::Tokenizer& tokenizer) {
   return {.count = [&tokenizer](
                        std::string_view text) { return static_cast<std::uint64_t>(tokenizer.count(text)); },
@@ -349,7 +347,7 @@ class ExplainCommand {
       if (m_prediction) m_prediction->use(own);
       if (m_simulator) m_simulator->use(own);
       QueryOptions asked = withSettings(given, m_options.query, own);
-      // What a server would find is of what it would be sent (exports::chatRequests).
+      // Predicts hits in the requests that the server would get (exports::chatRequests).
       if (m_simulator) {
         asked.plan.distribute = false;
         asked.plan.outputForm = plan::OutputForm::Recomputed;
@@ -370,10 +368,10 @@ class ExplainCommand {
   }
 
  private:
-  /// Of this program's own cache.
+  /// Predicts hits in this program's own cache.
   bool isPredicted() const { return m_options.prediction.isWanted && m_options.simulator.server.empty(); }
 
-  /// As `spanq run` does: with the model and cache that documents ask for, unless an option says otherwise.
+  /// Uses the model and cache of the documents, unless an option chooses others, like `spanq run`.
   void openPrediction(const CommandSettings& settings, const std::vector<InputFile>& files) {
     PredictionOptions prediction = m_options.prediction;
     if (prediction.isWanted || prediction.layouts) {
@@ -386,7 +384,7 @@ class ExplainCommand {
     if (!m_options.dot) m_tokenizer = text::loadTokenizer(modelDirectory(prediction.session));
   }
 
-  /// False: it was stopped.
+  /// Returns false after a stop.
   bool explainOne(const std::string& file, const PlannedFile& planned) {
     plan::ExplainOptions explain;
     explain.eachTree = m_options.trees;
@@ -448,14 +446,17 @@ void addExplain(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("explain", "Show the rewritten queries and the steps in which they run");
   command->footer(
-      "Example:\n  spanq explain resources/queries/judge-2.json\n"
-      "  spanq explain --no-distribute resources/queries/judge-2.json\n"
-      "  spanq explain --locality 2 --rule distribute-plus=off resources/queries/judge-4.json\n"
-      "  spanq explain --predict resources/queries/rag.json resources/queries/rag-swapped.json\n"
-      "  spanq explain --why resources/queries/rag.json resources/queries/rag-swapped.json\n"
-      "  spanq explain --predict --as vllm resources/queries/rag.json resources/queries/rag-swapped.json\n"
-      "  spanq explain --layouts resources/queries/rag.json\n"
-      "  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg\n\n"
+      R"(Examples:
+  spanq explain resources/queries/judge-2.json
+  spanq explain --no-distribute resources/queries/judge-2.json
+  spanq explain --locality 2 --rule distribute-plus=off resources/queries/judge-4.json
+  spanq explain --predict resources/queries/rag.json resources/queries/rag-swapped.json
+  spanq explain --why resources/queries/rag.json resources/queries/rag-swapped.json
+  spanq explain --predict --as vllm resources/queries/rag.json resources/queries/rag-swapped.json
+  spanq explain --layouts resources/queries/rag.json
+  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg
+
+)"
       "A document is planned with its own settings. Options win over them.\n");
   const auto options = std::make_shared<ExplainCommandOptions>();
   options->command = command;
@@ -476,7 +477,7 @@ void addExplain(CLI::App& app, Context& context) {
   command->get_option("--why")->excludes(command->get_option("--as"));
 
   command->callback([&context, options, command] {
-    // A prediction for another server is one.
+    // --as implies a prediction.
     options->prediction.isWanted = options->prediction.isWanted || !options->simulator.server.empty();
     checkPredictionOptions(*command, options->prediction);
     options->prediction.session.check();

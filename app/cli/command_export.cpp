@@ -58,12 +58,12 @@ std::vector<std::string> targetNames() {
   return names;
 }
 
-/// "What is written: spnl (SPNL JSON), …"
+/// "Form of the output: spnl (SPNL JSON), …"
 std::string targetsHelp() {
   std::string help;
   for (const ExportTarget& target : exports::exportTargets())
     help +=
-        (help.empty() ? "What is written: " : ", ") + std::string(target.name) + " (" + target.title + ")";
+        (help.empty() ? "Form of the output: " : ", ") + std::string(target.name) + " (" + target.title + ")";
   return help;
 }
 
@@ -87,7 +87,7 @@ void checkTarget(const CLI::App& command, const ExportCommandOptions& options) {
     const auto refuse = [&](const std::string& expected) {
       refuseOption(option->get_name(), "--to " + options.format, expected);
     };
-    // What is retrieved is counted in its tokens.
+    // Retrieval counts tokens with this tokenizer.
     const bool isForFragments = option->get_name() == "--tokenizer" && options.retrieves();
     for (const auto& [name, needed] : groups) {
       if (group == name && !target.has(needed) && !isForFragments) refuse(targetWords(needed));
@@ -108,9 +108,8 @@ void check(const CLI::App& command, const ExportCommandOptions& options) {
   if (isTokens && (options.tokens.tokenizer.empty() || !options.tokens.pad))
     throw CLI::ValidationError("--to tokens", "--tokenizer and --pad are needed");
   if (!target.isWhole() && options.stage != "read") {
-    throw CLI::ValidationError("--stage", isTokens
-                                              ? /*id:tokens-as-read*/ "tokens need the query as it was read"
-                                              : "requests need the query as it was read");
+    throw CLI::ValidationError("--stage", isTokens ? /*id:tokens-as-read*/ "tokens need the unchanged query"
+                                                   : "requests need the unchanged query");
   }
 }
 
@@ -168,14 +167,15 @@ void addExport(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("export", "Write a query in a form that a server accepts");
   command->footer(
       "Standard error names the parts of the query that the target cannot express.\n\n"
-      "Examples:\n  spanq export --to spnl resources/queries/rag.json\n"
-      "  spanq export --to yaml resources/queries/rag.json\n"
-      "  spanq export --to spnl --stage optimized resources/queries/judge-4.json\n"
-      "  spanq export --to spnl --stage lowered resources/queries/judge-4.json\n"
-      "  spanq export --to curl --endpoint http://gpu:8000/v1/query/execute resources/queries/rag.json\n"
-      "  spanq export --to chat resources/queries/chat.json\n"
-      "  spanq export --to tokens --tokenizer resources/models/spanlet --pad 0 --plus 1 "
-      "resources/queries/rag.json\n");
+      R"(Examples:
+  spanq export --to spnl resources/queries/rag.json
+  spanq export --to yaml resources/queries/rag.json
+  spanq export --to spnl --stage optimized resources/queries/judge-4.json
+  spanq export --to spnl --stage lowered resources/queries/judge-4.json
+  spanq export --to curl --endpoint http://gpu:8000/v1/query/execute resources/queries/rag.json
+  spanq export --to chat resources/queries/chat.json
+  spanq export --to tokens --tokenizer resources/models/spanlet --pad 0 --plus 1 resources/queries/rag.json
+)");
   const auto options = std::make_shared<ExportCommandOptions>();
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
   command->add_option("--to", options->format, targetsHelp())

@@ -92,12 +92,13 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
   if (isWrong) return ExitCode::WrongInput;
   context.streams.out << options.file << ": " << counted(counts.steps, "step") << ", "
                       << counted(counts.actions, "action") << ", " << counted(counts.runs, "run") << ", "
-                      << counted(counts.questions, "question") << ", " << counted(counts.metrics, "figure")
-                      << ", " << counted(counts.claims, "statement") << " to hold\n";
+                      << counted(counts.questions, "question") << ", "
+                      << counted(counts.metrics, "figure") << ", " << counted(counts.claims, "statement")
+                      << "\n";
   return ExitCode::Fine;
 }
 
-/// The lesson, unless it has errors, which are then written.
+/// Returns the lesson. If it has errors, reports them and returns nothing.
 std::optional<CheckedLesson> rightLesson(const Context& context, const LessonOptions& options) {
   CheckedLesson checked = checkedLesson(options.file);
   writeDiagnostics(context.streams.err, options.file, checked.diagnostics);
@@ -242,7 +243,7 @@ void addLessonFile(CLI::App& command, LessonOptions& options) {
   command.add_option("FILE", options.file, "A lesson, a Markdown file")->required();
 }
 
-/// What belongs to the machine.
+/// Adds the options for the machine.
 void addMachine(CLI::App& command, LessonOptions& options) {
   addSettings(command, options.session.settings,
               {"model", "adapter", "chat_template", "context", "device", "exact", "arithmetic", "threads"});

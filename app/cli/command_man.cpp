@@ -31,14 +31,14 @@ struct CommandPage {
 };
 
 constexpr const char* kProgram = "spanq";
-/// A list of words that is longer than that stands in the text, not beside the option's name.
+/// A longer list of words is in the text, not beside the option's name.
 constexpr std::size_t kLongestWords = 40;
 
 std::vector<const CLI::App*> commandsOf(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// What stands below the options of a help: indented lines are examples, behind a line that says so.
+/// The text below the options of a help. Indented lines are examples, after a line "Example:" or "Examples:".
 struct Footer {
   std::string notes;
   std::string examples;
@@ -68,7 +68,7 @@ std::string usageOf(const CLI::App& app) {
   return usage;
 }
 
-/// In their alphabet: the parser keeps them by where they lie in memory.
+/// The names in alphabetical order. The parser sorts options by their addresses in memory.
 std::string namesOf(const std::set<CLI::Option*>& options) {
   std::set<std::string> names;
   for (const CLI::Option* option : options) names.insert(option->get_name());
@@ -77,7 +77,7 @@ std::string namesOf(const std::set<CLI::Option*>& options) {
   return list;
 }
 
-/// A sentence behind what is there.
+/// Appends a sentence.
 void addSentence(std::string& text, const std::string& sentence) {
   if (text.empty()) {
     text = sentence;
@@ -146,7 +146,7 @@ std::string sentence(std::string text) {
   return text;
 }
 
-/// What all pages end with that have examples.
+/// Adds the last section of a page that has examples.
 void addExamples(ManPage& page, const std::string& examples) {
   if (examples.empty()) return;
   page.heading("EXAMPLES");
@@ -177,9 +177,9 @@ std::string programPage(const CLI::App& app) {
   page.usage(kProgram, usageOf(app));
   page.heading("DESCRIPTION");
   page.paragraph(
-      "A span query is a prompt as a tree. The tree says which parts are independent of each other. spanq "
-      "does on the command line what the window of Spanscope does. Each command has its own page. The window "
-      "shows the whole manual with F1.");
+      "A span query is a prompt as a tree. The tree says which parts are independent of each other. The "
+      "program spanq does on the command line what the window of Spanscope does. Each command has its own "
+      "page. The window shows the whole manual with F1.");
   page.heading("OPTIONS");
   addOptions(page, app);
   page.heading("COMMANDS");

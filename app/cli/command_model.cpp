@@ -34,7 +34,7 @@
 namespace spanscope::cli {
 namespace {
 
-// What `spanq model list` writes.
+// The output of `spanq model list`.
 
 using workbench::FoundModel;
 
@@ -134,17 +134,16 @@ struct ModelOptions {
 };
 
 struct ListOptions {
-  SessionOptions session;  ///< the device and the pool, of which memory is told
+  SessionOptions session;  ///< device and pool, for the memory of each model
   bool json = false;
 };
 
-/// What `show` says of the texts of a model. One without a known template or a tokenizer is still worth
-/// looking at.
+/// Facts about the texts of a model, for `show`. The template and the tokenizer may be unknown.
 struct TextFacts {
   workbench::TemplateFacts own;
   const text::ChatTemplate* chat = nullptr;  ///< null if it is not known
   std::string templateText;                  ///< its name, or why it is not known
-  bool isGuessed = false;                    ///< told by its marks alone
+  bool isGuessed = false;                    ///< recognized only by its delimiters
 };
 
 TextFacts textFacts(const ModelOptions& options) {
@@ -157,20 +156,19 @@ TextFacts textFacts(const ModelOptions& options) {
     facts.chat = facts.own.found->chat;
     facts.templateText = facts.chat->name;
     facts.isGuessed = facts.own.found->match == text::TemplateMatch::Markers;
-    if (facts.isGuessed) facts.templateText += ", by its marks: the rest of it is not known";
+    if (facts.isGuessed) facts.templateText += ", by its delimiters: the rest of it is unknown";
   } else {
     facts.templateText = "not known (" + facts.own.problem + ")";
   }
   return facts;
 }
 
-/// A template that is not known as it stands, or by its marks alone, and those that could be chosen in its
-/// place.
+/// Describes a template that is unknown or known only by its delimiters, and the templates to choose instead.
 std::string unknownTemplateText(const workbench::TemplateFacts& own) {
   std::string text;
   if (own.source)
     text += "\nThe chat template of " + own.source->file +
-            (own.found ? /*id:known-marks-alone*/ " is known by its marks alone" : " is none that is known") +
+            (own.found ? /*id:known-marks-alone*/ " is known only by its delimiters" : " is unknown") +
             ". It says:\n\n" + own.source->text + (own.source->text.ends_with('\n') ? "" : "\n");
   std::string fitting;
   for (const workbench::TemplateCandidate& candidate : own.candidates) {
@@ -182,7 +180,7 @@ std::string unknownTemplateText(const workbench::TemplateFacts& own) {
   return text + "\n";
 }
 
-/// Every end token with its text, as far as that is known, and who names it.
+/// Every end token with its text, if known, and the files that name it.
 nlohmann::ordered_json describe(const std::vector<EndToken>& tokens, const text::Tokenizer* tokenizer) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const EndToken& end : tokens) {
@@ -261,7 +259,7 @@ ExitCode show(const Context& context, const ModelOptions& options) {
   }
   TextTable table({{"", TextTable::Align::Left}, {"", TextTable::Align::Left}});
   for (const auto& [key, value] : json.items()) {
-    // Shown with the tokens, and below.
+    // The sources are shown with the tokens, the template is shown below.
     if (key == "end_token_sources" || key == "chat_template_source") continue;
     if (key == "end_tokens" && !value.empty()) {
       for (const nlohmann::ordered_json& entry : json["end_token_sources"])
@@ -322,10 +320,9 @@ void addModel(CLI::App& app, Context& context) {
   group->require_subcommand(1);
 
   const auto listed = std::make_shared<ListOptions>();
-  CLI::App* listCommand = group->add_subcommand(
-      "list",
-      "List the models on this machine: those that the window opened last, the bundled ones and those of "
-      "Hugging Face's cache, Ollama, LM Studio and llama.cpp");
+  CLI::App* listCommand = group->add_subcommand("list",
+                                                "List the models on this machine: recent and bundled ones, "
+                                                "and those of Hugging Face, Ollama, LM Studio and llama.cpp");
   listCommand->footer("Example:\n  spanq model list --blocks 4096\n");
   addSettings(*listCommand, listed->session.settings, {"device", "block_size", "blocks", "kv_type"});
   listCommand->add_flag("--json", listed->json, "Write JSON");
@@ -351,9 +348,11 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")
       ->required();
   logitsCommand->add_option("--ids", options->ids, "Token ids, e.g. 1,2,3")->required();
-  logitsCommand->add_option("--segments", options->segments,
-                            "Segments in order, each i (independent: sees only itself) or d (dependent: sees "
-                            "everything before) and its length, e.g. i5,i4,d3; default: one d of all ids");
+  logitsCommand->add_option(
+      "--segments", options->segments,
+      "Segments in order, e.g. i5,i4,d3. Each is i (independent: attends only to itself) or d "
+      "(dependent: attends to everything before), and its length. Default: one d of all "
+      "ids");
   addSettings(*logitsCommand, options->settings,
               {"adapter", "context", "device", "exact", "arithmetic", "threads"});
   logitsCommand->callback(

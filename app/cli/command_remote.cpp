@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a run on a server writes: answers as they come, and what became of each step.
+// Runs a query on a server. The output is the answers as they come, and then a table of the steps.
 
 #include "app/cli/asked_server.h"
 #include "app/cli/bench_report.h"
@@ -63,7 +63,7 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   void text(std::size_t request, const std::string& piece) override;
   void fails(std::size_t request, const Error& error) override;
   void stepEnds(const remote::RemoteStep& step) override;
-  /// Writes what still waits for its turn, when nothing more comes.
+  /// Writes all text that still waits for its turn. Call it at the end.
   void end();
 
  private:
@@ -93,14 +93,14 @@ std::string stepName(const std::vector<exports::ChatRequest>& requests, std::siz
   return (node.empty() ? "the root" : node) + remote::copyText(remote::copyOf(requests, request));
 }
 
-/// What ended an answer.
+/// The reason for the end of an answer.
 std::string endOf(const remote::RemoteStep& step) {
   if (!step.brokenBy.empty()) return step.isStopped ? "a stop" : "an error";
   return step.answer.finish.empty() ? "its end" : step.answer.finish;
 }
 
 std::string countText(const std::optional<std::int64_t>& count) {
-  return count ? std::to_string(*count) : "not said";
+  return count ? std::to_string(*count) : "not reported";
 }
 
 void AnswerPrinter::stepBegins(std::size_t request) {
@@ -186,7 +186,7 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
                    {"ended by", TextTable::Align::Left}});
   bool isMissing = false;
   for (const remote::RemoteStep& step : result.steps) {
-    // A request that failed says nothing of how the server is set up.
+    // A failed request does not show how the server is configured.
     isMissing |= step.cached.state == remote::CachedState::NotReported && !step.cached.isInconsistent &&
                  step.counted > 0 && step.brokenBy.empty();
     const auto ofStep = [&step](std::string text) { return step.counted == 0 ? "above" : std::move(text); };
@@ -194,7 +194,7 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
                   ofStep(remote::cachedText(step.cached)),
                   ofStep(countText(step.answer.generatedTokens) +
                          (step.counted > 1 && step.answer.generatedTokens
-                              ? " in " + counted(step.counted, "reply", "replies")
+                              ? " in " + counted(step.counted, "answer", "answers")
                               : "")),
                   step.timeToFirstToken ? fixed(*step.timeToFirstToken * kMilliseconds, 1) : "–",
                   fixed(step.seconds * kMilliseconds, 1), endOf(step)});
@@ -203,7 +203,7 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
   text += "  sent by " + remote::protocolText(target) + "\n";
   if (isMissing && target.protocol->reporting(kind) == remote::CacheReporting::IfAsked) {
     text += std::string("  ") + kind.title + " does not report cached tokens" +
-            (kind.zeroIsSilent ? ", or found none" : "") + ": " + kind.advice + "\n";
+            (kind.zeroIsSilent ? ", or had none" : "") + ": " + kind.advice + "\n";
   }
   return text;
 }
@@ -239,14 +239,14 @@ nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& reques
   return steps;
 }
 
-/// What a server is and what it can do, for people: a fact a line, under a table of its models.
+/// Facts about a server as text: a table of its models, and one fact per line.
 std::string factsText(const remote::ServerFacts& facts) {
   const remote::ServerKindInfo& kind = remote::infoOf(facts.kind);
   std::string text = std::string(kind.title) + (facts.version.empty() ? "" : " " + facts.version) + "\n";
   if (facts.listsModels) {
     TextTable table({{"model", TextTable::Align::Left}, {"context"}});
     for (const remote::ServedModel& model : facts.models)
-      table.addRow({model.name, model.context ? std::to_string(*model.context) : "not said"});
+      table.addRow({model.name, model.context ? std::to_string(*model.context) : "not reported"});
     text += table.text();
   } else {
     text += "  models: not reported\n";
@@ -327,18 +327,18 @@ struct RemoteRunOptions {
   ServerOptions server;
   std::string file;
   std::string model;
-  bool isUnlisted = false;  ///< whether `model` is sent also where the server does not list it
-  std::string protocol;     ///< by its name; empty: what the server takes
+  bool isUnlisted = false;  ///< whether `model` is sent even if the server does not list it
+  std::string protocol;     ///< by its name; empty: chosen for the server
   std::string tokenizer;    ///< directory or file
   std::string chatTemplate;
   std::optional<std::uint64_t> seed;
-  std::optional<std::size_t> atOnce;  ///< none: as the list of servers has it
+  std::optional<std::size_t> atOnce;  ///< none: the value in the list of servers
   std::string trace;
   bool json = false;
   QueryOptionTexts query;
 };
 
-/// Records a run in a file, if that is wanted.
+/// Records a run in a file, if the options request it.
 class RemoteRecording {
  public:
   RemoteRecording(const Context& context, const RemoteRunOptions& options) : m_context(context) {
@@ -352,7 +352,7 @@ class RemoteRecording {
                            .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
   }
   trace::Sink& sink() { return m_recorder ? static_cast<trace::Sink&>(*m_recorder) : m_none; }
-  /// Whether the file is whole, or none was wanted.
+  /// Whether the file is complete, or there is no file.
   bool finish() {
     const std::optional<Error> error = m_recorder ? m_recorder->finishFile() : std::nullopt;
     if (error) m_context.streams.err << error->message() << '\n';
@@ -374,7 +374,7 @@ struct RemoteRequests {
   std::vector<exports::ChatRequest> messages{};  ///< the same requests for a server that refuses calls
 };
 
-/// Says on standard error what a protocol does otherwise than the query. False: it cannot carry the query.
+/// Reports on standard error how a protocol differs from the query. False: it cannot send the query.
 bool warnOf(const remote::Protocol& protocol, const RemoteRunOptions& options, const query::Node& query,
             const std::string& name, const QueryFile* file, const Streams& streams) {
   return warnOfTarget({.query = query,
@@ -385,7 +385,7 @@ bool warnOf(const remote::Protocol& protocol, const RemoteRunOptions& options, c
                       streams);
 }
 
-/// Nothing, and why on standard error, where the query cannot be sent so.
+/// If the query cannot be sent in this way: returns nothing and reports the reason on standard error.
 std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, const RemoteRunOptions& options,
                                           const query::Node& query, const std::string& name,
                                           const QueryFile* file, const Streams& streams) {
@@ -412,7 +412,7 @@ std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, cons
   return made;
 }
 
-/// Gives a target what writes its prompts. Throws Failure where there is no template or tokenizer.
+/// Sets how prompts of a target are written. Throws Failure if there is no template or tokenizer.
 void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options) {
   if (!target.protocol->needsPrompt) return;
   if (options.chatTemplate.empty() && options.tokenizer.empty()) {
@@ -444,7 +444,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   const std::string name = inputName(options.file);
   const query::Node query = localized(read->query, given.plan.locality, name);
   const QueryFile* const file = given.plan.locality.isOn() ? nullptr : &*read;
-  // What no server could be sent is said before one is asked.
+  // An error that holds for all servers is reported before the server is asked.
   const remote::Protocol* protocol =
       remote::findProtocol(options.protocol.empty() ? there->protocol : options.protocol);
   std::optional<RemoteRequests> sent;
@@ -556,41 +556,40 @@ void addRemoteShow(CLI::App& group, Context& context) {
 void addRemoteRun(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand("run", "Run a query on a server");
   command->footer(
-      "A server that takes span queries (SPNL's endpoint) is sent the query with its joins. Otherwise every "
-      "step of the plan is a chat completion, or a text, whichever the server takes. The answer of an inner "
-      "step is in the prompt of the outer one, and steps that do not need each other are sent at the same "
-      "time. "
-      "What the server does otherwise than the query says goes to standard error.\n\n"
-      "Examples:\n  spanq remote run http://gpu-3:8000 resources/queries/rag.json\n"
-      "  spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json\n"
-      "  spanq remote run --protocol spnl http://localhost:8000 resources/queries/rag.json\n"
-      "  spanq remote run --key-from OPENAI_API_KEY --model gpt-x https://api.example/v1 "
-      "resources/queries/judge-4.json\n");
+      "A server that takes span queries (SPNL's endpoint) gets the query with its joins. For other servers, "
+      "every step of the plan is a chat completion or a text completion. The answer of an inner step is in "
+      "the prompt of the outer step. Steps that do not need each other are sent at the same time. Standard "
+      "error names what the server does differently.\n\n"
+      R"(Examples:
+  spanq remote run http://gpu-3:8000 resources/queries/rag.json
+  spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json
+  spanq remote run --protocol spnl http://localhost:8000 resources/queries/rag.json
+  spanq remote run --key-from OPENAI_API_KEY --model gpt-x https://api.example/v1 resources/queries/judge-4.json
+)");
   const auto options = std::make_shared<RemoteRunOptions>();
   addServerOptions(*command, options->server);
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
-  command->add_option("--model", options->model, "The server's model, in place of the query's");
+  command->add_option("--model", options->model, "Model of the server, in place of the model of the query");
   command->add_flag("--unlisted-model", options->isUnlisted,
-                    "Ask for the chosen model also where the server does not list it");
+                    "Request the chosen model even if the server does not list it");
   addProtocolOption(*command, options->protocol,
-                    "How the server is asked: " + remote::protocolList() +
+                    "Protocol: " + remote::protocolList() +
                         " (default: the first of these that the server has and the query allows)");
   command
       ->add_option("--tokenizer", options->tokenizer,
-                   "Model directory or GGUF file: completions are sent as its tokens, under its template")
+                   "Model folder or GGUF file. Completions are sent as its tokens, in its template")
       ->type_name("DIR");
   addTemplateOption(*command, options->chatTemplate,
-                    "Chat template of completions by its name; without it that of --tokenizer");
-  command->add_option("--seed", options->seed, "Seed of the run; without it the server chooses");
+                    "Name of the chat template of completions (default: the template of --tokenizer)");
+  command->add_option("--seed", options->seed, "Seed of the run (default: the server chooses)");
   command
-      ->add_option(
-          "--at-once", options->atOnce,
-          "Most requests that are sent at the same time; 1: one after the other. Default: that of the "
-          "list of servers, or " +
-              std::to_string(remote::kStandardAtOnce))
+      ->add_option("--at-once", options->atOnce,
+                   "Max requests at the same time; 1: one after the other. Default: the value in the list of "
+                   "servers, or " +
+                       std::to_string(remote::kStandardAtOnce))
       ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
       ->type_name("N");
-  command->add_option("--trace", options->trace, "Record the events of the run in this file")
+  command->add_option("--trace", options->trace, "Record the events of the run to this file")
       ->type_name("FILE");
   command->add_flag("--json", options->json, "Write JSON");
   addSettingOption(*command, options->query);

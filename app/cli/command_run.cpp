@@ -62,7 +62,7 @@ struct Options {
   const CLI::App* command = nullptr;
 };
 
-/// What a run needs of a query that was planned.
+/// The data of a planned query that its run needs.
 struct PlannedRun {
   plan::Plan plan;
   std::string queryJson;  ///< canonical, as it was planned
@@ -75,7 +75,7 @@ struct Job {
   std::shared_ptr<const PlannedRun> planned;
 };
 
-/// Plans wait for their runs, thousands perhaps: those that are equal are kept once.
+/// Plans that wait for their runs, perhaps thousands. Equal plans are kept once.
 class PlannedRuns {
  public:
   std::shared_ptr<const PlannedRun> keep(PlannedFile file, workbench::RunSettings settings) {
@@ -113,7 +113,7 @@ ExitCode exitCodeOf(trace::RunOutcome outcome) {
 
 class RunCommand {
  public:
-  /// `model`: the one that was chosen, if it is loaded already.
+  /// `model`: the chosen model, if it is already loaded.
   RunCommand(const Context& context, const Options& options, std::vector<Job> jobs,
              std::shared_ptr<workbench::ModelBundle> model)
       : m_context(context),
@@ -146,7 +146,7 @@ class RunCommand {
     try {
       inSession([](run::Session&, const std::stop_token&) {});
     } catch (...) {
-      // A recording of nothing must not take the place of another.
+      // An empty recording must not replace another one.
       m_recorder->discardFile();
       throw;
     }
@@ -169,7 +169,7 @@ class RunCommand {
   }
 
  private:
-  /// Before the session begins, so that the file holds the session's first event.
+  /// Before the session begins, so that the file has the session's first event.
   bool startRecording() {
     if (m_options.trace.empty()) return true;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -194,8 +194,8 @@ class RunCommand {
     return rules;
   }
 
-  /// Waits until the blocks that the runs leave are on the disk. A stop ends the wait. Says that it waits
-  /// where that takes long, and what went wrong.
+  /// Waits until the blocks of the runs are on the disk. A stop ends the wait. Reports a long wait, and
+  /// errors.
   void keepBlocks() {
     constexpr std::chrono::seconds kLong(1);
     const auto begin = std::chrono::steady_clock::now();
@@ -219,7 +219,7 @@ class RunCommand {
     }
   }
 
-  /// Does something with the session, which is opened where it is not open yet. `look`: see CommandService.
+  /// Calls `does` with the session, and opens the session first if necessary. `look`: see CommandService.
   void inSession(std::function<void(run::Session&, const std::stop_token&)> does,
                  const std::function<void()>& look = {}) {
     const auto work = std::make_shared<workbench::FunctionJob>(
@@ -275,7 +275,7 @@ class RunCommand {
     RunPrinter view(streams, plan, m_options.json, inputName(job.file), m_options.session.config().blockSize);
     experiment::FinishedAnswers gathered;
     const std::shared_ptr<workbench::RunJob> work = runLive(job, options, view, gathered);
-    // Nothing where the run was stopped before it began.
+    // There is no result if the run was stopped before it began.
     run::RunResult result{.outcome = trace::RunOutcome::Stopped, .error = {}, .steps = {}, .answer = {}};
     if (work->result()) result = *work->result();
 
@@ -293,7 +293,7 @@ class RunCommand {
       if (options.layout != layout::Layout::Exact) runs.back()["layout"] = layoutJson(view.layoutMetrics());
       if (m_options.fidelity) runs.back()["fidelity"] = fidelityJson(plan, result, measured);
     } else {
-      // A run that failed before its first step was admitted has nothing to sum up.
+      // A run that failed before its first step was admitted has nothing to summarize.
       const bool anyAdmitted = std::any_of(result.steps.begin(), result.steps.end(),
                                            [](const auto& step) { return step.metrics.promptTokens > 0; });
       if (anyAdmitted) {
@@ -319,7 +319,7 @@ class RunCommand {
         workbench::layoutOf(settings.layout));
   }
 
-  /// Whether what is said of the runs is the same of all of them.
+  /// Whether all runs have the same policy, layout and seed.
   bool isOneSetting() const {
     return std::all_of(m_jobs.begin(), m_jobs.end(), [this](const Job& job) {
       const workbench::RunSettings& first = m_jobs.front().planned->settings;
@@ -355,15 +355,15 @@ class RunCommand {
   CommandService m_service;
 };
 
-/// In the words of the list that the window shows.
+/// Uses the words of the list of problems in the window.
 void warnOfNothingToGenerate(const std::string& file, std::ostream& err) {
   err << inputName(file) << ": warning: " << document::nothingToGenerate().words() << ". "
       << document::nothingToGenerateHint().words() << '\n';
 }
 
 ExitCode runFiles(const Context& context, Options options) {
-  // All files are planned before the model is loaded: a mistake in the last one should not cost the runs
-  // before it.
+  // All files are planned before the model is loaded: a mistake in the last file should not cost earlier
+  // runs.
   std::vector<InputFile> files = readInputFiles(options.files, context.streams);
   const workbench::RunSettings written = options.session.settings;
   const CommandSettings settings(*options.command, written, options.query.settings);
@@ -400,10 +400,12 @@ ExitCode runFiles(const Context& context, Options options) {
 void addRun(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("run", "Run queries, one after the other, with one cache");
   command->footer(
-      "Examples:\n"
-      "  spanq run resources/queries/rag.json resources/queries/rag-swapped.json\n"
-      "  spanq run --policy prefix --json --trace run.trace resources/queries/judge-4.json\n"
-      "  spanq run --policy prefix resources/queries/parameters.span\n\n"
+      R"(Examples:
+  spanq run resources/queries/rag.json resources/queries/rag-swapped.json
+  spanq run --policy prefix --json --trace run.trace resources/queries/judge-4.json
+  spanq run --policy prefix resources/queries/parameters.span
+
+)"
       "A document runs with its own settings, as in the window. Options win over them. Only options record a "
       "run or use a server for vectors.\n");
   const auto options = std::make_shared<Options>();

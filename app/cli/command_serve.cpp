@@ -63,7 +63,7 @@ std::vector<std::string> clientKeys(const ServeOptions& options, const Streams& 
   }
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
   if (const char* const key = std::getenv(kKeyVariable); key != nullptr) {
-    // A server without keys is not what the user meant who set the variable.
+    // A user who set the variable does not expect a server without keys.
     if (*key == '\0')
       throw Failure(
           {.file = {}, .place = kKeyVariable, .found = "no key", .expected = "a key, or no such variable"});
@@ -89,7 +89,7 @@ server::ServerConfig serverConfig(const ServeOptions& options, const Streams& st
   return config;
 }
 
-/// Takes what waits in the recorder's queue, which nobody looks at.
+/// Empties the recorder's queue, which nothing else reads.
 void serveUntilStopped(trace::Recorder& recorder, const std::stop_token& stop) {
   constexpr std::chrono::milliseconds kPeriod(50);
   std::vector<trace::Event> events;
@@ -114,7 +114,7 @@ ExitCode serve(const Context& context, ServeOptions options, const CLI::App& com
   workbench::JobService service(context.backends, nobody, own);
   workbench::ServedEngine engine(service, options.session.settings, model, own.session, own.recorder);
   server::Server server(std::move(config), engine);
-  // A pool that does not fit is told now, and not to the first client.
+  // A pool that does not fit is reported now, and not to the first client.
   const workbench::JobHandle opened = service.submit(std::make_shared<workbench::FunctionJob>(
       [](workbench::JobContext& place, const std::stop_token& stop) { place.sessionFor({}, stop); }));
   opened.wait();
@@ -147,10 +147,12 @@ void addServe(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("serve", "Serve SPNL's and OpenAI's protocols with one model and its cache");
   command->footer(
-      "Examples:\n"
-      "  spanq serve\n"
-      "  spanq serve ~/models/smollm2 --served-name '*' --blocks 4096\n"
-      "  spanq serve --host 0.0.0.0 --api-key-file keys --tls-cert cert.pem --tls-key key.pem\n\n"
+      R"(Examples:
+  spanq serve
+  spanq serve ~/models/smollm2 --served-name '*' --blocks 4096
+  spanq serve --host 0.0.0.0 --api-key-file keys --tls-cert cert.pem --tls-key key.pem
+
+)"
       "Endpoints: /v1/chat/completions, /v1/completions, /v1/query/execute (SPNL), /v1/models, /tokenize, "
       "/detokenize, /metrics and /health. An interrupt ends the server after its running requests; new "
       "requests are refused. Keys of clients come from a file or from SPANQ_API_KEY. Each key has its own "

@@ -14,25 +14,27 @@
 
 namespace spanscope::cli {
 
-/// The model that was loaded for a command, for all of its works, and sessions as its options say. Nobody
-/// listens to their events.
+/// Uses the loaded model for all jobs of a command, and the options for their sessions. Events of the
+/// sessions have no listener.
 workbench::OwnModel ownModel(std::shared_ptr<workbench::ModelBundle> model, const SessionOptions& options);
 
-/// The run service as a command uses it: with the model that was loaded for the command, one work at a time.
+/// The run service of a command. It uses the model that was loaded for the command, and does one job at a
+/// time.
 class CommandService {
  public:
-  /// The context must outlive it.
+  /// The context must outlive this object.
   CommandService(const Context& context, workbench::OwnModel own);
 
-  /// Has a work done, on the service's thread, so that the engine never waits for the terminal. `look` is
-  /// called as often as a person can see, and once more when the work has ended. What stops the command stops
-  /// the work. Returns the handle of the work, which has ended.
+  /// Does a job on the service's thread, so that the engine never waits for the terminal. `look` is called
+  /// every 15 ms, and once more after the job has ended. A stop of the command also stops the job. Returns
+  /// the handle of the ended job.
   workbench::JobHandle carryOut(std::shared_ptr<workbench::Job> work, const std::function<void()>& look = {});
 
-  /// Says what a measurement does now.
+  /// Reports the current step of a measurement.
   using Tell = std::function<void(const std::string& doing)>;
-  /// Has a measurement done as a work, in sessions that it opens itself; what it does is shown as progress.
-  /// It heeds the stop of the context. Throws what it throws, also after a stop.
+  /// Does a measurement as a job, and shows its current step as progress. The measurement opens its own
+  /// sessions, and must end soon after a stop of the context. Throws what the measurement throws, also after
+  /// a stop.
   void measure(const std::function<void(const Tell& report)>& measurement);
 
  private:

@@ -27,12 +27,12 @@
 namespace spanscope::cli {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;  // of a file of scenarios, unpacked
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;  // of an uncompressed file of scenarios
 
 struct SimulatorCommandOptions {
   std::string file;
-  std::string trace;                  ///< empty: none
-  std::optional<std::uint64_t> line;  ///< whose scenario is traced
+  std::string trace;                  ///< empty: no trace
+  std::optional<std::uint64_t> line;  ///< line of the scenario to trace
 };
 
 bool isBlank(std::string_view line) {
@@ -49,7 +49,7 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
-/// The line, from 1, whose scenario is traced. Throws Failure where it is not one.
+/// Returns the line, from 1, of the scenario to trace. Throws Failure if there is no such scenario.
 std::size_t tracedLine(const std::vector<std::string_view>& lines, const std::string& name,
                        const SimulatorCommandOptions& options) {
   const auto scenarios = static_cast<std::size_t>(

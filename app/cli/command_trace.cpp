@@ -37,7 +37,7 @@
 namespace spanscope::cli {
 namespace {
 
-/// A document of a prompt, with its share in what the reply read.
+/// A document of a prompt, with its share of the answer's attention.
 struct TraceSource {
   NodePath node;
   std::string text;  ///< text of its tokens as they are shown
@@ -56,18 +56,18 @@ struct RequestSources {
 
 constexpr std::size_t kLongestText = 60;  // characters
 
-/// What was recorded of one request; points into the events.
+/// The recorded data of one request. It points into the events.
 struct Recorded {
   RunId run = 0;
   NodePath node;
   const trace::SpanTableLaidOut* table = nullptr;
   const trace::PromptDivided* divided = nullptr;
-  std::map<std::int32_t, const trace::SegmentAttention*> rows;   ///< by token of the reply
-  std::map<std::int32_t, const trace::PartAttention*> partRows;  ///< by token of the reply
+  std::map<std::int32_t, const trace::SegmentAttention*> rows;   ///< by token of the answer
+  std::map<std::int32_t, const trace::PartAttention*> partRows;  ///< by token of the answer
   std::string answer;
 };
 
-/// What a person wrote of tokens [begin, end), without what the chat template adds.
+/// Returns the text of tokens [begin, end) without the tokens of the chat template.
 std::string textOf(const trace::SegmentInfo& segment, std::int32_t begin, std::int32_t end) {
   std::string text;
   std::int32_t token = 0;
@@ -105,13 +105,14 @@ std::string beginningOf(const std::string& text) {
   return beginning + "…";
 }
 
-/// "2.4 %", "0.031 %": two digits, whatever the size, and never 0 or 100 for what is not.
+/// Returns "2.4 %" or "0.031 %": two digits for any size. The result is 0 or 100 only if the share is exactly
+/// 0 or 1.
 std::string percent(double share) {
   const bool isSmall = share > 0 && share < 0.1;
   return isSmall ? fmt::format("{:.2g} %", share * 100) : trace::shareNumber(share) + " %";
 }
 
-/// The sources of every request for which attention was recorded, in order.
+/// Returns the sources of every request with recorded attention, in order.
 std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
   std::map<RequestId, Recorded> requests;
   for (const trace::Event& event : events) {
@@ -199,7 +200,7 @@ struct TraceCommandOptions {
   bool json = false;
 };
 
-/// The names in lists with commas. A name that no event has is refused.
+/// Returns the names of comma-separated lists. Refuses names that no event has.
 std::vector<std::string> eventNamesIn(const std::vector<std::string>& lists) {
   static const std::vector<std::string> known = trace::eventNames();
   std::vector<std::string> names;
@@ -253,7 +254,7 @@ nlohmann::ordered_json toJson(const metrics::ResidencyMetrics& metrics) {
           {"median_gap_seconds", orNull(metrics.gap)}};
 }
 
-/// Of all requests of runs.
+/// Returns the sources of all requests of runs.
 metrics::Totals totalsOf(const metrics::TraceStats& stats, const std::vector<trace::Event>& events) {
   metrics::Totals totals{.account = stats.account};
   metrics::Meters meters;

@@ -49,7 +49,7 @@ struct ValidateCommandOptions {
   const CLI::App* command = nullptr;
 };
 
-/// Files as when the query is run. Nobody is asked: any answer makes the query as right or wrong as another.
+/// The files of a run. Questions get any answer, because no answer changes whether the query is valid.
 class ValidationInputs final : public query::Surroundings {
  public:
   explicit ValidationInputs(QueryInputs& inputs) : m_inputs(inputs) {}
@@ -72,7 +72,7 @@ struct Checked {
   std::vector<query::ParameterDeclaration> declarations;
 };
 
-/// What a run of the document would say of its files.
+/// The problems that a run of the document would report for its files.
 document::ProblemContext contextOf(query::Surroundings& surroundings) {
   document::ProblemContext context;
   context.fileReason = [&surroundings](const std::string& path,
@@ -89,7 +89,7 @@ document::ProblemContext contextOf(query::Surroundings& surroundings) {
   return context;
 }
 
-/// What is seen by planning the whole query, however large it gets.
+/// The results of planning the whole query, whatever its size.
 struct Planned {
   std::vector<document::QueryProblem> refusals;  ///< what the planner refuses
   std::optional<run::PlanFit> fit;               ///< nothing: there is no model, or the prompts are not known
@@ -133,8 +133,8 @@ Planned planned(const document::Document& document, const workbench::ModelBundle
   return result;
 }
 
-/// The problems that the window shows. `devices`: null if the machine and the model are not looked at. Adds
-/// to `refusals` what the planner says of the whole query.
+/// The problems that the window shows. `devices`: null if machine and model are not checked. Adds the
+/// planner's errors of the whole query to `refusals`.
 std::vector<document::QueryProblem> problemsOf(const document::Document& document,
                                                const std::vector<compute::Device>* devices,
                                                query::Surroundings& surroundings,
@@ -154,7 +154,8 @@ std::vector<document::QueryProblem> problemsOf(const document::Document& documen
   return document::problemsOf(document, context);
 }
 
-/// A query that is too large to be planned while it is typed is planned here all the same.
+/// Adds the planner's errors if `problems` has no error of the query. The window does not plan large queries
+/// while the user types.
 void addRefusals(std::vector<document::QueryProblem>& problems,
                  std::vector<document::QueryProblem> refusals) {
   const bool isRefused =
@@ -164,8 +165,8 @@ void addRefusals(std::vector<document::QueryProblem>& problems,
   if (!isRefused) std::move(refusals.begin(), refusals.end(), std::back_inserter(problems));
 }
 
-/// Adds the problems that the window shows, in place of what the parser said of the same values.
-/// `queryPointer` is where the query stands in the text.
+/// Adds the problems that the window shows, in place of the parser's diagnostics of the same values.
+/// `queryPointer` is the pointer to the query in the text.
 void addProblems(Checked& checked, const document::Document& document,
                  const std::vector<document::QueryProblem>& problems, const std::string& queryPointer,
                  const std::function<query::TextPosition(const std::string& pointer)>& positionOf) {
@@ -184,7 +185,7 @@ void addProblems(Checked& checked, const document::Document& document,
     diagnostic.severity = problem.severity;
     diagnostic.hint = problem.text.words();
     if (const std::string hint = problem.hint.words(); !hint.empty()) diagnostic.hint += ". " + hint;
-    // What stands outside of the query has no place in it.
+    // A problem outside of the query has no place in it.
     if (places[i].empty() && problem.node != document.root()) continue;
     diagnostic.pointer = queryPointer + places[i];
     const auto field = fields.find(diagnostic.pointer);
@@ -192,7 +193,7 @@ void addProblems(Checked& checked, const document::Document& document,
   }
 }
 
-/// A document has its values and settings with it: what a run of it would refuse is an error.
+/// A document has its values and settings, so everything that its run would refuse is an error.
 Checked checkDocument(const std::string& text, const std::optional<workbench::RunSettings>& settings,
                       const std::vector<compute::Device>& devices, query::Surroundings& surroundings) {
   document::OpenedDocument opened = document::readDocument(text);
@@ -206,7 +207,7 @@ Checked checkDocument(const std::string& text, const std::optional<workbench::Ru
       return said.severity == Severity::Warning && said.pointer.starts_with("/query");
     });
   }
-  // What stands there in the text stands for an input that is missing.
+  // An empty seq in the text means a missing input.
   for (const auto& [path, id] : document::pathsInTree(document, document.root())) {
     if (id != document::kNoNode) continue;
     std::erase_if(checked.diagnostics, [place = "/query" + path](const query::Diagnostic& said) {
@@ -226,7 +227,7 @@ Checked checkDocument(const std::string& text, const std::optional<workbench::Ru
   return checked;
 }
 
-/// Whether a run refuses the problem whatever values and settings it has: files are read from the query's own
+/// Whether a run refuses the problem with any values and settings: files are read from the query's own
 /// folder, and the planner has its limits.
 bool isOfQueryAlone(const document::Document& document, const document::QueryProblem& problem,
                     const std::set<document::NodeId>& refused) {
@@ -236,7 +237,7 @@ bool isOfQueryAlone(const document::Document& document, const document::QueryPro
          refused.contains(problem.node);
 }
 
-/// A query alone gets its values later, and its settings too if no option has them: what a run would refuse
+/// A plain query gets its values later, and also its settings if no option has them. What a run would refuse
 /// without them is advice. `settings`: null if no option chose any.
 Checked checkQuery(const std::string& file, const std::string& text, const workbench::RunSettings* settings,
                    const std::vector<compute::Device>& devices, query::Surroundings& surroundings) {
@@ -314,9 +315,11 @@ ExitCode validate(const Context& context, const ValidateCommandOptions& options)
 void addValidate(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("validate", "Report errors of queries, and give advice");
   command->footer(
-      "Examples:\n"
-      "  spanq validate resources/queries/*.json\n"
-      "  spanq validate --model resources/models/spanlet resources/queries/rag.json\n\n"
+      R"(Examples:
+  spanq validate resources/queries/*.json
+  spanq validate --model resources/models/spanlet resources/queries/rag.json
+
+)"
       "A document is checked with its own settings. Options win over them. A plain query is checked against "
       "model, device and pool if one of their options is given.\n");
   const auto options = std::make_shared<ValidateCommandOptions>();

@@ -53,7 +53,7 @@ void noteUsualPolicy(std::ostream& err, const workbench::RunSettings& settings) 
     const auto adapter = workbench::offeredAdapter(model::readConfig(workbench::modelDirectoryOf(settings)));
     if (adapter) err << "; with --adapter " << adapter->directory.string() << " it answers accurately";
   } catch (const Failure&) {
-    // Loading the model says what is wrong with it.
+    // Loading the model reports the error.
   }
   err << '\n';
 }

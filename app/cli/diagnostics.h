@@ -20,15 +20,16 @@ namespace spanscope::cli {
 void writeDiagnostics(std::ostream& err, const std::string& name,
                       const std::vector<query::Diagnostic>& diagnostics);
 
-/// Warns if the query asks for another model than `loaded`, on which it runs, and that model is not among
-/// `accepted`. `name` names the query in the warning.
+/// Warns if the query names a model that is neither `loaded` nor among `accepted`. The query runs on
+/// `loaded`. `name` names the query in the warning.
 void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::Plan& plan,
                        const std::string& loaded, const std::vector<std::string>& accepted = {});
 
-/// Warns of a model whose chat template is told by its marks alone.
+/// Warns if the model's chat template was recognized only by its delimiters, see
+/// text::TemplateMatch::Markers.
 void warnOfGuessedTemplate(std::ostream& err, const workbench::RunSettings& settings);
 
-/// Says that the model runs with another policy than the default, and why, if that is its usual policy.
+/// Writes a note with the policy and its reason, if the model's usual policy is not the default policy.
 void noteUsualPolicy(std::ostream& err, const workbench::RunSettings& settings);
 
 /// A query that is about to be written for a target.
@@ -36,13 +37,13 @@ struct Outgoing {
   const query::Node& query;
   const exports::ExportTarget& target;
   exports::ExportSettings settings{};
-  const std::string& name;  ///< name of the file in messages
-  /// The file, if the query's paths still lead to places of its text; else nullptr.
+  const std::string& name;  ///< name of the file in messages.
+  /// The file, if the query's paths still match places of its text; else nullptr.
   const QueryFile* file = nullptr;
 };
 
-/// Writes to standard error what the target refuses or does differently, one in a line. Returns true if it
-/// refuses nothing.
+/// Writes a line to standard error for each thing that the target refuses or does differently. Returns true
+/// if the target refuses nothing.
 bool warnOfTarget(const Outgoing& outgoing, const Streams& streams);
 
 }  // namespace spanscope::cli

@@ -33,8 +33,9 @@ void addStageOption(CLI::App& command, std::string& stage) {
   command
       .add_option(
           "--stage", stage,
-          "Form of the query: as it was read (read), after one round of IBM/spnl's simplify (simplified), or "
-          "after its optimizer (optimized). lowered: one line per bulk call of the server's endpoint")
+          "Form of the query: as read (read), after one round of IBM/spnl's simplify (simplified), or "
+          "after its optimizer (optimized). The form lowered has one line per bulk call of the server's "
+          "endpoint")
       ->check(CLI::IsMember({"read", "simplified", "optimized", "lowered"}))
       ->capture_default_str();
 }
@@ -78,8 +79,8 @@ void addTokenOptions(CLI::App& command, TokenExportOptions& options) {
       ->type_name("DIR")
       ->group(group);
   addTemplateOption(command, options.chatTemplate,
-                    "Name of the chat template, e.g. granite-3. spnl-granite, spnl-llama-3 and spnl-chatml "
-                    "write turns as SPNL does (default: the template of the model)")
+                    "Name of the chat template, e.g. granite-3 (default: the template of the model). The "
+                    "templates spnl-granite, spnl-llama-3 and spnl-chatml write turns as SPNL does")
       ->group(group);
   addNumber(command, "--block", options.blockSize, "Tokens per block", {1, 1 << 20})->group(group);
   constexpr Range<TokenId> kIds{.least = 0, .most = std::numeric_limits<TokenId>::max()};

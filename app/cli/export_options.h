@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options of what is exported or sent: the stage of the query, its tokens, and requests.
+// Options for exported or sent queries: the stage of the query, its tokens, and requests.
 #pragma once
 
 #include "app/cli/command.h"
@@ -20,21 +20,22 @@ inline constexpr const char* kChatGroup = "With --to chat";
 
 struct RequestExportOptions {
   std::string endpoint;               ///< curl and python
-  bool inOnePiece = false;            ///< curl and python: the reply is not streamed
+  bool inOnePiece = false;            ///< curl and python: the answer is not streamed
   std::optional<std::uint64_t> seed;  ///< chat
 };
 
 void addRequestOptions(CLI::App& command, RequestExportOptions& options);
 
-// The stages at which a query can be written for a span server.
+// The stages at which a query can be written for a server with span support.
 
 void addStageOption(CLI::App& command, std::string& stage);
 
-/// The query after attention locality, if that is on. `name` names the file in messages. Throws Failure.
+/// The query after attention locality, if locality is on. `name` names the file in messages. Throws Failure.
 query::Node localized(const query::Node& query, const plan::LocalityOptions& locality,
                       const std::string& name);
 
-// The options for prompt tokens that are sent to a span server: tokenizer, template, markers, padding.
+// The options for prompt tokens for a server with span support: tokenizer, template, delimiter tokens,
+// padding.
 
 inline constexpr const char* kTokenGroup = "With --to tokens";
 

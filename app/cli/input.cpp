@@ -46,7 +46,7 @@ std::string readBeginning(const std::string& file, const Streams& streams, std::
   } else {
     std::error_code error;
     if (std::filesystem::is_directory(file, error)) refuse(file, "a folder");
-    // A pipe that nobody has opened for writing yet is waited for below, where a stop ends the waiting.
+    // The wait for a pipe without a writer is below, where a stop can end it.
     const Descriptor opened(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (opened.number() < 0) refuse(file, std::generic_category().message(errno));
     InterruptibleInput input(opened.number(), streams.stop);
@@ -69,7 +69,7 @@ std::string readInput(const std::string& file, const Streams& streams, std::size
     throw Failure({.file = inputName(file),
                    .place = {},
                    .found = "more than " + std::to_string(most) + " bytes",
-                   .expected = "at most so many"});
+                   .expected = "at most that many"});
   }
   return text;
 }
@@ -82,10 +82,10 @@ InterruptibleInput::InterruptibleInput(int descriptor, std::stop_token stop)
     : m_descriptor(descriptor), m_stop(std::move(stop)) {}
 
 bool InterruptibleInput::wait() const {
-  constexpr int kPeriod = 50;  // milliseconds: soon for a person, rare for the processor
+  constexpr int kPeriod = 50;  // milliseconds: short for the user, long for the processor
   while (!m_stop.stop_requested()) {
     pollfd ready{.fd = m_descriptor, .events = POLLIN, .revents = 0};
-    // What cannot be polled, such as a plain file on some systems, is read at once.
+    // A descriptor that cannot be polled is read at once, e.g. a plain file on some systems.
     const int count = poll(&ready, 1, kPeriod);
     if (count > 0 || (count < 0 && errno != EINTR)) return true;
   }

@@ -12,19 +12,19 @@
 namespace spanscope::cli {
 
 /// Reads a query file, which may be a pipe or a terminal; "-" is standard input. UTF-16 and UTF-32 become
-/// UTF-8, other bytes stay as they are. It reads at most one byte more than a query may have, so that the
-/// parser can say that the query is too long. Throws Failure if the file cannot be read, or if the program is
-/// asked to stop before all of it was read.
+/// UTF-8. Other bytes stay as they are. Reads at most one byte more than the max size of a query. The parser
+/// can then report that the query is too long. Throws Failure if the file cannot be read, or on a stop
+/// request before its end.
 std::string readInput(const std::string& file, const Streams& streams);
-/// The bytes of a file of at most `most` bytes. Throws Failure if it has more.
+/// The bytes of a file. Throws Failure if the file has more than `most` bytes.
 std::string readInput(const std::string& file, const Streams& streams, std::size_t most);
 
 /// The name of a file in messages, on one line. "-" becomes "standard input".
 std::string inputName(const std::string& file);
 
-/// Reads a file descriptor. A stop request ends the reading while it waits, so that the program need not wait
-/// for a person's answer or for a pipe to which nobody writes. If the descriptor cannot be read, reading
-/// throws std::system_error, which sets the stream's badbit.
+/// Reads a file descriptor. A stop request ends the wait for input, e.g. for the user's answer, or for a pipe
+/// without a writer. If the descriptor cannot be read, reading throws std::system_error, which sets the
+/// stream's badbit.
 class InterruptibleInput final : public std::streambuf {
  public:
   /// The descriptor stays open and belongs to the caller. It may be non-blocking.
@@ -34,7 +34,7 @@ class InterruptibleInput final : public std::streambuf {
   int_type underflow() override;
 
  private:
-  /// Waits for input. Returns false if it was asked to stop.
+  /// Waits for input. Returns false after a stop request.
   bool wait() const;
 
   int m_descriptor;

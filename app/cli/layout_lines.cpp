@@ -60,11 +60,11 @@ std::string layoutTable(const experiment::LayoutComparison& comparison) {
     table.addRow(std::move(cells));
   }
   std::string text = table.text() + problems;
-  text += "  computed: tokens, starting with an empty cache";
+  text += "  Computed: tokens, starting with an empty cache";
   if (comparison.hasOrder)
     text +=
-        "; swapped: then with the children of each plus in\n  reversed order, with a cache of full blocks "
-        "only (as in servers), and with one that also keeps partial blocks";
+        ".\n  Swapped: tokens after that, with the children of each plus in reversed order.\n  The cache "
+        "keeps only full blocks (as in servers), or also partial blocks.";
   text += '\n';
   if (comparison.hasAnswers)
     text += /*id:replies-at-their-longest*/ "  Every answer is assumed to have its max length.\n";

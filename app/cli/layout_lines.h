@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `spanq explain --layouts` says: what each layout does to the prompts of a plan, side by side. And what
-// `spanq run` says of the layout of a run.
+// Text and JSON about layouts. `spanq explain --layouts` compares the prompts of a plan in each layout.
+// `spanq run` reports the layout of a run.
 #pragma once
 
 #include "engine/experiment/layout_comparison.h"
@@ -22,7 +22,7 @@ std::string layoutTable(const experiment::LayoutComparison& comparison);
 /// The same as JSON.
 nlohmann::ordered_json layoutsJson(const experiment::LayoutComparison& comparison);
 
-/// What a layout did to the prompts of a run, as JSON.
+/// Token counts of the prompts of a run in its layout, as JSON.
 nlohmann::ordered_json layoutJson(const metrics::LayoutMetrics& counts);
 
 // Predicted counts as text and JSON.

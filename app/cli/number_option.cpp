@@ -20,7 +20,7 @@ bool isDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// A zero before another digit stands for an octal number elsewhere, so that nobody knows what is meant.
+/// A zero before another digit marks an octal number in some programs, so the number is ambiguous.
 bool hasLeadingZero(std::string_view text) {
   return text.size() > 1 && text[0] == '0' && isDigit(text[1]);
 }
@@ -66,7 +66,7 @@ T valueIn(const Range<T>& range, const std::string& option, std::string_view tex
   return static_cast<T>(*number);
 }
 
-/// As it is written on the command line.
+/// Returns the number in the form of the command line.
 std::string shortestName(const std::string& names) {
   return names.substr(names.rfind(',') + 1);
 }

@@ -14,7 +14,7 @@
 
 namespace spanscope::cli {
 
-/// Reads a number of decimal digits and nothing else: no sign, no blank, no zero before other digits. Returns
+/// Reads a number of decimal digits and nothing else: no sign, no space, no zero before other digits. Returns
 /// nothing if the text is no such number or is too large for 64 bits.
 std::optional<std::uint64_t> parseWhole(std::string_view text);
 /// The same, but the number may have a point and an exponent: "0.75", ".5", "1e-3". The result is never
@@ -34,7 +34,7 @@ inline constexpr Range<std::uint64_t> kAnySeed{.least = 0, .most = std::numeric_
 /// The parts of a text between its commas. An empty text has one empty part.
 std::vector<std::string_view> splitAtCommas(std::string_view text);
 
-/// Adds an option that takes a number of this range. Its help ends with the range and names the present
+/// Adds an option that takes a number of this range. Its help ends with the range and names the current
 /// `value` as default. T is int, std::int32_t, std::uint32_t, std::uint64_t, float or double.
 template <class T>
 CLI::Option* addNumber(CLI::App& command, const std::string& names, T& value, const std::string& help,
@@ -46,7 +46,7 @@ CLI::Option* addNumber(CLI::App& command, const std::string& names, std::optiona
                        const std::string& help, Range<T> range);
 
 /// Adds an option that takes several such numbers, separated by commas. It may be repeated. Given numbers
-/// replace the present `values`.
+/// replace the current `values`.
 template <class T>
 CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector<T>& values,
                         const std::string& help, Range<T> range);
@@ -54,8 +54,8 @@ CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector
 /// Adds --seed, which takes any number of 64 bits.
 CLI::Option* addSeedOption(CLI::App& command, std::uint64_t& seed, const std::string& help);
 
-/// Ends the command because an option is wrong, with a message such as "--observe: found 9, expected a layer
-/// from 0 to 5" and exit code 2. It throws CLI::ValidationError. It may be called while options are read, or
+/// Ends the command with exit code 2 because an option is wrong. Throws CLI::ValidationError with a message
+/// such as "--observe: found 9, expected a layer from 0 to 5". It may be called while options are read, or
 /// later if only the model or a file shows the mistake.
 [[noreturn]] void refuseOption(const std::string& option, const std::string& found,
                                const std::string& expected);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parameters of a query, for people and for programs.
+// The parameters of a query, as text and JSON.
 #pragma once
 
 #include "engine/query/parameters.h"
@@ -12,7 +12,7 @@
 
 namespace spanscope::cli {
 
-/// One line for each parameter: what its value must be, its default, where it stands, and what it is for.
+/// One line for each parameter: expected values, default, places in the query, and description.
 std::string parameterLines(const std::vector<query::ParameterInfo>& parameters);
 
 /// A table of the values used and where they come from; empty without parameters.

@@ -22,8 +22,7 @@
 namespace spanscope::cli {
 namespace {
 
-// What `spanq explain --why` says of the blocks that a step will not find: why, and what would make them
-// hits.
+// The output of `spanq explain --why`: the reason for each miss, and a change that would make it a hit.
 
 using cache::Change;
 using cache::WhatIf;
@@ -86,7 +85,8 @@ class ReuseReader {
     return reason;
   }
 
-  /// The least change, and a larger pool beside it; asking again where nothing else would do.
+  /// Returns the smallest change, and a larger pool as an alternative. Repeating the request is the last
+  /// choice.
   std::string changesOf(std::size_t index) const {
     std::string text;
     for (const WhatIf& change : m_step.whatIf[index]) {
@@ -147,7 +147,8 @@ class ReuseReader {
       case Change::SameContext:
         return "the same messages in the same order as when it was cached " + storedAs(change);
       case Change::FindEarlier:
-        return "block " + std::to_string(change.earlier) + " found: this one is cached " + storedAs(change);
+        return "block " + std::to_string(change.earlier) + " as a hit, because this block is cached " +
+               storedAs(change);
       case Change::LargerPool:
         return "--blocks " + std::to_string(change.blockCount);
       case Change::Again:
@@ -160,9 +161,8 @@ class ReuseReader {
   const text::Tokenizer& m_tokenizer;
 };
 
-/// A table of the blocks that are not found, as lines of text, each ended by a newline. Neighbouring blocks
-/// with the same cause share a line. Empty if all blocks are found. Predicted runs have the numbers of the
-/// queries, from 1.
+/// Returns a table of the misses, as lines of text that end with a newline. Neighbouring blocks with the same
+/// cause share a line. Empty if all blocks are hits. Predicted runs have the numbers of the queries, from 1.
 std::string whyTable(const run::StepPrediction& step, const text::Tokenizer& tokenizer) {
   return ReuseReader(step, tokenizer).table();
 }
@@ -194,7 +194,7 @@ constexpr const char* kPredictionOptions[] = {"--policy",     "--layout", "--max
 constexpr const char* kNotRun =
     /*id:query-before-fail*/ "an earlier query will fail, so this one will not run";
 
-/// The engine's own counts of a step, which hold what lies beside the prompt too.
+/// The engine's own counts of a step. They include tokens beside the prompt.
 struct Count {
   const char* name;
   run::CountRange run::StepPrediction::*range;
@@ -205,7 +205,7 @@ constexpr Count kCounts[] = {{.name = "prompt", .range = &run::StepPrediction::p
                              {.name = "computed", .range = &run::StepPrediction::computed},
                              {.name = "evicted", .range = &run::StepPrediction::evicted}};
 
-/// In the order of the table of metrics.
+/// Returns the predicted metrics in the order of their table.
 std::vector<const metrics::Metric*> predictedMetrics() {
   std::vector<const metrics::Metric*> predicted;
   for (const metrics::Metric& metric : metrics::all()) {
@@ -215,7 +215,7 @@ std::vector<const metrics::Metric*> predictedMetrics() {
   return predicted;
 }
 
-/// "?": the lengths of answers decide it.
+/// Returns "?" if the value depends on the lengths of answers.
 std::string predictedText(const metrics::Metric& metric, const run::AccountPrediction& account) {
   const std::optional<run::CountRange> range = metric.of(account);
   return range ? rangeText(*range) : "?";
@@ -226,7 +226,7 @@ bool isAlwaysShown(const metrics::Metric& metric) {
   return !metric.isRare && std::string_view(metric.id) != "tokens-computed-again";
 }
 
-/// Its name in JSON.
+/// Returns the metric's name in JSON.
 std::string keyOf(const metrics::Metric& metric) {
   return metric.key != nullptr ? metric.key : metric.shortName;
 }
@@ -239,7 +239,7 @@ run::CountRange sumOf(const run::Prediction& prediction, const Count& count) {
   return sum;
 }
 
-/// Whether the prediction says what went wrong where replies get long or short.
+/// Returns the predicted error of a run, which may depend on the lengths of answers.
 std::string errorText(const run::Prediction& prediction) {
   return std::string(prediction.errorIsCertain ? /*id:run-fail*/ "the run will fail: "
                                                : "the run fails for some answer lengths: ") +
@@ -255,7 +255,7 @@ bool holdsUnknown(const layout::Segment& segment) {
   return std::any_of(segment.tokens.begin(), segment.tokens.end(), run::isUnknown);
 }
 
-/// Ascending indices in short: "0–3, 5".
+/// Returns ascending indices in short form: "0–3, 5".
 std::string indicesText(const std::vector<std::uint32_t>& indices) {
   if (indices.empty()) return "–";
   std::string text;
@@ -268,7 +268,7 @@ std::string indicesText(const std::vector<std::uint32_t>& indices) {
   return text;
 }
 
-/// One block as a person reads it: "relocated", "partial 5 of 16 (tokens differ)", "miss (never seen)".
+/// Returns the result of one block: "relocated", "partial 5 of 16 (tokens differ)", "miss (never seen)".
 std::string blockText(const trace::BlockLookedUp& block) {
   std::string text(trace::enumName(block.outcome));
   if (block.outcome == trace::LookupOutcome::Partial)
@@ -277,7 +277,7 @@ std::string blockText(const trace::BlockLookedUp& block) {
   return text;
 }
 
-/// The blocks of a segment in order, equal neighbours counted: "hit ×2, miss (never seen)".
+/// Returns the blocks of a segment in order, with equal neighbours counted: "hit ×2, miss (never seen)".
 std::string blocksText(const run::StepPrediction& step, std::size_t segment) {
   std::string text;
   std::string current;
@@ -341,7 +341,7 @@ Json predictedAccount(const run::AccountPrediction& account) {
   for (const metrics::Metric* metric : predictedMetrics()) {
     if (metric->unit != metrics::Unit::Tokens) continue;
     const std::optional<run::CountRange> range = metric->of(account);
-    // What the layout adds is one number, or not known.
+    // Counts of the layout are one number, or not known.
     const bool isOfLayout = std::string_view(metric->events) == "layout_applied";
     json[keyOf(*metric)] = !range ? Json(nullptr) : isOfLayout ? Json(range->least) : rangeJson(*range);
   }
@@ -353,8 +353,8 @@ std::string spanTable(const run::StepPrediction& step) {
                    {"node", TextTable::Align::Left},
                    {"kind", TextTable::Align::Left},
                    {"tokens"},
-                   {"base"},
-                   {"sees", TextTable::Align::Left},
+                   {"start"},
+                   {"attends to", TextTable::Align::Left},
                    {"blocks", TextTable::Align::Left}});
   bool isAfterAnswer = false;
   for (std::size_t i = 0; i < step.table.segments.size(); ++i) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `spanq explain --predict` says: what the queries will find in the cache if they run one after the
-// other with one cache.
+// `spanq explain --predict` predicts the cache hits of queries that run one after the other with one cache.
 #pragma once
 
 #include "app/cli/command.h"
@@ -23,7 +22,7 @@ namespace spanscope::cli {
 
 struct PredictionOptions {
   bool isWanted = false;
-  bool why = false;      ///< --why: also say what would make hits
+  bool why = false;      ///< --why: also report changes that would make hits
   bool layouts = false;  ///< --layouts: compare the layouts, with or without a prediction
   SessionOptions session;
 };
@@ -37,15 +36,15 @@ void checkPredictionOptions(const CLI::App& command, PredictionOptions& options)
 /// Predicts plans, one after the other, for a cache that is empty at first.
 class ReusePrediction {
  public:
-  /// Reads what it needs of the model, but not the weights. Throws Failure.
+  /// Reads the model without its weights. Throws Failure.
   explicit ReusePrediction(const PredictionOptions& options);
 
-  /// The settings that plans are run with from here on: policy, layout, seed, length of replies. Those of
-  /// model and cache are the options'.
+  /// Sets policy, layout, seed and length of answers for later plans. Model and cache stay those of the
+  /// options.
   void use(const workbench::RunSettings& settings);
 
-  /// Predicts a plan for the cache that the plans before will leave behind. Returns nothing if one of them
-  /// will fail, because no other plan is run then.
+  /// Predicts a plan, starting with the cache that the earlier plans leave. Returns nothing if an earlier
+  /// plan will fail, because no later plan runs then.
   std::optional<run::Prediction> predict(const plan::Plan& plan, const std::stop_token& stop);
 
   /// Compares every layout at the block sizes of kComparedBlockSizes, each with an empty cache for the same
@@ -69,9 +68,9 @@ class ReusePrediction {
   bool m_hasFailed = false;
 };
 
-/// Tables of a prediction's steps and of their span tables, as lines of text, each ended by a newline. Steps
-/// are counted by their accounts. With a `tokenizer` it also says why blocks are not found; null: it does
-/// not. `blockSize`: tokens of a block.
+/// Tables of the predicted steps and of their span tables, as lines that end with a newline. The counts are
+/// from the accounts of the steps. With a `tokenizer`, the text also explains each miss of a block; null: it
+/// does not. `blockSize`: tokens of a block.
 std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction,
                            std::int32_t blockSize, const text::Tokenizer* tokenizer = nullptr);
 

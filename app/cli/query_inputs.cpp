@@ -31,7 +31,7 @@ void keepIdentity(const std::filesystem::path& file, SharedInputs& book) {
   if (identity) book.files.push_back(*identity);
 }
 
-/// Whether something really lies in a folder or below it.
+/// Whether a file is in a folder or below it, after all links.
 bool liesIn(const std::filesystem::path& file, const std::filesystem::path& folder) {
   std::error_code unknown;
   const std::filesystem::path inside = std::filesystem::canonical(file, unknown)
@@ -53,7 +53,7 @@ QueryInputs::QueryInputs(const std::string& file, const std::vector<std::string>
 
 namespace {
 
-/// Says in the words of the command line how more is allowed.
+/// Replaces the hint by the option that allows more folders.
 template <class Given>
 Given withOwnHint(Given given) {
   auto* refused = std::get_if<query::NotGiven>(&given);
@@ -96,14 +96,14 @@ std::variant<std::string, query::NotGiven> QueryInputs::ask(const std::string& p
   } else {
     bool isAnswered = false;
     if (m_streams.canAsk) {
-      // The question comes from the query: nothing in it may reach the terminal as a command.
+      // The question comes from the query, so it must not send control characters to the terminal.
       m_streams.err << query::cutText(prompt, kShownCharacters) << ' ' << std::flush;
       isAnswered = static_cast<bool>(std::getline(m_streams.in, answer));
     }
     const bool isText = findInvalidUtf8(answer) == std::string::npos;
     if (!isAnswered || !isText) {
       return query::NotGiven{"the question " + query::inQuotes(prompt) + (isText ? " without an answer" : ""),
-                             isText ? "one" : "an answer in UTF-8",
+                             isText ? "an answer" : "an answer in UTF-8",
                              m_streams.canAsk ? "" : "standard input is not a terminal: use --answer TEXT"};
     }
   }
@@ -116,7 +116,7 @@ namespace {
 /// The pointer of the query in a document.
 constexpr const char* kQueryPointer = "/query";
 
-/// What is wrong with a place of the query as it is written.
+/// Returns a problem at a place of the written query.
 query::Diagnostic problem(const NodePath& written, std::string found, std::string expected,
                           const DocumentPlaces& places, std::string_view text) {
   query::Diagnostic diagnostic;
@@ -164,7 +164,7 @@ std::optional<DocumentInput> readDocumentInput(std::string_view text) {
   for (const auto& [path, id] : taken.paths.byPath) input.places.written[path] = written[id];
   for (const document::NodeId id : taken.incomplete) {
     input.diagnostics.push_back(problem(written[id], /*id:node-lacks-input*/ "a node without an input",
-                                        "an input that is not empty and not muted", input.places, text));
+                                        "an input that is neither empty nor muted", input.places, text));
   }
   if (!taken.query && taken.incomplete.empty()) {
     input.diagnostics.push_back(problem({}, "no query", "a document with a node", input.places, text));
@@ -186,7 +186,7 @@ bool isOfSession(const Setting& setting) {
   return setting.effect == SettingEffect::Model || setting.effect == SettingEffect::Session;
 }
 
-/// Options write these beside those of the session.
+/// Whether options write the setting in addition to settings of the session.
 bool isOfQuery(const Setting& setting) {
   return setting.effect == SettingEffect::Plan || setting.effect == SettingEffect::Retrieval ||
          setting.key == "seed";
@@ -258,7 +258,7 @@ RunSettings CommandSettings::of(const InputFile& file) const {
   return settings;
 }
 
-/// The model's configuration is read once, however many queries there are.
+/// The model's configuration is read only once for all queries.
 const std::string& CommandSettings::usualPolicy(const RunSettings& settings) const {
   if (!m_usualPolicy) m_usualPolicy = workbench::usualPolicyOf(settings);
   return *m_usualPolicy;
@@ -280,8 +280,8 @@ RunSettings CommandSettings::ofSession(const std::vector<InputFile>& files) cons
                        .place = "settings, " + std::string(setting.key),
                        .found = valueOf(setting, *file.settings),
                        .expected = valueOf(setting, session) + " as in " + inputName(first->name) +
-                                   ", since all files have one model and one cache; " + setting.option.name +
-                                   " says which"});
+                                   ", because all files share one model and one cache; " +
+                                   setting.option.name + " chooses it"});
       }
       copy(setting, *file.settings, session);
     }
@@ -302,8 +302,8 @@ void CommandSettings::checkServer(const InputFile& file) const {
   throw Failure({.file = inputName(file.name),
                  .place = "settings, embeddings",
                  .found = /*id:vectors-server*/ "vectors from the server " + textOf(wanted.embeddingsUrl),
-                 .expected = "--embeddings-url and --embeddings-model, which allow texts to be sent there, "
-                             "or --rank lexical"});
+                 .expected = "--embeddings-url and --embeddings-model, which allow sending texts to that "
+                             "server, or --rank lexical"});
 }
 
 }  // namespace spanscope::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What queries on the command line get from outside: answers from options and the terminal, and files beside
-// the query.
-// Decides which settings count when a command runs documents: the document's or the options'.
+// Inputs of queries on the command line: answers from options and the terminal, and files beside the query.
+// Also the settings of a command that runs documents: given options come before the document's settings.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -28,25 +27,25 @@
 
 namespace spanscope::cli {
 
-/// What all queries of one command share.
+/// Inputs that all queries of one command share.
 struct SharedInputs {
   std::vector<std::string> given;              ///< answers from --answer, in the order of the questions
   std::size_t used = 0;                        ///< how many of `given` were used
   std::map<std::string, std::string> answers;  ///< answers by question
-  /// Folders of --read-from from which something was read, as they were given.
+  /// Folders of --read-from from which a query read something, as they were given.
   std::set<std::string> readFolders;
   std::vector<query::ParameterInfo> parameters;  ///< parameters of all queries so far
   std::vector<FileIdentity> files;               ///< files that were read
   bool isComplete = true;                        ///< whether all queries could be read
-  bool isFinished = true;                        ///< whether all queries came to their end without an error
+  bool isFinished = true;                        ///< whether all queries reached their end without an error
   bool hasAugment = false;                       ///< whether a query has an augment
 };
 
-/// The surroundings of one query file. The book answers a question if it can; else the person is asked on the
-/// terminal, if there is one. The book keeps the answers in both cases.
+/// The surroundings of one query file. The book answers a question if it can. Otherwise the user is asked on
+/// the terminal, if there is one. The book keeps the answers in both cases.
 class QueryInputs final : public query::Surroundings {
  public:
-  /// `file` is the name on the command line; "-" counts as lying in the working folder. The book and the
+  /// `file` is the name on the command line; "-" counts as a file in the working folder. The book and the
   /// streams must outlive this object. The book notes the files that were read, `file` included.
   QueryInputs(const std::string& file, const std::vector<std::string>& folders, SharedInputs& book,
               const Streams& streams);
@@ -67,24 +66,24 @@ class QueryInputs final : public query::Surroundings {
 
 // Reads Spanscope documents (.span) where a command takes queries.
 
-/// Where the query of a document stands in the document's text.
+/// The places of a document's query in the document's text.
 struct DocumentPlaces {
-  /// From the path of a node in the query that is run to its path in the query as it is written, which also
-  /// holds muted nodes.
+  /// Maps the path of a node in the query that runs to its path in the written query. The written query also
+  /// has muted nodes.
   std::map<NodePath, NodePath> written;
-  query::SourceMap sources;    ///< places in the query as it is written, in bytes from `queryBegin`
+  query::SourceMap sources;    ///< places in the written query, in bytes from `queryBegin`
   std::size_t queryBegin = 0;  ///< byte of the text at which the query begins
 };
 
-/// Gives a diagnostic of the query that is run a position in the document, unless it has one. The position is
-/// that of the node to which its pointer leads, or, for a field, of the node around it.
+/// Gives a diagnostic of the query that runs a position in the document, unless it has one. The position is
+/// that of the node at its pointer. For a field, it is the position of the node around the field.
 void locate(query::Diagnostic& diagnostic, const DocumentPlaces& places, std::string_view text);
 
-/// The query of a document and what belongs to it. It leaves out the layout, which only the window uses, and
-/// the settings, which document_settings.h reads.
+/// The query of a document with its values. The layout is left out, because only the window uses it. The
+/// settings are left out, because readInputFiles() reads them.
 struct DocumentInput {
-  /// The query as it is run: without muted branches, and with frozen answers in place of the nodes that gave
-  /// them. Nothing if there was an error.
+  /// The query that runs: without muted branches, and with frozen answers in place of their nodes. Nothing if
+  /// there was an error.
   std::optional<query::Node> query;
   std::vector<query::Diagnostic> diagnostics;
   std::map<std::string, std::string> values;  ///< values of parameters
@@ -109,21 +108,22 @@ struct InputFile {
 std::vector<InputFile> readInputFiles(const std::vector<std::string>& names, const Streams& streams);
 
 /// The settings of a command: options that were given come first, then a document's own settings. Only
-/// options decide what is recorded, and whether texts are sent to a server for their vectors: a document that
-/// somebody else wrote must not decide that.
+/// options decide what is recorded, and whether texts are sent to a server for their vectors. A document may
+/// be from somebody else, so its settings must not decide that.
 class CommandSettings {
  public:
-  /// The options of the command write to `session` and `query`; those for planning and retrieval write to
-  /// `query`. All three must outlive this object.
+  /// The options for planning and retrieval write to `query`, the others to `session`. All three arguments
+  /// must outlive this object.
   CommandSettings(const CLI::App& command, const workbench::RunSettings& session,
                   const workbench::RunSettings& query)
       : m_command(command), m_session(session), m_query(query) {}
 
-  /// A query alone has the usual policy of its model, unless an option chooses one.
+  /// The settings for one file. A plain query has the usual policy of its model, unless an option chooses
+  /// one.
   workbench::RunSettings of(const InputFile& file) const;
   /// The settings that all files share: model and cache. Throws Failure if documents ask for different ones.
   workbench::RunSettings ofSession(const std::vector<InputFile>& files) const;
-  /// Throws Failure if the document's own settings want vectors from a server and no option allows it.
+  /// Throws Failure if the document's own settings use vectors from a server and no option allows it.
   void checkServer(const InputFile& file) const;
 
  private:

@@ -25,10 +25,10 @@
 namespace spanscope::cli {
 namespace {
 
-/// What a command reads of a file: a query as it is written, or that of a document.
+/// The input from a file: a written query, or the query of a document.
 struct FileInput {
   std::optional<DocumentInput> document;
-  workbench::PipelineInput pipeline;  ///< with what the file is given
+  workbench::PipelineInput pipeline;  ///< with the inputs of the file
 
   /// Whether there is a query to go on with; a document may have none.
   bool isReadable() const { return !document || document->query; }
@@ -46,12 +46,12 @@ FileInput inputOf(const std::string& file, const std::string& text, const QueryO
   pipeline.source = *input.document->query;
   pipeline.declarations = input.document->declarations;
   pipeline.fragments.choices = input.document->choices;
-  // What is given on the command line comes first.
+  // Values from the command line come first.
   pipeline.parameters.insert(input.document->values.begin(), input.document->values.end());
   return input;
 }
 
-/// Writes what is wrong with a query that was read from that text.
+/// Writes the problems of a query that was read from this text.
 void report(std::ostream& err, const std::string& file, std::vector<query::Diagnostic> diagnostics,
             const FileInput& input, std::string_view text) {
   if (input.document) {
@@ -65,7 +65,7 @@ void noteEnd(SharedInputs& book, const workbench::PipelineResult& made) {
   book.isFinished &= made.isReached();
 }
 
-/// The parameters of a query that was read, which the book keeps; none where it was not.
+/// Adds the parameters of a query to the book and returns them; none if the query could not be read.
 std::vector<query::ParameterInfo> keepParameters(
     SharedInputs& book, const workbench::PipelineResult& made,
     const std::vector<query::ParameterDeclaration>& declarations) {
@@ -87,11 +87,12 @@ std::vector<query::ParameterInfo> keepParameters(
 }  // namespace
 
 const char* const kQueryFileHelp =
-    "Query file (.json, .yaml, .yml, .lisp or .spnl; other names: by content) or document (.span); - is "
-    "standard input";
+    "Query file (.json, .yaml, .yml, .lisp or .spnl; other names: by content) or document (.span). The name "
+    "- "
+    "is standard input";
 const char* const kQueryFilesHelp =
-    "Query files (.json, .yaml, .yml, .lisp or .spnl; other names: by content) or documents (.span); - is "
-    "standard input";
+    "Query files (.json, .yaml, .yml, .lisp or .spnl; other names: by content) or documents (.span). The "
+    "name - is standard input";
 
 void addReadFromOption(CLI::App& command, QueryOptionTexts& texts) {
   command
@@ -115,7 +116,7 @@ void addSettingOption(CLI::App& command, QueryOptionTexts& texts) {
       ->allow_extra_args(false);
   command
       .add_option("--answer", texts.book->given,
-                  "Answer to a question of the query (ask), in their order; can be repeated. spanq asks for "
+                  "Answer to the next question of the query (ask); can be repeated. The program asks for "
                   "missing answers on the terminal")
       ->type_name("TEXT")
       ->allow_extra_args(false);
@@ -129,7 +130,7 @@ void addLocalityOptions(CLI::App& command, QueryOptionTexts& texts) {
 
 namespace {
 
-/// The name as it is written on the command line.
+/// Returns the name in the form of the command line.
 std::string dashed(std::string_view name) {
   std::string text(name);
   std::replace(text.begin(), text.end(), ' ', '-');
@@ -142,7 +143,7 @@ std::pair<const plan::Rule*, bool> ruleOf(const std::string& setting) {
   return {plan::findRule(setting.substr(0, equals)), setting.substr(equals) == "=on"};
 }
 
-/// What is wrong with "name=on" or "name=off"; empty if nothing is.
+/// The problem of "name=on" or "name=off"; empty if there is none.
 std::string ruleProblem(const std::string& setting) {
   if (!setting.ends_with("=on") && !setting.ends_with("=off"))
     return query::inQuotes(setting) + " is neither name=on nor name=off";
@@ -250,7 +251,7 @@ plan::PlanOptions planOptions(const QueryOptionTexts& texts, const workbench::Ru
     const auto [rule, isOn] = ruleOf(setting);
     options.rules[std::string(rule->name)] = isOn;
   }
-  // Also where it is empty: that is a question of its own.
+  // An empty prompt counts, too: it is a question of its own.
   if (texts.reducePrompt != nullptr && texts.reducePrompt->count() > 0)
     options.locality.reducePrompt = texts.settings.reducePrompt;
   return options;
@@ -284,7 +285,7 @@ QueryOptions withSettings(QueryOptions options, const QueryOptionTexts& texts,
 
 namespace {
 
-/// Says now and then how far an index is. Short work says nothing.
+/// Reports the progress of an index, at most once a second. A short job reports nothing.
 class ProgressLines {
  public:
   explicit ProgressLines(std::ostream& err) : m_err(err) {}
@@ -326,7 +327,7 @@ void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Co
 
 namespace {
 
-/// As every line about an option.
+/// Writes a warning in the form of all lines about an option.
 void warn(std::ostream& err, const std::string& option, const std::string& found,
           const std::string& expected) {
   err << option << ": warning: found " << found << ", expected " << expected << '\n';
@@ -388,7 +389,7 @@ struct FileRun {
   std::optional<DocumentInput> document;
 };
 
-/// What is wrong with the file goes to standard error; what it has goes into the book.
+/// Problems of the file go to standard error. Its parameters go into the book.
 FileRun runFile(const std::string& file, const std::string& text, const QueryOptions& options,
                 workbench::Stage last, const Streams& streams) {
   QueryInputs inputs(file, options.folders, *options.book, streams);

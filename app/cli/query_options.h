@@ -34,7 +34,7 @@ struct QueryOptionTexts {
   std::vector<const CLI::Option*> retrievalOptions;  ///< the options that addRetrievalOptions() added
 };
 
-/// The options of a command, and what its queries get from outside.
+/// The options of a command, and the inputs of its queries.
 struct QueryOptions : workbench::PipelineInput {
   std::vector<std::string> folders;
   std::shared_ptr<SharedInputs> book;
@@ -57,22 +57,26 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts);
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
 
 QueryOptions queryOptions(const QueryOptionTexts& texts);
-/// The same options, but with planning and retrieval as these settings say.
+/// The same options, but with planning and retrieval by these settings.
 QueryOptions withSettings(QueryOptions options, const QueryOptionTexts& texts,
                           const workbench::RunSettings& settings);
-/// Sets up retrieval, so that augments are replaced by what they find. The model of `modelDirectory` (empty:
-/// the bundled one) chunks documents, and embeds and summarises them if that is asked for. All files that are
-/// planned with these options share an index. Standard error shows the progress of what takes long.
+/// Sets up retrieval, which replaces augments by their fragments. The model of `modelDirectory` (empty: the
+/// bundled one) chunks documents. It also embeds and summarizes them if the options request this. All files
+/// that are planned with these options share an index. Long indexing shows its progress on standard error.
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
                   const std::filesystem::path& modelDirectory = {},
                   const workbench::ModelOptions& model = {});
 
-/// Warns of given things that no query used: values for parameters that no query has, answers to questions
-/// that no query asked, folders from which no query read, and options of retrieval if no query has an
-/// augment. It does not warn of what queries may only have missed because they have errors.
+/// Warns of:
+/// - values for parameters that no query has,
+/// - answers to questions that no query asked,
+/// - folders from which no query read,
+/// - options of retrieval if no query has an augment.
+///
+/// It does not warn if an error of a query may be the reason.
 void warnOfUnused(const QueryOptions& options, const Streams& streams);
 
-/// The part of these warnings for a command that has no other such options.
+/// Warns only of folders, for a command without the other options.
 void warnOfUnusedFolders(const std::vector<std::string>& folders, const SharedInputs& book,
                          std::ostream& err);
 
@@ -98,7 +102,7 @@ struct QueryFile {
   query::Node query;
   std::string text;
   query::SourceMap sources;
-  std::optional<DocumentPlaces> places{};  ///< set if the query is a document's; then `sources` is empty
+  std::optional<DocumentPlaces> places{};  ///< set for the query of a document; then `sources` is empty
 };
 
 /// Gives a diagnostic of the query its position in the text.

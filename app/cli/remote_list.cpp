@@ -29,7 +29,7 @@ struct ListedServerOptions {
   bool keepsKey = false;
 };
 
-/// The first line of standard input, which is a key: options would be seen by everybody.
+/// The first line of standard input, which is a key. Other users of the machine could see a key in an option.
 std::string keyFromInput(std::istream& in) {
   std::string key;
   std::getline(in, key);
@@ -37,7 +37,7 @@ std::string keyFromInput(std::istream& in) {
   return key;
 }
 
-/// Says what of the list of servers cannot be read. Returns whether there is such.
+/// Warns of the part of the list of servers that cannot be read. Returns whether there is such a part.
 bool warnOfDamage(const Context& context, const workbench::ServerList& list) {
   const std::optional<Error> damage = list.problem();
   if (damage) context.streams.err << "warning: " << damage->message() << '\n';
@@ -86,7 +86,8 @@ ExitCode removeFromList(const Context& context, const std::string& name) {
   warnOfDamage(context, list);
   const std::optional<workbench::NamedServer> server = list.find(name);
   if (!server) {
-    context.streams.err << "list of servers: found no server named \"" << name << "\", expected one of it\n";
+    context.streams.err << "list of servers: found no server named \"" << name
+                        << "\", expected a name of the list\n";
     return ExitCode::WrongInput;
   }
   try {
@@ -146,7 +147,7 @@ ExitCode writeList(const Context& context, bool asJson) {
                    {"key", TextTable::Align::Left}});
   for (const workbench::NamedServer& server : servers)
     table.addRow({server.name, server.url, server.model.empty() ? "the query's" : server.model,
-                  server.protocol.empty() ? "by itself" : server.protocol, keyText(server)});
+                  server.protocol.empty() ? "automatic" : server.protocol, keyText(server)});
   context.streams.out << table.text();
   return ExitCode::Fine;
 }

@@ -74,7 +74,7 @@ void RunPrinter::take(const trace::Event& event) {
     const auto step = m_steps.find(event.request);
     if (step == m_steps.end()) return;
     Answer& answer = m_answers[step->second];
-    // Token events may have been lost on the way; the whole text is here once more.
+    // Some token events may be lost. This event has the whole text.
     if (ended->text.size() > answer.length) takeText(event.request, ended->text.substr(answer.length));
     answer.ended = true;
     countSpans(event.request);
@@ -98,7 +98,7 @@ void RunPrinter::take(const trace::Event& event) {
   } else if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
     const auto segments = m_segments.find(event.request);
     if (segments == m_segments.end() || lookup->segment >= segments->second.size()) return;
-    // What a resumed request finds is mostly what it computed itself.
+    // The hits of a resumed request are mostly its own blocks.
     if (m_preempted.contains(event.request)) return;
     Segment& segment = segments->second[lookup->segment];
     segment.found += lookup->tokens;
@@ -159,7 +159,7 @@ void RunPrinter::showRotation() {
 }
 
 void RunPrinter::showProgress() {
-  // A line that is being written must not be broken by progress: on a terminal both stand in the same place.
+  // Progress must not break a line that is being written, because a terminal shows both in the same place.
   if (m_streams.terminal == nullptr || m_midLine) return;
   *m_streams.terminal << "\r\x1b[Kprompt tokens computed " << m_computed << " of " << m_toCompute
                       << ", generated " << m_generated << std::flush;
@@ -228,7 +228,7 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
   std::vector<const Metric*> shown;
   for (const Metric& metric : metrics::all()) {
     if (!metric.isOf(metrics::Scope::Request) || !metric.isOf(metrics::Scope::Comparison)) continue;
-    // A terminal is narrow: what meters measure is in JSON alone.
+    // A terminal is narrow, so only JSON has the measurements of meters.
     if (metric.meter != nullptr) continue;
     const bool isWorthIt = std::any_of(totals.begin(), totals.end(), [&metric](const metrics::Totals& step) {
       const std::optional<double> value = metric.number(step);
@@ -256,7 +256,7 @@ std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanC
   metrics::Totals all;
   all.account.emplace();
   for (const metrics::Totals& step : totals) *all.account += step.account.value_or(metrics::PromptAccount());
-  // Under a policy without spans there are none to count.
+  // A policy without spans has no spans to count.
   const bool any = spans.relocated + spans.plain + spans.partial + spans.computed > 0;
   const auto part = [any](std::int64_t spanCount, std::int64_t tokens) {
     return (any ? counted(spanCount, "span") + ", " : "") + counted(tokens, "token");
@@ -325,11 +325,11 @@ std::string deviationText(const trace::FidelityMetrics& fidelity) {
 }
 
 std::string answerText(const trace::FidelityMetrics& fidelity) {
-  if (fidelity.steps == fidelity.sampledSteps) return "drawn at random";
+  if (fidelity.steps == fidelity.sampledSteps) return "sampled";
   if (fidelity.sameAnswers == 1) return "the same";
   const std::string where = fidelity.agreedTokens == 0
                                 ? "different from the first token on"
-                                : "another after " + counted(fidelity.agreedTokens, "token");
+                                : "different after " + counted(fidelity.agreedTokens, "token");
   return where + (fidelity.sameTexts == 1 ? ", same text" : "");
 }
 
@@ -375,7 +375,7 @@ std::vector<MeasuredStep> measureAnswers(CommandService& service, RunId run,
   });
   showProgress(context, "");
   for (const jobs::FidelityJob::Problem& problem : work->problems())
-    context.streams.err << (problem.request == 0 ? "f32, to compare with" : problem.node) << ": "
+    context.streams.err << (problem.request == 0 ? "reference in f32" : problem.node) << ": "
                         << Failure(problem.error).what() << '\n';
   if (work->problems().empty()) handle.rethrow();
   return work->found();
@@ -388,9 +388,9 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
                    {"node", TextTable::Align::Left},
                    {"KL mean"},
                    {"median"},
-                   {"most"},
+                   {"max"},
                    {"greedy tokens that agree"},
-                   {"attention off by"},
+                   {"attention deviation"},
                    {"full prefill answers", TextTable::Align::Left}});
   for (const MeasuredStep& one : measured) {
     const run::StepResult* step = stepOf(result, one.request);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person sees of a run in a terminal. It is made from the run's events: the text of every step as it
-// comes, then a table.
-// What `run --fidelity` says of a run.
+// Shows a run in a terminal, from its events: the text of every step as it comes, then a table. Also makes
+// the report of `spanq run --fidelity`.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -26,30 +25,30 @@
 
 namespace spanscope::cli {
 
-/// What a message of this kind begins with, e.g. "warning: ".
+/// The beginning of messages of this severity, e.g. "warning: ".
 const char* severityName(Severity severity);
 
-/// Numbers of independent segments of a run, by what was found of them in the cache.
+/// Numbers of independent segments of a run, by their cache hits.
 struct SpanCounts {
-  std::int64_t relocated = 0;  ///< found whole, at another base position
-  std::int64_t plain = 0;      ///< found whole, at the same base position
-  std::int64_t partial = 0;    ///< found in part
-  std::int64_t computed = 0;   ///< not found at all
+  std::int64_t relocated = 0;  ///< relocated hits: the whole segment, at another start position
+  std::int64_t plain = 0;      ///< hits of the whole segment, at the same start position
+  std::int64_t partial = 0;    ///< partial hits
+  std::int64_t computed = 0;   ///< misses
   bool operator==(const SpanCounts&) const = default;
 };
 
-/// What a run loaded from one tier of the span store.
+/// Hits that a run loaded from one tier of the span store.
 struct TierCounts {
   std::int64_t tokens = 0;
   std::uint64_t bytes = 0;
   std::int64_t nanoseconds = 0;
 };
-/// What a run loaded, by tier.
+/// Loaded hits of a run, by tier.
 using LoadCounts = std::map<trace::StoreTier, TierCounts>;
 
-/// Shows one run as it goes on. Steps run at the same time, but a terminal has only one cursor. So the first
-/// step that has not ended is shown live, and the others wait for their turn. Every text stands in one piece,
-/// in the order of the plan.
+/// Shows one run while it is in progress. Steps run at the same time, but a terminal has only one cursor. So
+/// the first step that has not ended is shown live, and the others wait for their turn. Every text is shown
+/// in one piece, in the order of the plan.
 class RunPrinter {
  public:
   /// If `quiet`, it shows only messages and progress, and nothing on standard output. `name` is the name of
@@ -62,11 +61,11 @@ class RunPrinter {
   void finish();
 
   const SpanCounts& spans() const { return m_spans; }
-  /// What each step came to, by step: of a run, and of what the meters followed up to now. Counts of a step
-  /// without a request are 0.
+  /// The metrics of each step, by step, from the result of a run and the events so far in `meters`. Counts of
+  /// a step without a request are 0.
   std::vector<metrics::Totals> totals(const run::RunResult& result, const metrics::Meters& meters) const;
   const LoadCounts& loads() const { return m_loads; }
-  /// What the layout did to all prompts, if it is not the exact one.
+  /// Token counts of all prompts in the layout, if it is not the exact one.
   const metrics::LayoutMetrics& layoutMetrics() const { return m_layout; }
 
  private:
@@ -120,15 +119,15 @@ std::string stepName(const plan::Plan& plan, std::size_t index);
 std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
                       const std::vector<metrics::Totals>& totals);
 
-/// One line that says what was reused: spans and tokens. `totals`: by step.
+/// One line with the reused spans and tokens. `totals`: by step.
 std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanCounts& spans);
-/// One line that says which hits came from a tier; empty: none did.
+/// One line with the hits that came from a tier; empty: none did.
 std::string loadSummary(const LoadCounts& loads);
 
 using MeasuredStep = jobs::FidelityJob::Found;
 
-/// Measures the replies of a run of the service, one after the other. If a reply cannot be measured, standard
-/// error says why. After a stop the remaining replies are left out.
+/// Measures the answers of a run of the service, one after the other. If an answer cannot be measured, the
+/// reason goes to standard error. After a stop the remaining answers are left out.
 std::vector<MeasuredStep> measureAnswers(CommandService& service, RunId run,
                                          experiment::FinishedAnswers& gathered, const Context& context);
 
@@ -136,12 +135,12 @@ std::vector<MeasuredStep> measureAnswers(CommandService& service, RunId run,
 std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
                            const std::vector<MeasuredStep>& measured);
 
-/// The figures of the run, and every step with every token, as JSON.
+/// The metrics of the run, and every step with every token, as JSON.
 nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult& result,
                                     const std::vector<MeasuredStep>& measured);
 
-/// How the tokens of prompts got their keys and values, and what else counts tokens of prompts: the metrics
-/// with a key. What is not known is null.
+/// Metrics that count tokens of prompts, e.g. by the source of their keys and values: all metrics with a key.
+/// An unknown value is null.
 nlohmann::ordered_json accountJson(const metrics::Totals& totals);
 
 /// One run as JSON: outcome, answer, and each step with its tokens and times (milliseconds). `totals`: by

@@ -32,13 +32,13 @@ void SessionOptions::check() const {
 
 run::SessionConfig SessionOptions::config() const {
   workbench::RunSettings used = settings;
-  // The folder that was given is the one, whether there is a folder for caches or not.
+  // A given folder is used even if there is no default folder for caches.
   if (!cacheFolder.empty()) used.cacheDiskMebibytes = 0;
   run::SessionConfig config = workbench::sessionConfigOf(used);
   config.store.diskBytes = static_cast<std::uint64_t>(settings.cacheDiskMebibytes) << 20U;
   if (settings.blockCount == 0) config.blockCount = run::SessionConfig().blockCount;
   if (!cacheFolder.empty()) {
-    // A folder is there to be used.
+    // A given folder turns the disk cache on.
     config.store.folder = cacheFolder;
     if (config.store.diskBytes == 0) config.store.diskBytes = kUsualDiskBytes;
   }
@@ -66,7 +66,8 @@ std::vector<FileIdentity> modelFiles(const checkpoint::Checkpoint& checkpoint) {
 
 namespace {
 
-/// Whether choosing a template would help: it is missing or not known, or the file that has it is broken.
+/// Whether choosing a template would fix the error: the template is missing or unknown, or its file is
+/// damaged.
 bool isAboutTemplate(const Error& error) {
   const std::string file = std::filesystem::path(error.file).filename().string();
   return file == "chat_template.jinja" || file == "tokenizer_config.json" ||
@@ -83,7 +84,7 @@ const text::ChatTemplate& chosenTemplate(const SessionOptions& options) {
     return text::findChatTemplate(checkpoint);
   } catch (const Failure& failure) {
     if (!isAboutTemplate(failure.error())) throw;
-    model::readConfig(checkpoint);  // no template helps a model that is not computed
+    model::readConfig(checkpoint);  // no template helps a model that cannot run
     Error error = failure.error();
     error.expected += "; --template NAME chooses one";
     throw Failure(std::move(error));
@@ -137,12 +138,12 @@ CLI::Validator isChoice(const Setting& setting) {
         if (workbench::mayBe(setting, given)) return std::string();
         const std::string expected = workbench::expectedBeside(setting, given);
         return expected.empty() ? "there is no " + std::string(setting.key) + " \"" + given + "\""
-                                : "\"" + given + "\" is none; expected " + expected;
+                                : "\"" + given + "\" is not valid; expected " + expected;
       },
       "");
 }
 
-/// The same, with the names in the help.
+/// Does the same, with the names in the help.
 CLI::Validator isMember(const Setting& setting) {
   const CLI::Validator members = CLI::IsMember(namesOf(setting));
   return CLI::Validator(
@@ -152,8 +153,8 @@ CLI::Validator isMember(const Setting& setting) {
       members.get_description());
 }
 
-/// The help, and behind it the choices that say what they are: ": prefix (one segment) or
-/// spans (block attention)", by name.
+/// Returns the help with the choices and their descriptions, sorted by name: ": prefix (one segment) or spans
+/// (block attention)".
 std::string helpOf(const Setting& setting) {
   std::vector<std::string> entries;
   if (setting.choices != nullptr) {
@@ -170,7 +171,7 @@ std::string helpOf(const Setting& setting) {
   return help;
 }
 
-/// An option for each type of a setting's member.
+/// Makes the option of a setting, for each type of its member.
 class OptionMaker {
  public:
   OptionMaker(CLI::App& command, const Setting& setting) : m_command(command), m_setting(setting) {}
@@ -185,7 +186,7 @@ class OptionMaker {
  private:
   CLI::Option* add(std::string& value) {
     CLI::Option* const option = m_command.add_option(m_setting.option.name, value, helpOf(m_setting));
-    // What has a word for its values says in its help which there are.
+    // If the option has a placeholder for its value, its help names the choices.
     if (m_setting.choices != nullptr)
       option->check(*m_setting.option.value == '\0' ? isMember(m_setting) : isChoice(m_setting));
     return m_setting.option.showsDefault ? option->capture_default_str() : option;

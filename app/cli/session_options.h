@@ -20,28 +20,28 @@ namespace spanscope::cli {
 
 // Settings as options. Names, ranges and help come from the list of settings.
 
-/// The settings with which commands begin. They are those of a new document, except that the number of blocks
-/// is 0, which means the usual number.
+/// The initial settings of commands: those of a new document, but with 0 blocks, which means the default
+/// number.
 workbench::RunSettings commandSettings();
 
-/// Adds options for the settings with these keys, in this order. The defaults are the present values of
+/// Adds options for the settings with these keys, in this order. The defaults are the current values of
 /// `settings`.
 std::vector<CLI::Option*> addSettings(CLI::App& command, workbench::RunSettings& settings,
                                       std::initializer_list<std::string_view> keys);
 
-/// Adds options for all settings with these effects that the command does not have yet, in the order of the
-/// list of settings.
+/// Adds options for all settings with these effects, in the order of the list of settings. Settings that the
+/// command already has are left out.
 std::vector<CLI::Option*> addOtherSettings(CLI::App& command, workbench::RunSettings& settings,
                                            std::initializer_list<workbench::SettingEffect> effects);
 
 struct SessionOptions {
-  /// Limit of a folder that was given without one.
+  /// Limit in bytes for a folder that was given without one.
   static constexpr std::uint64_t kUsualDiskBytes = 4ULL << 30;
 
   workbench::RunSettings settings = commandSettings();
   std::string cacheFolder;  ///< folder of the span store; empty: the user's own, if the store is in use
 
-  /// The configuration, with the usual number of blocks if none was asked for.
+  /// The configuration, with the default number of blocks if the settings have 0.
   run::SessionConfig config() const;
   /// Refuses options that do not fit together. Throws as refuseOption().
   void check() const;
@@ -62,7 +62,7 @@ void addStoreOptions(CLI::App& command, SessionOptions& options);
 /// Adds only --cache-dir.
 void addStoreFolderOption(CLI::App& command, std::string& folder, const std::string& help);
 
-/// How to load a model for the cache that the options ask for.
+/// Options to load a model for the cache of these options.
 workbench::ModelOptions modelOptions(const SessionOptions& options);
 
 /// The model that was chosen, or the bundled one. `borrow`: as in workbench::ModelOptions. Throws Failure.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Stands between the commands and the streams to which they write, so that nothing in a model, a file or a
-// name reaches a terminal as a control sequence.
+// Output of commands to streams and terminals. No model, file or name can send a control sequence to a
+// terminal.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -36,8 +36,8 @@ class VisibleBuffer final : public std::streambuf {
   VisibleText m_text;
 };
 
-/// The streams that commands use. Standard error, which people read, always shows visible text. Standard
-/// output does so on a terminal; elsewhere it gets the bytes unchanged.
+/// The streams that commands use. The err stream always shows control characters as visible text. The out
+/// stream does so only on a terminal. Elsewhere it gets the bytes unchanged.
 class CommandStreams {
  public:
   /// `given` must outlive this object.
@@ -53,11 +53,11 @@ class CommandStreams {
   Streams m_streams;
 };
 
-/// Writes to a file descriptor and keeps the first error, which streams do not. So a full disk can be told
-/// apart from a reader that has gone away.
+/// Writes to a file descriptor and keeps the first error, which streams do not. The error distinguishes a
+/// full disk from a closed pipe.
 class DescriptorOutput final : public std::streambuf {
  public:
-  /// The descriptor stays open and belongs to the caller. Flushing writes what is left.
+  /// The descriptor stays open and belongs to the caller. Flushing writes the rest of the buffer.
   explicit DescriptorOutput(int descriptor);
 
   /// The number (errno) of the first error, after which nothing more is written. 0: no error.
@@ -96,7 +96,7 @@ class TextTable {
   /// Adds a row with one cell for each column, shown on one line. Missing cells are empty; surplus cells are
   /// left out.
   void addRow(std::vector<std::string> cells);
-  /// The titles, if there are any, and all rows, each line indented by two blanks and ended by a newline.
+  /// The titles, if there are any, and all rows, each line indented by two spaces and ended by a newline.
   std::string text() const;
 
  private:
@@ -111,8 +111,8 @@ std::size_t characterCount(std::string_view text);
 /// 1234567 as "1.23 M", for counts and rates. The units are powers of 1000.
 std::string shortNumber(double value);
 
-/// What a command writes for --json, without a line end. Names and messages can hold bytes of files: those
-/// that are not UTF-8 become U+FFFD, so that one bad name hides nothing else.
+/// The output of a command for --json, without a line end. Names and messages can contain bytes of files.
+/// Bytes that are not UTF-8 become U+FFFD, so that one bad name hides nothing else.
 template <typename Json>
 std::string jsonText(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);

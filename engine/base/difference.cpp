@@ -10,14 +10,15 @@ namespace {
 
 using Index = std::int64_t;
 
-/// Max number of changes. Time and memory of the search grow with its square: 32 MB here.
+/// Max number of changes. Time and memory of the search grow with the square of this number, here up to 32
+/// MB.
 constexpr Index kMostChanges = 4000;
 
 /// The entries between the common beginning and the common end.
 struct Middle {
   std::size_t begin = 0;
   Index left = 0;   ///< entries on the left
-  Index right = 0;  ///< and on the right
+  Index right = 0;  ///< entries on the right
   const std::function<bool(std::size_t, std::size_t)>& isSame;
 
   bool same(Index x, Index y) const {
@@ -25,13 +26,14 @@ struct Middle {
   }
 };
 
-/// Myers' search, from the end. For each number of changes, it finds how near to the beginning each diagonal
-/// gets. A place is the number of earlier entries on the left (x) and on the right (y). A diagonal is x − y.
+/// Myers' search, from the end. For each number of changes, the search finds the lowest reachable x on each
+/// diagonal. A place is the number of earlier entries on the left (x) and on the right (y). A diagonal is x −
+/// y.
 class Reach {
  public:
   explicit Reach(const Middle& middle) : m_middle(middle), m_last(middle.left - middle.right) {}
 
-  /// The number of changes; nothing if there are too many.
+  /// Returns the number of changes, or nothing if there are too many.
   std::optional<Index> search() {
     const Index most = std::min(m_middle.left + m_middle.right, kMostChanges);
     for (Index changes = 0; changes <= most; ++changes) {
@@ -45,8 +47,8 @@ class Reach {
     return std::nullopt;
   }
 
-  /// Whether the end can be reached from a place with this number of changes. Each diagonal takes odd or even
-  /// numbers.
+  /// Whether the end can be reached from a place with this number of changes. On one diagonal, the number of
+  /// changes is always odd or always even.
   bool isWithin(Index x, Index y, Index changes) const { return x >= at(x - y, changes); }
 
  private:
@@ -58,7 +60,7 @@ class Reach {
     return m_rows[static_cast<std::size_t>(changes)][static_cast<std::size_t>(aside / 2)];
   }
 
-  /// The lowest x on a diagonal that one change leads to.
+  /// Returns the lowest x on a diagonal that can be reached with one more change.
   Index start(Index k, Index changes) const {
     if (changes == 0) return m_middle.left;
     const Index right = at(k - 1, changes - 1);

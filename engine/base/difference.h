@@ -21,9 +21,9 @@ struct DifferenceStep {
 };
 
 /// Aligns the two lists in their order, with the max number of common entries. Entries only on the left come
-/// before entries only on the right. Lists that differ by more than 4000 entries are compared from both ends
-/// only. All entries between are reported as different. `isSame`: whether an entry on the left equals an
-/// entry on the right, by their indices.
+/// before entries only on the right. Lists that differ by more than 4000 entries are compared only from both
+/// ends. All entries between the common ends count as different. `isSame`: whether an entry on the left
+/// equals an entry on the right, by their indices.
 std::vector<DifferenceStep> differenceOf(std::size_t leftSize, std::size_t rightSize,
                                          const std::function<bool(std::size_t, std::size_t)>& isSame);
 

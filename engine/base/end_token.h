@@ -17,7 +17,7 @@ struct EndToken {
   bool operator==(const EndToken&) const = default;
 };
 
-/// Notes that `source` names `token` as an end token. Each token has one entry in the list.
+/// Adds `source` to the sources of `token`. Each token has one entry in the list.
 inline void addEndToken(std::vector<EndToken>& tokens, TokenId token, const std::string& source) {
   auto entry = std::find_if(tokens.begin(), tokens.end(),
                             [token](const EndToken& known) { return known.token == token; });

@@ -10,7 +10,7 @@
 
 namespace spanscope {
 
-/// Describes a fault of something from outside: a file, a setting, a prompt.
+/// Describes a fault of input from outside: a file, a setting, a prompt.
 struct Error {
   std::string file;      ///< file or other source; empty if there is none
   std::string place;     ///< the place in the file: a JSON pointer, a tensor name, "byte 128"; may be empty
@@ -23,13 +23,13 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-/// Returns an error in something that is not in a file.
+/// Returns an error in input that is not a file.
 inline Error errorAt(std::string place, std::string found, std::string expected) {
   return {.file = {}, .place = std::move(place), .found = std::move(found), .expected = std::move(expected)};
 }
 
-/// The exception type of the engine. It is thrown if bad input or a missing resource makes a result
-/// impossible. The function that throws it changes nothing.
+/// The exception type of the engine. A function throws it if bad input or a missing resource makes a result
+/// impossible. The function then changes nothing.
 class Failure : public std::exception {
  public:
   explicit Failure(Error error) : m_error(std::move(error)), m_message(m_error.message()) {}
@@ -50,9 +50,8 @@ class OutputFailure final : public Failure {
 
 /// The severity of a message. Trace files contain the numbers.
 enum class Severity : std::uint8_t {
-  Note,     ///< worth knowing
-  Warning,  ///< advice: the program continues, but the input probably has another meaning than its author
-            ///< intended
+  Note,     ///< information for the user
+  Warning,  ///< the program continues, but the input probably does not mean what its author intended
   Error,    ///< the program refuses the input, or an operation failed
 };
 

@@ -60,7 +60,7 @@ struct Digest::State {
 
 Digest::Digest() : m_state(std::make_unique<State>()) {
   if (m_state->state == nullptr)
-    throw Failure({.file = {}, .place = {}, .found = "no memory", .expected = "a hash state"});
+    throw Failure({.file = {}, .place = {}, .found = "too little memory", .expected = "memory for a hash"});
   XXH3_128bits_reset(m_state->state);
 }
 
@@ -82,7 +82,7 @@ Sha256Value sha256(std::span<const std::uint8_t> bytes) {
   unsigned size = 0;
   if (EVP_Digest(bytes.data(), bytes.size(), value.data(), &size, EVP_sha256(), nullptr) != 1 ||
       size != value.size())
-    throw std::runtime_error("OpenSSL cannot work out a SHA-256");
+    throw std::runtime_error("OpenSSL cannot compute a SHA-256");
   return value;
 }
 
@@ -97,7 +97,7 @@ struct FreeMac {
 using Context = std::unique_ptr<EVP_MAC_CTX, FreeContext>;
 
 void require(bool isDone) {
-  if (!isDone) throw std::runtime_error("OpenSSL cannot work out an HMAC");
+  if (!isDone) throw std::runtime_error("OpenSSL cannot compute an HMAC");
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ Hmac::Hmac(std::span<const std::uint8_t> secret) {
   const OSSL_PARAM parameters[] = {
       OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), digest.size()),
       OSSL_PARAM_construct_end()};
-  // The library keeps the previous key unless a key is set. Even an empty key counts.
+  // The library keeps the previous key unless a new key is set. A null pointer does not set an empty key.
   static constexpr std::uint8_t kNothing = 0;
   const std::uint8_t* const key = secret.empty() ? &kNothing : secret.data();
   require(EVP_MAC_init(context.get(), key, secret.size(), parameters) == 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The hashes of the program: keys of blocks, names of contents, fingerprints of files and formats. Open this
-// file to hash something. All are of the xxHash family (https://github.com/Cyan4973/xxHash). They are fast
-// and well spread, but do not resist deliberate collisions. A lookup by hash must therefore compare the
-// values too.
+// The hash functions of the program: for block keys, content names, and fingerprints of files and formats.
+// Open this file to hash data. Except for SHA-256 and HMAC, all are of the xxHash family
+// (https://github.com/Cyan4973/xxHash). These hashes are fast and well distributed, but do not resist
+// deliberate collisions. A lookup by such a hash must therefore also compare the values.
 #pragma once
 
 #include <array>
@@ -30,11 +30,11 @@ Hash128 hash128(std::string_view bytes);
 /// 64 bits of XXH3.
 std::uint64_t hash64(std::string_view bytes);
 
-/// 64 bits of XXH64, the checksum in file formats. `seed` may be the checksum of the bytes before.
+/// 64 bits of XXH64, the checksum in file formats. `seed` may be the checksum of the previous bytes.
 std::uint64_t checksum64(std::span<const std::uint8_t> bytes, std::uint64_t seed = 0);
 std::uint64_t checksum64(std::string_view bytes, std::uint64_t seed = 0);
 
-/// A hash over a list of facts. The length of each fact is hashed too. Two different lists therefore never
+/// A hash of a list of values. The length of each value is hashed too. Two different lists therefore never
 /// give the same bytes. Throws Failure if its memory cannot be allocated.
 class Digest {
  public:
@@ -55,12 +55,13 @@ class Digest {
   std::unique_ptr<State> m_state;
 };
 
-/// 2^64 divided by the golden ratio, made odd. Its multiples are far from each other.
+/// An odd number near 2^64 divided by the golden ratio. Its multiples are far from each other.
 inline constexpr std::uint64_t kGoldenGamma = 0x9E3779B97F4A7C15U;
 
 /// Spreads the bits of a number over all 64 bits. This is the increment and then the finaliser of SplitMix64
 /// (Steele, Lea and Flood 2014). The values mixBits(seed), mixBits(seed + 1), … are a sequence of random
-/// numbers. Each of them can be computed directly. Nested calls join several numbers to one.
+/// numbers. Each number of the sequence can be computed directly. Nested calls combine several numbers into
+/// one.
 constexpr std::uint64_t mixBits(std::uint64_t value) {
   value += kGoldenGamma;
   value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -70,12 +71,12 @@ constexpr std::uint64_t mixBits(std::uint64_t value) {
 
 using Sha256Value = std::array<std::uint8_t, 32>;
 
-/// SHA-256 (FIPS 180-4) of the bytes, by OpenSSL, for the names of other programs that use it. Throws
+/// SHA-256 (FIPS 180-4) of the bytes, by OpenSSL, for names that other programs make with SHA-256. Throws
 /// std::runtime_error if the library refuses, e.g. because memory is short.
 Sha256Value sha256(std::span<const std::uint8_t> bytes);
 
-// HMAC-SHA-256 (RFC 2104) by OpenSSL: the program's hash that resists deliberate collisions. It makes names
-// for whole contents. All other code uses the hashes of hash.h, which are a hundred times as fast.
+// HMAC-SHA-256 (RFC 2104) by OpenSSL resists deliberate collisions. It makes names for whole contents. All
+// other code uses the hashes above, which are a hundred times as fast.
 
 /// HMAC-SHA-256 of many texts with one secret. Copies share the secret. Any thread may call it. Throws
 /// std::runtime_error if the library refuses, e.g. because memory is short.

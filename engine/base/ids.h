@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the numbers by which the folders of the engine identify tokens, blocks, runs and nodes. Open this
-// file to add such a number.
+// Defines the types that identify tokens, blocks, runs, requests, steps and nodes in the whole engine. Open
+// this file to add such a type.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ using RequestId = std::uint32_t;
 /// Index of a generation step in its plan.
 using StepIndex = std::uint32_t;
 
-/// The place of a node in its query. It is the JSON pointer (RFC 6901) of its operator object in the
+/// The place of a node in its query. A path is the JSON pointer (RFC 6901) of the operator object in the
 /// canonical form. The root is "". The second child of a cross under a generate is "/g/input/cross/1".
 using NodePath = std::string;
 

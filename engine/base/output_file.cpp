@@ -65,7 +65,7 @@ bool isStandardStream(const FileIdentity& file) {
 void refuseFileInUse(const fs::path& path, const FileIdentity& file, const OutputRules& rules) {
   const bool isInput = std::find(rules.inputs.begin(), rules.inputs.end(), file) != rules.inputs.end();
   if (isInput || isStandardStream(file))
-    refuse(path, /*id:file-command-reads*/ "a file that this command reads or writes already",
+    refuse(path, /*id:file-command-reads*/ "a file that this command already reads or writes",
            "another file");
 }
 
@@ -82,9 +82,10 @@ fs::path withoutLinks(const fs::path& path) {
   refuse(path, ELOOP);
 }
 
-/// A name beside `target` that identifies the writer. It has the ending of its kind before ".part".
+/// Returns a name in the folder of `target` that identifies the writer. The name keeps the file type before
+/// ".part".
 fs::path newPartName(const fs::path& target) {
-  constexpr std::size_t kMostStem = 180;  // bytes; names have at most 255
+  constexpr std::size_t kMostStem = 180;  // bytes; a file name has at most 255 bytes
   constexpr std::size_t kMostEnding = 40;
   constexpr std::size_t kLetters = 6;
   constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -117,7 +118,7 @@ struct OutputFile::Impl {
     if (exists && S_ISDIR(found.st_mode)) refuse(path, "a folder", kWritable);
     if (exists && !S_ISCHR(found.st_mode)) refuseFileInUse(path, identityOf(found), rules);
     target = withoutLinks(path);
-    // The link of a descriptor (/dev/fd/3) may name no place at all.
+    // The link of a descriptor (/dev/fd/3) may have no valid target.
     if (exists && (!S_ISREG(found.st_mode) || spanscope::identityOf(target) != identityOf(found))) {
       openStream(found, rules.stop);
     } else {
@@ -140,7 +141,7 @@ struct OutputFile::Impl {
       if (error == EINTR) continue;
       if (error != ENXIO || !S_ISFIFO(found.st_mode)) refuse(path, error);
       if (!stop.stop_possible() || stop.stop_requested())
-        refuse(path, /*id:pipe-nobody-reads*/ "a pipe that nobody reads", "one that somebody reads");
+        refuse(path, /*id:pipe-nobody-reads*/ "a pipe with no reader", "a pipe with a reader");
       std::this_thread::sleep_for(kPause);
     }
     struct stat opened {};
@@ -148,16 +149,16 @@ struct OutputFile::Impl {
     if (!isSame || ::fcntl(descriptor, F_SETFL, O_WRONLY) != 0) {
       const int error = errno;
       close();
-      if (!isSame) refuse(path, "something that was replaced while it was opened", kWritable);
+      if (!isSame) refuse(path, "a file that was replaced while it was opened", kWritable);
       refuse(path, error);
     }
   }
 
-  /// Opens a new file with a name of its own. It becomes the regular file at the end.
+  /// Opens a new file with a temporary name. commit() gives the file its final name.
   void openPart(const struct stat* old) {
     constexpr int kMostTries = 100;
     constexpr mode_t kNew = 0666;
-    constexpr mode_t kPrivate = 0600;  // only until it gets the permissions of the old file
+    constexpr mode_t kPrivate = 0600;  // used until the file gets the permissions of the old file
     if (!target.has_filename()) refuse(path, ENOENT);
     if (old != nullptr && ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) refuse(path, errno);
     for (int i = 0; descriptor < 0; ++i) {
@@ -170,16 +171,16 @@ struct OutputFile::Impl {
     if (old != nullptr) replaced = *old;
     if (unfinished != nullptr) unfinished->add(part);
     if (old == nullptr) return;
-    // A user without permission to change the owner keeps the file. Then no other group gets the old group's
-    // permissions.
+    // A user without permission to change the owner stays the owner. If the old group cannot be kept, the new
+    // group gets no permissions.
     const bool hasGroup = ::fchown(descriptor, old->st_uid, old->st_gid) == 0 ||
                           ::fchown(descriptor, ::geteuid(), old->st_gid) == 0;
-    // A file system without permissions is no reason to refuse.
+    // Errors are ignored, because some file systems have no permissions.
     ::fchmod(descriptor, old->st_mode & (hasGroup ? kPermissions : kPermissions & ~S_IRWXG));
   }
 
   void write(std::span<const std::uint8_t> bytes) {
-    if (descriptor < 0) refuse(path, "a file that was given up", kWritable);
+    if (descriptor < 0) refuse(path, "a file whose writing was stopped", kWritable);
     while (!bytes.empty()) {
       const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
@@ -189,17 +190,17 @@ struct OutputFile::Impl {
   }
 
   void commit() {
-    if (descriptor < 0) refuse(path, "a file that was given up", kWritable);
-    // Some file systems do not support this and return EINVAL.
+    if (descriptor < 0) refuse(path, "a file whose writing was stopped", kWritable);
+    // Some file systems do not support fsync() and return EINVAL.
     if (isPart && ::fsync(descriptor) != 0 && errno != EINVAL)
-      giveUp(errno, "a file that can be brought to the disk");
+      giveUp(errno, "a file that can be synced to the disk");
     if (const int error = close(); error != 0) giveUp(error, kWritable);
     if (!isPart) return;
     const bool mayRename = replacesNewer || isReplacedThere();
     if (!mayRename && ::link(part.c_str(), target.c_str()) == 0) {
       ::unlink(part.c_str());
     } else if (!mayRename && isThere()) {
-      giveUp(EEXIST, "a name that no other file has got meanwhile");
+      giveUp(EEXIST, "an unused name");
     } else if (::rename(part.c_str(), target.c_str()) != 0) {
       giveUp(errno, "a file that can be replaced");
     }
@@ -213,18 +214,18 @@ struct OutputFile::Impl {
     forget();
   }
 
-  fs::path path;    ///< the path as it was given
+  fs::path path;    ///< the path from the caller
   fs::path target;  ///< the final path of a regular file
   fs::path part;
 
  private:
-  /// If a file system has no links, the code checks whether the name is free.
+  /// Whether the final name is taken. Used on file systems without links.
   bool isThere() const {
     struct stat found {};
     return ::lstat(target.c_str(), &found) == 0;
   }
 
-  /// Whether the file that had the name first is still there, unchanged.
+  /// Whether the original file still has the name and is unchanged.
   bool isReplacedThere() const {
     struct stat found {};
     return replaced && ::lstat(target.c_str(), &found) == 0 && identityOf(found) == identityOf(*replaced) &&
@@ -241,7 +242,7 @@ struct OutputFile::Impl {
     refuse(path, error, expected);
   }
 
-  /// Returns the number of the error; 0: none.
+  /// Returns the error number, or 0.
   int close() noexcept {
     const int closed = std::exchange(descriptor, -1);
     return closed >= 0 && ::close(closed) != 0 && errno != EINTR ? errno : 0;
@@ -255,7 +256,7 @@ struct OutputFile::Impl {
   UnfinishedFiles* unfinished;
   bool replacesNewer;
   bool keepsBroken;
-  std::optional<struct stat> replaced;  ///< the file that had the name first; nothing: none
+  std::optional<struct stat> replaced;  ///< the original file with the name, if any
   int descriptor = -1;
   bool isPart = false;  ///< `part` exists and does not have its final name yet
 };

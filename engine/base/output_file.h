@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes files. Every file of the program is written by this code. Open this file before you write to the
+// Writes files. All code of the program uses this file to write files. Open this file before you write to the
 // disk.
 #pragma once
 
@@ -25,7 +25,7 @@ class UnfinishedFiles {
   /// `part` is a file, or a folder for files that are added later.
   void add(const std::filesystem::path& part);
   void drop(const std::filesystem::path& part);
-  /// Removes all of them, the last added first. Later writes to them are lost.
+  /// Removes all these files, the last added first. Later writes to these files are lost.
   void removeAll() noexcept;
 
  private:
@@ -34,24 +34,24 @@ class UnfinishedFiles {
 };
 
 struct OutputRules {
-  std::vector<FileIdentity> inputs;  ///< the files that the same command reads; they must not be overwritten
+  std::vector<FileIdentity> inputs;  ///< files that the same command reads, and that must not be overwritten
   UnfinishedFiles* unfinished = nullptr;  ///< gets the temporary name; must outlive the OutputFile
   /// Ends the wait for a reader of a pipe. Without a possible stop, the constructor does not wait for a
   /// reader.
   std::stop_token stop{};
-  bool replacesNewer = true;  ///< whether commit() may replace another file than the one that was there at
-                              ///< first
-  bool keepsBroken = false;   ///< after an error, the written bytes stay under the temporary name
+  bool replacesNewer = true;  ///< whether commit() may replace a file that appeared or changed after the
+                              ///< constructor
+  bool keepsBroken = false;   ///< after an error, the file with the temporary name stays
 };
 
-/// A file that is being written. Without commit() no part of the new file remains, and an older file is
-/// unchanged. All errors are OutputFailures that name the file by the given path. After an error the object
+/// A file that is being written. Without commit(), no part of the new file remains, and an older file is
+/// unchanged. All errors are OutputFailures that name the file by the given path. After an error, the object
 /// can only be destroyed. The target of the path decides what happens:
-/// - Nothing, or a regular file. The bytes go to a temporary file in the same folder, "a.x7g2kq.trace.part"
-///   for "a.trace". The function commit() replaces the old file in one step. If the path is a symbolic link,
-///   the link stays and its target is replaced. The new file gets the permissions of the old one. Without an
-///   old one, the umask sets them.
-/// - A pipe, a terminal or another device: each write goes to it directly.
+/// - No file, or a regular file. The bytes go to a temporary file in the same folder, e.g.
+///   "a.x7g2kq.trace.part" for "a.trace". The function commit() replaces the old file in one step. If the
+///   path is a symbolic link, the link stays and its target is replaced. The new file gets the permissions of
+///   the old file. Without an old file, the umask sets the permissions.
+/// - A pipe, a terminal or another device: each write goes directly to the device.
 /// - A folder, a file without write permission, or one of the inputs: the constructor throws. It also throws
 ///   for the file of standard output or standard error.
 class OutputFile {
@@ -62,13 +62,14 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) noexcept;
 
   void write(std::span<const std::uint8_t> bytes);
-  /// Syncs the written bytes to the disk and gives the file its name.
+  /// Syncs the written bytes to the disk, and gives the file its final name.
   void commit();
   /// Removes the written bytes, as the destructor does.
   void discard() noexcept;
 
   const std::filesystem::path& path() const;
-  /// Returns the place of the bytes until commit(). For anything but a regular file: the path.
+  /// Returns the temporary path of the bytes until commit(). For anything but a regular file, returns the
+  /// path.
   const std::filesystem::path& partPath() const;
 
  private:
@@ -76,7 +77,7 @@ class OutputFile {
   std::unique_ptr<Impl> m_impl;
 };
 
-/// Writes a whole file. After an error nothing new remains, and an older file is unchanged.
+/// Writes a whole file. After an error, no new file remains, and an older file is unchanged.
 std::optional<Error> writeFile(const std::filesystem::path& path, std::string_view bytes,
                                const OutputRules& rules = {});
 

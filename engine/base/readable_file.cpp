@@ -54,7 +54,8 @@ bool MappedBytes::isChanged() const {
 
 void MappedBytes::unmap() noexcept {
   m_range = {};
-  // munmap takes what mmap gave, which was not const. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+  // munmap() takes the result of mmap(), which was not const.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
   if (!m_bytes.empty()) ::munmap(const_cast<std::byte*>(m_bytes.data()), m_bytes.size());
 }
 
@@ -81,12 +82,12 @@ std::optional<MappedBytes> ReadableFile::map() const {
   return std::nullopt;
 }
 
-/// The handler reads this without a lock. `change` is odd during a change of the range, and has another value
-/// afterwards. Equal even values therefore show a consistent read.
+/// A range that the handler reads without a lock. `change` is odd during a change of the range, and has
+/// another value after the change. Two equal even values therefore show a consistent read.
 struct MappedRangeSlot {
   std::atomic<std::uint32_t> change = 0;
   std::atomic<std::uintptr_t> begin = 0;
-  std::atomic<std::uintptr_t> end = 0;  ///< 0: nobody's
+  std::atomic<std::uintptr_t> end = 0;  ///< 0: the slot is free
   std::atomic<bool> wasCut = false;
 };
 
@@ -94,7 +95,7 @@ namespace {
 
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// Slots are never taken away, so that the handler can walk them at any time.
+/// Slots are never deleted, so that the handler can visit all slots at any time.
 struct SlotChunk {
   std::array<MappedRangeSlot, 64> slots;
   std::atomic<SlotChunk*> next = nullptr;
@@ -102,15 +103,15 @@ struct SlotChunk {
 
 class RangeTable {
  public:
-  /// Notes that the range with this address was cut, and sets `end` to its end. Returns false if there is no
-  /// such range. For the handler.
+  /// Marks the range with this address as cut, and sets `end` to its end. Returns false if there is no such
+  /// range. Only the handler calls this function.
   bool noteCut(std::uintptr_t address, std::uintptr_t& end) {
     for (SlotChunk* chunk = &m_first; chunk != nullptr; chunk = chunk->next.load(std::memory_order_acquire)) {
       for (MappedRangeSlot& slot : chunk->slots) {
         const std::uint32_t before = slot.change.load();
         const std::uintptr_t slotBegin = slot.begin.load();
         const std::uintptr_t slotEnd = slot.end.load();
-        // A range that is being changed is not the one that is being read.
+        // The range with the address is not being changed, because a thread is reading it.
         if (before % 2 != 0 || slot.change.load() != before) continue;
         if (address < slotBegin || address >= slotEnd) continue;
         slot.wasCut.store(true);
@@ -154,13 +155,13 @@ class RangeTable {
     slot.change.fetch_add(1);
   }
 
-  std::mutex m_mutex;  ///< for the threads that change the table; the handler does not lock it
+  std::mutex m_mutex;  ///< locked by threads that change the table, but not by the handler
   SlotChunk m_first;
   std::vector<std::unique_ptr<SlotChunk>> m_added;
 };
 
-/// The table, and the previous handlers of the signal. Never destroyed: threads may read mapped files until
-/// the process has ended.
+/// The table, and the previous handlers of the signal. The object is never destroyed, because threads may
+/// read mapped files until the process ends.
 struct SharedState {
   RangeTable table;
   struct sigaction before {};
@@ -173,7 +174,7 @@ void answerOthers(int signal, siginfo_t* info, void* context, const struct sigac
   if ((before.sa_flags & SA_SIGINFO) != 0) {
     before.sa_sigaction(signal, info, context);
   } else if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) {
-    // The signal had no handler before. A second read, or a second signal, has the default effect.
+    // The signal had no handler before. The next read or signal has the default effect.
     ::sigaction(signal, &before, nullptr);
     if (info->si_code <= 0) ::raise(signal);
   } else {
@@ -190,7 +191,7 @@ void onBusError(int signal, siginfo_t* info, void* context) {
   // A positive code means that the system sent the signal for this address.
   if (info->si_code > 0 && state.table.noteCut(address, end)) {
     const std::uintptr_t page = address / state.pageSize * state.pageSize;
-    // The following pages are missing as well. Pages of zeros take no memory.
+    // The following pages are also missing. Pages of zeros take no memory.
     void* const zeros = ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     errno = savedErrno;
@@ -253,8 +254,8 @@ std::optional<FileIdentity> identityOf(const std::filesystem::path& path) {
 void holdStandardDescriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
-    // open() takes the lowest free number, which is this one. It opens for reading only, so that writing is
-    // an error.
+    // open() uses the lowest free number, which is this number. The file is opened only for reading, so that
+    // writing is an error.
     if (::open("/dev/null", O_RDONLY) < 0) return;
   }
 }

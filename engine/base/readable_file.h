@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Maps files into memory. An error is no Failure here: each caller words the error. Open this file to read a
-// large file.
-// Owns file descriptors, and protects standard input, output and error. Open this file to open a file with
-// the system's calls.
+// Maps files into memory, owns file descriptors, and protects standard input, output and error. The functions
+// throw no Failure, because each caller words the error. Open this file to read a large file, or to open a
+// file with system calls.
 #pragma once
 
 #include <sys/stat.h>
@@ -39,32 +38,32 @@ class Descriptor {
   int m_number;
 };
 
-/// Call this at the start of a program, before it opens anything. It opens each of the descriptors 0 to 2
-/// that is closed. Otherwise a file could get such a number, and messages would be written into that file.
-/// Reading from such a descriptor reaches the end. Writing to it fails with EBADF, as with a closed one.
+/// Opens each of the descriptors 0 to 2 that is closed. Call this at the start of a program, before it opens
+/// any file. Otherwise, a file could get such a number, and messages would be written into that file. Reading
+/// from such a descriptor returns the end of the file. Writing fails with EBADF, as with a closed descriptor.
 void holdStandardDescriptors();
 
-/// Makes a write fail with an error, without ending the program. This applies to pipes without a reader, and
-/// to files beyond the largest allowed size.
+/// Makes a failed write return an error instead of ending the program. This applies to pipes without a
+/// reader, and to files beyond the largest allowed size.
 void reportWriteErrors();
 
-// Handles mapped files that get shorter during reading. When a thread reads a missing page, the system sends
-// the signal SIGBUS, which would end the program. The handler here maps zeros at the place and notes that
-// later bytes are undefined.
+// The code below handles mapped files that get shorter during reading. When a thread reads a missing page,
+// the system sends the signal SIGBUS, which would end the program. The handler maps zeros at this address,
+// and records that later bytes are undefined.
 //
-// A process has one handler for a signal, and the handler gets only an address. The whole process therefore
-// shares one table here, the only one in the engine. For an address in no registered range, the previous
-// handler gets the signal.
+// A process has one handler per signal, and the handler gets only an address. The whole process therefore
+// shares one table of ranges. For an address outside of all registered ranges, the previous handler gets the
+// signal.
 
-/// An entry of the table for one range.
+/// An entry of the table, for one range.
 struct MappedRangeSlot;
 
-/// Registers the bytes of a file that mmap() mapped. Register them before the first read, and release them
-/// before they are unmapped.
+/// Registers the bytes of a file that mmap() mapped. Register the bytes before the first read, and release
+/// them before munmap().
 class MappedRange {
  public:
   MappedRange() = default;
-  /// `bytes` are not empty and begin at the beginning of a page. Throws std::bad_alloc if the table cannot
+  /// `bytes` must not be empty and must begin at a page boundary. Throws std::bad_alloc if the table cannot
   /// grow.
   explicit MappedRange(std::span<const std::byte> bytes);
   ~MappedRange();
@@ -73,8 +72,8 @@ class MappedRange {
   MappedRange(const MappedRange&) = delete;
   MappedRange& operator=(const MappedRange&) = delete;
 
-  /// Whether a read touched a missing page, and returned zeros. If the file ends in the last page, the rest
-  /// of the page reads as zeros without a signal. Check the size of the file to notice this.
+  /// Whether a read touched a missing page and returned zeros. If the file now ends within a page, the rest
+  /// of this page reads as zeros without a signal. Check the size of the file to detect this case.
   bool wasCut() const;
 
  private:
@@ -83,13 +82,13 @@ class MappedRange {
   MappedRangeSlot* m_slot = nullptr;
 };
 
-/// The bytes of a file that is mapped for reading. They are unmapped on destruction. If the file gets shorter
-/// meanwhile, the missing bytes read as zeros. Call isCut() after reading.
+/// The bytes of a file that is mapped for reading. The destructor unmaps the bytes. If the file gets shorter,
+/// the missing bytes read as zeros. Call isCut() after reading.
 class MappedBytes {
  public:
   MappedBytes() = default;
-  /// `bytes`: the result of mmap() for a file that `file` keeps open. `changed`: its last change at that
-  /// time.
+  /// `bytes`: the result of mmap() for a file that `file` keeps open. `changed`: the time of its last change
+  /// when it was mapped.
   MappedBytes(std::span<const std::byte> bytes, Descriptor file, const struct timespec& changed);
   ~MappedBytes();
   MappedBytes(MappedBytes&& other) noexcept;
@@ -98,10 +97,9 @@ class MappedBytes {
   MappedBytes& operator=(const MappedBytes&) = delete;
 
   std::span<const std::byte> get() const { return m_bytes; }
-  /// Whether the file got shorter. Zero bytes may then not be in the file.
+  /// Whether the file got shorter. Zero bytes in get() may then be missing bytes.
   bool isCut() const;
-  /// Whether the file was written to since it was opened, as far as the resolution of the system's clock
-  /// shows.
+  /// Whether the file was written after it was opened, within the resolution of the system's clock.
   bool isChanged() const;
 
  private:
@@ -115,7 +113,7 @@ class MappedBytes {
 
 enum class LinkRule {
   Follow,
-  Refuse,  ///< a file that is a link cannot be opened
+  Refuse,  ///< open() fails for a symbolic link
 };
 
 /// A file that is open for reading. Opening a pipe does not wait for a writer.
@@ -137,10 +135,10 @@ class ReadableFile {
   struct stat m_status;
 };
 
-/// Identifies a file for any path: symbolic and hard links of one file have the same identity.
+/// Identifies a file independently of its path. Symbolic and hard links to one file have the same identity.
 struct FileIdentity {
   std::uint64_t device = 0;
-  std::uint64_t number = 0;  ///< of the file on the device
+  std::uint64_t number = 0;  ///< number of the file on the device
 
   bool operator==(const FileIdentity&) const = default;
 };

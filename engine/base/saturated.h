@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Adds and multiplies sizes that come from files. A result beyond the type becomes the largest value of the
+// Adds and multiplies sizes that come from files. A result that is too large becomes the largest value of the
 // type. Open this file to compute a size from untrusted numbers.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Values that many copies share. Open this file to choose a container for snapshots.
-// Defines Box, a value on the heap for recursive value types. Open this file to build a recursive type.
+// Containers whose copies share memory, and Box, a value on the heap for recursive types. Open this file to
+// choose a container for snapshots, or to build a recursive type.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class SharedList : public Shared<std::vector<T>> {
 
 /// A list of fixed length. Copies share the elements, in chunks, until one copy changes an element. Copying
 /// costs one pointer per chunk. Read it like a std::vector. Change an element through edit(). Several threads
-/// may read copies. But while one copy changes, no other thread may copy or destroy its copies.
+/// may read copies. While a thread changes one copy, no other thread may copy or destroy the other copies.
 template <class T>
 class SharedVector {
   static constexpr std::size_t kChunk = 64;
@@ -148,15 +148,14 @@ class SharedVector {
   std::size_t m_size = 0;
 };
 
-/// An ordered map. Copies share the entries, in chunks, and the values, until one copy changes a value.
-/// Copying costs one pointer per chunk, for any number and size of values. Read it like a std::map. Change a
-/// value through edit(). Several threads may read copies. But while one copy changes, no other thread may
-/// copy or destroy its copies.
+/// An ordered map. Copies share entries (in chunks) and values, until one copy changes a value. Copying costs
+/// one pointer per chunk, for values of any size. Read it like a std::map. Change a value through edit().
+/// Several threads may read copies. While a thread changes one copy, no other thread may copy or destroy the
+/// other copies.
 template <class Key, class Value>
 class SharedMap {
   static constexpr std::size_t kChunk = 64;
-  /// Small values are in the chunk itself. Larger values are outside. Copying a chunk then does not copy
-  /// them.
+  /// Small values are in the chunk. Larger values are outside, so that copying a chunk does not copy them.
   static constexpr bool kInline = std::is_trivially_copyable_v<Value> && sizeof(Value) <= 32;
   using Held = std::conditional_t<kInline, Value, std::shared_ptr<Value>>;
   using Entries = std::vector<std::pair<Key, Held>>;     ///< ascending, 1 … kChunk
@@ -273,7 +272,8 @@ class SharedMap {
   }
   void clear() { *this = SharedMap(); }
 
-  /// Calls visit(key, value) for every entry whose value `before` neither has nor shares.
+  /// Calls visit(key, value) for every entry that differs from `before`. Shared values count as equal without
+  /// a comparison.
   template <class Visit>
   void visitChanges(const SharedMap& before, Visit visit) const {
     for (const std::shared_ptr<Entries>& chunk : m_chunks) {
@@ -334,7 +334,8 @@ class SharedMap {
     if (m_chunks[chunk].use_count() > 1) m_chunks[chunk] = std::make_shared<Entries>(*m_chunks[chunk]);
     return *m_chunks[chunk];
   }
-  /// Returns the place of the key's value. Only this map then uses the chunk. A new key gets a default value.
+  /// Returns the place of the key's value, in a chunk that only this map uses. A new key gets a default
+  /// value.
   Held& slot(const Key& key) {
     std::size_t chunk = chunkOf(key);
     if (chunk == m_chunks.size()) {
@@ -368,7 +369,7 @@ class SharedMap {
 };
 
 /// A value on the heap. A Box copies and compares like its value. Recursive value types are built from Boxes.
-/// A Box is empty only after it was moved from.
+/// A Box is empty only after a move.
 template <class T>
 class Box {
  public:

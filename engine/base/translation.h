@@ -5,8 +5,8 @@
 namespace spanscope {
 
 /// Marks a text of a table for translation. `lupdate` finds the text through an alias of QT_TRANSLATE_NOOP.
-/// The code that shows the text asks for its translation with the same context. The engine itself knows no
-/// languages.
+/// The code that shows the text asks for its translation with the same context. The engine does not translate
+/// texts.
 constexpr const char* forTranslation(const char* /*context*/, const char* text) {
   return text;
 }

@@ -49,7 +49,7 @@ Utf8Step nextUtf8(std::string_view bytes) {
 std::size_t findInvalidUtf8(std::string_view bytes) {
   std::size_t i = 0;
   while (i < bytes.size()) {
-    // Most text is ASCII: eight such bytes are passed at once.
+    // Most text is ASCII, so this loop skips eight ASCII bytes at once.
     if (bytes.size() - i >= sizeof(std::uint64_t)) {
       std::uint64_t eight = 0;
       std::memcpy(&eight, bytes.data() + i, sizeof eight);
@@ -83,7 +83,7 @@ std::string toValidUtf8(std::string_view bytes) {
 }
 
 std::size_t settledUtf8Length(std::string_view bytes) {
-  // A character that is not complete can begin only at a lead byte among the last three bytes.
+  // An incomplete character can begin only at a lead byte in the last three bytes.
   const std::size_t from = bytes.size() - std::min<std::size_t>(bytes.size(), 3);
   for (std::size_t i = from; i < bytes.size(); ++i) {
     const Utf8Step step = nextUtf8(bytes.substr(i));
@@ -127,9 +127,9 @@ struct Encoding {
 struct Decoded {
   std::string text;
   std::size_t characters = 0;
-  std::size_t ascii = 0;                     ///< of the characters
-  std::optional<std::size_t> firstReplaced;  ///< its byte
-  bool isSound = true;  ///< well-formed, and without control characters but those of lines and tabs
+  std::size_t ascii = 0;                     ///< number of ASCII characters
+  std::optional<std::size_t> firstReplaced;  ///< byte offset of the first replaced part
+  bool isSound = true;  ///< well-formed, and without control characters except line ends and tabs
 };
 
 char32_t unitAt(std::string_view bytes, std::size_t at, Encoding encoding) {
@@ -150,8 +150,8 @@ bool isLowSurrogate(char32_t unit) {
 bool isCharacter(char32_t unit) {
   return unit <= 0x10FFFF && !isHighSurrogate(unit) && !isLowSurrogate(unit);
 }
-/// Whether text files contain the character. U+FFFE and U+FFFF are no characters. U+FFFE is a byte order mark
-/// in the wrong order.
+/// Whether a text file may contain the character. U+FFFE and U+FFFF are not characters. U+FFFE is a byte
+/// order mark with swapped bytes.
 bool isOfText(char32_t character) {
   const bool isLine = character == '\t' || character == '\n' || character == '\r' || character == '\f';
   const bool isControl = character < 0x20 || (character >= 0x7F && character < 0xA0);
@@ -190,11 +190,11 @@ Decoded decode(std::string_view bytes, Encoding encoding) {
   return decoded;
 }
 
-/// Whether the bytes are UTF-8 text with some zero bytes in it, and not units of two bytes or more. In such
-/// units, half of the bytes of ASCII letters are zeros. Most other characters are invalid UTF-8 there, or
-/// have control characters.
+/// Whether the bytes are UTF-8 text with some zero bytes, and not UTF-16 or UTF-32. In UTF-16 and UTF-32, at
+/// least half of the bytes of ASCII letters are zeros. Most other characters contain invalid UTF-8 or control
+/// characters.
 bool isNarrowWithZeros(std::string_view bytes) {
-  constexpr std::size_t kFewZeros = 4;  // at most one of four bytes
+  constexpr std::size_t kFewZeros = 4;  // at most one byte in four is zero
   const auto zeros = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\0'));
   if (zeros * kFewZeros > bytes.size() || !isValidUtf8(bytes)) return false;
   return std::all_of(bytes.begin(), bytes.end(), [](char byte) {
@@ -216,9 +216,11 @@ std::optional<Encoding> markedEncoding(std::string_view bytes) {
 }  // namespace
 
 std::optional<NarrowText> utf8OfWide(std::string_view bytes) {
-  /// In every language with spaces between words or with line ends, one of this many characters is ASCII.
+  /// In languages with spaces between words or with line ends, at least one in this number of characters is
+  /// ASCII.
   constexpr std::size_t kCharactersPerAscii = 20;
-  constexpr std::size_t kFewest = 4;  // number of characters that suffice to recognize a text without a mark
+  constexpr std::size_t kFewest = 4;  // min number of characters to recognize a text without a byte order
+                                      // mark
   if (const auto marked = markedEncoding(bytes); marked && bytes.size() > marked->width) {
     Decoded decoded = decode(bytes.substr(marked->width), *marked);
     if (decoded.firstReplaced) *decoded.firstReplaced += marked->width;
@@ -232,7 +234,7 @@ std::optional<NarrowText> utf8OfWide(std::string_view bytes) {
       Decoded decoded = decode(bytes, {.width = width, .isLittle = isLittle});
       if (!decoded.isSound || decoded.characters < kFewest) continue;
       if (decoded.ascii * kCharactersPerAscii < decoded.characters) continue;
-      // Letters of ASCII are no letters if the bytes are read in the wrong order.
+      // In the wrong byte order, ASCII letters become other characters.
       if (!best || decoded.ascii > best->ascii) best = std::move(decoded);
     }
   }
@@ -246,8 +248,8 @@ std::string inUtf8(std::string bytes) {
 }
 
 const char* kindOfBytes(std::string_view bytes) {
-  if (bytes.starts_with("PK\x03\x04")) return "a ZIP archive (Word, Excel and EPUB files are such)";
-  if (bytes.starts_with("\xD0\xCF\x11\xE0")) return "a file of an old Office program";
+  if (bytes.starts_with("PK\x03\x04")) return "a ZIP archive (for example a Word, Excel or EPUB file)";
+  if (bytes.starts_with("\xD0\xCF\x11\xE0")) return "an old Office file";
   if (bytes.starts_with("\x89PNG") || bytes.starts_with("\xFF\xD8\xFF") || bytes.starts_with("GIF8"))
     return "a picture";
   if (bytes.starts_with("\x1F\x8B")) return "a compressed file (gzip)";
@@ -294,8 +296,8 @@ void appendBytes(std::string& shown, std::string_view bytes) {
   }
 }
 
-/// Appends the settled beginning of the text and returns its length. An incomplete character at the end is
-/// left out.
+/// Appends the text in visible form and returns the number of used bytes. An incomplete character at the end
+/// is not used.
 std::size_t appendVisible(std::string& shown, std::string_view text, Blanks blanks) {
   std::size_t at = 0;
   while (at < text.size()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads, checks and repairs UTF-8, UTF-16 and UTF-32. Open this file to handle text from outside.
-// Makes text from outside safe to show in a terminal or a log. The shown text cannot command the terminal,
-// hide other text or look like a line of its own. Open this file before you print such a text.
+// Reads, checks and repairs UTF-8, UTF-16 and UTF-32. It also makes text from outside safe for a terminal or
+// a log. Such text then cannot control the terminal, hide other text or look like a separate line. Open this
+// file to read or print text from outside.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace spanscope {
 
-/// U+FFFD in UTF-8. It replaces bytes that are no valid text.
+/// U+FFFD in UTF-8. It replaces bytes that are not valid text.
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
-/// U+FEFF in UTF-8. At the beginning of a file it marks the encoding and is not part of the text.
+/// U+FEFF in UTF-8. At the beginning of a file, it marks the encoding and is not part of the text.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Returns the text without a byte order mark at its beginning.
@@ -22,18 +22,19 @@ constexpr std::string_view withoutByteOrderMark(std::string_view text) {
   return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }
 
-/// The meaning of the first bytes of a text that should be UTF-8.
+/// The first character or fault of a text that should be UTF-8.
 struct Utf8Step {
   enum class Kind {
     Character,  ///< a whole character
-    Invalid,    ///< bytes that cannot begin or continue a character
-    Incomplete  ///< the beginning of a character; its other bytes are missing at the end of the text
+    Invalid,    ///< bytes that are not a character
+    Incomplete  ///< the beginning of a character at the end of the text; other bytes are missing
   };
   Kind kind = Kind::Invalid;
   std::size_t length = 0;  ///< bytes of the step; at least 1
 };
 
-/// `bytes` must not be empty. Overlong forms, surrogates and numbers above U+10FFFF are invalid.
+/// Returns the first step of `bytes`, which must not be empty. Overlong forms, surrogates and numbers above
+/// U+10FFFF are invalid.
 Utf8Step nextUtf8(std::string_view bytes);
 
 /// Returns the offset of the first byte that does not belong to a character, or npos.
@@ -44,11 +45,10 @@ bool isValidUtf8(std::string_view bytes);
 /// Replaces each invalid or incomplete step by one U+FFFD (Unicode's "maximal subpart" practice).
 std::string toValidUtf8(std::string_view bytes);
 
-/// Returns the number of leading bytes that more bytes cannot change: all except an incomplete character at
-/// the end.
+/// Returns the number of bytes before an incomplete character at the end.
 std::size_t settledUtf8Length(std::string_view bytes);
 
-/// Whether the byte continues a character, as opposed to beginning one.
+/// Whether the byte continues a character and does not begin one.
 constexpr bool isUtf8Continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
@@ -56,34 +56,36 @@ constexpr bool isUtf8Continuation(char byte) {
 /// Returns the number of characters (code points) in well-formed UTF-8.
 std::size_t countCharacters(std::string_view text);
 
-/// Appends a character, which must be no surrogate and not above U+10FFFF.
+/// Appends a character, which must not be a surrogate or above U+10FFFF.
 void appendUtf8(std::string& text, char32_t character);
 
 struct NarrowText {
   std::string text;  ///< UTF-8
-  /// The byte of the first invalid part, such as half of a pair. Nothing: all parts are characters.
+  /// Byte offset of the first invalid part, such as half of a surrogate pair. Nothing: the whole text is
+  /// valid.
   std::optional<std::size_t> firstReplaced;
 };
 
 /// Returns the text in UTF-8, without its byte order mark, if the bytes are UTF-16 or UTF-32. With a byte
-/// order mark, each invalid part becomes U+FFFD. Without a mark, the bytes must be well-formed as a whole.
-/// They must have ASCII letters or spaces and no control characters. No other kind of text has such zero
-/// bytes. Returns nothing for other bytes, such as UTF-8 or a mark alone.
+/// order mark, each invalid part becomes U+FFFD. Without a mark, all bytes must be well-formed. The text must
+/// have ASCII letters or spaces and no control characters. Other kinds of text do not have such zero bytes.
+/// Returns nothing for other bytes, such as UTF-8 or only a mark.
 std::optional<NarrowText> utf8OfWide(std::string_view bytes);
 
 /// Returns the bytes in UTF-8 if utf8OfWide() reads every character of them. Otherwise returns them
 /// unchanged.
 std::string inUtf8(std::string bytes);
 
-/// Returns the kind of a file that is no text, by its first bytes, e.g. "a picture". nullptr: unknown.
+/// Returns the kind of a file that is not text, by its first bytes, e.g. "a picture". nullptr: unknown.
 const char* kindOfBytes(std::string_view bytes);
 
-/// Whether a character (in UTF-8) acts on the display and is not visible. Such characters are controls (C0,
+/// Whether a character (in UTF-8) is invisible and controls the display. Such characters are controls (C0,
 /// DEL, C1), separators of lines, and marks that change the direction of writing.
 bool isControl(std::string_view character);
 
-/// Makes text visible that arrives in pieces. Each control except newline and tab becomes its JSON escape,
-/// "\u001b". A byte that is not valid UTF-8 becomes "\xff". A character may be split between two pieces.
+/// Makes control characters visible in text that arrives in pieces. Each control except newline and tab
+/// becomes its JSON escape, "\u001b". A byte that is not valid UTF-8 becomes "\xff". A character may be split
+/// between two pieces.
 class VisibleText {
  public:
   /// Appends the piece to `shown`. An incomplete character at its end waits for the next piece.
@@ -95,7 +97,7 @@ class VisibleText {
   std::string m_begun;
 };
 
-/// Makes a whole text visible in the same way. Newlines and tabs also become "\n" and "\t".
+/// Makes control characters visible in a whole text. Newlines and tabs also become "\n" and "\t".
 std::string onOneLine(std::string_view text);
 
 /// Returns a text for use between the tags, or in the quoted attributes, of HTML and XML (SVG). Entities

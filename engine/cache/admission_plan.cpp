@@ -14,18 +14,18 @@ namespace {
 using trace::LookupOutcome;
 using trace::MissReason;
 
-/// Whether the content begins with these tokens.
+/// Returns whether the content begins with these tokens.
 bool beginsWith(const ContentTrie& trie, NodeId node, std::span<const TokenId> tokens) {
   const std::span<const TokenId> own = trie.tokens(node);
   return own.size() >= tokens.size() && std::equal(tokens.begin(), tokens.end(), own.begin());
 }
 
-/// Makes one plan. It looks up the segments in order, block by block. After the first block that is not a hit
-/// as a whole, all later blocks of the segment are misses.
+/// Makes one plan. The planner looks up the segments in order, block by block. After the first block that is
+/// not completely a hit, all later blocks of the segment are misses.
 class Planner {
  public:
-  /// `needed`: contents that are shared with requests that are to run together with this one. The contents of
-  /// this request are added.
+  /// `needed`: contents of the requests that will run together with this one. The planner adds the contents
+  /// of this request.
   Planner(CacheState& state, const RequestSpec& request, bool usesTiers, std::unordered_set<NodeId>& needed)
       : m_state(state),
         m_request(request),
@@ -46,7 +46,7 @@ class Planner {
   }
 
  private:
-  /// A block that this request is going to compute, and that equal content later in the request shares.
+  /// A block that this request is going to compute. Equal content later in the request shares the block.
   struct Sibling {
     std::size_t allocation = 0;
     std::size_t segment = 0;
@@ -55,10 +55,10 @@ class Planner {
   /// The virtual block that is being looked up.
   struct Place {
     std::size_t segment = 0;
-    std::span<const TokenId> tokens;  ///< of the block
+    std::span<const TokenId> tokens;  ///< tokens of the block
     NodeId node = kNoNode;
     NodeId parent = kNoNode;
-    std::int32_t keepable = 0;  ///< number of leading tokens that are not computed if they are stored
+    std::int32_t keepable = 0;  ///< number of leading tokens that are reused if they are stored
 
     bool isKeepable() const { return keepable == static_cast<std::int32_t>(tokens.size()); }
   };
@@ -151,8 +151,8 @@ class Planner {
     }
   }
 
-  /// A private block gets the lookup of the block that it repeats. The lookup has the block to copy from, or
-  /// the reason of the miss.
+  /// Sets the lookup of a private block to the lookup of the block that it repeats. The lookup names the
+  /// block to copy from, or the reason of the miss.
   void tellPrivate(const SegmentSpec& spec, std::size_t index, trace::BlockLookedUp& facts) const {
     facts.reason = MissReason::CacheOff;
     if (!spec.repeats) return;
@@ -164,8 +164,9 @@ class Planner {
       facts.outcome = LookupOutcome::Partial;
   }
 
-  /// In an empty pool, equal contents share a block. A partial block shares an earlier content of the request
-  /// that begins with it. Every other content has its own block.
+  /// Counts the blocks that the request needs in an empty pool. Equal contents share a block. A partial block
+  /// shares the block of an earlier content of the request that begins with it. Every other content needs its
+  /// own block.
   void countNeed(const Place& place) {
     if (!place.isKeepable() || !canBeKeyed(place)) {
       ++m_ownBlocks;
@@ -177,7 +178,7 @@ class Planner {
     if (m_needed.insert(place.node).second) ++m_ownBlocks;
   }
 
-  /// The first of the contents that begins with the block; none: kNoNode.
+  /// Returns the first of the contents that begins with the block, or kNoNode.
   NodeId longerOf(const std::vector<NodeId>& nodes, const Place& place) const {
     const auto found = std::find_if(nodes.begin(), nodes.end(), [&](NodeId node) {
       return beginsWith(m_state.trie, node, place.tokens);
@@ -193,7 +194,8 @@ class Planner {
     }
   }
 
-  /// Equal content of this request, or content that continues a partial block.
+  /// Returns the block with equal content of this request, or with a content that continues the partial
+  /// block.
   const Sibling* siblingOf(const Place& place) const {
     const auto equal = m_siblings.find(place.node);
     if (equal != m_siblings.end()) return &equal->second;
@@ -203,7 +205,7 @@ class Planner {
     return longer == kNoNode ? nullptr : &m_siblings.at(longer);
   }
 
-  /// A block with this content. A block that is in use is preferred, because it costs no free block.
+  /// Returns a block with this content. Prefers a block that is in use, because it costs no free block.
   BlockId blockOf(NodeId node) const {
     const std::vector<BlockId>& blocks = m_state.trie.blocks(node);
     if (blocks.empty()) return kNullBlock;
@@ -224,7 +226,7 @@ class Planner {
   bool findWhole(const Place& place, PlannedBlock& block) {
     BlockId found = blockOf(place.node);
     if (found == kNullBlock && isTail(place) && m_state.config.cacheTails) {
-      // A segment may end inside a block whose further tokens belong to another content.
+      // A segment may end within a stored block whose other tokens belong to another content.
       const auto nearest = m_state.trie.nearest(place.parent, place.tokens);
       if (nearest && nearest->common == block.facts.wanted) found = blockOf(nearest->node);
     }
@@ -271,9 +273,9 @@ class Planner {
     return true;
   }
 
-  /// Searches a tier for more than `usable` leading tokens of the block. If the last token of the whole block
-  /// is computed anyway, these are tokens of the whole block. Otherwise they are tokens of a shorter partial
-  /// block that the block continues. Tiers find contents only by name, so each length is looked up.
+  /// Searches a tier for more than `usable` leading tokens of the block. If the last token of the block is
+  /// always computed, the whole block is looked up. Otherwise, shorter partial blocks that the block
+  /// continues are looked up. Tiers find contents only by name, so each length needs a lookup.
   bool findPartInTier(const Place& place, std::int32_t usable, PlannedBlock& block) const {
     constexpr std::int32_t kMostLengths = 64;
     if (m_tiers == nullptr || !m_state.config.cacheTails) return false;
@@ -301,7 +303,7 @@ class Planner {
     return false;
   }
 
-  /// Handles the first block that is not a hit as a whole. Its beginning may be a hit, and the rest gets a
+  /// Handles the first block that is not completely a hit. Its first tokens may be a hit, and the miss gets a
   /// reason.
   void findPart(const Place& place, PlannedBlock& block) {
     trace::BlockLookedUp& facts = block.facts;
@@ -336,8 +338,8 @@ class Planner {
       facts.contextDiffersAt = other->differsAt;
       traceStored(blockOf(other->node), facts);
     } else if (nearest && !m_state.trie.isPlainRoot(place.parent)) {
-      // At a plain root every other text is a neighbour. Anywhere else, a neighbour is a text that began in
-      // the same way.
+      // At a plain root, any other text is a neighbour. At other nodes, a neighbour is a text with the same
+      // prefix.
       facts.reason = MissReason::TokensDiffer;
       traceStored(blockOf(nearest->node), facts);
       tellDifference(place, *nearest, facts);
@@ -346,14 +348,15 @@ class Planner {
     }
   }
 
-  /// Returns how many leading tokens of the block are not computed if `common` of them are stored.
+  /// Returns how many leading tokens of the block are reused if `common` of them are stored.
   std::int32_t usableOf(const Place& place, std::int32_t common) const {
     const auto wanted = static_cast<std::int32_t>(place.tokens.size());
     if (!m_state.config.cacheTails) return common == wanted && place.isKeepable() ? wanted : 0;
     return std::min(common, place.keepable);
   }
 
-  /// Waits for a running request if it is going to store more of the block than is stored now.
+  /// Makes the request wait for a running request that is going to store more of the block than is stored
+  /// now.
   void awaitMore(const Place& place, std::int32_t usable) {
     if (m_plan.waitFor.request != 0) return;
     const auto pending = m_state.trie.nearestPending(place.parent, place.tokens);
@@ -392,12 +395,12 @@ class Planner {
   std::unordered_map<NodeId, Sibling> m_siblings;
   std::unordered_map<NodeId, std::vector<NodeId>> m_siblingsOf;  ///< by parent
   std::unordered_set<NodeId>& m_needed;
-  std::unordered_map<NodeId, std::vector<NodeId>> m_neededOf;  ///< of this request, by parent
-  std::int64_t m_ownBlocks = 0;  ///< that the request needs in an empty pool, beside those of earlier
-                                 ///< requests
+  std::unordered_map<NodeId, std::vector<NodeId>> m_neededOf;  ///< contents of this request, by parent
+  std::int64_t m_ownBlocks = 0;  ///< blocks that the request needs in an empty pool, besides the blocks of
+                                 ///< earlier requests
 };
 
-/// The pool blocks on which the plan takes references.
+/// Returns the pool blocks on which the plan takes references.
 std::unordered_set<BlockId> foundBlocks(const AdmissionPlan& plan) {
   std::unordered_set<BlockId> found;
   for (const PlannedSegment& segment : plan.segments) {
@@ -416,8 +419,8 @@ void countBlocks(const CacheState& state, std::int64_t spareBlocks, AdmissionPla
   for (const BlockId block : found) {
     if (state.pool.references(block) == 0) ++plan.neededBlocks;
   }
-  // A running request copies its partial block before it continues, if another request uses that block by
-  // then. One block is reserved for this copy. The request that starts the sharing pays for it.
+  // If another request uses a partial block, the running request copies the block before it continues. One
+  // block is reserved for this copy. The request that starts the sharing needs this block.
   for (const auto& [id, running] : state.running) {
     plan.availableBlocks -= running.reservedBlocks;
     const BlockId tail = running.growingTail(state.config.blockSize);
@@ -444,7 +447,7 @@ AdmissionPlan withoutCopies(const AdmissionPlan& plan) {
   return without;
 }
 
-/// Names the blocks of siblings and loads. The free list determines the blocks of the allocations.
+/// Sets the block numbers of siblings and loads. The order of the free list determines the allocated blocks.
 void nameSiblings(const CacheState& state, AdmissionPlan& plan) {
   const std::unordered_set<BlockId> found = foundBlocks(plan);
   std::vector<BlockId> allocated;
@@ -470,29 +473,31 @@ void checkRequest(const RequestSpec& request) {
   const auto require = [](bool condition, const char* what) {
     if (!condition) throw std::invalid_argument(what);
   };
-  require(request.id != 0, "requests are numbered from 1");
+  require(request.id != 0, "request numbers begin at 1");
   require(!request.segments.empty(), "a request has at least one segment");
   require(!request.segments.back().tokens.empty(), "the last segment has at least one token");
   require(request.lookahead >= 0, "the lookahead is not negative");
   require(request.alwaysFrom < static_cast<std::int64_t>(request.segments.back().tokens.size()),
           "the last token is always computed");
   require(request.computedBefore.empty() || request.computedBefore.size() == request.segments.size(),
-          "what was computed before is told by segment");
+          "tokens computed before are listed by segment");
   for (std::size_t segment = 0; segment < request.segments.size(); ++segment) {
     const SegmentSpec& spec = request.segments[segment];
     require(spec.tokens.size() <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
-            "a segment has less than 2^31 tokens");
+            "a segment has fewer than 2^31 tokens");
     if (spec.repeats) {
-      require(spec.isPrivate && *spec.repeats < segment, "a private segment repeats an earlier one");
-      require(request.segments[*spec.repeats].tokens == spec.tokens, "a segment repeats one of its tokens");
+      require(spec.isPrivate && *spec.repeats < segment,
+              "only a private segment repeats a segment, which is earlier");
+      require(request.segments[*spec.repeats].tokens == spec.tokens,
+              "a repeated segment has the same tokens");
     }
     for (const SeenSegment& seen : spec.sees) {
-      require(seen.segment < segment, "a segment sees earlier segments");
+      require(seen.segment < segment, "a segment attends only to earlier segments");
       require(spec.isPrivate || !request.segments[seen.segment].isPrivate,
-              "private segments are seen by private ones");
+              "only private segments attend to private segments");
       const std::size_t length = request.segments[seen.segment].tokens.size();
       require(seen.visibleBegin >= 0 && static_cast<std::size_t>(seen.visibleBegin) <= length,
-              "visibleBegin lies within the seen segment");
+              "visibleBegin is a position in the attended segment");
     }
   }
 }
@@ -513,7 +518,7 @@ AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::
 }
 
 std::int64_t smallestNeed(CacheState& state, std::span<const RequestSpec> requests) {
-  std::vector<AdmissionPlan> plans;  // they keep the nodes
+  std::vector<AdmissionPlan> plans;  // the plans keep the nodes
   std::unordered_set<NodeId> needed;
   std::int64_t blocks = 0;
   for (const RequestSpec& request : requests) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plans the admission of a request: the hits, and the blocks that the request needs. Planning changes
-// nothing. Open this file when a lookup or a refusal looks wrong.
+// Plans the admission of a request: the hits and the needed blocks. Planning changes nothing. Open this file
+// when a lookup or a refusal looks wrong.
 #pragma once
 
 #include "engine/cache/cache_state.h"
@@ -18,19 +18,19 @@ namespace spanscope::cache {
 struct PlannedLoad {
   ContentName name;
   ContentName parent;
-  std::int32_t tokens = 0;  ///< of the stored content
+  std::int32_t tokens = 0;  ///< number of tokens of the stored content
   std::int32_t slots = 0;   ///< number of these tokens that are loaded
   trace::StoreTier tier = trace::StoreTier::Host;
-  std::optional<StoredBytes> bytes;  ///< the bytes, after fetching
+  std::optional<StoredBytes> bytes;  ///< the bytes; set after they are fetched
 };
 
 struct PlannedBlock {
   enum class Source {
     Pool,     ///< `found` is shared
-    Sibling,  ///< shares the block of an earlier content of this request; that content is equal, or begins
-              ///< with this partial block
-    Tier,     ///< a block is allocated and completely loaded from a tier
-    New       ///< a block is allocated
+    Sibling,  ///< shares the block of an equal earlier content of this request, or of one that begins with
+              ///< this partial block
+    Tier,     ///< a new block is allocated and loaded completely from a tier
+    New       ///< a new block is allocated
   };
   Source source = Source::New;
   BlockId found = kNullBlock;       ///< for Pool
@@ -51,7 +51,8 @@ struct AdmissionPlan {
   std::vector<PlannedSegment> segments;
   std::size_t allocations = 0;
   std::int64_t growthBlocks = 0;     ///< for the tokens of the lookahead
-  std::int64_t neededBlocks = 0;     ///< blocks to allocate, blocks to keep free, and hits that are free
+  std::int64_t neededBlocks = 0;     ///< blocks to allocate, blocks to keep free, and hits in blocks that are
+                                     ///< not in use
   std::int64_t availableBlocks = 0;  ///< free blocks that are not reserved for others
   std::int64_t smallestNeed = 0;     ///< number of blocks that the request needs in an empty pool
   AwaitedContent waitFor;            ///< content that this request needs and a running request is computing
@@ -65,10 +66,10 @@ std::int64_t blocksFor(std::int64_t tokens, std::int32_t blockSize);
 /// Throws std::invalid_argument if the request contradicts itself.
 void checkRequest(const RequestSpec& request);
 
-/// Plans without changing the state. Only the plan keeps nodes. A copy keeps its source referenced for a
-/// moment. If the request fits only without copies, the plan has none, and some more tokens are computed.
-/// `spareBlocks` are added to the needed blocks. With `usesTiers`, the tiers are searched for blocks that the
-/// pool lacks.
+/// Plans an admission. The state does not change, except that the plan keeps trie nodes. A copy needs a
+/// reference on its source block for a short time. If the request fits only without copies, the plan has no
+/// copies, and a few more tokens are computed. The function adds `spareBlocks` to the needed blocks. With
+/// `usesTiers`, it searches the tiers for blocks that the pool lacks.
 AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks = 0,
                             bool usesTiers = true);
 

@@ -9,8 +9,8 @@ namespace spanscope::cache {
 
 namespace {
 
-/// Collects the bytes to hash, in little-endian order on every machine. The length of every variable part
-/// precedes it, so that different contents never give the same bytes.
+/// Collects the bytes to hash, in little-endian order on every machine. The length precedes every part of
+/// variable size. Different contents therefore never give the same bytes.
 class Bytes {
  public:
   explicit Bytes(std::uint8_t kind, std::size_t expectedSize) {

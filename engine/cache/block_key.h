@@ -13,11 +13,11 @@
 
 namespace spanscope::cache {
 
-/// A function that makes a key from bytes. Code that makes keys takes the function as a parameter. Tests can
-/// then make every key collide.
+/// A function that makes a key from bytes. Code that makes keys takes the function as a parameter, so that
+/// tests can make every key collide.
 using KeyHash = trace::BlockKey (*)(std::span<const std::uint8_t> bytes);
 
-/// Makes keys by XXH3-128, the hash of the program.
+/// Makes a key by XXH3-128, the default hash of the program.
 trace::BlockKey xxh3Key(std::span<const std::uint8_t> bytes);
 
 /// One entry of the list of segments that a segment can attend to. It names the target segment by key.

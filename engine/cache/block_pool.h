@@ -23,7 +23,7 @@ enum class FreeEnd { Front, Back };
 /// time, except those that list blocks. Misuse throws std::logic_error and changes nothing.
 class BlockPool {
  public:
-  /// At first all blocks are free, in ascending order. count ≥ 1.
+  /// Makes a pool of free blocks in ascending order. count ≥ 1.
   explicit BlockPool(std::int32_t count);
 
   std::int32_t count() const { return static_cast<std::int32_t>(m_blocks.size()); }
@@ -43,14 +43,14 @@ class BlockPool {
   /// references.
   std::int32_t release(BlockId block, FreeEnd end);
 
-  /// Returns the unreferenced blocks in the order of their allocation.
+  /// Returns the unreferenced blocks in the order in which take() will allocate them.
   std::vector<BlockId> freeOrder() const;
 
-  /// Puts the pool back into its first state. No block may be referenced.
+  /// Resets the pool to its initial state. No block may be referenced.
   void reset();
 
  private:
-  /// Links of the free list. The null block is the sentinel that closes the list to a ring.
+  /// A node of the free list. The list is a ring, and the null block is its sentinel.
   struct Block {
     BlockId previous = kNullBlock;
     BlockId next = kNullBlock;
@@ -66,19 +66,20 @@ class BlockPool {
 };
 
 /// Remembers which event evicted a content, for the last `capacity` contents. The memory only explains
-/// misses. A key therefore identifies a content well enough.
+/// misses, so a key identifies a content well enough.
 class EvictionMemory {
  public:
   explicit EvictionMemory(std::size_t capacity = 65536) : m_capacity(capacity) {}
 
-  /// numberOf() returns `number` later. Sequence numbers must not decrease.
+  /// Stores the eviction. numberOf() later returns `number`. Sequence numbers must not decrease.
   void remember(const trace::BlockKey& key, std::uint64_t sequence, std::uint64_t number = 0);
   /// Call this when the content is in the cache again.
   void forget(const trace::BlockKey& key);
   /// Returns the sequence number of the event that evicted the content.
   std::optional<std::uint64_t> find(const trace::BlockKey& key) const;
 
-  /// Returns the `number` that was remembered with this event. Nothing if the memory has dropped it.
+  /// Returns the `number` that remember() stored for this event. Returns nothing if the memory has dropped
+  /// the event.
   std::optional<std::uint64_t> numberOf(std::uint64_t sequence) const;
 
   std::size_t size() const { return m_sequences.size(); }

@@ -18,7 +18,7 @@
 
 namespace spanscope::cache {
 
-/// The content under which a lookup finds a block.
+/// The content by which a lookup finds a block.
 struct StoredContent {
   NodeRef node;
   std::int64_t base = 0;  ///< start position of the segment at the time of storing
@@ -26,8 +26,8 @@ struct StoredContent {
   RunId run = 0;
   RequestId request = 0;
   NodePath path;
-  std::vector<trace::BlockKey> grownFrom;  ///< keys of the shorter contents in this block that this content
-                                           ///< replaced
+  std::vector<trace::BlockKey> grownFrom;  ///< keys of the shorter contents that this content replaced in the
+                                           ///< block
 };
 
 struct RunningSegment {
@@ -38,10 +38,9 @@ struct RunningSegment {
   SegmentBlocks view;
   std::vector<bool> own;       ///< by virtual block: whether this request writes the block
   NodeRef root;                ///< empty while the cache is off
-  std::vector<NodeRef> nodes;  ///< content by virtual block, as far as it is known; empty while the cache is
-                               ///< off
+  std::vector<NodeRef> nodes;  ///< known contents, by virtual block; empty while the cache is off
   std::int32_t computedEnd = 0;
-  std::int32_t firstUnstored = 0;  ///< all virtual blocks before this one are stored already
+  std::int32_t firstUnstored = 0;  ///< all virtual blocks before this one are stored
 };
 
 /// The source of a copy that may still be pending. The request keeps a reference on the source.
@@ -83,13 +82,13 @@ struct CacheState {
   BlockPool pool;
   std::vector<std::optional<StoredContent>> contents;  ///< by block
   EvictionMemory evictions;
-  std::uint64_t evicted = 0;  ///< number of evictions since the cache was emptied.
-  /// This number counts blocks that were allocated or shared, plus one for each admitted segment. The extra
-  /// one covers a block that a pool of another size might have copied. In a pool of any size, at most this
-  /// many blocks have left the free list.
+  std::uint64_t evicted = 0;  ///< Number of evictions since the cache was emptied.
+  /// An upper bound of the blocks that have left the free list, for a pool of any size. It counts allocated
+  /// blocks, shared blocks and admitted segments. A segment counts because a pool of another size might have
+  /// copied a block for it.
   std::uint64_t touches = 0;
-  /// By block: a value of `touches`. At this value the free list would reach the block if it had been free
-  /// since its last use.
+  /// By block: the value of `touches` at which the block would reach the front of the free list. It assumes
+  /// that the block has been free since its last use.
   std::vector<std::uint64_t> reachedAt;
   std::uint64_t clearedAt = 0;  ///< sequence number of the last CacheCleared event
   std::map<RequestId, RunningRequest> running;

@@ -9,7 +9,7 @@ namespace spanscope::cache {
 
 namespace {
 
-/// otherContext only explains a miss, so it looks at no more than this many candidates.
+/// otherContext() only explains a miss, so it checks at most this many candidates.
 constexpr int kContextCandidates = 32;
 
 std::int32_t commonPrefix(std::span<const TokenId> a, std::span<const TokenId> b) {
@@ -93,11 +93,11 @@ void ContentTrie::assignNodes(const ContentTrie& other) {
     m_nodes[id].root = &content;
     for (const SeenEnd& entry : content.seen) addHold(entry.end);
   }
-  // The keys of these maps are views of tokens. They must be rebuilt for the nodes of this trie.
+  // The keys of these maps are views of tokens. The maps must be rebuilt for the nodes of this trie.
   for (std::size_t index = 0; index < m_nodes.size(); ++index) {
     const auto id = static_cast<NodeId>(index);
     const Node& node = m_nodes[id];
-    if (node.parent == kNoNode) continue;  // a root, or free
+    if (node.parent == kNoNode) continue;  // a root or a free node
     addHold(node.parent);
     m_nodes[node.parent].children.emplace(node.tokens, id);
     if (node.blocks.empty()) continue;
@@ -176,8 +176,7 @@ std::optional<NearestNode> ContentTrie::nearestPending(NodeId parent, std::span<
 }
 
 std::optional<NearestNode> ContentTrie::nearestOf(const Children& children, Tokens tokens) {
-  // In lexicographic order, the most similar neighbour comes right before or right after the place of
-  // `tokens`.
+  // In lexicographic order, the most similar node is a direct neighbour of the place of `tokens`.
   if (children.empty()) return std::nullopt;
   NearestNode best;
   best.common = -1;
@@ -218,7 +217,7 @@ std::optional<OtherContext> ContentTrie::otherContext(NodeId root, std::span<con
     const auto difference =
         std::mismatch(wanted.seen.begin(), wanted.seen.end(), seen.begin(), seen.end()).first;
     const bool isSame = difference == wanted.seen.end() && seen.size() == wanted.seen.size();
-    // A chain that differs only in its fixed start position is nearest of all.
+    // A chain that differs only in its fixed start position is the nearest chain.
     if (isSame) return OtherContext{entry->node, -1};
     const auto differsAt = static_cast<std::int32_t>(difference - wanted.seen.begin());
     if (!best || differsAt > best->differsAt) best = OtherContext{entry->node, differsAt};
@@ -275,8 +274,8 @@ void ContentTrie::dropOne(NodeId node, NodeId& unheld) noexcept {
 }
 
 void ContentTrie::dropHold(NodeId node) noexcept {
-  // A chain can have thousands of nodes. The nodes that are freed with this one are therefore linked in a
-  // list, not freed recursively.
+  // A chain can have thousands of nodes. The nodes that are freed with this node are therefore linked in a
+  // list. They are not freed recursively.
   NodeId unheld = kNoNode;
   dropOne(node, unheld);
   while (unheld != kNoNode) {

@@ -27,8 +27,8 @@ inline constexpr NodeId kNoNode = 0xffffffff;
 
 class ContentTrie;
 
-/// Keeps a node and everything that its identity depends on. These are its chain down to the root, and the
-/// segments in the root's list. A NodeRef must not outlive its trie.
+/// Keeps a node and everything that its identity depends on. The identity depends on the chain up to the
+/// root, and on the segments in the root's list. A NodeRef must not outlive its trie.
 class NodeRef {
  public:
   NodeRef() = default;
@@ -38,7 +38,7 @@ class NodeRef {
   NodeRef& operator=(NodeRef&& other) noexcept;
   ~NodeRef();
 
-  /// kNoNode for an empty NodeRef.
+  /// Returns kNoNode for an empty NodeRef.
   NodeId id() const { return m_id; }
 
  private:
@@ -59,7 +59,7 @@ struct SeenEnd {
   auto operator<=>(const SeenEnd&) const = default;
 };
 
-/// A stored node that is similar to the wanted node.
+/// A stored node that is similar to the requested node.
 struct NearestNode {
   NodeId node = kNoNode;
   std::int32_t common = 0;  ///< number of equal leading tokens
@@ -80,9 +80,9 @@ class ContentTrie {
   ContentTrie(const ContentTrie&) = delete;
   ContentTrie& operator=(const ContentTrie&) = delete;
 
-  /// Replaces the nodes of this trie by those of `other`, with the same ids. No node of this trie may be in
-  /// use. Only copied nodes keep each other. Keep each node that is needed before anything else changes. The
-  /// marks of pending nodes in `other` are not copied.
+  /// Replaces the nodes of this trie by the nodes of `other`, with the same ids. No node of this trie may be
+  /// in use. At first, only other copied nodes keep a copied node. The caller must keep each needed node
+  /// before the trie changes. Marks of pending nodes are not copied.
   void assignNodes(const ContentTrie& other);
 
   /// Returns the root for this salt and list. The caller must keep every node of the list. `fixedBase` is the
@@ -99,28 +99,27 @@ class ContentTrie {
   /// Returns kNoNode for a root.
   NodeId parent(NodeId node) const { return m_nodes[node].parent; }
 
-  /// Notes that a block has this content. The caller must keep the node until detach().
+  /// Records that a block has this content. The caller must keep the node until detach().
   void attach(NodeId node, BlockId block);
   void detach(NodeId node, BlockId block);
   /// Returns the blocks with this content, in the order of attach().
   const std::vector<BlockId>& blocks(NodeId node) const { return m_nodes[node].blocks; }
 
   /// Returns the child of `parent` that has a block and shares the most leading tokens with `tokens`. The
-  /// number may be
-  /// 0. An equal child is preferred. Returns nothing if no child has a block.
+  /// number may be 0. An equal child is preferred. Returns nothing if no child has a block.
   std::optional<NearestNode> nearest(NodeId parent, std::span<const TokenId> tokens) const;
 
-  /// Finds the first node of a chain that has a block and begins with `tokens`. Its root has the same salt as
-  /// `root` but another list. Of several nodes, returns one whose list has the longest common beginning with
-  /// that of `root`.
+  /// Finds the first node of a chain that has a block and begins with `tokens`. The root of this chain has
+  /// the same salt as `root` but another list. Of several such nodes, prefers the one whose list has the
+  /// longest common prefix with the list of `root`.
   std::optional<OtherContext> otherContext(NodeId root, std::span<const TokenId> tokens) const;
 
   /// Returns the children of the same parent that begin with the tokens of `node`. Each of them has a block
-  /// or is going to be computed. `node` itself is included on the same condition. It must not be a root.
+  /// or is going to be computed. `node` is included on the same condition. `node` must not be a root.
   std::vector<NodeId> continuations(NodeId node) const;
 
-  /// Returns the running request that is going to compute this node, or 0. Of several requests, returns the
-  /// first that marked the node.
+  /// Returns the running request that is going to compute this node, or 0. If several requests have marked
+  /// the node, returns the first.
   RequestId pendingBy(NodeId node) const;
   bool isPendingBy(NodeId node, RequestId request) const;
   void addPending(NodeId node, RequestId request);
@@ -142,7 +141,7 @@ class ContentTrie {
   struct TokensLess {
     bool operator()(Tokens a, Tokens b) const;
   };
-  using Children = std::map<Tokens, NodeId, TokensLess>;  ///< each key views the child's own tokens
+  using Children = std::map<Tokens, NodeId, TokensLess>;  ///< each key is a view of the child's tokens
 
   struct RootContent {
     std::string salt;

@@ -31,7 +31,7 @@ CacheConfig checked(CacheConfig config) {
   }
   const std::int64_t slots = std::int64_t{config.blockSize} * config.blockCount;
   if (slots > kMaxTokenSlots) {
-    fail("block count", config.blockCount, "no more than 2^31 - 1 token slots in all");
+    fail("block count", config.blockCount, "at most 2^31 - 1 token slots in all blocks");
   }
   return config;
 }
@@ -63,7 +63,7 @@ struct KvCache::Impl {
   void clear();
 
  private:
-  /// Where an event comes from, and what it is about.
+  /// The run, request and node of an event.
   struct Origin {
     RunId run = 0;
     RequestId request = 0;
@@ -78,9 +78,9 @@ struct KvCache::Impl {
   }
 
   void share(const Origin& origin, BlockId block, std::uint32_t segment, std::int32_t virtualIndex);
-  /// `isUse`: the request used the block as the content that lookups find. If the request only copied from
-  /// the block, another pool might have used another block. The same is true if the block has more tokens
-  /// than requested.
+  /// `isUse`: the request used exactly the content by which lookups find the block. False if the request only
+  /// copied from the block, or if the block has more tokens than requested. In these cases, another pool
+  /// might have used another block.
   void release(const Origin& origin, BlockId block, bool isUse);
   BlockId allocate(const Origin& origin, std::uint32_t segment, std::int32_t virtualIndex);
   void evict(const Origin& origin, BlockId block);
@@ -93,7 +93,7 @@ struct KvCache::Impl {
   bool storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
                   std::size_t index, std::size_t fill);
 
-  /// A content that was given to a tier. Its event is sent when it has arrived there.
+  /// A content that was given to a tier. Its event is sent when the content has reached the tier.
   struct KeptBlock {
     RunId run = 0;
     RequestId request = 0;
@@ -102,7 +102,7 @@ struct KvCache::Impl {
   };
 
   trace::Sink& m_sink;
-  BlockId m_nextToKeep = 1;  ///< all blocks before were examined
+  BlockId m_nextToKeep = 1;  ///< all blocks before this one were examined
   std::unordered_map<ContentName, KeptBlock, ContentNameHasher> m_toTell;
 };
 
@@ -151,7 +151,7 @@ void KvCache::Impl::evict(const Origin& origin, BlockId block) {
   content(block).reset();
 }
 
-/// Only contents that can no longer be found are remembered.
+/// Remembers only contents that lookups can no longer find.
 void KvCache::Impl::rememberRemoval(BlockId block, std::uint64_t sequence) {
   const StoredContent& removed = *content(block);
   const std::uint64_t reachedAt = state.reachedAt[static_cast<std::size_t>(block)];
@@ -185,7 +185,7 @@ void KvCache::Impl::traceSpilled(const Origin& origin, const PooledBlock& block,
                                    .bytes = spilled.bytes});
 }
 
-/// Fetches the bytes of all loads. False if bytes are missing or damaged.
+/// Fetches the bytes of all loads. Returns false if bytes are missing or damaged.
 bool KvCache::Impl::fetchLoads(AdmissionPlan& plan) {
   for (PlannedSegment& segment : plan.segments) {
     for (PlannedBlock& block : segment.blocks) {
@@ -198,7 +198,7 @@ bool KvCache::Impl::fetchLoads(AdmissionPlan& plan) {
   return true;
 }
 
-/// Fills a block that was just allocated. A block that is loaded as a whole can be found at once.
+/// Loads bytes into a new block. Lookups can find a completely loaded block at once.
 void KvCache::Impl::load(const Origin& origin, const RunningSegment& segment, const PlannedBlock& planned,
                          const NodeRef& node, BlockId block) {
   const PlannedLoad& load = *planned.load;
@@ -290,7 +290,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
   for (std::size_t segment = 0; segment < plan.segments.size(); ++segment) {
     for (const PlannedBlock& block : plan.segments[segment].blocks) send(origin(segment), block.facts);
   }
-  // All found blocks are taken before any block is allocated, so that no allocation evicts them.
+  // All hits are referenced before any block is allocated, so that no allocation evicts a hit.
   for (std::size_t segment = 0; segment < plan.segments.size(); ++segment) {
     for (const PlannedBlock& block : plan.segments[segment].blocks) {
       const BlockId taken = block.source == PlannedBlock::Source::Pool ? block.found : block.copyFrom;
@@ -325,7 +325,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
         try {
           if (block.load) load(origin(index), segment, block, planned.nodes[place], used);
         } catch (...) {
-          // This block is given back together with all others, once all of them are known.
+          // This block is released later, together with all other blocks of the request.
           lost = std::current_exception();
         }
         if (block.copyFrom != kNullBlock) {
@@ -378,7 +378,7 @@ void KvCache::Impl::releaseCopySources(RequestId id, RunningRequest& request) {
 // ---- storing
 // ---------------------------------------------------------------------------------------------------
 
-/// False if another request uses the shorter content in the block.
+/// Returns false if another request uses the shorter content in the block.
 bool KvCache::Impl::storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
                                std::size_t index, std::size_t fill) {
   const std::size_t begin = index * static_cast<std::size_t>(state.config.blockSize);
@@ -442,7 +442,7 @@ void KvCache::Impl::store(RequestId id, RunningRequest& request, std::uint32_t s
 // ---- growing and ending
 // ----------------------------------------------------------------------------------------
 
-/// Free blocks that requests may take without asking.
+/// Returns the number of free blocks that requests may take without asking.
 std::int64_t KvCache::Impl::blocksKept() const {
   std::int64_t kept = 0;
   for (const auto& [id, request] : state.running) {
@@ -540,7 +540,7 @@ const CacheConfig& KvCache::config() const {
 
 std::unique_ptr<KvCache> KvCache::copy(trace::Sink& sink) const {
   const CacheState& from = m_impl->state;
-  if (!from.running.empty()) throw std::logic_error("a cache is copied while no request is running");
+  if (!from.running.empty()) throw std::logic_error("a cache can be copied only while no request is running");
   auto copied = std::make_unique<KvCache>(from.config, sink, from.hash,
                                           from.tiers ? from.tiers->prediction() : nullptr);
   CacheState& to = copied->m_impl->state;
@@ -583,8 +583,8 @@ std::vector<SegmentLookup> KvCache::lookup(const RequestSpec& request) const {
 }
 
 std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request, std::int64_t spareBlocks) {
-  if (m_impl->state.running.contains(request.id)) throw std::logic_error("the request is running already");
-  // Each time that stored bytes are damaged, the next plan finds fewer contents.
+  if (m_impl->state.running.contains(request.id)) throw std::logic_error("the request is already running");
+  // When stored bytes turn out to be damaged, the next plan has fewer hits.
   constexpr int kMostPlans = 64;
   if (m_impl->state.tiers) m_impl->state.tiers->refresh();
   AdmissionPlan plan = planAdmission(m_impl->state, request, spareBlocks);
@@ -594,7 +594,8 @@ std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request, std:
   refusal.neededBlocks = plan.neededBlocks;
   refusal.availableBlocks = plan.availableBlocks;
   const std::int64_t usable = std::int64_t{config().blockCount} - 1;
-  // A request may fit only because it shares contents of other requests. It would fail later without them.
+  // A request may fit only because it shares contents of other requests. Without these contents, the request
+  // would fail later.
   if (plan.smallestNeed > usable) {
     refusal.reason = Refusal::Reason::NeverFits;
     refusal.neededBlocks = plan.smallestNeed;
@@ -648,7 +649,7 @@ void KvCache::computed(RequestId request, std::uint32_t segment, std::int32_t en
   RunningRequest& running = m_impl->running(request);
   if (segment >= running.segments.size()) throw std::logic_error("the request has no such segment");
   if (end < 0 || static_cast<std::size_t>(end) > running.segments[segment].tokens.size()) {
-    throw std::logic_error("the segment does not have as many tokens");
+    throw std::logic_error("the segment has fewer tokens");
   }
   m_impl->store(request, running, segment, end);
 }

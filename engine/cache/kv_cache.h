@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The paged KV cache. It maps tokens to the physical blocks with their keys and values. Open this file first
-// when you work on the cache. The cache has no tensors. It returns copies as instructions, and the caller
-// reports the computed tokens.
+// when you work on the cache. The cache has no tensors. It returns instructions to copy blocks, and the
+// caller reports the computed tokens.
 //
 // Contents form a trie. A content node is (parent, tokens of one full or partial block). The parent of a
 // chain's first node is a root. The identity of a root consists of:
@@ -14,14 +14,14 @@
 //
 // A request goes through these steps:
 // - Admit the request.
-// - Do its copies and call copied().
+// - Copy the blocks as instructed and call copied().
 // - Compute its segments in order and call computed().
 // - Append and compute further tokens.
 // - Finish the request.
 //
-// A preempted request is finished too, and admitted again later with its tokens so far. Its computed blocks
+// A preempted request is finished too. It is admitted again later with its tokens so far. Its computed blocks
 // are hits unless they were evicted. Wrong use throws std::logic_error and changes nothing. Examples are an
-// unknown request, or one that contradicts itself. Not thread-safe.
+// unknown request and a request that contradicts itself. The class is not thread-safe.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -47,18 +47,18 @@ struct Patience;
 
 struct CacheConfig {
   std::int32_t blockSize = 16;  ///< token slots per block, 1 … kMaxBlockSize
-  /// Number of physical blocks, including the null block. Ids 1 … blockCount − 1 are allocated. Range:
-  /// kMinBlockCount … kMaxBlockCount, and at most kMaxTokenSlots token slots in all (kv_cache.h).
+  /// Number of physical blocks, including the null block. Blocks 1 … blockCount − 1 can be allocated. Range:
+  /// kMinBlockCount … kMaxBlockCount, and at most kMaxTokenSlots token slots in all blocks.
   std::int32_t blockCount = 512;
-  /// On: partial blocks have keys too. Off: only full blocks are found, and nothing is copied.
+  /// On: partial blocks have keys too. Off: only full blocks are hits, and nothing is copied.
   bool cacheTails = true;
   /// Off: every lookup is a miss.
   bool enabled = true;
-  /// 0: keys and values depend on differences of positions only. Otherwise they also depend on ⌊position /
-  /// step⌋, and this number is part of a chain's identity.
+  /// 0: keys and values depend only on differences of positions. Otherwise keys and values also depend on
+  /// ⌊position / step⌋, and this number is part of a chain's identity.
   std::int64_t positionStep = 0;
   /// Identifies everything that keys and values depend on, except tokens and attended segments. It covers
-  /// model, weights, adapter, KV dtype, rotary table, key layout, backend and its numeric revision.
+  /// model, weights, adapter, KV dtype, rotary table, key layout, backend and the backend's numeric revision.
   std::string fingerprint;
 };
 
@@ -74,13 +74,13 @@ struct SeenSegment {
 struct SegmentSpec {
   std::vector<TokenId> tokens;
   std::vector<SeenSegment> sees;
-  std::int64_t base = 0;  ///< start position of the segment in this request view
+  std::int64_t base = 0;  ///< start position of the segment in this request
   NodePath node;
   /// The blocks of the segment belong to this request alone. No lookup uses them, and they are not stored.
   /// Only private segments may attend to the segment.
   bool isPrivate = false;
   /// For a private segment: an earlier segment with the same tokens. The code that runs the model copies its
-  /// keys and values. The tokens are not counted a second time.
+  /// keys and values. The cache does not count the tokens a second time.
   std::optional<std::uint32_t> repeats{};
 };
 
@@ -89,12 +89,12 @@ struct RequestSpec {
   RunId run = 0;
   std::string salt;                   ///< identifies the tenant; part of every root
   std::vector<SegmentSpec> segments;  ///< at least one; generated tokens continue the last one
-  std::int32_t lookahead = 0;  ///< number of appended tokens for which blocks are reserved from the start
-  /// A position in the last segment. All tokens from there on are computed, even if they are stored. No other
-  /// request waits for them. −1: only the last token is always computed.
+  std::int32_t lookahead = 0;  ///< number of appended tokens for which blocks are reserved at admission
+  /// A position in the last segment. All tokens from this position on are computed, even if they are stored.
+  /// No other request waits for these tokens. −1: only the last token is always computed.
   std::int32_t alwaysFrom = -1;
-  /// For a preempted request: by segment, the number of tokens that had been computed. Empty for a new
-  /// request.
+  /// For a preempted request: by segment, the number of tokens that were computed before the preemption.
+  /// Empty for a new request.
   std::vector<std::int32_t> computedBefore;
 };
 
@@ -106,7 +106,7 @@ struct BlockCopy {
   std::int32_t slots = 0;
 };
 
-/// The places of the tokens of one segment.
+/// The blocks and slots of the tokens of one segment.
 struct SegmentBlocks {
   /// By virtual block: token j of the segment is in blocks[j / blockSize], slot j % blockSize.
   std::vector<BlockId> blocks;
@@ -116,11 +116,11 @@ struct SegmentBlocks {
 
 struct Admission {
   std::vector<SegmentBlocks> segments;
-  std::vector<BlockCopy> copies;  ///< do these before computing anything
+  std::vector<BlockCopy> copies;  ///< copy these blocks before you compute anything
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;      ///< hits, including relocated hits
   std::int64_t relocatedTokens = 0;   ///< hits at another start position than the stored one
-  std::int64_t recomputedTokens = 0;  ///< tokens that were computed before a preemption and have been lost
+  std::int64_t recomputedTokens = 0;  ///< tokens that were computed before a preemption and have been evicted
                                       ///< since
 };
 
@@ -133,14 +133,14 @@ struct AwaitedContent {
 /// The reason why a request was not admitted. Nothing was changed and no event was emitted.
 struct Refusal {
   enum class Reason {
-    NoRoomNow,    ///< there are too few free blocks while others run
+    NoRoomNow,    ///< there are too few free blocks while other requests run
     NeverFits,    ///< even an empty pool would be too small
     WaitForOther  ///< another running request is computing tokens that this request needs
   };
   Reason reason = Reason::NoRoomNow;
-  /// New blocks, reserved blocks, and hits that are free. Each block is counted once.
+  /// New blocks, reserved blocks, and hits in blocks that are not in use. Each block counts once.
   std::int64_t neededBlocks = 0;
-  /// Free blocks that are not reserved for others. For NeverFits: all blocks except the null block.
+  /// Free blocks that are not reserved for other requests. For NeverFits: all blocks except the null block.
   std::int64_t availableBlocks = 0;
   AwaitedContent waitFor;  ///< for WaitForOther
 };
@@ -156,13 +156,13 @@ struct SegmentLookup {
 struct Slot {
   BlockId block = kNullBlock;
   std::int32_t slot = 0;
-  std::optional<BlockCopy> copy;  ///< do this copy first
+  std::optional<BlockCopy> copy;  ///< a copy to do first, if any
 };
 
 class KvCache {
  public:
   /// Throws Failure if the configuration is out of range. `sink` gets every event and must outlive the cache.
-  /// `tiers` store the contents that leave the pool; it may be null.
+  /// `tiers` stores the contents that leave the pool; it may be null.
   KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash = xxh3Key,
           std::shared_ptr<BlockTiers> tiers = nullptr);
   ~KvCache();
@@ -177,8 +177,7 @@ class KvCache {
   std::unique_ptr<KvCache> copy(trace::Sink& sink) const;
 
   /// Looks up each segment. A miss in one segment does not affect the other segments. At least the last token
-  /// of the last segment is a miss. The result is the one that admit() would report now if it admitted the
-  /// request.
+  /// of the last segment is a miss. The result is the one that admit() would report now.
   std::vector<SegmentLookup> lookup(const RequestSpec& request) const;
 
   /// Takes a reference on every hit, and allocates a block for every miss. Otherwise refuses and changes
@@ -189,13 +188,14 @@ class KvCache {
   /// - A partial block shares an earlier block of the request that begins with it.
   /// - A request that an empty pool could not contain is refused, even with hits.
   /// - The request does not compute contents that other running requests are computing.
-  /// - It waits if one of these requests will store more of the wanted tokens than are stored now.
-  /// - `spareBlocks` free blocks must be left over.
+  /// - The request waits if one of these requests will store more of the requested tokens than are stored
+  ///   now.
+  /// - `spareBlocks` free blocks must remain.
   std::variant<Admission, Refusal> admit(const RequestSpec& request, std::int64_t spareBlocks = 0);
 
-  /// Evicts every content whose block is not in use, on behalf of a refused request. Use it if the same
+  /// Evicts every content whose block is not in use, for a refused request. Use this function if the same
   /// content is a hit in one block and computed in another. The request then needs no more blocks than
-  /// without those contents. Returns the number of evictions.
+  /// without the evicted contents. Returns the number of evictions.
   std::int64_t evictUnused(const RequestSpec& request);
 
   /// Whether a running request is still computing the content that a refused request waits for. Until then,
@@ -203,8 +203,8 @@ class KvCache {
   bool isBeingComputed(const AwaitedContent& content) const;
 
   /// Whether a hit of the running request also exists at another start position, or is being computed by
-  /// another request. The progress of the running requests then decides which content the lookup finds. It
-  /// also decides whether the hit counts as relocated.
+  /// another request. If so, the progress of the running requests decides which content the lookup finds.
+  /// This progress also decides whether the hit counts as relocated.
   bool standsElsewhere(RequestId request) const;
 
   /// Call this after the copies for this request.
@@ -212,26 +212,28 @@ class KvCache {
 
   /// Call this when the keys and values of positions [0, end) of the segment are in their blocks. Lookups
   /// then find the full blocks. They also find the partial block when the whole segment is computed. A longer
-  /// partial block replaces the shorter one in its block, unless another request uses that block. In that
-  /// case a later call replaces it.
+  /// partial content replaces the shorter content in its block. If another request uses that block, a later
+  /// call replaces the content.
   void computed(RequestId request, std::uint32_t segment, std::int32_t end);
 
   /// Appends one generated token to the last segment and returns the place of its key and value. If another
-  /// request uses the partial block, it is copied first. Returns nothing and changes nothing if a block is
-  /// needed and all free blocks are reserved. This cannot happen for the first `lookahead` appended tokens.
+  /// request uses the partial block, the block is copied first. Returns nothing and changes nothing if a
+  /// block is needed and all free blocks are reserved. The first `lookahead` appended tokens always have a
+  /// block.
   std::optional<Slot> append(RequestId request, TokenId token);
 
   /// Returns the places of the segment's tokens, including appended ones. The reference is valid until the
   /// request's next append or finish.
   const SegmentBlocks& blocks(RequestId request, std::uint32_t segment) const;
 
-  /// Drops all references, partial blocks first. Lookups find the computed contents until eviction.
+  /// Drops all references of the request, partial blocks first. Lookups find the computed contents until they
+  /// are evicted.
   void finish(RequestId request);
 
-  /// Copies everything that a lookup can find to a tier that outlives the session. Without such a tier,
-  /// nothing is copied. The work takes several calls. Each call waits at most as long as `patience` allows.
-  /// Returns true when all of it is done. Contents that are stored meanwhile may be left out. beginKeeping()
-  /// starts again from the first block.
+  /// Copies all contents that a lookup can find to a tier that outlives the session. Without such a tier,
+  /// nothing is copied. Call this function until it returns true. Each call waits at most as long as
+  /// `patience` allows. Contents that are stored between the calls may be left out. beginKeeping() starts
+  /// again from the first block.
   bool keepSome(const Patience& patience);
   void beginKeeping();
 
@@ -239,20 +241,20 @@ class KvCache {
   /// request is running.
   bool clear();
 
-  /// Returns the state of the whole pool. Replaying the events must give the same state.
+  /// Returns the state of the whole pool. A replay of the events must give the same state.
   trace::PoolState dump() const;
 
   /// Returns the number of additional blocks with which the pool would have kept an evicted content.
   /// `sequence` is the event that evicted it (BlockLookedUp::evictedBy). Returns nothing if the event is too
-  /// old or the cache was emptied then or later. The number assumes that the larger pool gets the same
-  /// requests. It may get more requests if one failed for lack of blocks. Fewer blocks may suffice, because
-  /// every use counts, even of the same block.
+  /// old, or if the cache was emptied at the event or later. The number assumes that the larger pool gets the
+  /// same requests. The larger pool may get more requests if one failed for lack of blocks. Fewer blocks may
+  /// suffice, because repeated uses of one block all count.
   std::optional<std::uint64_t> blocksToKeep(std::uint64_t sequence) const;
 
   /// Returns the key of the root with an empty list, under this salt.
   trace::BlockKey plainRoot(const std::string& salt) const;
 
-  /// Returns the tiers that store the contents which leave the pool; may be null.
+  /// Returns the tiers of the constructor; may be null.
   const BlockTiers* tiers() const;
 
   std::int64_t freeBlocks() const;  ///< blocks that are not in use, including those with cached contents

@@ -26,7 +26,7 @@ std::int32_t commonPrefix(std::span<const TokenId> a, std::span<const TokenId> b
   return static_cast<std::int32_t>(end.first - a.begin());
 }
 
-/// Messages of a segment that are stored as a span of their own.
+/// Messages of a segment that are stored as a separate span.
 struct StoredSpan {
   std::int32_t begin = 0;
   std::int32_t count = 0;
@@ -113,7 +113,7 @@ class Advisor {
     const std::int32_t common = lookup.differsAt - beginOf(lookup);
     if (stored == nullptr || lookup.differsAt < 0 || common < 0) return;
     const std::int32_t end = std::min(lookup.wanted, stored->fill);
-    // If the stored block ends before, no other tokens would make more of it match.
+    // If the stored block ends before this position, other tokens would not give more matches.
     if (common >= end) return;
     changes.push_back({.change = Change::OtherTokens,
                        .found = usable(lookup, end),
@@ -128,7 +128,7 @@ class Advisor {
     for (const StoredSpan& span : spans) {
       const std::int32_t from = std::max(begin, span.begin);
       const std::int32_t to = std::min(begin + lookup.wanted, span.begin + span.cached);
-      // The block may reach beyond the end of the span. Then only the tokens in the span are found.
+      // The block may reach beyond the end of the span. Then only the tokens in the span are hits.
       if (to - from <= lookup.tokens) continue;
       changes.push_back({.change = Change::OwnSpan,
                          .found = to - from,
@@ -154,14 +154,14 @@ class Advisor {
                        .block = lookup.block});
   }
 
-  /// A content stays in the pool as long as other blocks can be taken instead. The contents that were evicted
-  /// after it stay too.
+  /// Computes the pool size that would have kept an evicted content. A pool of this size also keeps the
+  /// contents that were evicted later.
   void addLargerPool(const trace::BlockLookedUp& lookup, std::vector<WhatIf>& changes) {
     const bool isEvicted = lookup.reason == MissReason::Evicted && m_input.blocksToKeep;
     const auto more = isEvicted ? m_input.blocksToKeep(lookup.evictedBy) : std::nullopt;
     const bool isReachable = !m_firstMissed || m_chainBlocks > 0;
     if (!more || !isReachable) {
-      // Blocks after this one are missing because this one is missing.
+      // All later blocks are misses because this block is a miss.
       m_chainBlocks = -1;
       return;
     }
@@ -172,7 +172,7 @@ class Advisor {
                        .blockCount = static_cast<std::int64_t>(m_input.pool.blocks.size()) + m_chainBlocks});
   }
 
-  /// The longest stored chain at the plain root whose tokens equal the beginning of `tokens`.
+  /// Returns the longest stored chain at the plain root whose tokens equal the beginning of `tokens`.
   StoredSpan longestChain(std::span<const TokenId> tokens) const {
     StoredSpan best;
     const auto first = m_children.find(*m_input.plainRoot);
@@ -204,18 +204,17 @@ class Advisor {
     std::vector<StoredSpan> spans;
     if (!m_input.plainRoot) return spans;
     const WhatIfSegment& segment = m_input.segments[index];
-    // The last token of a prompt is in no span.
+    // The last token of a prompt cannot be in a span.
     const std::int32_t length = sizeOf(segment.tokens) - (index + 1 == m_input.segments.size() ? 1 : 0);
     std::vector<std::int32_t> ends = segment.messages;
     ends.push_back(sizeOf(segment.tokens));
-    std::int32_t from = segment.seesOthers ? 0 : 1;  // a message at the beginning of a chain is a span
-                                                     // already
+    std::int32_t from = segment.seesOthers ? 0 : 1;  // a message at a chain's beginning is a span
     for (std::size_t message = 0; message < segment.messages.size(); ++message) {
       const std::int32_t begin = segment.messages[message];
       if (begin < from || begin >= length) continue;
       StoredSpan span = longestChain(
           segment.tokens.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length - begin)));
-      // As many whole messages as are stored, or the beginning of the first message.
+      // The span covers all whole messages that are stored, at least the first message.
       std::int32_t end = ends[message + 1];
       for (std::size_t next = message + 1; next < ends.size() && ends[next] <= begin + span.cached; ++next)
         end = ends[next];
@@ -234,7 +233,7 @@ class Advisor {
   const WhatIfInput& m_input;
   std::int32_t m_size;
   std::unordered_map<trace::BlockKey, std::vector<BlockId>, KeyHasher> m_children;
-  // About the current segment:
+  // For the current segment:
   std::optional<std::int32_t> m_firstMissed;  ///< virtual block
   std::int64_t m_chainBlocks = 0;  ///< additional blocks that keep all evicted blocks so far; −1: no number
                                    ///< does

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the change of a request that would turn a miss into a hit. Open this file to add an explanation of a
-// miss. It uses only the pool's state and the lookup's report. It therefore works for a live cache, a
-// prediction and a recording. A change is named only if it has the stated effect. The tests make a change of
-// each kind.
+// miss. The code uses only the pool's state and the lookup's report. It therefore works for a live cache, a
+// prediction and a recording. The code reports a change only if the change has the stated effect.
 //
-// It reports nothing about contents under another salt or model. A client must not learn of them.
+// The code reports nothing about contents with another salt or model. A client must not learn about such
+// contents.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,30 +20,30 @@
 namespace spanscope::cache {
 
 enum class Change : std::uint8_t {
-  AlwaysComputed,  ///< no change helps: the whole block is stored, but the last token of a prompt is always
+  AlwaysComputed,  ///< no change helps; the block is stored, but the last token of a prompt is always
                    ///< computed
   CacheOn,         ///< caching would be on, and partial blocks would be kept
   OtherTokens,     ///< tokens [begin, begin + stored.size()) would be `stored`
-  OwnSpan,         ///< tokens [begin, begin + count) would be a span of their own, which is stored
+  OwnSpan,         ///< tokens [begin, begin + count) would be a separate span, which is stored
   SameContext,     ///< the segment would attend to the same segments as the stored block's segment
-  FindEarlier,  ///< block `earlier` of the segment and all blocks after it would be hits; the content of this
-                ///< block is stored
-  LargerPool,   ///< the pool would have had `blockCount` blocks, including the null block
-  Again         ///< the same request would be repeated: the block has been computed by then
+  FindEarlier,     ///< block `earlier` of the segment would be a hit, then also this block, whose content is
+                   ///< stored
+  LargerPool,      ///< the pool would have had `blockCount` blocks, including the null block
+  Again            ///< the same request would be sent again, after this block has been computed
 };
 const char* changeName(Change change);  ///< "always_computed", "own_span", …
 
 struct WhatIf {
   Change change = Change::Again;
-  /// Number of wanted token slots of the block that would be hits after the change.
+  /// Number of requested token slots of the block that would be hits after the change.
   std::int32_t found = 0;
   std::int32_t begin = 0;       ///< position in the segment
   std::int32_t count = 0;       ///< for OwnSpan: number of tokens in the span
   std::int32_t cached = 0;      ///< for OwnSpan: number of these tokens that would be hits
   std::vector<TokenId> stored;  ///< for OtherTokens
   std::int32_t earlier = 0;     ///< for FindEarlier: a virtual block
-  std::int64_t blockCount = 0;  ///< for LargerPool: this size suffices; a smaller one may not
-  /// The stored block that would be used. The null block if there is none yet.
+  std::int64_t blockCount = 0;  ///< For LargerPool: this size suffices; a smaller size may not.
+  /// The stored block that would be used, or the null block.
   BlockId block = kNullBlock;
   bool operator==(const WhatIf&) const = default;
 };
@@ -52,8 +52,8 @@ struct WhatIf {
 struct WhatIfSegment {
   std::span<const TokenId> tokens;
   bool seesOthers = false;
-  /// Positions in the segment at which a message begins, ascending. The user can make a span of whole
-  /// messages.
+  /// Positions in the segment at which a message begins, ascending. The user can turn whole messages into a
+  /// span.
   std::vector<std::int32_t> messages;
 };
 
@@ -73,18 +73,19 @@ std::vector<std::int32_t> messageBegins(const Runs& runs) {
 }
 
 struct WhatIfInput {
-  const trace::PoolState& pool;  ///< as at the lookup of the request
+  const trace::PoolState& pool;  ///< state at the lookup of the request
   std::span<const trace::BlockLookedUp> lookups;
   std::vector<WhatIfSegment> segments;
   bool cacheTails = true;
-  /// Key of the root with an empty list, under the salt of the request. Without the key, the result has no
+  /// Key of the root with an empty list and the salt of the request. Without this key, the result has no
   /// OwnSpan.
   std::optional<trace::BlockKey> plainRoot;
-  /// KvCache::blocksToKeep as at the lookup. May be empty.
+  /// KvCache::blocksToKeep() at the time of the lookup. May be empty.
   std::function<std::optional<std::uint64_t>(std::uint64_t evictedBy)> blocksToKeep;
 };
 
-/// Returns for each lookup the changes that would give a hit, the smallest change first. A hit has none.
+/// Returns, for each lookup, the changes that would give a hit. The smallest change comes first. A hit has no
+/// changes.
 std::vector<std::vector<WhatIf>> whatIf(const WhatIfInput& input);
 
 }  // namespace spanscope::cache

@@ -15,7 +15,7 @@ using query::JsonCursor;
 using query::JsonIssue;
 using query::JsonKind;
 
-/// Deep enough for every file that is not hostile: the walk recurses.
+/// Limited, because the walk is recursive. Deep enough for every file that is not hostile.
 constexpr std::size_t kMaxDepth = 500;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -194,7 +194,7 @@ nlohmann::json parseJsonObject(std::string_view text, const std::string& file, c
     throw Failure({file, "", std::to_string(text.size()) + " bytes",
                    "at most " + std::to_string(rules.maxBytes) + " bytes of JSON"});
   }
-  // The parser takes a NUL for the end and would ignore the text after it.
+  // The parser reads a NUL as the end and would ignore the text after the NUL.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
     throw Failure({file, lineAndColumn(text.substr(0, nul), nul), "a NUL", "JSON"});
   nlohmann::json document;

@@ -21,21 +21,22 @@ namespace {
 
 void MappedFile::requireWhole() const {
   if (!m_bytes.isCut()) return;
-  throw Failure({m_path.string(), "", "a file that was cut while it was read",
-                 "all " + counted(bytes().size(), "byte") + " that it had when it was opened"});
+  throw Failure({m_path.string(), "", "a file that was truncated during reading",
+                 "all " + counted(bytes().size(), "byte") + " that the file had at its opening"});
 }
 
 void MappedFile::requireUnchanged() const {
   requireWhole();
   if (!m_bytes.isChanged()) return;
-  throw Failure({m_path.string(), "", /*id:file-changed-while*/ "a file that was changed while it was read",
-                 "the file as it was when it was opened"});
+  throw Failure({m_path.string(), "", /*id:file-changed-while*/ "a file that was changed during reading",
+                 "the file as it was at its opening"});
 }
 
 MappedFile::MappedFile(const std::filesystem::path& path) : m_path(path) {
   const std::optional<ReadableFile> file = ReadableFile::open(path, LinkRule::Follow);
   if (!file) fail(path, "a file that can be read");
-  if (!file->isRegular()) throw Failure({path.string(), "", "something else", "a regular file"});
+  if (!file->isRegular())
+    throw Failure({path.string(), "", "something other than a regular file", "a regular file"});
   std::optional<MappedBytes> bytes = file->map();
   if (!bytes) fail(path, "a file that can be mapped into memory");
   const std::span<const std::byte> all = bytes->get();
@@ -72,8 +73,8 @@ std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limi
 void refusePointer(std::string_view bytes, const std::filesystem::path& path) {
   constexpr std::size_t kMostBytes = 1024;  // the first line of a pointer, as its specification says
   if (bytes.size() >= kMostBytes || !bytes.starts_with("version https://git-lfs.github.com/spec/")) return;
-  throw Failure({path.string(), "", "a pointer of Git LFS in place of the file",
-                 "the file itself: \"git lfs pull\" in its folder fetches it"});
+  throw Failure({path.string(), "", "a Git LFS pointer instead of the file",
+                 "the file itself (run \"git lfs pull\" in its folder)"});
 }
 
 }  // namespace spanscope::checkpoint

@@ -54,8 +54,8 @@ struct Entry {
   std::optional<std::vector<std::uint64_t>> offsets;
 };
 
-/// Checks the header during the parse. So a hostile header is refused at its first fault, before a tree is
-/// built.
+/// Checks the header during the parse. A hostile header is therefore refused at its first fault, before a
+/// tree is built.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderReader(std::string source) : m_source(std::move(source)) {}
@@ -116,7 +116,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     if (m_state == State::Top) {
       m_name = value;
       if (entries.contains(value) || (m_name == "__metadata__" && std::exchange(m_metadataSeen, true))) {
-        return fail("the name twice", "every name once");
+        return fail("a duplicate name", "every name once");
       }
       return true;
     }
@@ -250,7 +250,7 @@ SafetensorsTensor checkedTensor(const std::string& name, Entry& entry, std::span
   const std::uint64_t begin = entry.offsets->at(0);
   const std::uint64_t end = entry.offsets->at(1);
   const std::string offsets = "data at " + std::to_string(begin) + " to " + std::to_string(end);
-  if (begin > end) fail(offsets, "a begin that is not after the end");
+  if (begin > end) fail(offsets, "a beginning that is not after the end");
   if (end > data.size()) fail(offsets, "an end within the " + counted(data.size(), "byte") + " of data");
   const std::optional<std::uint64_t> size = sizeInBytes(*entry.shape, type->bits);
   const std::string shape = std::string(type->name) + " " + shapeText(*entry.shape);
@@ -309,7 +309,7 @@ SafetensorsFile parseSafetensors(std::span<const std::byte> bytes, const std::st
     throw Failure({source, "byte 8", header.empty() ? "an empty header" : "something else",
                    "a header beginning with {"});
   }
-  // The JSON parser takes a NUL for the end and would ignore the text after it.
+  // The JSON parser reads a NUL as the end and would ignore the text after the NUL.
   const auto nul = std::find(header.begin(), header.end(), std::byte{0});
   if (nul != header.end()) {
     throw Failure({source,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The interface Backend: the operations on device tensors that the decoder needs. CPU and CUDA implement
-// Backend. The decoder is written once over this interface. Open this file to add an operation or a backend.
+// Backend. The decoder uses only this interface. Open this file to add an operation or a backend.
 //
-// A backend does operations in the order of the calls, and may do them after the call has returned. The
-// inputs of an operation must therefore live until the results of the pass exist. Every operation on rows
-// computes a row from that row's own inputs. DeviceInfo::rowsAreBitEqual describes the guarantee.
+// A backend executes operations in the order of the calls, and may execute an operation after its call has
+// returned. The inputs of an operation must therefore live until the results of the pass exist. Every
+// operation on rows computes a row from that row's own inputs. DeviceInfo::rowsAreBitEqual describes the
+// guarantee.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -125,8 +126,8 @@ struct RotaryTable {
   bool operator==(const RotaryTable&) const = default;
 };
 
-/// A factor on the query vector of a row. It grows with the row's position p in the request view: 1 + beta ·
-/// ln(1 + ⌊p / step⌋), as in Llama 4 and Ministral 3. Positions before 0 count as 0.
+/// A factor on the query vector of a row. The factor grows with the row's position p in the request view: 1 +
+/// beta · ln(1 + ⌊p / step⌋), as in Llama 4 and Ministral 3. Positions before 0 count as 0.
 struct PositionScale {
   float beta = 0;
   std::int64_t step = 0;  ///< tokens; 0: the factor is 1 everywhere
@@ -194,8 +195,8 @@ class Backend {
   virtual bool stopped() = 0;
 
   virtual std::unique_ptr<Tensor> makeTensor() = 0;
-  /// If the data stays valid, the weight may borrow it. The weight is then ready at once. Each pass arranges
-  /// the data that it reads, until own(). Results do not depend on borrowing.
+  /// If the data stays valid, the weight may borrow it. The weight is then ready at once. Until own(), each
+  /// forward pass rearranges the data that it reads. Results do not depend on borrowing.
   virtual std::unique_ptr<Weight> prepare(const HostMatrix& matrix, WeightUse use) = 0;
   /// Copies a borrowed weight into memory of its own. Not between two operations of a pass. Throws Failure if
   /// the memory cannot be allocated. The weight then does not change.

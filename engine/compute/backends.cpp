@@ -45,9 +45,9 @@ std::string reasonOf(const std::vector<Device>& devices, std::string_view name) 
   if (name == kAutoDevice) {
     const bool isAny =
         std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.isUsable(); });
-    return isAny ? std::string() : /*id:none-can-used-backends*/ "none can be used";
+    return isAny ? std::string() : /*id:none-can-used-backends*/ "no device can be used";
   }
-  // The name of a device is that of its kind and a number. The first device comes first.
+  // The name of a device is the name of its kind and a number. The first device comes first.
   for (const Device& device : devices) {
     if (device.name == name || device.name.substr(0, device.name.find(':')) == name) return device.reason;
   }
@@ -55,7 +55,7 @@ std::string reasonOf(const std::vector<Device>& devices, std::string_view name) 
   for (const Device& device : devices) {
     if (!device.isUsable() && device.name == name.substr(0, name.find(':'))) return device.reason;
   }
-  return /*id:none-name*/ "there is none of this name";
+  return /*id:none-name*/ "no device has this name";
 }
 
 KindEntry::KindEntry(BackendKind kind) : m_state(std::make_shared<State>()) {
@@ -110,7 +110,7 @@ ChosenDevice Backends::choose(std::string_view name) const {
     }
   }
   if (name == kAutoDevice)
-    refuse(/*id:none-can-used*/ "none that can be used", /*id:can-compute*/ "one that can compute");
+    refuse(/*id:none-can-used*/ "no usable device", /*id:can-compute*/ "a device that can compute");
   refuse("\"" + std::string(name) + "\"", "one of " + names);
 }
 

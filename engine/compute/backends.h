@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The registry of backends of a program. Only the mains know the existing backends. They fill the registry
-// and pass it on. Open this file to register a backend or to choose a device.
+// The registry of backends of a program. Only the main functions know which backends exist. They fill the
+// registry and pass it on. Open this file to register a backend or to choose a device.
 #pragma once
 
 #include "engine/base/saturated.h"
@@ -43,13 +43,13 @@ struct Device {
 
 /// The measured max rates of a device.
 struct MachineRates {
-  double flops = 0;           ///< f32 operations per second; a multiply-add counts as two
-  double bf16Flops = 0;       ///< the same by pairs of bf16 elements; 0: the device has none, or reports none
-  double byteOperations = 0;  ///< the same by bytes
+  double flops = 0;      ///< f32 operations per second; a multiply-add counts as two
+  double bf16Flops = 0;  ///< the same with pairs of bf16 elements; 0: no such arithmetic, or not reported
+  double byteOperations = 0;  ///< the same with bytes; 0 as for bf16Flops
   double bytesPerSecond = 0;  ///< read from the memory that holds weights
 
-  /// Returns one of the arithmetic rates. If the device lacks it, returns the f32 rate, which the device then
-  /// uses.
+  /// Returns one of the arithmetic rates. If the device lacks this arithmetic, the device uses f32. The
+  /// function then returns the f32 rate.
   double arithmetic(double MachineRates::*rate) const { return this->*rate > 0 ? this->*rate : flops; }
 };
 
@@ -96,8 +96,8 @@ struct BackendKind {
 /// Makes a kind that is not part of this program, with the reason.
 BackendKind absentKind(std::string name, std::string reason);
 
-/// A kind in a registry. The kind is known from the start, or its first use opens it. After that it does not
-/// change. Copies share one kind.
+/// A kind in a registry. The kind is known from the start, or its first use opens the kind. Later the kind
+/// does not change. Copies share one kind.
 class KindEntry {
  public:
   KindEntry(BackendKind kind);  // NOLINT(google-explicit-constructor): a kind is the usual entry.
@@ -173,7 +173,7 @@ inline constexpr DeviceKind kProcessor{.name = "cpu",
 inline constexpr DeviceKind kNvidiaDevices{
     .name = "cuda", .label = forTranslation("spanscope::workbench", "NVIDIA GPU (CUDA)")};
 
-/// In the order of offers to the user. The first kind exists on every machine.
+/// In display order. The first kind exists on every machine.
 inline constexpr std::array kDeviceKinds{&kProcessor, &kNvidiaDevices};
 static_assert(kDeviceKinds.front()->isAlwaysThere);
 

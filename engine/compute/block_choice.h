@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chooses the blocks for a row that may not read all blocks (QueryRun::mostBlocks). Open this file to change
-// the choice of the `sparse` policy. The method is that of Quest (Tang and others 2024, arXiv 2406.10774). It
-// bounds the score that the row's queries could get in each block.
+// the choice of the `sparse` policy. The method is Quest (Tang and others 2024, arXiv 2406.10774). Quest
+// bounds the score of the row's queries in each block.
 //
-// The keys of a block are bounded element by element. `least` and `greatest` are taken over the stored keys
-// that the row may read. A query q is rotated by its distance from the segment's start position, and scaled.
-// Its score with any of these keys is at most Σ max(qᵢ · leastᵢ, qᵢ · greatestᵢ). All query heads of a key
-// head read the same blocks. Each key is therefore read once. The bound of a block is the largest bound of
-// these heads.
+// The keys of a block have bounds for each element. `least` and `greatest` are the min and max over the
+// stored keys that the row may read. A query q is rotated by its distance from the segment's start position,
+// and scaled. Its score with any of these keys is at most Σ max(qᵢ · leastᵢ, qᵢ · greatestᵢ). All query heads
+// of a key head read the same blocks. Each key is therefore read once. The bound of a block is the largest
+// bound of these heads.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ std::size_t index(std::int64_t value) {
   return static_cast<std::size_t>(value);
 }
 
-/// Rows of a group. `begin` is the first row.
+/// Returns the number of rows of a group. `firstRun` is the index of its first run.
 std::int64_t rowsOf(const PassInputs& inputs, std::size_t firstRun, const RowGroup& group) {
   std::int64_t rows = 0;
   for (std::size_t i = firstRun; i < firstRun + group.runs; ++i) rows += inputs.runs[i].rowCount;
@@ -32,11 +32,12 @@ std::int64_t rowsOf(const PassInputs& inputs, std::size_t firstRun, const RowGro
 void checkRuns(const PassInputs& inputs) {
   std::int64_t covered = 0;
   for (const QueryRun& run : inputs.runs) {
-    if (run.firstRow != covered) refuse("a run that begins elsewhere", "runs that cover the rows in order");
+    if (run.firstRow != covered) refuse("a gap or overlap between runs", "runs that cover the rows in order");
     covered += run.rowCount;
   }
   if (index(covered) != inputs.tokens.size())
-    refuse("runs over " + std::to_string(covered) + " rows", "all " + std::to_string(inputs.tokens.size()));
+    refuse("runs over " + std::to_string(covered) + " rows",
+           "runs over all " + std::to_string(inputs.tokens.size()) + " rows");
 }
 
 void checkWanted(const PassInputs& inputs, std::size_t firstRun, const RowGroup& group) {
@@ -45,12 +46,14 @@ void checkWanted(const PassInputs& inputs, std::size_t firstRun, const RowGroup&
   for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
     for (const std::int32_t row : *list) {
       if (row >= begin && row < end)
-        refuse("the wanted row " + std::to_string(row) + " in a group that loses rows", "one that keeps all");
+        refuse("requested row " + std::to_string(row) + " in a group that loses rows",
+               "a group that keeps all rows");
     }
   }
   for (const std::uint32_t run : inputs.mass.runs) {
     if (run >= firstRun && run < firstRun + group.runs)
-      refuse("mass of the run " + std::to_string(run) + " in a group that loses rows", "one that keeps all");
+      refuse("requested mass of run " + std::to_string(run) + " in a group that loses rows",
+             "a group that keeps all rows");
   }
 }
 
@@ -63,16 +66,18 @@ void checkNarrowing(const PassInputs& inputs) {
   std::size_t runs = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].runs > inputs.runs.size() - runs)
-      refuse("groups of more runs", "those of the " + std::to_string(inputs.runs.size()) + " there are");
-    if (groups[g].runs == 0) refuse("a group without runs", "at least one");
+      refuse("groups with more runs than the pass",
+             "groups of the " + std::to_string(inputs.runs.size()) + " runs");
+    if (groups[g].runs == 0) refuse("a group without runs", "at least one run");
     std::int64_t rows = rowsOf(inputs, runs, groups[g]);
     bool losesRows = false;
     for (const std::vector<RowGroup>& narrowing : inputs.narrowings) {
       if (narrowing.size() != groups.size())
         refuse(std::to_string(narrowing.size()) + " groups",
-               "as many each time: " + std::to_string(groups.size()));
+               std::to_string(groups.size()) + " groups in each narrowing");
       const RowGroup& group = narrowing[g];
-      if (group.runs != groups[g].runs) refuse("other groups than the first time", "the same runs each time");
+      if (group.runs != groups[g].runs)
+        refuse("other groups than in the first narrowing", "the same runs in each narrowing");
       if (group.kept < 0 || group.kept > rows)
         refuse(std::to_string(group.kept) + " rows to keep", "0 to " + std::to_string(rows));
       losesRows = losesRows || group.kept < rows;
@@ -82,7 +87,8 @@ void checkNarrowing(const PassInputs& inputs) {
     runs += groups[g].runs;
   }
   if (runs != inputs.runs.size())
-    refuse("groups of " + std::to_string(runs) + " runs", "all " + std::to_string(inputs.runs.size()));
+    refuse("groups of " + std::to_string(runs) + " runs",
+           "groups of all " + std::to_string(inputs.runs.size()) + " runs");
 }
 
 std::vector<std::int32_t> chooseRows(const PassInputs& inputs, std::span<const float> scores) {
@@ -163,9 +169,10 @@ Narrowing::Narrowing(const PassInputs& inputs) : m_inputs(inputs), m_kept(inputs
 }
 
 std::vector<std::int32_t> Narrowing::step(std::span<const float> scores) {
-  if (m_inputs.narrowings.empty()) refuse("one that has no rows to lose", "narrowings that are left");
+  if (m_inputs.narrowings.empty()) refuse("no narrowing left", "at least one narrowing");
   if (scores.size() != m_inputs.tokens.size())
-    refuse(std::to_string(scores.size()) + " scores", std::to_string(m_inputs.tokens.size()));
+    refuse(std::to_string(scores.size()) + " scores",
+           std::to_string(m_inputs.tokens.size()) + ", one per row");
   std::vector<std::int32_t> chosen = chooseRows(m_inputs, scores);
   m_inputs = narrowed(m_inputs, chosen);
   std::vector<std::int32_t> kept;

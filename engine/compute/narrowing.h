@@ -17,14 +17,15 @@ namespace spanscope::compute {
 std::vector<std::int32_t> chooseRows(const PassInputs& inputs, std::span<const float> scores);
 
 /// Returns the inputs of the pass after a narrowing to `rows`, the result of chooseRows(). A run without rows
-/// is removed, also from the list of runs whose mass is wanted. The first narrowing is removed from the list.
+/// is removed, also from the list of runs whose mass is requested. The first narrowing is removed from the
+/// list.
 PassInputs narrowed(const PassInputs& inputs, std::span<const std::int32_t> rows);
 
 /// Throws Failure unless the narrowings of the inputs are possible:
 /// - The groups cover the runs, and the runs cover the rows.
 /// - Every narrowing has the same groups.
 /// - A group keeps no more rows than it has left.
-/// - A group keeps all its rows if logits, hidden states or masses are wanted in the group.
+/// - A group keeps all its rows if logits, hidden states or masses of its rows are requested.
 void checkNarrowing(const PassInputs& inputs);
 
 /// The narrowings of a pass in progress, for backends: its current inputs, and which of its first rows are

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Describes one forward pass. The host describes the pass once, and the backend takes the description over.
-// After that the pass is opaque: its operations get the backend's own form of it. Open this file to add an
-// input or result of a pass.
+// Describes one forward pass. The host gives the description to the backend once. The backend converts the
+// description to its own opaque form, for the operations of the pass. Open this file to add an input or
+// result of a pass.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -35,9 +35,9 @@ struct QueryRun {
   std::int32_t mostBlocks = 0;
 };
 
-/// Asks for attention mass. The mass is the attention weight on each stretch of keys, summed over the rows of
-/// a run. Each named run and each head has its own mass. Stretches are counted from position 0 of each key
-/// range's segment. A stretch before `begin` gets 0.
+/// A request for attention mass. The mass is the attention weight on each stretch of keys, summed over the
+/// rows of a run. Each named run and each head has its own mass. Stretches are counted from position 0 of
+/// each key range's segment. A stretch before `begin` gets 0.
 struct MassRequest {
   std::vector<std::uint32_t> runs;  ///< indices of query runs
   /// For each of the runs, the number of keys in a stretch. 0 means one KV block. Empty: KV blocks for all
@@ -61,14 +61,14 @@ struct LayerMass {
   std::vector<RunMass> runs;  ///< one entry per requested run
 };
 
-/// Asks for a token that is sampled from a row of logits, as in sampling.h.
+/// A request for a token that is sampled from a row of logits, as in sampling.h.
 struct Draw {
   std::int32_t logits = 0;  ///< index in PassInputs::logitRows
   SamplingSettings settings;
   std::uint64_t index = 0;  ///< number of the token in its answer
 };
 
-/// Consecutive runs. Of all their rows together, `kept` remain after a narrowing.
+/// Consecutive runs. After a narrowing, `kept` of all their rows together remain.
 struct RowGroup {
   std::uint32_t runs = 0;
   std::int32_t kept = 0;
@@ -96,9 +96,9 @@ struct PassInputs {
 
 /// The lists of rows of a pass.
 enum class RowList : std::uint8_t {
-  Chosen,  ///< of the rows before the last narrowing, the remaining ones
-  Wanted,  ///< of the current rows, the rows whose results are wanted: the logit rows, then the hidden rows
-  Logits   ///< of the wanted rows, the logit rows
+  Chosen,  ///< the remaining rows, among the rows before the last narrowing
+  Wanted,  ///< the current rows whose results are requested: first the logit rows, then the hidden rows
+  Logits   ///< the logit rows, among the `Wanted` rows
 };
 
 /// The backend's own form of the inputs: ids, tiles, tables. Valid until a KV block that the inputs name gets

@@ -44,19 +44,19 @@ void checkRows(const KvShape& store, const PassInputs& inputs) {
   const std::size_t rows = inputs.tokens.size();
   if (inputs.localIndices.size() != rows || inputs.slots.size() != rows) {
     throw Failure(errorAt("pass", /*id:lists-different-lengths*/ "lists of different lengths",
-                          "a token, a local index and a slot for each of " + std::to_string(rows) + " rows"));
+                          "a token, a position and a slot for each of " + std::to_string(rows) + " rows"));
   }
   const std::int64_t slots = std::int64_t{store.blocks} * store.blockSize;
   for (const std::int64_t slot : inputs.slots) {
     if (slot < 0 || slot >= slots) refuse("slot", slot, "0 to " + std::to_string(slots - 1));
   }
   for (const std::int32_t index : inputs.localIndices) {
-    if (index < 0) refuse("local index", index, "at least 0");
+    if (index < 0) refuse(/*id:position-in-segment*/ "position in the segment", index, "at least 0");
   }
   for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
     for (const std::int32_t row : *list) {
       if (row < 0 || static_cast<std::size_t>(row) >= rows)
-        refuse(/*id:row-wanted*/ "row that is wanted", row, "less than " + std::to_string(rows));
+        refuse(/*id:row-wanted*/ "requested row", row, "less than " + std::to_string(rows));
     }
   }
   for (const Draw& draw : inputs.draws) {
@@ -88,10 +88,10 @@ void checkRun(std::size_t index, const KvShape& store, const PassInputs& inputs)
   const auto first = inputs.localIndices.begin() + static_cast<std::ptrdiff_t>(run.firstRow);
   const auto descent = std::is_sorted_until(first, first + run.rowCount);
   if (descent != first + run.rowCount)
-    refuse(index, "local index", *descent,
-           /*id:least-row-before*/ "at least that of the row before, " + std::to_string(descent[-1]));
+    refuse(index, "position in the segment", *descent,
+           /*id:least-row-before*/ "at least the position of the row before, " + std::to_string(descent[-1]));
   if (run.mostBlocks < 0 || run.mostBlocks == 1)
-    refuse(index, "most blocks", run.mostBlocks, "0 for all, or at least 2");
+    refuse(index, "max blocks", run.mostBlocks, "0 for all, or at least 2");
   for (const KeyRange& keys : run.keys) checkKeys(index, keys, store);
 }
 
@@ -104,7 +104,7 @@ void checkPass(const AttentionShape& shape, const RotaryTable& rotary, const KvS
   for (std::size_t run = 0; run < inputs.runs.size(); ++run) checkRun(run, store, inputs);
   for (const std::uint32_t run : inputs.mass.runs) {
     if (run >= inputs.runs.size())
-      refuse(/*id:run-whose-mass*/ "run whose mass is asked for", run,
+      refuse(/*id:run-whose-mass*/ "run whose mass is requested", run,
              "less than " + std::to_string(inputs.runs.size()));
   }
 }
@@ -134,7 +134,7 @@ void checkKvShape(const KvShape& shape) {
         std::int64_t{shape.heads}, std::int64_t{shape.headSize}, std::int64_t(sizeOf(shape.type))})
     left /= factor;
   if (left == 0)
-    throw Failure(Error{"", "KV store", "more bytes than can be counted", "one that fits into memory"});
+    throw Failure(Error{"", "KV store", "more bytes than can be counted", "a store that fits into memory"});
 }
 
 void checkHostBlock(const KvShape& shape, BlockId block, std::int32_t slots, std::size_t bytes) {

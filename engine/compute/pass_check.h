@@ -12,7 +12,7 @@ namespace spanscope::compute {
 /// - Head sizes and counts are those of the store.
 /// - Slots and blocks are in the store, and key ranges are in their blocks.
 /// - Runs are among the rows, and their positions in the segment do not descend.
-/// - Everything that is wanted, sampled or observed exists.
+/// - Everything that is requested, sampled or observed exists.
 ///
 /// checkNarrowing() checks narrowings.
 void checkPass(const AttentionShape& shape, const RotaryTable& rotary, const KvShape& store,

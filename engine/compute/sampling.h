@@ -59,8 +59,8 @@ struct SamplingRow {
 enum class LogitFault : std::uint8_t { None, NotANumber, Infinite, NoneFinite };
 
 struct SampledToken {
-  TokenId token = 0;  ///< with NotANumber or Infinite: the lowest id with a NaN or +∞, which decides between
-                      ///< the two
+  TokenId token = 0;  ///< with NotANumber or Infinite: the lowest id with a NaN or +∞; its logit decides
+                      ///< between the two faults
   float probability = 0;  ///< before temperature and filters
   LogitFault fault = LogitFault::None;
   bool operator==(const SampledToken&) const = default;

@@ -81,8 +81,8 @@ std::int32_t abbaBlocks(const AbbaOptions& options, std::int32_t blockSize) {
   std::int32_t largest = 1;
   for (const std::int32_t tokens : options.documentTokens) largest = std::max(largest, tokens);
   const std::int64_t resident = blocksOf(options.systemTokens) + options.documents * blocksOf(largest);
-  // Every question leaves its blocks behind; least recently used ones go first, so a few suffice to protect
-  // the documents, which every run uses.
+  // The blocks of every question stay in the pool. The least recently used blocks are evicted first. Every
+  // run uses the documents, so space for a few questions protects them.
   const std::int64_t passing = 8 * (blocksOf(options.questionTokens) + 1);
   return static_cast<std::int32_t>(std::min<std::int64_t>(resident + passing + 1, INT32_MAX));
 }
@@ -90,7 +90,7 @@ std::int32_t abbaBlocks(const AbbaOptions& options, std::int32_t blockSize) {
 TokenAmount abbaAmount(const AbbaOptions& options, std::int32_t documentTokens) {
   const std::int64_t whole =
       options.systemTokens + std::int64_t{options.documents} * documentTokens + options.questionTokens;
-  // A warm run in either order is not timed; afterwards the two take turns.
+  // One warm run in each order is not timed. The timed runs then alternate between the orders.
   const std::int64_t warm = 2 + 2 * std::int64_t{options.repeats};
   const std::int64_t tokens = options.coldRepeats * whole + warm * options.questionTokens;
   return {.prompt = {tokens, tokens}, .generated = {}};
@@ -136,14 +136,14 @@ AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const Ab
     ask(order, cold);
   }
   Samples alone;
-  Samples untimed;  // the first warm runs bring the tables of a backend for these distances into being
+  Samples untimed;  // the first warm runs also make the backend's tables for these distances
   ask(order, untimed);
   ask(swapped, untimed);
   if (options.alone) askAlone(untimed);
   const Clock::time_point begin = Clock::now();
   const auto elapsed = [begin] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   for (std::int32_t i = 0; i < options.repeats || elapsed() < options.seconds; ++i) {
-    // Turns are taken in both orders, so that neither case always follows the other.
+    // The order of the two cases alternates, so that neither case always follows the other.
     if (i % 2 == 0) {
       ask(order, same);
       ask(swapped, reversed);

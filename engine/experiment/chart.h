@@ -57,7 +57,7 @@ struct ChartSeries {
   bool operator==(const ChartSeries&) const = default;
 };
 
-/// A line per series, which differ in colour, dash and mark, with the spread of each point.
+/// One line per series, with the spread of each point. Lines differ in colour, dash and mark.
 struct LineChart {
   ChartTexts texts;
   ChartAxis x;
@@ -88,7 +88,7 @@ struct HeatChart {
   std::vector<std::string> columns;  ///< from the left
   std::vector<HeatMapPanel> panels;
   std::vector<ChartTick> scale;  ///< at the ends of the colours and in their middle
-  bool isSpread = false;         ///< few columns fill the width of the texts above them
+  bool isSpread = false;         ///< whether few columns are widened to the width of the texts above them
   bool operator==(const HeatChart&) const = default;
 };
 
@@ -102,8 +102,8 @@ std::vector<ChartTick> shareScale();
 struct Histogram {
   std::string series;
   std::vector<std::size_t> counts;  ///< by bin
-  std::size_t zeros = 0;            ///< samples of 0 or less, which a logarithmic axis cannot show
-  std::size_t total = 0;            ///< samples, including zeros
+  std::size_t zeros = 0;            ///< number of samples of 0 or less, which a logarithmic axis cannot show
+  std::size_t total = 0;            ///< number of samples, including zeros
   double median = 0;
   bool operator==(const Histogram&) const = default;
 };

@@ -169,7 +169,7 @@ struct SeriesLook {
   const char* color;
   const char* dash;
 };
-/// Okabe and Ito's palette; dashes tell them apart without colour.
+/// Okabe and Ito's palette. Dashes distinguish the lines without colour.
 constexpr std::array kLooks = {SeriesLook{"#0072b2", ""},         SeriesLook{"#d55e00", "8 4"},
                                SeriesLook{"#009e73", "2 3"},      SeriesLook{"#cc79a7", "10 3 2 3"},
                                SeriesLook{"#000000", "1 4"},      SeriesLook{"#56b4e9", "6 2"},
@@ -179,7 +179,7 @@ const SeriesLook& lookOf(std::size_t series) {
   return kLooks[series % kLooks.size()];
 }
 
-/// Another shape for each series: circle, square, triangle, diamond, and again.
+/// Each series has another shape: circle, square, triangle, diamond, then circle again.
 void drawMark(SvgWriter& svg, SvgPoint at, std::size_t series) {
   const char* color = lookOf(series).color;
   switch (series % 4) {
@@ -197,7 +197,7 @@ void drawMark(SvgWriter& svg, SvgPoint at, std::size_t series) {
   }
 }
 
-/// An axis, and where it lies.
+/// An axis and its place.
 struct PlacedAxis {
   const ChartAxis& axis;
   double from = 0;  ///< pixels, of its low end
@@ -230,7 +230,7 @@ void drawAxes(SvgWriter& svg, const LineChart& chart, const PlacedAxis& x, const
   double last = -1e9;
   for (const ChartTick& tick : chart.x.ticks) {
     const double at = x.at(tick.at);
-    if (at - last < 26) continue;  // the next number would touch this one
+    if (at - last < 26) continue;  // the next number would touch this number
     last = at;
     svg.line({at, y.from}, {at, y.from + 5}, {.color = kQuiet});
     svg.text({at, y.from + 20}, tick.text, {.color = kQuiet, .anchor = TextAnchor::Middle});
@@ -283,8 +283,7 @@ constexpr double kLeastMap = 560;
 
 using Color = std::array<double, 3>;
 
-/// Viridis at nine places: equal steps of the value look equal, also in grey and to people who see fewer
-/// colours.
+/// Viridis at nine places. Equal steps of the value look equal, also in grey and for colour-blind readers.
 constexpr std::array kScale = {Color{68, 1, 84},    Color{71, 44, 122},  Color{59, 81, 139},
                                Color{44, 113, 142}, Color{33, 144, 141}, Color{39, 173, 129},
                                Color{92, 200, 99},  Color{170, 220, 50}, Color{253, 231, 37}};
@@ -305,13 +304,13 @@ std::string hex(const Color& color) {
                      static_cast<int>(color[2]));
 }
 
-/// Black or white, whichever is easier to read on a colour.
+/// Returns black or white: the one that is easier to read on this colour.
 const char* inkOn(const Color& color) {
   const double luma = 0.299 * color[0] + 0.587 * color[1] + 0.114 * color[2];
   return luma > 130 ? "#000000" : "#ffffff";
 }
 
-/// Where the grids stand.
+/// The place and the size of the grids.
 struct Grid {
   double cellWidth = 34;
   double cellHeight = 30;
@@ -347,16 +346,17 @@ void drawPanel(SvgWriter& svg, const Grid& grid, const HeatChart& chart, std::si
   }
 }
 
-/// What the names of the rows take on the left, beside the label of the axis.
+/// Returns the width of the row names on the left, including the label of the axis.
 double roomFor(const std::vector<std::string>& rowNames) {
   constexpr double kLabel = 34;
-  constexpr double kCharacter = 6.2;  // at their size, on average; what is wider has the gap to the grid
+  constexpr double kCharacter = 6.2;  // mean width at this size; wider names extend into the gap before the
+                                      // grid
   std::size_t longest = 0;
   for (const std::string& name : rowNames) longest = std::max(longest, name.size());
   return kLabel + kCharacter * static_cast<double>(longest) + 10;
 }
 
-/// What the widest number takes.
+/// Returns the width that the widest number needs.
 double cellWidthFor(const HeatChart& chart) {
   constexpr double kCharacter = 6.4;
   std::size_t longest = 0;
@@ -373,7 +373,7 @@ void drawScale(SvgWriter& svg, const Grid& grid, const HeatChart& chart, double 
   constexpr int kSteps = 40;
   const double step = grid.height() / kSteps;
   for (int i = 0; i < kSteps; ++i) {
-    // A little taller than its share, so that no gap shows between two.
+    // A little taller than its share, so that no gap is visible between two rectangles.
     svg.rectangle({x, grid.top + step * (kSteps - 1 - i)}, 12, step + (i == 0 ? 0 : 0.6),
                   hex(scaleColor((i + 0.5) / kSteps)));
   }
@@ -391,7 +391,7 @@ std::string chartSvg(const HeatChart& chart) {
   grid.left = std::max(grid.left, roomFor(chart.rows));
   if (chart.isSpread) {
     const std::size_t columns = std::max<std::size_t>(1, grid.columns * chart.panels.size());
-    // A map of few columns is no narrower than what stands above it.
+    // A map with few columns is at least as wide as the texts above it.
     grid.cellWidth =
         std::max({grid.cellWidth, cellWidthFor(chart), kLeastMap / static_cast<double>(columns)});
   }
@@ -421,7 +421,7 @@ constexpr double kBarsWidth = 590;
 constexpr double kBarsTitle = 24;
 constexpr double kBarsHeight = 72;
 constexpr double kGap = 12;
-constexpr double kZero = 26;  ///< of the bar of zeros, and as much again beside it
+constexpr double kZero = 26;  ///< width of the bar of zeros, and of the gap beside it
 
 }  // namespace
 

@@ -76,7 +76,7 @@ ConversationTurn readTurn(const JsonPlace& task, const PassageIndex& passages) {
     turn.said.push_back({.byUser = byUser, .text = one.field("text").requireText()});
   }
   if (turn.said.empty() || !turn.said.back().byUser)
-    throw input.fail(turn.said.empty() ? "nothing said" : "an answer at its end",
+    throw input.fail(turn.said.empty() ? "no messages" : "an answer at its end",
                      /*id:question-end*/ "a question at its end");
   const JsonPlace contexts = task.field("contexts");
   if (contexts.isNull()) return turn;
@@ -113,7 +113,7 @@ Conversations readRoot(const JsonPlace& root) {
     if (!turns[place->second].emplace(number, readTurn(task, passages)).second)
       throw name.fail(checkpoint::inQuotes(name.requireText()) + " twice", "every turn once");
   }
-  if (turns.empty()) throw tasks.fail("no tasks", "at least one");
+  if (turns.empty()) throw tasks.fail("no tasks", "at least one task");
   for (std::size_t i = 0; i < turns.size(); ++i) {
     for (auto& [number, turn] : turns[i]) read.conversations[i].turns.push_back(std::move(turn));
   }
@@ -125,11 +125,11 @@ bool isOfConversations(const fs::path& file) {
   return name.ends_with(".json") || name.ends_with(".json.gz");
 }
 
-/// The first by name of those in a folder; nothing where there is none.
+/// Returns the first file by name in a folder, or nothing if there is none.
 std::optional<fs::path> fileIn(const fs::path& folder) {
   std::error_code error;
   std::optional<fs::path> first;
-  // Not a loop over the range: its step would throw.
+  // A range-based loop would throw at an error of a step.
   for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
     if (isOfConversations(each->path()) && (!first || each->path() < *first)) first = each->path();
   }
@@ -148,7 +148,7 @@ Conversations readConversations(const fs::path& file) {
 fs::path findConversations(const fs::path& asked, std::span<const fs::path> published) {
   constexpr const char* kWanted =
       "the conversations of MTRAG (IBM/mt-rag-benchmark: "
-      "reference_subset_with_human_evaluations.json, as it is or packed with gzip)";
+      "reference_subset_with_human_evaluations.json, plain or compressed with gzip)";
   std::error_code error;
   if (!asked.empty()) {
     if (fs::is_directory(asked, error)) {
@@ -168,7 +168,7 @@ fs::path findConversations(const fs::path& asked, std::span<const fs::path> publ
   throw Failure({.file = "folder",
                  .place = {},
                  .found = looked.empty() ? "none named" : "nothing in " + looked,
-                 .expected = kWanted + std::string("; name the folder that has them")});
+                 .expected = kWanted + std::string("; give their folder")});
 }
 
 }  // namespace spanscope::experiment

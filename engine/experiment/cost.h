@@ -12,7 +12,8 @@ namespace spanscope::experiment {
 /// Costs per token of a Llama-architecture decoder. It has L layers, width H and inner width I. It has Q
 /// query heads, K key/value heads of size D, and V tokens. A fused multiply-add counts as 2 operations.
 struct ModelCost {
-  /// The matrices of all layers, once per computed token: `2 · L · (H·Q·D + 2·H·K·D + Q·D·H + 3·H·I)`.
+  /// Operations of the matrices of all layers, once per computed token: `2 · L · (H·Q·D + 2·H·K·D + Q·D·H +
+  /// 3·H·I)`.
   double layerFlops = 0;
   /// 2 · V · H: the output matrix, once per token whose logits are wanted.
   double outputFlops = 0;

@@ -11,9 +11,9 @@ namespace spanscope::experiment {
 
 namespace {
 
-/// Repeats that are counted; further ones compute about as much.
+/// Max number of repeats that are counted. Each further repeat computes about the same amount.
 constexpr std::int32_t kMostRepeats = 3;
-/// By how much the texts of further repeats may be longer or shorter.
+/// Share by which the texts of further repeats may be longer or shorter.
 constexpr double kSlack = 0.1;
 
 void scale(run::CountRange& range, double least, double most) {
@@ -39,7 +39,7 @@ ExperimentAmount countExperiment(ExperimentRequest request, ExperimentModel mode
   ExperimentAmount amount{.total = tally.total(), .steps = tally.steps()};
   if (asked > kMostRepeats) {
     const double more = static_cast<double>(asked) / kMostRepeats;
-    // Of a person's documents there may be no further orders.
+    // The user's documents may have no further orders.
     const double least = isOwn ? 1 : more * (1 - kSlack);
     for (run::CountRange* range : {&amount.total.prompt, &amount.total.generated})
       scale(*range, least, more * (1 + kSlack));
@@ -49,7 +49,7 @@ ExperimentAmount countExperiment(ExperimentRequest request, ExperimentModel mode
 
 namespace {
 
-/// So many times the least and the most of a range.
+/// Multiplies the min of a range by `least` and its max by `most`.
 run::CountRange times(const run::CountRange& range, std::int64_t least, std::int64_t most) {
   return {.least = range.least * least,
           .most = range.bounded() ? range.most * most : run::CountRange::kUnbounded};
@@ -58,7 +58,7 @@ run::CountRange times(const run::CountRange& range, std::int64_t least, std::int
 }  // namespace
 
 TokenAmount coldAmount(const run::Prediction& empty, const plan::Plan& plan) {
-  constexpr std::int64_t kUsual = 256;  // as RunOptions::maxTokens has it
+  constexpr std::int64_t kUsual = 256;  // the default of RunOptions::maxTokens
   TokenAmount amount;
   for (const run::StepPrediction& step : empty.steps) {
     const auto limit = plan.steps[step.step].maxTokens.value_or(0);
@@ -78,7 +78,7 @@ TokenAmount comparisonAmount(const TokenAmount& cold, std::size_t policies) {
   const auto count = static_cast<std::int64_t>(policies);
   TokenAmount amount{.prompt = times(cold.prompt, 2 * count, 5 * count),
                      .generated = times(cold.generated, 2 * count, 2 * count)};
-  // Replies are put through the model twice more, as rows of a prompt.
+  // The model computes each answer twice more, as rows of a prompt.
   amount.prompt += times(cold.generated, 0, 2 * count);
   return amount;
 }

@@ -119,7 +119,7 @@ std::size_t placeIn(const std::set<double>& values, double value) {
   return static_cast<std::size_t>(std::distance(values.begin(), values.find(value)));
 }
 
-/// What the colours of a map reach over.
+/// The range of values that the colours of a map cover.
 struct Scale {
   double low = 0;
   double high = 100;
@@ -147,7 +147,7 @@ void forEachCell(HeatChart& map, Visit visit) {
   }
 }
 
-/// All of a share, else from the least to the most.
+/// Sets 0 to 100 for a share, and otherwise the min to the max of the values.
 void setScale(HeatChart& map, const Measure& measure) {
   Scale scale;
   if (measure.number != MetricKind::Share) {
@@ -167,7 +167,7 @@ void setScale(HeatChart& map, const Measure& measure) {
     map.scale.push_back({.at = share, .text = shortNumber(scale.at(share))});
 }
 
-/// Rice's rule, within what can still be told apart.
+/// Rice's rule, limited so that bars can be distinguished.
 std::size_t binsFor(std::size_t samples) {
   const double bins = std::ceil(2 * std::cbrt(static_cast<double>(samples)));
   return static_cast<std::size_t>(std::clamp(bins, 4.0, 30.0));
@@ -229,7 +229,7 @@ HeatChart heatCellsOf(const ExperimentResult& result, std::size_t measureIndex) 
 
 HistogramChart histogramsOf(const ExperimentResult& result, std::size_t measure,
                             std::optional<double> place) {
-  constexpr double kWide = 100;  // from this factor between least and most on, bins are of equal factor
+  constexpr double kWide = 100;  // from this ratio of max to min on, bins have equal factors
   HistogramChart found;
   if (measureOf(result, measure) == nullptr) return found;
   std::vector<std::vector<double>> samples;
@@ -258,7 +258,7 @@ HistogramChart histogramsOf(const ExperimentResult& result, std::size_t measure,
   double low = found.isLogarithmic ? std::log(leastPositive) : least;
   double high = found.isLogarithmic ? std::log(most) : most;
   if (!(high > low)) {
-    // All are the same: one bin's width around them.
+    // All values are equal: the axis gets a small range around them.
     const double beside = low == 0 ? 0.5 : std::abs(low) / 20;
     low -= beside;
     high += beside;

@@ -13,7 +13,7 @@ namespace spanscope::experiment {
 namespace {
 
 std::string valueText(double value, const Measure& measure) {
-  // What is small beside its digits would all read 0.
+  // With a fixed number of digits, very small values would read as 0.
   if (value != 0 && std::abs(value) < std::pow(10.0, -measure.digits)) return fmt::format("{:.1e}", value);
   return fmt::format("{:.{}f}", value, measure.digits);
 }

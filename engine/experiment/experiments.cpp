@@ -17,22 +17,22 @@ constexpr std::array<const Experiment*, 12> kExperiments{
     &kRagStudy,    &kJudgeStudy,    &kRelocationStudy, &kReuseStudy,    &kConversationStudy, &kFidelityStudy,
     &kRepairStudy, &kAccuracyStudy, &kLocalityStudy,   &kCroppingStudy, &kDepthStudy,        &kLoadStudy};
 
-/// What every experiment has.
+/// The field that every experiment has.
 constexpr ExperimentField kModels{
     "models", forTranslation("Experiments", "Further models"),
     forTranslation(
         "Experiments",
-        "Directories with commas between them: the lines of each stand beside those of the chosen model"),
+        "Directories, separated by commas. Their lines appear beside the lines of the chosen model"),
     "", FieldKind::Models};
 
 [[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text, const char* why = "") {
   const std::string wanted =
-      field.kind == FieldKind::Number ? "a number from " : "numbers with commas between them, from ";
+      field.kind == FieldKind::Number ? "a number from " : "numbers, separated by commas, from ";
   throw Failure(errorAt(field.key, "“" + std::string(text) + "”",
                         wanted + std::to_string(field.least) + " to " + std::to_string(field.most) + why));
 }
 
-/// The numbers of "1, 2,4"; throws Failure where it is none such.
+/// Returns the numbers of "1, 2,4". Throws Failure if a part is no number in the field's range.
 std::vector<std::int32_t> readNumbers(const ExperimentField& field, std::string_view text) {
   const std::string_view whole = text;
   std::vector<std::int32_t> numbers;
@@ -65,19 +65,19 @@ std::vector<std::string> splitWords(std::string_view list) {
   return words;
 }
 
-/// Throws Failure where one of them is none of the field's.
+/// Returns the words of a list. Throws Failure if the field does not know one of them.
 std::vector<std::string> readWords(const ExperimentField& field, std::string_view text) {
   const std::vector<std::string> known = splitWords(field.words);
   std::vector<std::string> words = splitWords(text);
   for (const std::string& word : words) {
     if (std::find(known.begin(), known.end(), word) == known.end())
       throw Failure(
-          errorAt(field.key, "“" + word + "”", std::string("of ") + field.words + ", with commas between"));
+          errorAt(field.key, "“" + word + "”", std::string("of ") + field.words + ", separated by commas"));
   }
   return words;
 }
 
-/// Throws Failure where a value is none of the field's.
+/// Throws Failure if the field does not accept the value.
 void check(const ExperimentField& field, std::string_view value) {
   switch (field.kind) {
     case FieldKind::Numbers:
@@ -92,7 +92,7 @@ void check(const ExperimentField& field, std::string_view value) {
       return;
     case FieldKind::Folder:
     case FieldKind::Models:
-      return;  // whether they are there is known when they are read
+      return;  // folders and models are checked when they are opened
   }
 }
 
@@ -101,7 +101,7 @@ std::string standardOf(const ExperimentField& field) {
   return isEvery ? everyPolicy() : field.standard;
 }
 
-/// Of a person's documents there are as many as stand under the plus, however many the program makes up.
+/// Limits the count of documents to the number of the user's documents.
 ExperimentField withOwn(ExperimentField field, const Experiment& experiment,
                         std::optional<std::size_t> ownDocuments) {
   if (!ownDocuments || std::string_view(field.key) != experiment.own.count) return field;
@@ -114,13 +114,13 @@ std::optional<std::size_t> ownCount(const ExperimentRequest& request) {
   return request.own ? std::optional(request.own->count()) : std::nullopt;
 }
 
-/// Throws Failure where more documents are asked for than there are.
+/// Throws Failure if the user requests more documents than there are.
 void checkOwn(const ExperimentField& field, std::string_view value) {
   ExperimentField any = field;
   any.most = INT32_MAX;
   for (const std::int32_t number : readNumbers(any, value)) {
     if (number > field.most)
-      refuseNumbers(field, value, /*id:documents-under-plus*/ ": so many documents stand under the plus");
+      refuseNumbers(field, value, /*id:documents-under-plus*/ ": the plus has no more documents");
   }
 }
 
@@ -137,7 +137,8 @@ ExperimentField fieldOf(const ExperimentRequest& request, const char* key) {
       if (std::string_view(field.key) == key) return withOwn(field, *experiment, ownCount(request));
     }
   }
-  throw Failure(errorAt("experiment", request.experiment, std::string("one that has the field ") + key));
+  throw Failure(
+      errorAt("experiment", request.experiment, std::string("an experiment with the field ") + key));
 }
 
 }  // namespace
@@ -179,16 +180,18 @@ ExperimentRequest completed(ExperimentRequest request, std::optional<std::size_t
   for (const auto& [key, value] : request.values) {
     const auto isIt = [&key = key](const ExperimentField& field) { return key == field.key; };
     if (std::none_of(fields.begin(), fields.end(), isIt))
-      throw Failure(errorAt("experiment " + request.experiment, "a value for " + key, "none such"));
+      throw Failure(errorAt("experiment " + request.experiment, "a value for " + key,
+                            "no value: the experiment has no such field"));
   }
   const bool isOwn = request.source == DocumentSource::Own;
   if (isOwn && !takesOwnDocuments(*experiment)) {
     throw Failure(errorAt("experiment " + request.experiment, "documents of a query",
-                          "none: it makes up what it measures"));
+                          "no documents: the experiment makes up its own"));
   }
   if (!request.expected.empty() && !(isOwn && experiment->own.judges)) {
     throw Failure(errorAt("experiment " + request.experiment, "an expected answer",
-                          isOwn ? "none: it judges no answers" : "one to a question of a query only"));
+                          isOwn ? "no expected answer: the experiment compares no answers"
+                                : "an expected answer only with documents of a query"));
   }
   for (const ExperimentField& usual : fields) {
     const ExperimentField field = withOwn(usual, *experiment, ownDocuments);
@@ -216,7 +219,7 @@ std::string usualValue(const Experiment& experiment, const ExperimentField& fiel
   std::vector<std::int32_t> numbers = readNumbers(any, usual);
   const auto isTooMany = [all](std::int32_t number) { return number > all; };
   if (std::none_of(numbers.begin(), numbers.end(), isTooMany)) return usual;
-  // All of them stand at the end in place of those that are too many.
+  // The number of all documents replaces the numbers that are too large.
   std::erase_if(numbers, isTooMany);
   if (numbers.empty() || numbers.back() != all) numbers.push_back(all);
   std::string text;
@@ -228,7 +231,7 @@ void runExperiment(ExperimentResult& result, const ExperimentModel& model, const
                    const std::stop_token& stop) {
   result.request = completed(std::move(result.request));
   if (result.request.source == DocumentSource::Own && result.request.own == nullptr)
-    throw Failure(errorAt("experiment " + result.request.experiment, "no query", "one with documents"));
+    throw Failure(errorAt("experiment " + result.request.experiment, "no query", "a query with documents"));
   result.model = model.name;
   result.machine = model.machine;
   findExperiment(result.request.experiment)->measure(result, model, report, stop);

@@ -21,7 +21,7 @@ namespace spanscope::experiment {
 
 namespace {
 
-/// Bounds the attention and the logits that one pass of the full prefill holds.
+/// Max rows of one pass of the full prefill. They limit the memory for attention and for logits.
 constexpr std::int64_t kObservedRows = 8;
 constexpr std::int64_t kLogitRows = 64;
 
@@ -30,7 +30,8 @@ std::int64_t rowsThatFit(std::int64_t rows, std::int64_t keys, const model::Mode
   return std::min(rows, static_cast<std::int64_t>(kFidelityAttentionBytes / std::max<std::uint64_t>(row, 1)));
 }
 
-/// Where the visible tokens of each segment begin among all visible ones; none: it stands in no view.
+/// Returns for each segment the index of its first visible token among all visible tokens. Nothing: the
+/// segment has no visible token.
 std::vector<std::optional<std::int64_t>> placesOf(const std::vector<trace::SegmentInfo>& segments) {
   std::vector<std::optional<std::int64_t>> places;
   std::int64_t next = 0;
@@ -45,7 +46,7 @@ std::vector<std::optional<std::int64_t>> placesOf(const std::vector<trace::Segme
   return places;
 }
 
-/// Attention of one row at one layer, [head][visible token], as its policy had it.
+/// Returns the attention of one row in one layer under its policy, as [head][visible token].
 std::vector<std::vector<double>> spread(const trace::AttentionMass& mass, std::size_t keys,
                                         const std::vector<trace::SegmentInfo>& segments,
                                         const std::vector<std::optional<std::int64_t>>& places) {
@@ -89,7 +90,8 @@ class Measurement {
                             "at most " +
                                 std::to_string(kFidelityBytes / sizeof(float) /
                                                static_cast<std::size_t>(config.vocabularySize)) +
-                                ", whose logits fit into " + std::to_string(kFidelityBytes >> 20U) + " MiB"));
+                                ", so that the logits fit into " + std::to_string(kFidelityBytes >> 20U) +
+                                " MiB"));
     }
     const std::int64_t observed =
         rowsThatFit(rows, static_cast<std::int64_t>(m_tokens.size() + m_answer.segments.size()), config);
@@ -115,13 +117,13 @@ class Measurement {
   }
 
  private:
-  /// Local token from which the first of the reply is drawn.
+  /// The local token whose logits give the first token of the answer.
   std::int64_t firstRow() const { return m_measured.promptTokens - 1; }
   std::span<const TokenId> tokens(std::int64_t begin, std::int64_t count) const {
     return std::span(m_tokens).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
   }
 
-  /// Says that so many more tokens were computed by a full prefill.
+  /// Reports that full prefills computed `count` more tokens.
   void report(std::int64_t count) {
     m_computed += count;
     const std::size_t all = m_tokens.size() * (m_model.exactDecoder == nullptr ? 1 : 2);
@@ -137,7 +139,7 @@ class Measurement {
     }
   }
 
-  /// `exact`: null for none.
+  /// `exact` is null if there is no f32 decoder.
   void compareRows(FlatSequence& full, FlatSequence* exact, std::int64_t observed) {
     const auto rows = static_cast<std::int64_t>(m_answer.tokens.size());
     const auto width = static_cast<std::size_t>(m_model.decoder.config().vocabularySize);
@@ -173,7 +175,7 @@ class Measurement {
                                  .fullProbability = full.probability(token)});
   }
 
-  /// `logits`: of these rows under the model's own arithmetic.
+  /// `logits` are those of the same rows under the model's own arithmetic.
   void compareArithmetic(FlatSequence& exact, std::int64_t row, std::int64_t count,
                          std::span<const float> logits) {
     const model::ForwardResult result =
@@ -210,7 +212,7 @@ class Measurement {
     }
   }
 
-  /// Rows come layer by layer within a pass, and passes may be several.
+  /// Within a pass, the rows are ordered by layer. There may be several passes.
   const trace::AttentionMass& policyMass(std::int32_t layer, std::int64_t row, std::size_t likely) const {
     const auto local = static_cast<std::int32_t>(m_answer.segments.back().tokens.size()) - 1 +
                        static_cast<std::int32_t>(row);
@@ -222,11 +224,11 @@ class Measurement {
       return m_policy.attention[place];
     const auto found = std::find_if(m_policy.attention.begin(), m_policy.attention.end(), isIt);
     if (found == m_policy.attention.end())
-      throw Failure(errorAt("attention", "none of a row", "one of each"));
+      throw Failure(errorAt("attention", "a row without attention", "attention of each row"));
     return *found;
   }
 
-  /// What a full prefill says by itself: the reply as far as it agrees, then its own words.
+  /// Generates the answer of a full prefill: the answer as far as both agree, then the prefill's own tokens.
   void answer(FlatSequence& full) {
     std::vector<TokenId>& said = m_measured.fullAnswer;
     const std::vector<TokenId> ends = m_model.decoder.config().endTokenIds();
@@ -273,7 +275,7 @@ class Measurement {
   run::ReplayedAnswer m_policy;
   trace::FidelityMeasured m_measured;
   std::optional<trace::ArithmeticMeasured> m_arithmetic;
-  std::int64_t m_computed = 0;  ///< tokens, by full prefills
+  std::int64_t m_computed = 0;  ///< tokens computed by full prefills
 };
 
 }  // namespace
@@ -340,7 +342,7 @@ std::vector<run::FinishedAnswer> FinishedAnswers::takeRun(RunId run) {
   const auto read = policy::readChoice(policy);
   if (const auto* problem = std::get_if<policy::ChoiceProblem>(&read)) {
     throw Failure(errorAt("policy of run " + std::to_string(run), '"' + policy + '"',
-                          "one that this program knows: " + problem->expected));
+                          "a policy of this program: " + problem->expected));
   }
   for (run::FinishedAnswer& answer : answers) answer.policy = std::get<policy::Choice>(read);
   return answers;
@@ -372,7 +374,7 @@ double Distribution::divergenceFrom(const Distribution& other) const {
     const double weight = std::exp(mine);
     if (weight > 0) sum += weight * (mine - other.logProbability(token));
   }
-  // Rounding can carry what is nearly nothing below it.
+  // Rounding can make a value near 0 negative.
   return std::max(0.0, sum);
 }
 

@@ -43,7 +43,7 @@ std::string unpacked(std::string bytes, const std::string& file, std::size_t lim
   if (bytes.size() > std::numeric_limits<uInt>::max())
     throw fail(0, std::to_string(bytes.size()) + " bytes", "fewer than 4 GiB");
   Unpacker unpacker;
-  if (!unpacker.isReady()) throw fail(0, "no memory to unpack it", "enough");
+  if (!unpacker.isReady()) throw fail(0, "no memory to unpack the file", "enough memory");
   z_stream& stream = unpacker.stream();
   stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
   stream.avail_in = static_cast<uInt>(bytes.size());
@@ -56,15 +56,15 @@ std::string unpacked(std::string bytes, const std::string& file, std::size_t lim
     const std::size_t got = step.size() - stream.avail_out;
     if (got > limit - text.size())
       throw fail(bytes.size() - stream.avail_in, "more than " + std::to_string(limit) + " bytes unpacked",
-                 "at most so many");
+                 "at most this size");
     text.append(step, 0, got);
     const std::size_t at = bytes.size() - stream.avail_in;
     if (state == Z_STREAM_END) {
-      // gzip files may stand one behind the other.
+      // A file may contain several gzip streams in sequence.
       if (stream.avail_in == 0) return text;
       if (inflateReset(&stream) != Z_OK) throw fail(at, "more bytes", "the end of the file");
     } else if (state == Z_BUF_ERROR || (state == Z_OK && stream.avail_in == 0 && stream.avail_out > 0)) {
-      throw fail(at, "the end of the file", "more of what is packed");
+      throw fail(at, "the end of the file", "more compressed data");
     } else if (state != Z_OK) {
       throw fail(at, stream.msg == nullptr ? "damaged data" : stream.msg, "gzip");
     }

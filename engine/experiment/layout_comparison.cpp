@@ -13,7 +13,7 @@
 namespace spanscope::experiment {
 namespace {
 
-/// As many tokens as the session has, in blocks of another size.
+/// Returns a configuration with the session's number of tokens in blocks of another size.
 run::SessionConfig withBlocksOf(run::SessionConfig config, std::int32_t blockSize) {
   const std::int64_t tokens = std::int64_t{config.blockSize} * config.blockCount;
   config.blockSize = blockSize;
@@ -35,7 +35,7 @@ class Comparing {
         m_chat(chat),
         m_stop(stop) {}
 
-  /// Nothing if it was stopped.
+  /// Returns nothing after a stop.
   std::optional<LayoutRow> row(layout::Layout layout, run::SessionConfig session) {
     LayoutRow row{.layout = layout, .blockSize = session.blockSize};
     run::RunOptions options = m_options;

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Sums up what was loaded.
+/// Adds up the loaded bytes, tokens and seconds.
 class LoadSink final : public trace::Sink {
  public:
   std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload payload) override {
@@ -81,7 +81,7 @@ class Samples {
   std::int64_t m_tokens = 0;
 };
 
-/// Asks the system to read the files from the disk the next time; nobody may have them mapped.
+/// Asks the system to read the files from the disk the next time. No process may have them mapped.
 void forgetFiles(const std::filesystem::path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder / "packs", error)) {
@@ -95,9 +95,9 @@ void forgetFiles(const std::filesystem::path& folder) {
 }  // namespace
 
 TokenAmount loadAmount(const LoadOptions& options) {
-  // Once to warm up, then measured, and once for each document that is stored.
+  // The whole document is computed once to warm up, for each repeat, and for each stored document.
   const std::int64_t whole = 1 + options.repeats + std::max(2, options.repeats);
-  // Of what is loaded, the last token is computed.
+  // The last token of a loaded document is computed.
   const std::int64_t loaded = 2 + 2 * std::int64_t{options.repeats} + 1 + 2 * std::int64_t{options.repeats};
   const std::int64_t tokens = whole * options.tokens + loaded;
   return {.prompt = {tokens, tokens}, .generated = {}};
@@ -144,8 +144,8 @@ LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& c
       store(document(options.tokens, vocabularySize, options.seed + static_cast<std::uint64_t>(i)));
     times.storing = summarize(std::move(storing));
   }
-  // These sessions compute no prompt, so that they have nothing to hold loading against and go on with it
-  // however long it takes.
+  // These sessions compute no prompt. They therefore have no computing time to compare with, and never give
+  // up loading.
   {
     run::SessionConfig kept = stored;
     kept.store.hostBytes = kPlenty;

@@ -15,15 +15,15 @@
 namespace spanscope::experiment {
 namespace {
 
-/// What the reference's benchmark asks, and the bundled model was trained on: letter by letter.
+/// The prompts of the reference's benchmark, letter by letter. The bundled model was trained on them.
 constexpr const char* kSystem = "Your are an AI that responds to questions with a plain JSON array.";
 constexpr const char* kQuestion =
-    "Tell me the names of the cats mentioned, as plain JSON array of the names, no markdown or html or any "
-    "other text";
+    R"(Tell me the names of the cats mentioned, as plain JSON array of the names, no markdown or html or any )"
+    R"(other text)";
 constexpr const char* kCombine = "Combine these arrays into one array";
 
-/// Names that the bundled model reads right from a document of its own, so that a miss says something about
-/// what stands around it.
+/// Names that the bundled model reads correctly from a document alone. The cause of a miss is then the text
+/// around the name.
 constexpr std::array kNames = {
     "Tom",    "Shadow",  "Waffles", "Bandit", "Biscuit", "Pepper", "Luna",  "Oscar", "Simba",  "Coco",
     "Ginger", "Felix",   "Nala",    "Bella",  "Max",     "Oreo",   "Misty", "Olive", "Ziggy",  "Daisy",
@@ -64,7 +64,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What became of one name, given the run's plan and result.
+/// Returns the reason why the run missed one name. Nothing: the run found the name.
 std::optional<MissCause> causeOf(const plan::Plan& plan, const run::RunResult& result,
                                  const NeedleDocument& document) {
   const auto isTruncated = [](const run::StepResult& step) { return trace::endedByLimit(step.outcome); };
@@ -80,7 +80,7 @@ std::optional<MissCause> causeOf(const plan::Plan& plan, const run::RunResult& r
   return MissCause::Missed;
 }
 
-/// One run, added to its row.
+/// Adds one run to its row.
 class Trial {
  public:
   Trial(NeedleRow& row, const NeedleOptions& options, std::int32_t index,
@@ -133,7 +133,7 @@ const char* missCauseName(MissCause cause) {
     case MissCause::LostCombining:
       return "lost when combined";
     case MissCause::AnswerTruncated:
-      return "reply truncated";
+      return "answer truncated";
     case MissCause::NotRun:
       return "not run";
   }
@@ -151,7 +151,7 @@ std::vector<NeedleDocument> needleDocuments(const NeedleOptions& options, std::i
                       static_cast<std::uint32_t>(options.seed >> 32U), static_cast<std::uint32_t>(hayWords),
                       static_cast<std::uint32_t>(trial)};
   std::mt19937_64 random(seeds);
-  // Not a distribution of the standard library: those may draw other numbers elsewhere.
+  // Distributions of the standard library may give other numbers on other systems.
   const auto below = [&random](std::size_t count) { return static_cast<std::size_t>(random() % count); };
   std::vector<std::string> names(kNames.begin(), kNames.end());
   std::vector<NeedleDocument> documents;
@@ -171,7 +171,7 @@ std::vector<NeedleDocument> needleDocuments(const NeedleOptions& options, std::i
 }
 
 query::Node needleQuery(const std::vector<NeedleDocument>& documents) {
-  /// The longest name takes a handful of tokens, quotes and comma included; twice that is room to go wrong.
+  /// The longest name takes a few tokens, with quotes and comma. The limit is twice that number.
   constexpr std::int32_t kTokensForName = 12;
   query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
   for (const NeedleDocument& document : documents)
@@ -227,7 +227,10 @@ NeedleRow measureNeedle(run::Session& session, const NeedleOptions& options, std
     session.clearCache();
     const run::RunResult result = session.run(plan, runOptions, stop);
     if (result.outcome == trace::RunOutcome::Stopped || stop.stop_requested()) {
-      throw Failure({.file = {}, .place = "the needle experiment", .found = "a stop", .expected = "its end"});
+      throw Failure({.file = {},
+                     .place = "the needle experiment",
+                     .found = "a stop",
+                     .expected = "the end of the experiment"});
     }
     Trial(row, options, trial, documents).add(plan, result);
     if (result.outcome == trace::RunOutcome::Finished) seconds.push_back(result.seconds);

@@ -21,8 +21,8 @@ using compute::WeightUse;
 
 constexpr std::int32_t kBlockSize = 16;
 constexpr double kActivation = 4;  ///< bytes that count for an element of a tensor
-// So many bytes of small weights, keys and values are used in turn: in a model they are never still in a
-// cache.
+// Total bytes of the small weights, keys and values that are used in turn. In a model, they are never still
+// in the processor's cache.
 constexpr std::int64_t kTogether = std::int64_t{192} << 20;
 constexpr std::int64_t kMostLayers = 64;
 
@@ -71,7 +71,7 @@ class OperationBench {
     return operation + " M=" + std::to_string(rows);
   }
 
-  /// Values that differ from each other and are not large.
+  /// Returns small values that differ from each other.
   static std::vector<float> someValues(std::int64_t count) {
     std::vector<float> values(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -93,7 +93,7 @@ class OperationBench {
         {std::as_bytes(std::span(bits)).data(), compute::WeightFormat::BF16, rows, columns}, use);
   }
 
-  /// Rows in consecutive slots from block 1 on, the first at this local index.
+  /// Returns rows in consecutive slots from block 1 on. The first row has the local index `firstLocal`.
   compute::PassInputs inputsOf(std::int32_t rows, std::int32_t firstLocal) const {
     compute::PassInputs inputs;
     inputs.tokens.assign(static_cast<std::size_t>(rows), 0);
@@ -109,7 +109,7 @@ class OperationBench {
     return {1, blocks, kBlockSize, m_config.keyValueHeads, m_config.headSize, m_options.kvType};
   }
 
-  /// The same in as many layers as are attended to in turn.
+  /// Returns the shape of storeFor() with the number of layers that attention uses in turn.
   compute::KvShape layersFor(std::int32_t tokens) const {
     compute::KvShape shape = storeFor(tokens);
     const std::int64_t layerBytes =
@@ -123,7 +123,7 @@ class OperationBench {
     return m_backend.makePass(attentionShape(), m_rotary, store, inputs);
   }
 
-  /// `pass`: any pass, with which results are waited for.
+  /// `pass` is any pass. It is used to wait for results.
   template <class Call>
   void measure(const std::string& name, const OperationWork& work, compute::Pass& pass, const Call& call) {
     using Clock = std::chrono::steady_clock;
@@ -232,7 +232,7 @@ class OperationBench {
         rows, read, shape, inputs);
   }
 
-  /// So many tokens in consecutive blocks.
+  /// Returns a range of `tokens` tokens in consecutive blocks.
   static compute::KeyRange rangeOf(BlockId firstBlock, std::int32_t tokens, std::int64_t base, bool causal) {
     compute::KeyRange range{.blocks = {}, .begin = 0, .end = tokens, .base = base, .causal = causal};
     range.blocks.resize(static_cast<std::size_t>((tokens + kBlockSize - 1) / kBlockSize));

@@ -19,7 +19,7 @@ bool generates(const query::Node& node) {
          node.as<query::Map>() != nullptr;
 }
 
-constexpr const char* kOnePlus = "one plus, whose children are the documents";
+constexpr const char* kOnePlus = "one plus with the documents as its children";
 
 bool retrieves(const query::Node& node) {
   return node.as<query::Augment>() != nullptr;
@@ -30,26 +30,26 @@ bool isPlus(const query::Node& node) {
   return join != nullptr && join->kind == query::JoinKind::Plus;
 }
 
-/// Whether one augment stands for the plus. Throws Failure if an augment is there that does not.
+/// Whether the query has one augment in place of the plus. Throws Failure for any other augment.
 bool isRetrieved(const query::Node& root) {
   std::size_t augments = 0;
   query::walk(root, {}, [&](const query::Node& node, const NodePath&) {
     if (retrieves(node)) ++augments;
     if (isPlus(node) && query::anyNode(node, retrieves))
       throw Failure(errorAt(kQuery, /*id:augment-under-plus*/ "an augment under plus",
-                            "documents there, or an augment alone"));
+                            "documents under plus, or an augment without plus"));
   });
   if (augments == 0) return false;
   if (augments > 1)
-    throw Failure(
-        errorAt(kQuery, std::to_string(augments) + " of augment", "one, which finds the documents"));
+    throw Failure(errorAt(kQuery, std::to_string(augments) + " augment nodes",
+                          "one augment, which finds the documents"));
   if (query::anyNode(root, isPlus))
     throw Failure(errorAt(kQuery, /*id:augment-beside-plus*/ "an augment beside a plus",
-                          "one of them, for the documents"));
+                          "an augment or a plus for the documents"));
   return true;
 }
 
-/// The path of the one plus.
+/// Returns the path of the one plus.
 NodePath plusOf(const query::Node& root) {
   std::vector<NodePath> pluses;
   const query::Node* plus = nullptr;
@@ -59,19 +59,20 @@ NodePath plusOf(const query::Node& root) {
     plus = &node;
   });
   if (pluses.empty()) throw Failure(errorAt(kQuery, "no plus", kOnePlus));
-  if (pluses.size() > 1) throw Failure(errorAt(kQuery, std::to_string(pluses.size()) + " of plus", kOnePlus));
+  if (pluses.size() > 1)
+    throw Failure(errorAt(kQuery, std::to_string(pluses.size()) + " plus nodes", kOnePlus));
   if (plus->as<query::Join>()->children.empty())
     throw Failure(errorAt(kQuery, "nothing under plus", kOnePlus));
   if (query::anyNode(*plus, generates))
     throw Failure(errorAt(kQuery, /*id:generate-under-plus*/ "a generate under plus",
-                          "documents there, which need not be generated"));
+                          "documents under plus, without a generate"));
   return pluses.front();
 }
 
-/// The path of the one plus of a query whose augments were resolved.
+/// Returns the path of the one plus after the augments were resolved.
 NodePath resolvedPlusOf(const query::Node& root) {
   if (query::anyNode(root, retrieves))
-    throw Failure(errorAt(kQuery, "an augment", "what it finds: it is resolved first"));
+    throw Failure(errorAt(kQuery, "an augment", "the documents that it finds"));
   return plusOf(root);
 }
 
@@ -105,7 +106,7 @@ OwnDocuments::OwnDocuments(query::Node query, std::string name)
     : m_query(std::move(query)), m_plus(resolvedPlusOf(m_query)), m_name(std::move(name)) {
   if (m_query.as<query::Generate>() == nullptr)
     throw Failure(errorAt(kQuery, "a " + std::string(query::operatorName(m_query)) + " on top",
-                          "a generate, whose answer is measured"));
+                          "a generate with the measured answer"));
   std::size_t generating = 0;
   query::walk(m_query, {}, [&](const query::Node& node, const NodePath& path) {
     if (generates(node)) ++generating;
@@ -113,10 +114,11 @@ OwnDocuments::OwnDocuments(query::Node query, std::string name)
     if (message != nullptr && message->role == query::Role::User && !isBelow(path, m_plus)) m_question = path;
   });
   if (generating > 1)
-    throw Failure(
-        errorAt(kQuery, std::to_string(generating) + " of generate", "one, whose answer is measured"));
+    throw Failure(errorAt(kQuery, std::to_string(generating) + " generate nodes",
+                          "one generate with the measured answer"));
   if (m_question.empty())
-    throw Failure(errorAt(kQuery, "no user message beside the documents", "one, which is the question"));
+    throw Failure(
+        errorAt(kQuery, "no user message beside the documents", "one user message with the question"));
 }
 
 std::size_t OwnDocuments::count() const {

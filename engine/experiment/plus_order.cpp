@@ -38,7 +38,7 @@ void reverseIn(plan::PromptNode& node) {
   for (plan::PromptNode& child : *children) reverseIn(child);
 }
 
-/// Takes the pluses out of the node. False: nothing is left of it.
+/// Removes the plus nodes from the node. Returns false if nothing is left of the node.
 bool takeOut(query::Node& node) {
   if (auto* join = node.as<query::Join>()) {
     if (join->kind == query::JoinKind::Plus) return false;

@@ -11,8 +11,8 @@
 namespace spanscope::experiment {
 namespace {
 
-/// What is known of the pool from one run alone is nothing; a state that is told none of it is right all the
-/// same in what it says of runs and requests.
+/// One run alone does not determine the state of the pool. A replay without pool events still has the right
+/// state of runs and requests.
 bool isOfPool(const trace::Payload& payload) {
   return std::visit(
       []<class T>(const T&) {
@@ -25,7 +25,7 @@ bool isOfPool(const trace::Payload& payload) {
       payload);
 }
 
-/// Of the request whose step stands last in the plan.
+/// Returns the time to first token of the last step in the plan.
 std::optional<double> lastFirstToken(const trace::Progress& progress, const trace::RunState& run) {
   const trace::StepMetrics* last = nullptr;
   for (const RequestId id : run.requests) {

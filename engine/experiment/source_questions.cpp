@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kSystem = "Answer questions using the given documents.";
 
-/// Names and words that the bundled model copies right, so that a wrong answer is one of reading.
+/// Names and words that the bundled model copies correctly. The cause of a wrong answer is then wrong
+/// reading.
 constexpr std::array kPeople = {"Mira", "Tarek",  "Nadia", "Otto",  "Priya", "Lena",   "Omar",
                                 "Ivan", "Carlos", "Emma",  "Clara", "Liam",  "Felix",  "Hugo",
                                 "Ines", "Kira",   "Leo",   "Maya",  "Nils",  "Rosa",   "Sven",
@@ -30,11 +31,11 @@ constexpr std::array kHay = {
     "The market closes at noon.",     "The soup was cold.",        "The lamp gave little light.",
     "The garden needs water.",        "The train was late again."};
 
-/// What is said of a person: "… lives in Oslo."
+/// A kind of fact about a person, e.g. "… lives in Oslo."
 struct Kind {
   const char* verb;
-  const char* ask;  ///< what stands before the person in a question
-  const char* end;  ///< and behind
+  const char* ask;  ///< the text before the name in a question
+  const char* end;  ///< the text after the name
 };
 constexpr std::array kKinds = {
     Kind{" lives in ", "Where does ", " live?"}, Kind{" was born in ", "When was ", " born?"},
@@ -48,7 +49,7 @@ class Draw {
     m_random.seed(seeds);
   }
 
-  /// Not a distribution of the standard library: those may draw other numbers elsewhere.
+  /// Distributions of the standard library may give other numbers on other systems.
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(m_random() % count); }
 
   template <class T, std::size_t N>
@@ -91,7 +92,8 @@ SourceQuestion sourceQuestion(const SourceWorld& world, std::int32_t index) {
   draw.shuffle(people);
   people.resize(static_cast<std::size_t>(world.documents));
 
-  // The first person is the one who is asked for; where two documents are needed, the second is how.
+  // The question asks for the first person. If two documents are needed, the question names the second
+  // person.
   const std::size_t asked = draw.below(kKinds.size());
   struct Document {
     std::string text;
@@ -105,7 +107,7 @@ SourceQuestion sourceQuestion(const SourceWorld& world, std::int32_t index) {
     const std::string hay = draw.oneOf(kHay);
     Document& document = made.emplace_back();
     if (tellsRelation) {
-      // Nobody is known to the one who is asked for but by the document that is needed.
+      // Only the needed document names an acquaintance of the first person.
       const std::string relation = draw.oneOf(kRelations);
       std::size_t other = 0;
       if (i > 1) {

@@ -77,7 +77,8 @@ std::vector<AskedQuestion> askQuestions(run::Session& session, AnswerSink& sink,
     const run::RunResult result = session.run(*planned.plan, options, stop);
     if (result.error) throw Failure(*result.error);
     if (result.outcome == trace::RunOutcome::Stopped || stop.stop_requested()) {
-      throw Failure({.file = {}, .place = "the questions", .found = "a stop", .expected = "their end"});
+      throw Failure(
+          {.file = {}, .place = "the questions", .found = "a stop", .expected = "the end of the questions"});
     }
     asked.push_back(
         {.needed = question.needed, .isRight = result.answer == question.answer, .answer = sink.take()});
@@ -129,7 +130,7 @@ std::vector<Head> bestHeads(const std::vector<AskedQuestion>& asked, std::size_t
 
 namespace {
 
-/// A number a document for each row, layer and head of a reply.
+/// One number per document for each row, layer and head of an answer.
 class Weights {
  public:
   enum class Sinks { Kept, LeftOut };  ///< the first token of each document
@@ -157,7 +158,7 @@ class Weights {
     return m_rows[row][head][document];
   }
 
-  /// Sum of one document over rows and heads, each weight put through `change`.
+  /// Returns the sum of each document over rows and heads. `change` is applied to each weight.
   template <class Change>
   std::vector<double> sum(Change change, std::size_t firstHead = 0) const {
     std::vector<double> sums(documents(), 0.0);
@@ -278,7 +279,7 @@ std::vector<double> strongestToken(const ReadAnswer& answer) {
 }
 
 std::vector<double> shownShares(const ReadAnswer& answer) {
-  // Of a table in which each document is a segment.
+  // In this table, each document is a segment.
   const trace::PromptParts parts(answer.segments, nullptr);
   std::vector<trace::PartAttention> joined;
   for (const trace::SegmentAttention& row : answer.rows) joined.push_back(trace::byPart(row, parts));
@@ -305,18 +306,18 @@ std::vector<SourceMeasure> sourceMeasures() {
   return {
       {"squares", "sum of the squares of attention, first tokens of documents left out", shownShares},
       {"attention", "sum of attention", attention},
-      {"without sinks", "sum of attention, first tokens of documents left out as in all others",
+      {"without sinks", "sum of attention, first tokens of documents left out as in all other measures",
        withoutSinks},
       {"per token", "sum divided by the document's tokens", perToken},
       {"upper layers", "sum over the upper half of the layers", upperLayers},
-      {"above the mean", "what each head reads above its mean over the documents, summed", aboveTheMean},
-      {"strongest head", "the most that one head reads over all tokens", strongestHead},
-      {"strongest heads", "the most that a head reads at each token, summed", strongestHeadOfEachToken},
-      {"strongest token", "the most that all heads read at one token", strongestToken},
-      {"strongest look", "the most that one head reads at one token", strongestLook},
-      {"first token", "sum at the first token of the answer alone", firstToken},
-      {/*id:more-first*/ "more than at first", "sum, less what it would be if all tokens read like the first",
-       moreThanAtFirst},
+      {"above the mean", "sum of each head's attention above its mean over the documents", aboveTheMean},
+      {"strongest head", "max of one head's attention over all tokens", strongestHead},
+      {"strongest heads", "sum of the max attention of a head at each token", strongestHeadOfEachToken},
+      {"strongest token", "max attention of all heads at one token", strongestToken},
+      {"strongest look", "max attention of one head at one token", strongestLook},
+      {"first token", "sum at only the first token of the answer", firstToken},
+      {/*id:more-first*/ "more than at first",
+       "sum, minus the sum if all tokens had the attention of the first token", moreThanAtFirst},
   };
 }
 

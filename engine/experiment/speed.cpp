@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int32_t kBlockSize = 16;
 
-/// One sequence in a KV store of its own, blocks in order: the decoder and the backend alone, without cache
-/// and scheduler.
+/// One sequence in its own KV store, with the blocks in order. Uses only the decoder and the backend, without
+/// cache and scheduler.
 class Sequence {
  public:
   Sequence(model::Decoder& decoder, compute::Backend& backend, std::int32_t tokens, compute::DType kvType)
@@ -27,11 +27,12 @@ class Sequence {
     m_store = backend.makeKvStore(decoder.kvShape(blockCount, kBlockSize, kvType));
   }
 
-  /// Computes tokens begin … begin + count − 1; everything before them has been computed.
+  /// Computes tokens begin … begin + count − 1. All earlier tokens must have been computed.
   void compute(std::int32_t begin, std::int32_t count, bool wantLogits, const std::stop_token& stop) {
     model::Batch batch;
     for (std::int32_t local = begin; local < begin + count; ++local) {
-      // Spread over the vocabulary, so that embedding rows are not all in a cache line's neighbourhood.
+      // The ids are spread over the vocabulary, so that the embedding rows are not next to each other in
+      // memory.
       batch.tokens.push_back(
           static_cast<TokenId>((local * std::int64_t{7919}) % m_decoder.config().vocabularySize));
       batch.localIndices.push_back(local);
@@ -44,7 +45,7 @@ class Sequence {
     rows.keys.push_back({.blocks = m_blocks, .begin = 0, .end = begin + count, .base = 0, .causal = true});
     batch.runs.push_back(std::move(rows));
     if (wantLogits) batch.logitRows.push_back(count - 1);
-    batch.logitsWanted = false;  // they are computed, and stay on the device as those of a run do
+    batch.logitsWanted = false;  // they are computed but stay on the device, as in a run
     if (m_decoder.forward(batch, *m_store, stop).stopped || stop.stop_requested()) {
       throw Failure({.file = {}, .place = "bench", .found = "a request to stop", .expected = {}});
     }

@@ -64,7 +64,7 @@ ShareInterval wilsonInterval(std::int64_t successes, std::int64_t trials) {
   const double scale = 1 + kZ * kZ / n;
   const double center = (share + kZ * kZ / (2 * n)) / scale;
   const double half = kZ / scale * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n));
-  // At its ends the interval is exact; what the sums leave there would be told as a figure.
+  // At 0 and 1 the interval is exact. Rounding errors would otherwise appear there.
   return {.low = successes <= 0 ? 0.0 : std::max(0.0, center - half),
           .high = successes >= trials ? 1.0 : std::min(1.0, center + half)};
 }

@@ -26,7 +26,7 @@ Summary summarize(std::vector<double> samples);
 /// How two repeated measurements of a time compare.
 enum class Standing {
   Unclear,  ///< their spreads overlap: the difference may be noise
-  TooFew,   ///< one of them has fewer than kFewestSamples samples; its spread is unknown
+  TooFew,   ///< one of them has fewer than kFewestSamples samples, so its spread is unknown
   Faster,
   Slower,
 };

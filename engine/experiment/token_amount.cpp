@@ -85,7 +85,7 @@ std::string durationText(const SecondsRange& seconds) {
 }
 
 RemainingTime::RemainingTime(const std::vector<TokenAmount>& steps, const SpeedSample& pace) {
-  // Where no pace is known, a token that is sampled counts as some tokens of a prompt.
+  // If no pace is known, a sampled token counts as several tokens of a prompt.
   constexpr double kUsualFactor = 8;
   const bool isKnown = pace.promptTokens > 0 && pace.generatedTokens > 0 && pace.promptSeconds > 0 &&
                        pace.generatedSeconds > 0;

@@ -109,8 +109,8 @@ StepRequests stepRequests(const plan::Plan& plan, std::optional<std::uint64_t> s
 }
 
 Error generatesNothing() {
-  return {"", "", /*id:query-generates-nothing*/ "a query that generates nothing",
-          "a generate, a repeat or a map"};
+  return {"", "", /*id:query-generates-nothing*/ "a query without generate nodes",
+          "a generate, repeat or map node"};
 }
 
 ChatRequests chatRequests(const query::Node& query, std::optional<std::uint64_t> seed) {
@@ -132,7 +132,7 @@ std::string chatRequestName(std::size_t index) {
 }
 
 std::string answerPlaceholder(std::size_t index) {
-  return "{{reply of " + chatRequestName(index) + "}}";
+  return "{{answer of " + chatRequestName(index) + "}}";
 }
 
 std::string chatBody(const ChatRequest& request, bool pretty) {
@@ -155,7 +155,7 @@ std::string writeChatRequests(const std::vector<ChatRequest>& requests, bool pre
 
 namespace {
 
-/// Returns the prompt with the outputs of requests instead of those of steps.
+/// Returns the prompt with outputs of requests in place of outputs of steps.
 plan::PromptNode ofRequests(plan::PromptNode node, const std::map<StepIndex, std::size_t>& requestOf) {
   if (auto* output = std::get_if<plan::PromptOutput>(&node.value)) {
     output->step = static_cast<StepIndex>(requestOf.at(output->step));
@@ -188,7 +188,7 @@ query::Node joined(query::JoinKind kind, const std::vector<plan::PromptNode>& ch
   return {std::move(join)};
 }
 
-/// The calls of a query whose plan is made.
+/// The calls of a query that has a plan.
 class CallMaker {
  public:
   CallMaker(const query::Node& query, const plan::Plan& plan) : m_query(query), m_plan(plan) {}
@@ -228,7 +228,8 @@ class CallMaker {
     return request.messages.empty() ? std::string() : request.messages.front().content;
   }
 
-  /// Copies of one node are one call. These are the copies of a map, and those of a repeat with one prompt.
+  /// Whether a step belongs to the last call. One call has all copies of a map, or the copies of a repeat
+  /// with the same prompt.
   bool isSameCall(const plan::Step& before, const plan::Step& step) const {
     const QueryCall& call = m_made.calls.back();
     if (before.node != step.node || step.copy <= before.copy) return false;
@@ -245,7 +246,7 @@ class CallMaker {
 
 QueryCalls queryCalls(const query::Node& query) {
   plan::PlanOptions options;
-  // The sent query is the written query, as far as possible.
+  // The sent query equals the written query, as far as possible.
   for (const char* const rule : {"flatten", "flatten plus", "unwrap"}) options.rules[rule] = false;
   plan::PlanResult planned = plan::makePlan(query, options);
   if (!planned.plan) return {.requests = {}, .calls = {}, .problems = std::move(planned.problems)};

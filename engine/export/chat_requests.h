@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes a query as chat completions: requests that OpenAI's API and similar servers accept at POST
-// /v1/chat/completions. Open this file to change these requests.
+// Writes a query as requests of two kinds: chat completions, and calls of a server with span support. Chat
+// completions are requests that OpenAI's API and similar servers accept at POST /v1/chat/completions. Open
+// this file to change these requests.
 //
 // A chat request is only a list of messages. Every step of the query's plan therefore becomes one request.
 // The answer of an inner step is an assistant message of the outer step. A placeholder replaces this unknown
-// answer. Steps under a monad are left out.
-// Writes a query as calls of a server with span support (IBM/spnl 0.22: POST /v1/query/execute). A client
-// sends them one after the other. Open this file to change these calls.
+// answer. Steps under a monad are left out. Calls go to a server with span support (IBM/spnl 0.22: POST
+// /v1/query/execute). A client sends the calls one after the other. Open this file to change these calls.
 //
 // A call is a `repeat` or `map` as in the query, with its joins. If an outer prompt needs an inner answer,
 // the answer is an assistant message in it. Under a plus, the answer follows its own prompt. The server then
@@ -40,7 +40,7 @@ struct ChatRequest {
   std::string model;                      ///< without the provider
   std::optional<std::int32_t> maxTokens;  ///< at least 1; nothing: the server's own limit
   float temperature = query::kDefaultTemperature;
-  std::optional<std::uint32_t> seed;  ///< below 2³¹; different for each request, so that copies differ
+  std::optional<std::uint32_t> seed;  ///< below 2³¹; different for each request
   std::vector<ChatMessage> messages;
   bool operator==(const ChatRequest&) const = default;
 };
@@ -68,7 +68,7 @@ std::string chatBody(const ChatRequest& request, bool pretty = false);
 /// the answer of another.
 std::string writeChatRequests(const std::vector<ChatRequest>& requests, bool pretty = false);
 
-// Shared code of the forms of a query that are sent step by step.
+// Code that chat requests and calls share.
 
 /// The requests of a plan, and the step of each request. Steps under a monad are left out, unless others need
 /// them.
@@ -104,8 +104,9 @@ struct QueryCalls {
 
 QueryCalls queryCalls(const query::Node& query);
 
-/// Returns the body of a call as the server's endpoint accepts it, for the model with this name. The call
-/// uses some of the given answers, which are those of all requests. Throws Failure if there is no such body.
+/// Returns the body of a call as the server's endpoint accepts it, for the model with this name. The given
+/// answers are those of all requests, and the call uses some of them. Throws Failure if there is no such
+/// body.
 query::Node queryBody(const QueryCall& call, const std::vector<std::string>& answers, std::string model);
 
 }  // namespace spanscope::exports

@@ -150,8 +150,8 @@ constexpr std::array kTargets{
         .name = "tokens",
         .title = forTranslation("Export", "Prompt tokens"),
         .help = forTranslation("Export",
-                               "Token ids for a server with span support: the text of the template, padded "
-                               "to blocks, with a delimiter before each span. Each line is a block."),
+                               "Token ids for a server with span support: the template's text, padded to "
+                               "blocks. A delimiter token precedes each span. Each line is a block."),
         .suffix = ".json",
         .part = "-tokens",
         .isJson = true,
@@ -183,7 +183,7 @@ std::vector<std::string> targetsWith(ExportOption option) {
 std::vector<TargetRemark> exportRemarks(const query::Node& query, const ExportTarget& target,
                                         const ExportSettings& settings) {
   const bool isLowered = settings.stage == ExportStage::Lowered;
-  // The text is then byte for byte that of the reference.
+  // The text then equals the reference's text, byte for byte.
   const bool isExact = target.has(OneLine) && (settings.oneLine || isLowered);
   return targetRemarks(query, isLowered ? Target::Calls : target.target,
                        {.stage = settings.stage,

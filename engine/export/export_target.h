@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The table of the forms in which a query can be written for other programs. The window, the command line and
-// clients of servers share it. A new form is a new row. Open this file to add a form.
+// Lists the forms in which a query can be written for other programs. The window, the command line and
+// clients of servers share this table. A new form is a new row. Open this file to add a form.
 #pragma once
 
 #include "engine/base/error.h"
@@ -44,7 +44,7 @@ struct ExportSettings {
   spnl::PromptTokenOptions tokens{};
   const text::Tokenizer* tokenizer = nullptr;
   const text::ChatTemplate* chat = nullptr;
-  bool isSentHere = false;  ///< like TargetSettings::isSentHere, for remarks
+  bool isSentHere = false;  ///< for remarks, like TargetSettings::isSentHere
   std::stop_token stop{};   ///< a stop ends the text early
 };
 
@@ -64,7 +64,7 @@ struct ExportTarget {
   bool isJson;         ///< whether the text is JSON, or lines of JSON
   /// Whether it is sent unchanged. Then a program writes nothing for a query that the server refuses.
   bool isRequest;
-  Target target;     ///< the target whose remarks apply, unless the query is lowered
+  Target target;     ///< the target whose remarks apply if the query is not lowered
   unsigned options;  ///< one bit for each ExportOption that it has
   /// Writes a query whose parameters are filled in. The Error has the reason why the query cannot be
   /// rewritten. Throws Failure if a text cannot be encoded.
@@ -73,11 +73,11 @@ struct ExportTarget {
   constexpr bool has(ExportOption option) const {
     return (options >> static_cast<unsigned>(option) & 1U) != 0;
   }
-  /// Whether it is a form of the whole query, which the user may want to keep.
+  /// Whether this is a form of the whole query, which the user may want to keep.
   bool isWhole() const { return has(ExportOption::Stage); }
 };
 
-/// Returns all targets in the order of offers to the user.
+/// Returns all targets in the order in which the user sees them.
 std::span<const ExportTarget> exportTargets();
 /// Returns the target with this name, or nullptr.
 const ExportTarget* findExportTarget(std::string_view name);

@@ -267,14 +267,14 @@ using query::Node;
 
 /// The surroundings of a node.
 struct Around {
-  const query::GenerateSettings* generate = nullptr;  ///< of the generate whose prompt contains the node;
-                                                      ///< null outside of generates
-  bool isFirst = true;                                ///< the prompt has nothing before it
-  bool inPlus = false;                                ///< directly
-  bool isDropped = false;                             ///< in a monad: no answer contains this node
+  const query::GenerateSettings* generate =
+      nullptr;  ///< settings of the generate whose prompt contains the node; null outside of generates
+  bool isFirst = true;     ///< the prompt has nothing before it
+  bool inPlus = false;     ///< directly
+  bool isDropped = false;  ///< in a monad: no answer contains this node
 };
 
-/// The role of the messages that simplify makes of the inputs of a map. The user's role if it makes none.
+/// The role of the messages that simplify turns into inputs of a map. Otherwise the role of the user.
 query::Role roleOfMap(const query::Join& join) {
   constexpr query::Role kKept = query::Role::User;
   if (join.kind != query::JoinKind::Plus || join.children.size() < 2) return kKept;
@@ -438,7 +438,7 @@ class Remarks {
   std::vector<TargetRemark> m_remarks;
 };
 
-/// Adds parts of the form that IBM/spnl would read differently.
+/// Adds the parts that IBM/spnl would read differently.
 void addForm(Remarks& remarks, const query::Node& query, query::QueryForm form) {
   for (const query::Diagnostic& diagnostic : query::formRemarks(query, form)) {
     remarks.add(Effect::Refused, diagnostic.message(), {diagnostic.pointer});

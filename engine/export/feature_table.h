@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The table of targets and features: how each target treats each feature of a query. Open this file to add a
-// remark about a target.
-// Finds remarks about a query and a target: what the target refuses, treats differently, or ignores. Open
-// this file to show remarks.
+// The table of targets and features: how each target treats each feature of a query. The functions find
+// remarks about a query and a target: what the target refuses, treats differently, or ignores. Open this file
+// to add a remark about a target, or to show remarks.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -83,13 +82,13 @@ enum class Feature {
   NullTemperature,
   NullMaxTokens,
   WrongTemperature,  ///< negative or not finite
-  Plus,              ///< in a prompt, if its children can be independent of something
+  Plus,              ///< in a prompt, if its children can be independent of other text
   Cross,
   InnerGenerate,  ///< a generate, repeat or map in the prompt of another
   SharedPrompt,   ///< an inner generate whose prompt would be in the outer prompt: plus distribution applies
   AssistantMessage,  ///< in a prompt
-  OutsideMessage,    ///< a message that no generate reads
-  NotAGenerate,      ///< named by operator: the root is no generate, repeat or map
+  OutsideMessage,    ///< a message outside of every generate
+  NotAGenerate,      ///< named by operator: the root is not a generate, repeat or map
   LostRole,  ///< a plus of generates that simplify turns into a map, over messages whose role is not user
 };
 

@@ -14,7 +14,7 @@
 namespace spanscope::jobs {
 namespace {
 
-/// How many rows of the reply can be measured at once.
+/// Returns how many tokens of the answer can be measured at once.
 std::int32_t measuredRows(const run::FinishedAnswer& answer, const model::ModelConfig& config) {
   std::uint64_t keys = answer.segments.size() + answer.tokens.size();
   for (const trace::SegmentInfo& segment : answer.segments) keys += segment.tokens.size();
@@ -24,7 +24,7 @@ std::int32_t measuredRows(const run::FinishedAnswer& answer, const model::ModelC
   return static_cast<std::int32_t>(std::min<std::uint64_t>(most, answer.tokens.size()));
 }
 
-/// The sums over heads of one row.
+/// The sums over all heads for one token.
 struct RowEntropy {
   double found = 0;
   double uniform = 0;
@@ -68,9 +68,9 @@ AttentionEntropy AttentionEntropyJob::compute(workbench::JobContext& place, cons
   const model::ModelConfig& config = place.model()->config;
   const std::uint64_t logits = static_cast<std::uint64_t>(config.vocabularySize) * sizeof(float);
   if (answer.tokens.size() * logits > experiment::kFidelityBytes)
-    throw Failure(errorAt(
-        "reply", counted(answer.tokens.size(), "token"),
-        "at most " + std::to_string(experiment::kFidelityBytes / logits) + ", whose logits fit into memory"));
+    throw Failure(errorAt("reply", counted(answer.tokens.size(), "token"),
+                          "at most " + std::to_string(experiment::kFidelityBytes / logits) +
+                              ": their logits must fit into memory"));
   AttentionEntropy entropy;
   entropy.answerRows = static_cast<std::int32_t>(answer.tokens.size());
   entropy.rows = measuredRows(answer, config);
@@ -87,7 +87,7 @@ AttentionEntropy AttentionEntropyJob::compute(workbench::JobContext& place, cons
     heads[layer] += row.heads;
   }
   for (std::size_t layer = 0; layer < layers; ++layer) {
-    // Rounding may leave a row of one key a hair below 0.
+    // Rounding can make the entropy of a row with one key slightly negative.
     entropy.layers[layer] = std::max(0.0, entropy.layers[layer] / std::max(1.0, heads[layer]));
     entropy.uniform[layer] /= std::max(1.0, heads[layer]);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures how spread out the attention of an answer is, in each layer. The model computes the given tokens
-// of the answer once more. Open this file to change the entropy of attention.
+// Measures how spread out the attention of an answer is, in each layer. The model recomputes the given tokens
+// of the answer. Open this file to change the entropy of attention.
 #pragma once
 
 #include "engine/jobs/job.h"
@@ -23,7 +23,7 @@ struct AttentionEntropy {
   std::int32_t rows = 0;        ///< measured rows, from the row of the answer's first token on
   std::int32_t answerRows = 0;  ///< all rows of the answer
   std::vector<double> layers;   ///< by layer: nats, the mean over rows and heads; at least 0
-  std::vector<double> uniform;  ///< by layer: nats, if every key had the same weight
+  std::vector<double> uniform;  ///< by layer: nats, as if every key had the same weight
 };
 template <class V, trace::Is<AttentionEntropy> X>
 void fields(V&& v, X& x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recomputes the attention of an answer in its session (Session::beginReplay), beside the runs there. A
-// session has one replay at a time, so further ones wait. The results are events of that session. Open this
+// Recomputes the attention of an answer in its session (Session::beginReplay), while runs continue there. A
+// session has one replay at a time, so other replays wait. The results are events of that session. Open this
 // file to change how a replay is requested.
 #pragma once
 

@@ -102,7 +102,7 @@ void measureLengths(Benchmark& benchmark, Measurement& at) {
   options.documentTokens = measurableLengths(model.maxPositions);
   if (options.documentTokens.empty())
     throw Failure(errorAt("context", std::to_string(model.maxPositions) + " tokens",
-                          "room for two documents of 64 tokens and a question"));
+                          "a context for two documents of 64 tokens and a question"));
   for (const std::int32_t tokens : options.documentTokens)
     benchmark.lengths.push_back({.documentTokens = tokens, .row = std::nullopt});
   run::SessionConfig config = at.sessionConfig();
@@ -110,7 +110,7 @@ void measureLengths(Benchmark& benchmark, Measurement& at) {
   benchmark.blockCount = config.blockCount;
   trace::NoSink sink;
   const std::unique_ptr<run::Session> session = workbench::makeSession(at.model(), config, sink);
-  // What is made once, such as the weights in memory, belongs to no length.
+  // Costs that occur once, such as the copy of the weights into memory, do not count for any length.
   const experiment::AbbaOptions once{
       .documentTokens = options.documentTokens, .repeats = 1, .seconds = 0, .coldRepeats = 1};
   at.report();
@@ -147,7 +147,7 @@ std::uint64_t benchmarkSubject(const document::Document& document, BenchmarkKind
   if (kind == BenchmarkKind::Query) return querySubject(document, document.settings);
   RunSettings settings =
       workbench::onlyThose(document.settings, {SettingEffect::Model, SettingEffect::Session});
-  // They bring a pool of the size that they need.
+  // A benchmark of lengths sets the size of its pool.
   settings.blockCount = RunSettings().blockCount;
   Digest digest;
   addSettings(digest, settings);
@@ -161,7 +161,7 @@ std::size_t Benchmark::measuredLengths() const {
 
 double Benchmark::progress() const {
   if (choice.kind == BenchmarkKind::Lengths) {
-    // A row takes about as long as all shorter ones together.
+    // A length takes about as long as all shorter lengths together.
     double done = 0;
     double all = 0;
     for (const MeasuredLength& length : lengths) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A benchmark: the query of a document again and again (engine/experiment/repeat_run.h), or made-up documents
-// from short to long on the document's model (engine/experiment/abba.h).
+// Defines the benchmarks of a document. One benchmark repeats the document's query
+// (engine/experiment/repeat_run.h). The other uses made-up documents from short to long on the document's
+// model (engine/experiment/abba.h). Open this file to change a benchmark's progress or result.
 #pragma once
 
 #include "engine/experiment/abba.h"
@@ -44,12 +45,12 @@ struct Benchmark {
   std::string device{};                     ///< with its threads
   std::string policy{};                     ///< of the query's runs
   std::int32_t blockSize = 0;               ///< tokens
-  std::int32_t blockCount = 0;              ///< of the pool that the benchmark has, with the null block
+  std::int32_t blockCount = 0;              ///< blocks of the benchmark's pool, including the null block
   std::vector<experiment::CaseGap> gaps{};  ///< by RunCase
 
   std::int32_t turn = 0;                                    ///< current turn of the query; 0: warming up
   experiment::RunCase runCase = experiment::RunCase::Cold;  ///< current case
-  std::vector<experiment::RepeatTurn> turns{};              ///< that ended
+  std::vector<experiment::RepeatTurn> turns{};              ///< turns that ended
   std::vector<MeasuredLength> lengths{};                    ///< ascending; all that are to be measured
 
   std::size_t measuredLengths() const;
@@ -60,10 +61,11 @@ struct Benchmark {
 /// Identifies the query of a document with its parameters, and the settings that the numbers depend on.
 /// Settings that only the window or the trace uses do not count.
 std::uint64_t benchmarkSubject(const document::Document& document, BenchmarkKind kind);
-/// The same for these settings in place of the document's.
+/// Does the same with these settings in place of the document's.
 std::uint64_t querySubject(const document::Document& document, const workbench::RunSettings& settings);
 
-/// Lengths of documents from 64 tokens, each twice the one before, that fit into this context.
+/// Returns lengths of documents that fit into this context: 64 tokens, 128 tokens and so on, doubled each
+/// time.
 std::vector<std::int32_t> measurableLengths(std::int64_t contextLength);
 
 struct BenchmarkJob {

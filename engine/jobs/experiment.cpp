@@ -32,13 +32,14 @@ std::shared_ptr<const experiment::OwnDocuments> documentsOf(query::Node query, c
   return std::make_shared<const experiment::OwnDocuments>(std::move(query), input.title);
 }
 
-/// Counts what the experiment computes. If that is not possible, its steps alone say how long the rest takes.
+/// Counts what the experiment computes. If this is not possible, the remaining time follows from the finished
+/// steps alone.
 void count(const ExperimentRequest& request, experiment::ExperimentModel model, Measurement& at) {
   experiment::ExperimentAmount amount;
   try {
     amount = experiment::countExperiment(request, std::move(model), at.stop());
   } catch (const Failure&) {
-    return;  // what is wrong shows when it is measured
+    return;  // the measurement reports the error
   }
   const std::shared_ptr<workbench::SpeedRecords>& paces = at.input().paces;
   const std::optional<experiment::SpeedSample> pace = paces ? paces->find(at.input().settings) : std::nullopt;

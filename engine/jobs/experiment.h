@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An experiment (engine/experiment/experiment.h). Further models of its request are loaded beside the one of
-// the settings, one after the other. There is one experiment at a time, whatever document is current.
+// Defines the job of an experiment (engine/experiment/experiment.h). The other models of its request are
+// loaded beside the model of the settings, one after the other. Only one experiment runs at a time. Open this
+// file to change how an experiment starts.
 #pragma once
 
 #include "engine/experiment/experiment.h"
@@ -29,7 +30,8 @@ struct ExperimentJob {
   /// runs.
   static Arguments completed(Arguments request, const JobInput& input);
   static bool isSound(const Result& result);
-  /// Counts with the model. Nothing for several models, or if the documents are not known yet.
+  /// Counts the computations with the model. Nothing for several models, or if the documents are not known
+  /// yet.
   static std::optional<experiment::TokenAmount> amount(const Arguments& request, const EstimateFacts& facts);
   static Result begun(const Arguments& request);
   static double progress(const Result& result) { return result.progress(); }
@@ -37,7 +39,7 @@ struct ExperimentJob {
   static void measure(Result& result, const Arguments& request, Measurement& at);
 };
 
-/// Documents of a query as a text and a name.
+/// The documents of a query, as its JSON and its name.
 struct OwnQuery {
   std::string query;  ///< in canonical JSON
   std::string name;

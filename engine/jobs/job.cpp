@@ -45,7 +45,7 @@ std::shared_ptr<const void> readResultOf(const trace::PackedValue& packed) {
   }
 }
 
-/// The row of a kind about answers.
+/// Returns the row of a kind about answers.
 template <class Kind>
 JobRow answerRow() {
   using Arguments = typename Kind::Arguments;
@@ -73,7 +73,7 @@ JobRow answerRow() {
           .readResult = readResultOf<Kind>};
 }
 
-/// The row of a kind that measures.
+/// Returns the row of a kind that measures.
 template <class Kind>
 JobRow measureRow() {
   using Arguments = typename Kind::Arguments;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Jobs: what is asked of the engine besides runs. The result of a job is an event of the trace
-// (trace::JobEnded). A kind of job is a struct of its own file, with a row in jobTable():
+// Kinds of jobs: computations by the engine besides runs. The result of a job is an event of the trace
+// (trace::JobEnded). A kind of job is a struct in its own file, with a row in jobTable(). Its members are:
 //
-//   kId                  names the kind in traces
-//   Arguments, Result    values with fields() (engine/trace/event_fields.h); a kind whose result has events
-//                        of its own has no Result
-//   unavailableReason()  why the job is not possible with these answers, a sentence marked for translation in
-//                        the context "Works"; nullptr: the job is possible
-//   isSound()            whether a Result that was read from a file can be shown
-//   amount()             how much the job computes (EstimateFacts); a kind without an estimate has none
+// - kId: names the kind in traces.
+// - Arguments, Result: values with fields() (engine/trace/event_fields.h). A kind has no Result if its result
+//   has events of its own.
+// - unavailableReason(): why the job is not possible with these answers, or nullptr. The reason is a sentence
+//   marked for translation in the context "Works".
+// - isSound(): whether a Result from a file can be shown.
+// - amount(): how much the job computes (EstimateFacts). A kind without an estimate has none.
 //
 // A kind about answers also has:
 //
-//   answers()            the requests whose answers the job needs, first the one that it is about
-//   make()               the job; most are an AnswerJob, which calls compute() of the kind
+// - answers(): the requests whose answers the job needs, first the one that the job is about.
+// - make(): the job. Most are an AnswerJob, which calls compute() of the kind.
 //
 // A kind that measures in sessions of its own is described in engine/jobs/measuring_job.h.
 #pragma once
@@ -57,28 +57,27 @@ class SpeedRecords;
 
 namespace spanscope::jobs {
 
-/// What is known of an answer before a job needs its tokens.
+/// Facts about an answer that are known without its tokens.
 struct AnswerFacts {
   std::span<const trace::SegmentInfo> segments;
   policy::Choice policy;
-  bool isInTeam = false;  ///< it was written beside others (trace::TeamFormed)
+  bool isInTeam = false;  ///< it was generated with others as a team (trace::TeamFormed)
 };
 
-/// What a job gets besides its arguments.
+/// The inputs of a job besides its arguments.
 struct JobInput {
   std::vector<run::FinishedAnswer> answers{};  ///< of answers(), in that order
   workbench::RunSettings settings{};           ///< model, device, cache and run
   plan::PlanOptions plan{};
-  query::Node query{};  ///< through every stage before planning, if the kind measures a query
+  query::Node query{};  ///< after every stage before planning, if the kind measures a query.
   /// Returns the query with its augments resolved, on the engine's thread. Empty: there is no augment.
   std::function<query::Node(workbench::JobContext& place, const retrieve::Watch& watch)> retrieve{};
-  std::string title{};  ///< of the query, for the user
-  std::shared_ptr<workbench::SpeedRecords>
-      paces{};             ///< gets what is measured of the model's pace; may be null
+  std::string title{};                               ///< of the query, for the user
+  std::shared_ptr<workbench::SpeedRecords> paces{};  ///< gets the measured speed of the model; may be null
   bool usesTiers = false;  ///< sessions that the job opens have the tiers of the settings
 };
 
-/// What an estimate is made from. What is not known has its default.
+/// Facts for an estimate. An unknown fact has its default.
 struct EstimateFacts {
   std::optional<experiment::SpeedSample> pace{};  ///< of the model on its device
   std::int64_t context = 0;                       ///< positions of the loaded model
@@ -89,11 +88,11 @@ struct EstimateFacts {
   std::stop_token stop{};
 };
 
-/// What a job belongs to. There is one job at a time of each that a job measures for.
+/// The subject of a job. Only one job at a time measures for a subject.
 enum class Scope : std::uint8_t {
   Answer,    ///< an answer of the trace
   Document,  ///< a document; the job measures in sessions of its own
-  Program,   ///< the same for no single document
+  Program,   ///< no single document; the job measures in sessions of its own
 };
 
 /// How much a job computes, and how long that takes.
@@ -102,8 +101,9 @@ struct JobEstimate {
   std::optional<experiment::SecondsRange> seconds{};  ///< nothing: the pace of the model is not known
 };
 
-/// A job. When it has ended, the trace gets a JobEnded: the trace of the session that gave its answers, or of
-/// the open session if the job is about no answer. A job that was stopped before it began sends nothing.
+/// A job that records its end in a trace, as a JobEnded. It is the trace of the session that gave the
+/// answers. For a job about no answer, it is the trace of the open session. A job that was stopped before it
+/// began sends nothing.
 class RecordedJob : public workbench::Job {
  public:
   workbench::Begun begin(workbench::JobContext& place, const std::stop_token& stop) final;
@@ -115,23 +115,24 @@ class RecordedJob : public workbench::Job {
   virtual std::optional<double> secondsLeft() const { return std::nullopt; }
   /// The progress of the index that the job waits for, if it waits for one. Any thread may ask.
   virtual std::optional<retrieve::IndexProgress> indexing() const { return std::nullopt; }
-  /// What was computed so far, a Result of the kind; null: nothing yet. Any thread may ask.
+  /// The result so far, a Result of the kind; null: nothing yet. Any thread may ask.
   virtual std::shared_ptr<const void> resultSoFar() const { return nullptr; }
-  /// What it does now; the text is marked for translation in the context "Events". Any thread may ask.
+  /// The current activity. The text is marked for translation in the context "Events". Any thread may ask.
   virtual trace::EventWords activity() const = 0;
 
  protected:
-  /// `replies`: the first is the answer that the job is about; may be empty.
+  /// The job is about the first of the answers. The list may be empty.
   RecordedJob(const char* kind, trace::PackedValue arguments,
               const std::vector<run::FinishedAnswer>& answers);
-  /// A job that is about no answer. What it computed by then is its result, however it ends.
+  /// A job that is about no answer. Its result has everything that it computed, even if it fails or is
+  /// stopped.
   RecordedJob(const char* kind, trace::PackedValue arguments);
 
   /// As Job::begin().
   virtual workbench::Begun start(workbench::JobContext& place, const std::stop_token& stop) = 0;
   /// As Job::hasEnded().
   virtual bool isOver(run::Session& session);
-  /// What was computed until it ended; empty: it has events of its own.
+  /// The result at the end; empty: the result has events of its own.
   virtual trace::PackedValue result() const { return {}; }
 
  private:
@@ -148,9 +149,9 @@ class RecordedJob : public workbench::Job {
   std::stop_token m_stop;
 };
 
-/// The job of a kind with
-///   static constexpr const char* kActivity    what it does, marked for translation in the context "Events"
-///   static Result compute(JobContext&, const Arguments&, const std::vector<run::FinishedReply>&, stop token)
+/// The job of a kind about answers. The kind also has:
+/// - static constexpr const char* kActivity: its activity, marked for translation in the context "Events".
+/// - static Result compute(JobContext&, const Arguments&, answers, stop token): does the job.
 template <class Kind>
 class AnswerJob final : public RecordedJob {
  public:
@@ -160,7 +161,7 @@ class AnswerJob final : public RecordedJob {
         m_answers(std::move(answers)) {}
 
   trace::EventWords activity() const override { return {Kind::kActivity, {}}; }
-  /// What was computed, once the job has ended.
+  /// The result, once the job has ended.
   const typename Kind::Result& found() const { return m_found; }
 
  private:
@@ -191,7 +192,7 @@ struct JobRow {
   std::optional<JobEstimate> (*estimate)(const trace::PackedValue& arguments, const EstimateFacts& facts);
   /// Whether the job needs JobInput::query.
   bool (*takesQuery)(const trace::PackedValue& arguments);
-  /// The arguments with what follows from the input. Throws Failure if the job is not possible with them.
+  /// The arguments, completed from the input. Throws Failure if the job is not possible with them.
   trace::PackedValue (*completed)(const trace::PackedValue& arguments, const JobInput& input);
   std::shared_ptr<RecordedJob> (*make)(const trace::PackedValue& arguments, JobInput input);
   /// Null: it is no Result of the kind, or one that cannot be shown.
@@ -210,7 +211,7 @@ class EstimateJob final : public workbench::Job {
 
   workbench::Begun begin(workbench::JobContext& place, const std::stop_token& stop) override;
 
-  /// Once the work has ended. Nothing: another model is loaded, or the amount is not known.
+  /// The estimate, once the job has ended. Nothing: another model is loaded, or the amount is not known.
   const std::optional<JobEstimate>& estimate() const { return m_estimate; }
 
  private:

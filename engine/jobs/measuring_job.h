@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Jobs that measure in sessions of their own. The open session keeps its cache. Runs are executed between two
-// measured pieces. The result is an event of the trace, even if the job fails or is stopped.
+// Defines jobs that measure in sessions of their own. The open session keeps its cache. Runs can execute
+// between two measured pieces. The result is an event of the trace, even if the job fails or is stopped.
 //
 // A kind that measures has these members beside those in engine/jobs/job.h. The constant kScope is
 // Scope::Document or Scope::Program. The function takesQuery() says whether the job measures the query of a
@@ -26,7 +26,7 @@
 
 namespace spanscope::jobs {
 
-/// Predicts the remaining time of a measurement. The time of works between two pieces does not count.
+/// Predicts the remaining time of a measurement. The time of other jobs between two pieces does not count.
 class MeasureClock {
  public:
   void begin() {
@@ -38,7 +38,7 @@ class MeasureClock {
     m_steps = std::move(steps);
     m_seconds = seconds;
   }
-  /// Calls `pass`. Its time does not count.
+  /// Calls `pass`, whose time does not count.
   void leaveOut(const std::function<void()>& pass);
   /// `progress`: how much is done, 0 … 1. Nothing before begin(), or if too little is done.
   std::optional<double> secondsLeft(double progress) const;
@@ -51,7 +51,7 @@ class MeasureClock {
   Time::duration m_passed{};
 };
 
-/// The part that all measuring jobs share. Kinds call the functions from place() on in their measure(), on
+/// The code that all measuring jobs share. Kinds call the functions from place() on in their measure(), on
 /// the engine's thread.
 class Measurement : public RecordedJob {
  public:
@@ -72,14 +72,14 @@ class Measurement : public RecordedJob {
   run::SessionConfig sessionConfig() const;
   /// Publishes the result so far, and notifies the client.
   void report();
-  /// Lets other works be done until it returns. Kinds call it between two pieces.
+  /// Lets waiting jobs run before it returns. Kinds call it between two pieces.
   void pass();
   void setEstimate(const JobEstimate& estimate);
 
  protected:
   Measurement(const char* kind, trace::PackedValue arguments, JobInput input);
 
-  /// Measures, once the model and the query are there.
+  /// Measures when the model is loaded and the query is known.
   virtual void measure() = 0;
   /// Makes the result so far visible to other threads; returns how much is done, 0 … 1.
   virtual double publish() = 0;

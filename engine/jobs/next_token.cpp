@@ -19,7 +19,7 @@ namespace {
 
 using Rows = std::vector<std::vector<float>>;
 
-/// The rows from which the tokens of a reply would be drawn in a full prefill.
+/// The logits from which the tokens of an answer would be sampled in a full prefill.
 Rows fullRows(const run::Session& session, const workbench::ModelBundle& bundle,
               const run::FinishedAnswer& answer, const std::stop_token& stop) {
   constexpr std::int64_t kRows = 64;
@@ -29,7 +29,7 @@ Rows fullRows(const run::Session& session, const workbench::ModelBundle& bundle,
   tokens.insert(tokens.end(), answer.tokens.begin(), answer.tokens.end());
   FlatSequence full(*bundle.decoder, *bundle.backend, static_cast<std::int64_t>(tokens.size()),
                     session.config().blockSize, *session.config().kvType);
-  // The last token of the reply is only drawn.
+  // The last token of the answer is only sampled.
   const std::int64_t end = static_cast<std::int64_t>(tokens.size()) - 1;
   const auto width = static_cast<std::size_t>(bundle.config.vocabularySize);
   Rows rows;
@@ -129,7 +129,7 @@ std::vector<NextToken> NextTokenJob::compute(workbench::JobContext& place, const
                    .place = "reply",
                    .found = counted(answer.tokens.size(), "token"),
                    .expected = "at most " + std::to_string(experiment::kFidelityBytes / 2 / row) +
-                               ", of which the logits of both sides fit into memory"});
+                               ": the logits of both sides must fit into memory"});
   const Rows own = session.replayAnswer(answer, 0, stop).logits;
   Rows other;
   if (answers.size() > 1) {

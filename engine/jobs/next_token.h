@@ -20,8 +20,8 @@ void fields(V&& v, X& x) {
   v("other", x.other);
 }
 
-/// A possible token at a place of an answer. It has the probability under both policies, before temperature
-/// and filters.
+/// A possible token at a place of an answer, with its probability under both policies. Temperature and
+/// filters are not applied.
 struct Alternative {
   TokenId token = 0;
   std::string text;  ///< the displayed text
@@ -57,8 +57,8 @@ void fields(V&& v, X& x) {
   v("otherBest", x.otherBest);
 }
 
-/// Computes the given tokens of an answer twice: with its policy, and with another policy or a full prefill.
-/// The cache of the session is used as Session::replayReply says.
+/// Recomputes the given tokens of an answer twice: with its policy, and with another policy or a full
+/// prefill. Session::replayReply describes how the session's cache is used.
 struct NextTokenJob {
   static constexpr const char* kId = "next-token";
   static constexpr const char* kActivity =
@@ -76,7 +76,7 @@ struct NextTokenJob {
   static bool isSound(const Result& result);
   static std::shared_ptr<RecordedJob> make(const NextTokenChoice& choice,
                                            std::vector<run::FinishedAnswer> answers);
-  /// The list has the answer and, if `other` is not 0, the answer with the policy to compare.
+  /// Returns the answer and, if `other` is not 0, the answer with the policy to compare.
   static Result compute(workbench::JobContext& place, const NextTokenChoice& choice,
                         const std::vector<run::FinishedAnswer>& answers, const std::stop_token& stop);
 };

@@ -33,7 +33,7 @@ bool PairVectorsJob::isSound(const Result& result) {
   std::size_t weights = 0;
   for (const run::LayerRotation& layer : result.layers) {
     const compute::AttentionShape& shape = layer.shape;
-    constexpr std::int32_t kMost = 1 << 16;  // heads, and elements of a head
+    constexpr std::int32_t kMost = 1 << 16;  // numbers of heads, and of elements of a head
     const auto isIn = [](std::int32_t count) { return count > 0 && count <= kMost; };
     if (!isIn(shape.queryHeads) || !isIn(shape.keyHeads) || !isIn(shape.headSize)) return false;
     if (shape.queryHeads % shape.keyHeads != 0 || shape.headSize % 2 != 0) return false;
@@ -60,7 +60,7 @@ run::PairVectors PairVectorsJob::compute(workbench::JobContext& place, const Pai
                                          const std::vector<run::FinishedAnswer>& answers,
                                          const std::stop_token& stop) {
   const run::FinishedAnswer& answer = answers.front();
-  // Throws if the model that gave the reply is not the one that is loaded.
+  // Throws if the loaded model is not the model of the answer.
   (void)place.sessionOf(answer.run);
   const workbench::ModelBundle& bundle = *place.model();
   run::PairRequest request{.table = run::spanTableOf(answer.segments, bundle.config.vocabularySize),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Computes the query vector and the key vector of two tokens, in every layer and head. The session of the
-// answer computes them, and its cache does not change. Open this file to show more of a pair.
+// Computes the query vector of one token and the key vector of another token, in every layer and head. The
+// session of the answer computes them, and its cache does not change. Open this file to show more of a pair.
 #pragma once
 
 #include "engine/jobs/job.h"

@@ -30,13 +30,13 @@ namespace {
 
 using experiment::RunCase;
 
-/// What the events of runs say of prompts and replies.
+/// Collects prompts and answers from the events of runs.
 class ComparisonSink final : public trace::Sink {
  public:
   explicit ComparisonSink(std::int32_t blockSize) : m_accounts(blockSize) {}
 
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override {
-    // Events of no run are those of replies that are put through the model again.
+    // Events without a run are those of replays, which recompute an answer.
     if (run != 0) {
       if (experiment::FinishedAnswers::takes(payload)) {
         m_answers.take({.sequence = 0,
@@ -55,7 +55,7 @@ class ComparisonSink final : public trace::Sink {
     return m_sink.send(run, request, node, std::move(payload));
   }
 
-  /// Of the run that ended since the last call.
+  /// Returns the data of the run that ended since the last call.
   PolicyRun takeRun() {
     PolicyRun run{.firstToken = m_sink.take().measured.timeToFirstToken, .prompt = {}};
     for (const auto& [id, texts] : m_texts) {
@@ -66,7 +66,7 @@ class ComparisonSink final : public trace::Sink {
     return run;
   }
   std::vector<run::FinishedAnswer> takeAnswers(RunId run) { return m_answers.takeRun(run); }
-  /// The texts of the tokens of a reply of the run that was not taken yet.
+  /// Returns the texts of an answer's tokens. The answer's run was not taken yet.
   std::vector<std::string> textsOf(RequestId request) const {
     const auto found = m_texts.find(request);
     return found == m_texts.end() ? std::vector<std::string>() : found->second;
@@ -76,7 +76,7 @@ class ComparisonSink final : public trace::Sink {
   metrics::TokenAccounts m_accounts;
   experiment::RunMetricsSink m_sink;
   experiment::FinishedAnswers m_answers;
-  /// Of the run that was not taken yet: the texts of the tokens of each reply.
+  /// The texts of the tokens of each answer, for the run that was not taken yet.
   std::map<RequestId, std::vector<std::string>> m_texts;
 };
 
@@ -87,7 +87,7 @@ policy::Choice choiceOf(const std::string& text) {
   return std::get<policy::Choice>(read);
 }
 
-/// Bytes of the blocks of the pool that hold something.
+/// Returns the bytes of all blocks in the pool that are cached or in use.
 std::uint64_t filledBytes(const run::Session& session, const workbench::ModelBundle& model) {
   const run::SessionConfig& config = session.config();
   const compute::KvShape shape = model.decoder->kvShape(config.blockCount, config.blockSize,
@@ -100,7 +100,7 @@ std::uint64_t filledBytes(const run::Session& session, const workbench::ModelBun
          compute::slotBytes(shape);
 }
 
-/// What comes into being once, such as the weights in memory, belongs to no policy.
+/// Makes costs that occur once, such as the copy of the weights into memory, count for no policy.
 void warmUp(workbench::ModelBundle& model, run::SessionConfig config, const std::stop_token& stop) {
   const std::vector<std::int32_t> lengths = measurableLengths(model.config.maxPositions);
   if (lengths.empty()) return;
@@ -179,7 +179,7 @@ class PolicyMeasurement {
   Measurement& m_at;
 };
 
-/// Marked for translation; %1 of %3 policies, the %2nd.
+/// Returns a text marked for translation: %1 is the policy, %2 its number, %3 the number of policies.
 const char* stageText(PolicyStage stage, bool isReordered) {
   switch (stage) {
     case PolicyStage::Cold:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A comparison of reuse policies on a document's query. Each policy has a session of its own with an empty
-// cache, so that no policy uses what another one computed. A policy that fails is reported, and the others
-// are still measured.
+// Compares reuse policies on a document's query. Each policy has a session of its own with an empty cache, so
+// that no policy uses what another one computed. A policy that fails is reported, and the others are still
+// measured.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -29,7 +29,7 @@ struct PolicyChoice {
   bool operator==(const PolicyChoice&) const = default;
 };
 
-/// How far the measurement of one policy is, in the order in which it is made.
+/// The stages of the measurement of one policy, in order.
 enum class PolicyStage : std::uint8_t {
   Waiting,
   Cold,       ///< the query runs with an empty cache
@@ -46,14 +46,14 @@ constexpr bool hasEnded(PolicyStage stage) {
 struct PolicyRun {
   /// Seconds, the median over its steps; nothing if no step made a token.
   std::optional<double> firstToken;
-  metrics::TokenAccount prompt;  ///< of what its prompts show, all steps together
+  metrics::TokenAccount prompt;  ///< counts of the prompts of all steps together
 };
 
 /// An answer of the cold run, compared with a full prefill of the same tokens.
 struct ComparedAnswer {
   NodePath node;
   std::vector<std::string> texts;      ///< by token of the answer: its text, or its name
-  std::vector<std::string> fullTexts;  ///< by token: how FidelityToken::fullBest is shown
+  std::vector<std::string> fullTexts;  ///< by token: the displayed text of FidelityToken::fullBest
   trace::FidelityMeasured fidelity;    ///< with one FidelityToken a token of the answer
 };
 
@@ -67,7 +67,7 @@ struct MeasuredPolicy {
   std::optional<PolicyRun> cold{};       ///< nothing: not measured
   std::optional<PolicyRun> reordered{};  ///< nothing: not measured
   std::vector<ComparedAnswer> answers{};
-  std::uint64_t cacheBytes = 0;  ///< of the blocks that hold keys and values after both runs
+  std::uint64_t cacheBytes = 0;  ///< of blocks that are cached or in use after both runs
 
   /// Over all answers; nothing before they were measured.
   std::optional<trace::FidelityMetrics> fidelity() const;
@@ -81,7 +81,7 @@ struct PolicyComparison {
   /// Whether the second run had another order. The same query ran again where it has no plus with two
   /// children.
   bool isReordered = false;
-  /// Some generates of the query set no temperature. Here they have the temperature 0.
+  /// Some generate nodes of the query set no temperature. In a comparison their temperature is 0.
   bool chosenTemperature = false;
   std::vector<MeasuredPolicy> policies{};  ///< in the order in which they are measured
 

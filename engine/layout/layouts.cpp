@@ -10,24 +10,24 @@
 namespace spanscope::layout {
 namespace {
 
-// The one place where a layout is registered, in the order of the enumeration.
+// Layouts are registered only here, in the order of the enumeration.
 constexpr std::array<LayoutInfo, 3> kLayouts = {
     {{.layout = Layout::Exact,
       .name = "exact",
       .brief = /*id:chat-templates-text*/ "the chat template's text",
-      .help = "The chat template's text, token for token, without padding and truncation",
+      .help = "The chat template's text, token for token, without padding or truncation",
       .over = ""},
      {.layout = Layout::Padded,
       .name = "padded",
       .brief = "padding and delimiter tokens",
-      .help = "Each child of a plus and the last child of a cross begin with a delimiter token at a block "
-              "boundary. Padding fills the block before it",
+      .help = "Each child of a plus begins with a delimiter token at a block boundary. So does the last "
+              "child of a cross. Padding fills the block before it",
       .over = "over the padded tokens and not the chat template's text"},
      {.layout = Layout::Cropped,
       .name = "cropped",
       .brief = "padded, and answers truncated to whole blocks",
-      .help = "As padded, and answers are truncated so that they end at a block boundary, as IBM/spnl does "
-              "for servers with span support",
+      .help = "As padded, and truncates answers so that they end at a block boundary. IBM/spnl does this for "
+              "servers with span support",
       .over =
           /*id:over-padded-cropped*/ "over the padded and cropped tokens and not the chat template's text"}}};
 

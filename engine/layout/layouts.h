@@ -28,19 +28,19 @@ struct LayoutInfo {
   const char* name;   ///< "padded": the name in options, documents and traces
   const char* brief;  ///< a description in a few words
   const char* help;   ///< a description in a sentence
-  /// The tokens for which results are exact, if they are exact. This text follows the text of a policy's
-  /// exactness. Empty for the chat template's tokens.
+  /// A phrase that follows a policy's exactness and names the tokens of the comparison. Empty for the chat
+  /// template's tokens.
   const char* over;
 };
 
-/// Returns all layouts in the order of offers to the user. The first is the default.
+/// Returns all layouts in display order. The first layout is the default.
 std::span<const LayoutInfo> layouts();
 const LayoutInfo& infoOf(Layout layout);
 /// Returns the layout with this name, or nothing.
 std::optional<Layout> findLayout(std::string_view name);
 
-/// Returns what a policy's result matches, for the tokens of a layout. Example: "block attention ✓ · full
-/// prefill ≈, over the padded tokens and not the chat template's text".
+/// Returns a policy's exactness with the tokens of a layout. Example: "block attention ✓ · full prefill ≈,
+/// over the padded tokens and not the chat template's text".
 std::string exactnessOver(std::string exactness, Layout layout);
 
 /// The ordinary tokens of a vocabulary that serve as padding and delimiters, as in the examples of IBM/spnl

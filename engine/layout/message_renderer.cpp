@@ -29,7 +29,7 @@ const text::RenderedMessage& MessageRenderer::message(query::Role role, std::str
 }
 
 void MessageRenderer::prepare(const std::vector<Message>& messages) {
-  // With less text, all would be rendered before the threads start.
+  // With less text, the calling thread would finish before the other threads start.
   constexpr std::size_t kLeastBytes = std::size_t{1} << 19U;
   const auto addBytes = [](std::size_t sum, const Message& message) { return sum + message.text.size(); };
   const auto isLong = [&](const std::vector<Message>& some) {
@@ -65,7 +65,7 @@ void MessageRenderer::prepare(const std::vector<Message>& messages) {
     try {
       while (threads.size() + 1 < std::min(processors, missing.size())) threads.emplace_back(work);
     } catch (const std::system_error&) {
-      // No further thread is available: fewer threads do it too.
+      // If the system starts no further thread, fewer threads do the work.
     }
     work();
   }

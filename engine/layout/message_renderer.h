@@ -25,7 +25,7 @@
 
 namespace spanscope::layout {
 
-/// The conditions for giving up the layout of a prompt.
+/// The conditions under which the layout of a prompt is aborted.
 struct PromptLimits {
   std::stop_token stop = {};
   std::int64_t mostTokens = std::numeric_limits<std::int64_t>::max();
@@ -47,8 +47,8 @@ class MessageRenderer {
   MessageRenderer(const text::Tokenizer& tokenizer, const text::ChatTemplate& chat)
       : m_tokenizer(tokenizer), m_chat(chat) {}
 
-  /// Encodes long texts for later calls of message(), several at once on different processors. Nothing else
-  /// changes. message() handles a text that cannot be encoded or exceeds the limits.
+  /// Encodes long texts in several threads, for later calls of message(). Nothing else changes. message()
+  /// handles a text that cannot be encoded or exceeds the limits.
   void prepare(const std::vector<Message>& messages);
 
   /// The next five functions throw Failure if a text cannot be encoded or the tokenizer lacks a control
@@ -58,7 +58,7 @@ class MessageRenderer {
   const std::vector<TokenId>& opening(bool startsWithSystem);
   const std::vector<TokenId>& generationPrompt();
   const std::vector<TokenId>& answerSuffix();
-  /// Returns the tokens that close a written message of the assistant, as opposed to a sampled answer.
+  /// Returns the tokens that close an assistant message of the query. Sampled answers have answerSuffix().
   const std::vector<TokenId>& assistantSuffix();
 
   /// Sets the layout and the block size in tokens for later calls. The initial layout is exact. Throws like

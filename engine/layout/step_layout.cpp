@@ -16,12 +16,12 @@
 namespace spanscope::layout {
 namespace {
 
-/// A list of segments laid out in order, while it is being filled.
+/// A scope while its segments are laid out in order.
 struct Scope {
   std::uint32_t number = 0;
   std::uint32_t depth = 0;
   NodePath node;                      ///< the plus child that opened it
-  std::vector<std::uint32_t> view;    ///< what the next segment of this scope attends to
+  std::vector<std::uint32_t> view;    ///< the segments that the next segment of this scope attends to
   std::optional<std::uint32_t> open;  ///< the segment that the next run of this scope continues
 };
 
@@ -32,13 +32,13 @@ const std::vector<plan::PromptNode>* childrenOf(const plan::PromptNode& prompt) 
   return nullptr;
 }
 
-/// Whether the prompt holds no message and no output.
+/// Whether the prompt contains no message and no output.
 bool isEmpty(const plan::PromptNode& prompt) {
   const std::vector<plan::PromptNode>* children = childrenOf(prompt);
   return children != nullptr && std::all_of(children->begin(), children->end(), isEmpty);
 }
 
-/// Whether the prompt is that of an earlier step, followed by its answer.
+/// Whether the prompt is a subquery result: the prompt of an earlier step, followed by its answer.
 bool isSubqueryResult(const plan::PromptNode& prompt) {
   const auto* run = std::get_if<plan::PromptRun>(&prompt.value);
   if (run == nullptr || run->children.size() < 2) return false;
@@ -126,7 +126,8 @@ class StepLayout {
     return {message.role, message.text, &message == first ? text::Place::First : text::Place::Later};
   }
 
-  /// All messages of a conversation that begins with `first`, as layMessage() will ask for them.
+  /// Collects all messages of a conversation that begins with `first`, in the form that layMessage()
+  /// requests.
   static void collect(const plan::PromptNode& prompt, const plan::PromptMessage* first,
                       std::vector<MessageRenderer::Message>& messages) {
     if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
@@ -149,7 +150,7 @@ class StepLayout {
     append(scope, opening, TokenRun::Source::Template, node);
   }
 
-  // ---- parts
+  // ---- sections
   // --------------------------------------------------------------------------------------------------
 
   void beginPart(const NodePath& node, bool inPlus) {
@@ -158,8 +159,8 @@ class StepLayout {
     m_isOpen = false;
   }
 
-  /// Begins a part with tokens of the template or layout before a message. beginMessage() makes it the
-  /// message's part.
+  /// Begins a section with tokens of the template or layout before a message. beginMessage() makes this
+  /// section the message's section.
   void openPart(const NodePath& node) {
     if (m_isOpen && !m_table.parts.empty()) return;
     beginPart(node, false);
@@ -177,7 +178,7 @@ class StepLayout {
     beginPart(node, false);
   }
 
-  /// Lays out a child of a plus as a part of its own.
+  /// Lays out a child of a plus as its own section.
   template <class Lay>
   void layChild(const NodePath& node, Lay lay) {
     const std::uint32_t outer = m_part;
@@ -185,7 +186,7 @@ class StepLayout {
     beginPart(node, true);
     lay();
     m_inPlus = wasInPlus;
-    // Outside of any plus, the next message begins its own part.
+    // Outside of any plus, the next message begins its own section.
     if (wasInPlus) m_part = outer;
   }
 
@@ -275,7 +276,7 @@ class StepLayout {
     m_table.cropped.push_back(std::move(cropped));
   }
 
-  /// Finds delimiters by their token, as a server would. Text that contains the same token counts too.
+  /// Recognizes delimiters by their token, as a server does. The same token in a text also counts.
   void noteMarkers(std::span<const TokenId> ids) {
     if (!m_rules.marks()) return;
     for (const TokenId id : ids) {
@@ -304,7 +305,7 @@ class StepLayout {
     const std::int64_t base = m_position;
     const std::int64_t countBefore = m_count;
     for (const plan::PromptNode& child : plus.children) {
-      // A child without tokens leaves no trace.
+      // A child without tokens changes nothing.
       if (isSilent(child)) continue;
       if (m_rules.marks()) padToBlock();
       if (m_visibility == Visibility::SpansAtOneBase) m_position = base;
@@ -317,7 +318,8 @@ class StepLayout {
       const std::size_t inherited = inner.view.size();
       layChild(child.node, [&] {
         markPlus(inner, child.node);
-        // The inner step began with it. Its keys and values are therefore hits only after it.
+        // The prompt of the inner step began with these tokens. Its keys and values are therefore hits only
+        // after them.
         if (isSubqueryResult(child)) open(child, child.node, inner);
         lay(child, inner);
       });
@@ -342,15 +344,16 @@ class StepLayout {
     appendFirst(scope, keptOfAnswer(inner.tokens), parts, node);
   }
 
-  /// Returns how many tokens of an answer are in the prompt, with its generation prompt and closing pieces.
+  /// Returns how many tokens of an answer are in the prompt, including its generation prompt and closing
+  /// tokens.
   std::size_t keptOfAnswer(const std::vector<TokenId>& sampled) {
     const std::size_t tokens =
         m_renderer.generationPrompt().size() + sampled.size() + closingAfter(sampled).size();
     return m_rules.crops() ? keptOf(tokens, m_renderer.answerSuffix().size()) : tokens;
   }
 
-  /// Adds the inner step's table as it was run. Everything except the answer is hidden. The table keeps its
-  /// own distances, so that the answer keeps the values from its generation.
+  /// Adds the table of the inner step's run. Everything except the answer is hidden. The distances in the
+  /// table stay the same, so that the answer keeps the keys and values from its generation.
   void layReused(const StepOutput& inner, StepIndex step, const NodePath& node, Scope& scope) {
     const std::vector<Segment>& segments = inner.table.segments;
     const std::vector<TokenId>& generationPrompt = m_renderer.generationPrompt();
@@ -361,7 +364,7 @@ class StepLayout {
       throw Failure({"", node,
                      "a span table of step " + std::to_string(step) + " that does not end with the " +
                          "generation prompt",
-                     "the span table as the step was run"});
+                     "the span table of the step's run"});
     }
     const std::span<const TokenId> sampled(inner.tokens);
     const std::span<const TokenId> closing = closingAfter(inner.tokens);
@@ -401,7 +404,7 @@ class StepLayout {
     answer.visibleBegin = visibleBegin;
     answer.node = node;
     cut(answer, static_cast<std::size_t>(visibleBegin) + counts[0]);
-    // The generation prompt belonged to the inner step; here it is the beginning of a message of this prompt.
+    // In the inner step, these tokens were the generation prompt. Here they begin a message of this prompt.
     m_position += static_cast<std::int64_t>(counts[0]);
     m_count += static_cast<std::int64_t>(counts[0]);
     m_last = static_cast<std::uint32_t>(m_table.segments.size() - 1);
@@ -413,7 +416,7 @@ class StepLayout {
     scope.open.reset();
   }
 
-  /// Returns the closing pieces that an answer lacks: all closing pieces except the sampled ones.
+  /// Returns the closing tokens that an answer lacks: all closing tokens except the sampled ones.
   std::span<const TokenId> closingAfter(const std::vector<TokenId>& sampled) const {
     const std::span<const TokenId> suffix(m_renderer.answerSuffix());
     for (std::size_t have = std::min(suffix.size(), sampled.size()); have > 0; --have) {
@@ -479,7 +482,7 @@ class StepLayout {
   std::optional<TokenId> m_lastMarker;
   std::uint32_t m_part = 0;  ///< the section of the next tokens
   bool m_inPlus = false;     ///< a child of a plus is being laid out
-  bool m_isOpen = false;     ///< the last part has no message yet
+  bool m_isOpen = false;     ///< the last section has no message yet
 };
 
 }  // namespace

@@ -167,7 +167,7 @@ std::string experimentNames() {
   return listOf(names);
 }
 
-/// Quotes a text as in JSON, as far as texts of a line need it.
+/// Quotes a text as in JSON, with the escapes that a line needs.
 std::string inLineQuotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -181,7 +181,7 @@ std::string inLineQuotes(std::string_view text) {
   return out + '"';
 }
 
-/// Reads along one line.
+/// Reads one line from left to right.
 class ActionReader {
  public:
   ActionReader(std::string_view line, Offset offset, std::vector<Fault>& faults)
@@ -283,7 +283,7 @@ class ActionReader {
         return fault(m_at - 1, query::inQuotes(m_line.substr(m_at - 1, 2)), "\\n, \\\" or \\\\");
       text += next == 'n' ? '\n' : next;
     }
-    return fault(begin, /*id:text-without-end*/ "a text without its end", "\" behind the text");
+    return fault(begin, /*id:text-without-end*/ "a text without its end", "\" after the text");
   }
 
   std::optional<ArgumentValue> valueOf(ArgumentKind kind, std::string_view word) {

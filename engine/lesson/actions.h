@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one table of a lesson's actions: the words of each action, its arguments with their kinds, and its
-// help. The reader of lessons, their check and the manual's page use this table. Open this file to add an
-// action.
+// The table of a lesson's actions: the words of each action, its arguments with their kinds, and its help.
+// The lesson reader, the lesson check and the manual use this table. Open this file to add an action.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -78,8 +77,8 @@ struct Assignment {
   bool operator==(const Assignment&) const = default;
 };
 
-/// A text is used for all kinds that are names: File, Layout, Dock, Zoom, Text, Experiment. A number is that
-/// of a run. The path of a node is a Target.
+/// A text is the value of these kinds: File, Layout, Dock, Zoom, Text, Experiment. A number is the number of
+/// a run. The path of a node is a Target.
 using ArgumentValue = std::variant<std::string, Target, Moment, Assignment, std::uint32_t>;
 
 struct Argument {
@@ -107,8 +106,7 @@ struct ActionInfo {
   ActionEffect effect = ActionEffect::View;
   const char* help = "";     ///< a sentence without a full stop, marked by forTranslation("Lessons", …)
   const char* example = "";  ///< as written in a lesson
-  const char* command = "";  ///< the window's command with the same meaning, if there is one without
-                             ///< arguments
+  const char* command = "";  ///< the window's command with the same effect, if it needs no arguments
 };
 
 struct Action {

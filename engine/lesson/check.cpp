@@ -25,7 +25,7 @@ class LessonChecker {
         if (m_faults.size() >= kMaxFaults) return std::move(m_faults);
       }
     }
-    // A question may ask for a run that is still to come.
+    // A question may use a metric of a later run.
     for (const auto& [ref, what] : m_later) checkMetric(ref, what);
     for (const Placed<std::string>& query : m_lesson.head.queries) {
       const std::vector<std::string>& opened = m_state.opened();
@@ -67,9 +67,9 @@ class LessonChecker {
     const std::string soFar = m_runs == 0 ? "no run" : "only " + counted(m_runs, "run");
     fault(offset, "run " + std::to_string(run) + " in " + what,
           soFar + /*id:stands-before-place*/ " before this place",
-          run <= m_lesson.runs()
-              ? /*id:text-may-name*/ "text may name what has been run; a question may ask ahead"
-              : "");
+          run <= m_lesson.runs() ? /*id:text-may-name*/
+              "a text may use metrics of earlier runs only; a question may also use later runs"
+                                 : "");
     return false;
   }
 
@@ -84,7 +84,7 @@ class LessonChecker {
     const std::set<NodePath>& nodes = m_nodes[ref.run - 1];
     if (!nodes.contains(*ref.node)) {
       fault(ref.offset, "the node " + query::inQuotes(*ref.node),
-            /*id:place-node-query-run*/ "a place of a node in the query of run " + std::to_string(ref.run));
+            /*id:place-node-query-run*/ "the path of a node in the query of run " + std::to_string(ref.run));
     }
   }
 
@@ -97,10 +97,9 @@ class LessonChecker {
   }
 
   void take(const ClaimList& list) {
-    if (list.where)
-      visitMetrics(*list.where, [this](const MetricRef& ref) { checkMetric(ref, "what must hold"); });
+    if (list.where) visitMetrics(*list.where, [this](const MetricRef& ref) { checkMetric(ref, "a claim"); });
     for (const Comparison& claim : list.claims)
-      visitMetrics(claim, [this](const MetricRef& ref) { checkMetric(ref, "what must hold"); });
+      visitMetrics(claim, [this](const MetricRef& ref) { checkMetric(ref, "a claim"); });
   }
 
   void take(const Question& question) {
@@ -117,9 +116,10 @@ class LessonChecker {
         fault(offset, /*id:node-while-no*/ "a node while no query is open", "an action \"open\" before it");
       else if (!m_state.hasNode(target.node))
         fault(offset, "the node " + query::inQuotes(target.node),
-              /*id:place-node-query*/ "a place of a node in the query as it is there");
+              /*id:place-node-query*/ "the path of a node in the query at this step");
     } else if (m_runs == 0) {
-      fault(offset, written(target) + " before a run", "an action \"run\" before it");
+      fault(offset, written(target) + /*id:before-first-run*/ " before the first run",
+            "an action \"run\" before it");
     }
   }
 
@@ -141,19 +141,19 @@ class LessonChecker {
       case ActionKind::Scrub:
       case ActionKind::Wait:
         if (m_runs == 0)
-          fault(action.offset, /*id:moment-before-run*/ "a moment before a run",
+          fault(action.offset, /*id:moment-before-run*/ "a moment before the first run",
                 "an action \"run\" before it");
         break;
       case ActionKind::Compare: {
         const std::uint32_t run = std::get<std::uint32_t>(action.arguments[0].value);
         if (isRunYet(run, action.arguments[0].offset, "a comparison") && run == m_runs)
-          fault(action.arguments[0].offset, /*id:last-run-beside*/ "the last run beside itself",
+          fault(action.arguments[0].offset, /*id:last-run-beside*/ "a comparison of the last run with itself",
                 "an earlier run");
         break;
       }
       case ActionKind::Fidelity: {
         if (m_runs == 0) {
-          fault(action.offset, /*id:fidelity-before-run*/ "fidelity before a run",
+          fault(action.offset, /*id:fidelity-before-run*/ "\"measure fidelity\" before the first run",
                 "an action \"run\" before it");
           break;
         }
@@ -163,7 +163,7 @@ class LessonChecker {
         if (m_session[run - 1] != sessionSettings())
           fault(action.offset,
                 "run " + std::to_string(run) + /*id:whose-session-ended*/ ", whose session has ended",
-                /*id:run-under-present*/ "a run under the present settings of the cache");
+                /*id:run-under-present*/ "a run with the current model and cache settings");
         m_measured.insert(run);
         break;
       }
@@ -188,7 +188,7 @@ class LessonChecker {
     std::set<NodePath>& nodes = m_nodes.emplace_back();
     auto planned = m_state.plan();
     if (auto* problems = std::get_if<std::vector<query::NotGiven>>(&planned)) {
-      // Its nodes count as right, because one error is enough.
+      // The nodes of this run count as correct, because one error is enough.
       for (query::NotGiven& problem : *problems)
         fault(action.offset, std::move(problem.found), std::move(problem.expected), std::move(problem.hint));
       return;

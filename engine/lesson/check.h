@@ -24,7 +24,7 @@ struct LessonCounts {
 
 LessonCounts countsOf(const Lesson& lesson);
 
-/// Returns the faults beyond those of reading. Warnings are about probable mistakes.
+/// Returns faults that readLesson() does not find. Warnings report probable mistakes.
 std::vector<Fault> checkLesson(const Lesson& lesson, const LessonFolder& folder);
 
 }  // namespace spanscope::lesson

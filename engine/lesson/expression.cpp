@@ -14,7 +14,7 @@ namespace {
 using metrics::Unit;
 using metrics::Value;
 
-/// A word of an expression: up to the next blank, a text in quotes, or a bracket.
+/// A word of an expression: the characters up to the next space, a text in quotes, or a bracket.
 struct Word {
   std::string_view text;
   Offset offset = 0;
@@ -79,7 +79,7 @@ class ExpressionReader {
                       .offset = m_offset};
   }
 
-  /// Adds a fault if more text follows.
+  /// Adds a fault if more text follows the expression.
   bool expectEnd(const char* expected) {
     if (atEnd() || m_isFaulty) return !m_isFaulty;
     fault(m_words[m_next], query::inQuotes(m_words[m_next].text), expected);
@@ -98,7 +98,7 @@ class ExpressionReader {
       if (m_text[at] == '"') {
         const std::size_t end = m_text.find('"', at + 1);
         if (end == std::string_view::npos) {
-          fault({m_text.substr(begin), m_offset + begin}, "a text without its end", "\" behind the text");
+          fault({m_text.substr(begin), m_offset + begin}, "a text without its end", "\" after the text");
           return;
         }
         m_words.push_back({m_text.substr(begin + 1, end - begin - 1), m_offset + begin, true});
@@ -135,7 +135,7 @@ class ExpressionReader {
     return !hasMetric;
   }
 
-  /// Numbers of things. They can be compared and multiplied, whatever they count.
+  /// Whether the value is a count. Counts can be compared and multiplied, whatever they count.
   static bool isCount(const Expression& expression) {
     const Unit unit = expression.unit;
     return unit == Unit::Number || unit == Unit::Tokens || unit == Unit::Blocks || unit == Unit::Place;
@@ -173,7 +173,8 @@ class ExpressionReader {
         unit = a == Unit::Number ? b : b == Unit::Number ? a : Unit::Number;
       } else if (b != Unit::Number) {
         if (a != b && !(isCount(*left) && isCount(*right)))
-          return fault(sign, unitsOf(*left, *right), "two metrics of the same unit, or a figure by a number");
+          return fault(sign, unitsOf(*left, *right),
+                       "two metrics of the same unit, or a metric divided by a number");
         unit = Unit::Number;
       }
       left = join(isProduct ? Expression::Kind::Product : Expression::Kind::Quotient, std::move(*left),
@@ -186,7 +187,7 @@ class ExpressionReader {
     if (m_isFaulty) return std::nullopt;
     if (atEnd()) return faultAtEnd("a metric, such as \"run 1: cached tokens\", or a number");
     if (++m_terms > kMaxTerms) {
-      return fault(m_words[m_next], "more than " + std::to_string(kMaxTerms) + " figures and numbers",
+      return fault(m_words[m_next], "more than " + std::to_string(kMaxTerms) + " metrics and numbers",
                    "fewer of them in one expression");
     }
     const Word word = m_words[m_next++];
@@ -272,16 +273,16 @@ class ExpressionReader {
     if (metric.metric == nullptr) {
       fault(
           where,
-          name.empty() ? /*id:no-name-figure*/ "no name of a metric" : "the figure " + query::inQuotes(name),
+          name.empty() ? /*id:no-name-figure*/ "no name of a metric" : "the metric " + query::inQuotes(name),
           /*id:name-figure*/ "the name of a metric",
           /*id:manuals-page-numbers*/
-          "the manual's page on numbers lists them, as \"cached tokens\" and \"time to first token\"");
+          "the manual's page on numbers lists them, such as \"cached tokens\" and \"time to first token\"");
       return false;
     }
     if (isNext("of")) {
       ++m_next;
       if (atEnd() || m_words[m_next].isQuoted || !m_words[m_next].text.starts_with("node:")) {
-        atEnd() ? faultAtEnd("a node, as node:/g/input") : unexpected("a node, as node:/g/input");
+        atEnd() ? faultAtEnd("a node, such as node:/g/input") : unexpected("a node, such as node:/g/input");
         return false;
       }
       metric.node = std::string(m_words[m_next++].text.substr(std::string_view("node:").size()));
@@ -291,7 +292,7 @@ class ExpressionReader {
       }
     } else if (!metric.metric->isOf(metrics::Scope::Run)) {
       fault(where, "the " + metrics::lessonName(*metric.metric) + " of a run",
-            "\"of\" and a node behind it, as of node:/g/input");
+            "\"of\" and a node after it, such as \"of node:/g/input\"");
       return false;
     }
     return true;

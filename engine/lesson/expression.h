@@ -87,7 +87,7 @@ struct Missing {
 };
 using Evaluated = std::variant<metrics::Value, Missing>;
 
-/// The facts of a run of the lesson. Null: it has not been run.
+/// Returns the facts of a run of the lesson. Null: this run has not happened.
 using FactsOf = std::function<const metrics::RunFacts*(std::uint32_t run)>;
 
 Evaluated evaluate(const Expression& expression, const FactsOf& factsOf);

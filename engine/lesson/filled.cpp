@@ -53,7 +53,7 @@ class LessonFiller {
     FilledClaims claims;
     if (list.where) {
       const FilledClaim where = filled(*list.where);
-      // It is then unknown whether the others should hold.
+      // If the condition is unknown, it is also unknown whether the claims must be true.
       if (!where.holds) claims.push_back(where);
       if (!where.holds.value_or(false)) return claims;
     }
@@ -113,7 +113,7 @@ std::string indented(const std::string& text, const std::string& by) {
   return out;
 }
 
-/// A terminal cannot show a part of a query. Only the words remain of a link to a part.
+/// A terminal cannot show a part of a query. A link to a part becomes its words.
 std::string withoutTargets(const std::string& markdown) {
   std::string out;
   std::size_t at = 0;
@@ -131,7 +131,7 @@ std::string withoutTargets(const std::string& markdown) {
   }
 }
 
-/// Characters of a line in a terminal.
+/// The width of a line in a terminal, in characters.
 constexpr std::size_t kColumns = 100;
 
 struct TextWriter {
@@ -206,7 +206,7 @@ std::vector<std::string> FilledLesson::failures() const {
         if (question->isAnswered()) continue;
         found.push_back(where + "the question \"" + question->text.markdown() + "\" " +
                         (question->missing.empty()
-                             ? /*id:not-exactly-right*/ "has not exactly one right choice"
+                             ? /*id:not-exactly-right*/ "does not have exactly one right choice"
                              : "is not answered: " + question->missing));
       } else if (const auto* claims = std::get_if<FilledClaims>(&block)) {
         for (const FilledClaim& claim : *claims) {
@@ -269,7 +269,7 @@ std::size_t markerLength(std::string_view line) {
   return end + 2;
 }
 
-/// Whether a line is a block of its own: a heading, a row of a table, a quotation, or code.
+/// Whether a line is a separate block: a heading, a row of a table, a quotation, or code.
 bool standsAlone(std::string_view line) {
   return line.starts_with('#') || line.starts_with('|') || line.starts_with('>') || line.starts_with("    ");
 }

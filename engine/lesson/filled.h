@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A lesson with the metrics of its runs filled in. It consists of plain values. Text, JSON and pages are made
-// from it. Open this file to write a lesson in another form.
+// A lesson with the metrics of its runs filled in, as plain values. The text, JSON and page of a lesson are
+// made from these values. Open this file to write a lesson in another form.
 #pragma once
 
 #include "engine/lesson/lesson.h"
@@ -24,7 +24,7 @@ struct FilledPiece {
   };
   Kind kind = Kind::Text;
   std::string text;
-  std::string metric{};  ///< of Figure and Missing, as written in the lesson
+  std::string metric{};  ///< for Figure and Missing: the metric as written in the lesson
 };
 
 struct FilledProse {
@@ -50,7 +50,7 @@ struct FilledQuestion {
   std::string answer;   ///< of Number and Block; empty if it is unknown
   std::string missing;  ///< the reason
   std::vector<FilledChoice> choices;
-  /// Whether the run answers: a known number, or exactly one right choice.
+  /// Whether the run gives the answer: a known number, or exactly one right choice.
   bool isAnswered() const;
 };
 
@@ -89,10 +89,10 @@ FilledLesson fill(const Lesson& lesson, const LessonFacts& facts);
 /// Returns the text for a terminal: Markdown with metrics, actions, answers and true claims.
 std::string textOf(const FilledLesson& lesson);
 
-/// Returns Markdown with lines of at most `columns` characters, if words allow this. Metrics that replaced
-/// their names left lines of any length. Paragraphs and items of lists are wrapped. Code, tables, headings
-/// and quotations do not change. A line that ends in two spaces or a backslash (a forced break) does not
-/// change either.
+/// Returns Markdown with lines of at most `columns` characters, if words allow this. Filled-in metrics can
+/// make lines longer or shorter. Paragraphs and items of lists are wrapped. Code, tables, headings and
+/// quotations do not change. A line that ends in two spaces or a backslash (a forced break) does not change
+/// either.
 std::string wrapped(std::string_view markdown, std::size_t columns);
 
 }  // namespace spanscope::lesson

@@ -48,7 +48,7 @@
 
 namespace spanscope::lesson {
 
-/// A word of the head with its place.
+/// A value of the lesson's head with its place.
 template <class Value>
 struct Placed {
   Value value{};
@@ -58,7 +58,7 @@ struct Placed {
 struct Head {
   std::string title;
   std::int64_t minutes = 0;
-  std::string after;  ///< what the learner knows after it
+  std::string after;  ///< what the learner knows after the lesson
   /// "bundled", "any" (the learner's own) or a path in the lesson's folder.
   Placed<std::string> model{"bundled", 0};
   std::vector<Placed<std::string>> queries;
@@ -84,7 +84,7 @@ struct QuestionChoice {
   Comparison isRight;
 };
 
-/// A question that the run answers, not the file.
+/// A question. The run gives the answer, not the file.
 struct Question {
   enum class Kind : std::uint8_t { Number, Choice, Block };
   Kind kind = Kind::Number;
@@ -114,12 +114,12 @@ struct Step {
 struct Lesson {
   Head head;
   std::vector<Step> steps;
-  /// Returns the number of its `run` actions.
+  /// Returns the number of `run` actions.
   std::uint32_t runs() const;
 };
 
 struct ReadLesson {
-  Lesson lesson;  ///< everything that could be read
+  Lesson lesson;  ///< the readable parts of the lesson
   std::vector<Fault> faults;
 };
 
@@ -129,15 +129,15 @@ ReadLesson readLesson(std::string_view text);
 /// Returns faults for the user, in the order of the text.
 std::vector<query::Diagnostic> diagnosticsOf(std::vector<Fault> faults, std::string_view text);
 
-// The max sizes of a lesson. Lessons can come from anyone. Larger ones are refused, with the place of the
-// excess.
+// The max sizes of a lesson. Lessons can come from anyone. The reader refuses larger lessons and reports the
+// place where the limit is exceeded.
 
 inline constexpr std::size_t kMaxBytes = std::size_t{256} << 10U;  ///< of the file
 inline constexpr std::size_t kMaxSteps = 60;
 inline constexpr std::size_t kMaxBlocks = 12;      ///< of one step: paragraphs of text, and fenced blocks
 inline constexpr std::size_t kMaxActions = 16;     ///< of one step
 inline constexpr std::size_t kMaxRuns = 40;        ///< of a lesson
-inline constexpr std::size_t kMaxStepText = 1600;  ///< characters of one step's text: one thought
+inline constexpr std::size_t kMaxStepText = 1600;  ///< characters of one step's text
 inline constexpr std::size_t kMaxQueries = 20;
 inline constexpr std::size_t kMaxChoices = 6;
 inline constexpr std::size_t kMaxTerms = 32;  ///< metrics and numbers in one expression

@@ -54,7 +54,7 @@ std::string readLessonFile(const fs::path& file) {
   if (stream.bad()) throw failure("a file that cannot be read to its end", "a file that may be read");
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > kMaxBytes)
-    throw failure("more than " + std::to_string(kMaxBytes) + " bytes", "at most so many in a lesson");
+    throw failure("more than " + std::to_string(kMaxBytes) + " bytes", "at most that many in a lesson");
   return std::string(withoutByteOrderMark(text));
 }
 
@@ -80,7 +80,7 @@ std::variant<std::string, query::NotGiven> LessonFolder::read(const std::string&
       if (std::holds_alternative<std::string>(text)) return text;
     }
     return query::NotGiven{
-        "the bundled query " + query::inQuotes(name), "the name of one, as example:rag.json", {}};
+        "the bundled query " + query::inQuotes(name), "the name of a bundled query, as example:rag.json", {}};
   }
   if (auto refused = refusedPath(path)) return std::move(*refused);
   return query::FileAccess(m_folder).read(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Gives a lesson its files: those in its own folder and in the folders below it, and the bundled queries.
+// Reads the files of a lesson: files in its own folder and the folders below it, and the bundled queries.
 // Open this file to change what lessons may read.
 #pragma once
 
@@ -42,7 +42,7 @@ class LessonFolder {
   std::filesystem::path m_folder;
 };
 
-/// Returns the reason why a path is not allowed in a lesson, for any contents of the disk. Nothing: it is
+/// Returns the reason why a path is not allowed in a lesson, whatever files exist. Nothing: the path is
 /// allowed.
 std::optional<query::NotGiven> refusedPath(const std::string& path);
 

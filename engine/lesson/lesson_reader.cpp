@@ -12,7 +12,7 @@
 namespace spanscope::lesson {
 namespace {
 
-/// A line without its end.
+/// A line without its line break.
 struct Line {
   std::string_view text;
   Offset offset = 0;
@@ -39,7 +39,7 @@ bool isBlankLine(std::string_view line) {
   return std::all_of(line.begin(), line.end(), isGap);
 }
 
-/// Without blanks around it.
+/// The line without spaces around it.
 Line bare(Line line) {
   while (!line.text.empty() && isGap(line.text.front())) {
     line.text.remove_prefix(1);
@@ -121,7 +121,7 @@ class LessonReader {
       if (!isBlankLine(line().text)) readHeadLine(bare(line()), seen);
     }
     if (atEnd()) {
-      fault(begin, /*id:head-without-end*/ "a head without its end", "a line --- behind it");
+      fault(begin, /*id:head-without-end*/ "a head without its end", "a line --- after it");
       return;
     }
     for (const char* key : {"title", "minutes", "after"}) {
@@ -136,12 +136,12 @@ class LessonReader {
     const std::size_t colon = whole.text.find(':');
     const std::string key(whole.text.substr(0, colon));
     if (colon == std::string_view::npos) {
-      fault(whole.offset, query::inQuotes(whole.text), "a word of the head, a colon and its value");
+      fault(whole.offset, query::inQuotes(whole.text), "a key of the head, a colon and a value");
       return;
     }
     const Line value = bare({whole.text.substr(colon + 1), whole.offset + colon + 1});
     if (!seen.insert(key).second)
-      fault(whole.offset, "\"" + key + /*id:second-time*/ "\" for the second time", "each word once");
+      fault(whole.offset, "\"" + key + /*id:second-time*/ "\" for the second time", "each key once");
     Head& head = m_lesson.head;
     if (key == "title" || key == "after") {
       if (value.text.empty()) fault(value.offset, "nothing", "a text");
@@ -198,7 +198,7 @@ class LessonReader {
     } else if (here.text.starts_with("#")) {
       const bool isLong = here.text.find_first_not_of('#') != std::string_view::npos;
       fault(here.offset, isLong ? "the heading " + query::inQuotes(here.text) : "an empty heading",
-            /*id:headings-steps-title*/ "only headings of steps, as \"## 2. Title\"");
+            /*id:headings-steps-title*/ "only headings of steps, such as \"## 2. Title\"");
     } else if (isBlankLine(here.text)) {
       if (!m_paragraphs.empty()) m_paragraphs.push_back(here);
     } else if (step() == nullptr) {
@@ -246,10 +246,10 @@ class LessonReader {
     });
     if (!hasText)
       fault(last->offset, /*id:step-without-text*/ "a step without text",
-            /*id:learner-reads*/ "what the learner reads there");
+            /*id:learner-reads*/ "text for the learner");
     if (m_stepText > kMaxStepText) {
       fault(last->offset, counted(m_stepText, "character") + /*id:text-step*/ " of text in one step",
-            "at most " + std::to_string(kMaxStepText) + ": one thought a step");
+            "at most " + std::to_string(kMaxStepText) + ": one idea per step");
     }
     m_stepText = 0;
     m_stepActions = 0;
@@ -277,7 +277,7 @@ class LessonReader {
       inside.push_back(line());
     if (m_next >= m_lines.size()) {
       fault(begin.offset, /*id:fenced-block-without*/ "a fenced block without its end",
-            "a line ``` behind it");
+            "a line ``` after it");
       return;
     }
     const Line end = line();
@@ -326,7 +326,7 @@ class LessonReader {
       Line comparison = bare(one);
       const bool isWhere = comparison.text.starts_with(kWhere);
       if (isWhere && one.offset != first.offset)
-        fault(comparison.offset, /*id:where-behind*/ "\"where\" behind a comparison",
+        fault(comparison.offset, /*id:where-behind*/ "\"where\" after a comparison",
               /*id:where-first-line*/ "\"where\" in the first line alone");
       if (isWhere) {
         comparison.text.remove_prefix(kWhere.size());
@@ -336,8 +336,8 @@ class LessonReader {
       if (!claim) continue;
       visitMetrics(*claim, [&](const MetricRef& ref) {
         if (ref.metric->isTime())
-          fault(ref.offset, /*id:time-must-hold*/ "a time in what must hold",
-                /*id:counts-times-differ*/ "counts: times differ from run to run");
+          fault(ref.offset, /*id:time-must-hold*/ "a time in a claim",
+                /*id:counts-times-differ*/ "a count, because times differ from run to run");
       });
       if (isWhere)
         list.where = std::move(*claim);
@@ -377,7 +377,7 @@ class LessonReader {
       } else if (key == "choice") {
         if (isOf(Question::Kind::Choice, here)) readChoice(question, value);
       } else if (hasKind) {
-        fault(here.offset, query::inQuotes(here.text), "number:, block: or choice: behind the question");
+        fault(here.offset, query::inQuotes(here.text), "number:, block: or choice: after the question");
       } else {
         text.push_back(here);
       }
@@ -388,7 +388,7 @@ class LessonReader {
     if (!hasKind) {
       fault(begin.offset, /*id:question-without-answer*/ "a question without an answer",
             /*id:line-number-block*/ "a line number:, block: or choice: below it",
-            /*id:run-answers-number*/ "the run answers, as \"number: run 2: computed tokens\"");
+            /*id:run-answers-number*/ "the run gives the answer, such as \"number: run 2: computed tokens\"");
     } else if (question.kind == Question::Kind::Choice && question.choices.size() < 2 && !m_isChoiceFaulty) {
       fault(begin.offset, "one choice", "two or more");
     }
@@ -405,13 +405,13 @@ class LessonReader {
       bool hasMetric = false;
       visitMetrics(*question.answer, [&](const MetricRef&) { hasMetric = true; });
       if (!hasMetric)
-        fault(offset, /*id:number-typed*/ "a number that is typed",
-              /*id:figure-run-run*/ "a figure of a run: the run answers");
+        fault(offset, /*id:number-typed*/ "a typed number",
+              /*id:figure-run-run*/ "a metric of a run, because the run gives the answer");
       return;
     }
-    fault(offset, "a figure in " + std::string(metrics::unitName(unit)),
-          wantsBlock ? "a block, as \"run 2: first block not found\""
-                     : "a number, as \"run 2: computed tokens\"");
+    fault(offset, "a metric in " + std::string(metrics::unitName(unit)),
+          wantsBlock ? "a block, such as \"run 2: first block not found\""
+                     : "a number, such as \"run 2: computed tokens\"");
   }
 
   void readChoice(Question& question, const Line& value) {
@@ -468,7 +468,7 @@ class LessonReader {
     return prose;
   }
 
-  /// A metric in code is no metric. It is shown as it is.
+  /// Warns about a metric in code. The lesson shows it unchanged.
   void warnOfCode(const Line& code) {
     for (std::size_t at = code.text.find('{'); at != std::string_view::npos;
          at = code.text.find('{', at + 1)) {
@@ -479,15 +479,15 @@ class LessonReader {
       bool hasMetric = false;
       if (expression) visitMetrics(*expression, [&hasMetric](const MetricRef&) { hasMetric = true; });
       if (!hasMetric) continue;
-      warn(code.offset + at, /*id:figure-code-shown*/ "a figure in code, which the lesson shows unchanged",
-           "the figure without the marks of code");
+      warn(code.offset + at, /*id:figure-code-shown*/ "a metric in code, which the lesson shows unchanged",
+           "the metric without the marks of code");
       return;
     }
   }
 
-  /// Warns about a metric at the beginning of a line, before a point. With its number there, Markdown reads
-  /// an entry of a list. `opensParagraph`: the line is the first of a paragraph, where text after the point
-  /// is not required.
+  /// Warns about a metric at the beginning of a line, before a point. Markdown reads its number as a list
+  /// entry. `opensParagraph`: the line is the first of a paragraph, where text after the point is not
+  /// required.
   void warnOfList(const Expression& metric, std::string_view before, std::string_view behind, Offset offset,
                   bool opensParagraph) {
     using metrics::Unit;
@@ -495,7 +495,7 @@ class LessonReader {
                          metric.unit == Unit::Blocks || metric.unit == Unit::Place;
     if (!isWhole || behind.empty() || (behind[0] != '.' && behind[0] != ')')) return;
     const bool isMarker = behind.size() == 1 ? opensParagraph : isGap(behind[1]);
-    // In a quotation or an entry of a list, a new line begins.
+    // A quotation or a list entry begins a new line.
     const std::size_t dot = before.find_last_not_of(" 0123456789");
     const bool isNumbered = dot != std::string_view::npos && before[dot] == '.' && dot > 0 &&
                             before.find_first_not_of(" 0123456789") == dot;
@@ -504,8 +504,8 @@ class LessonReader {
     if (!isMarker || (!begins && !isNumbered)) return;
     warn(
         offset,
-        std::string("a figure before \"") + behind[0] + /*id:beginning-line*/ "\" at the beginning of a line",
-        "a word before the figure", "to Markdown, a number with a point behind it is an entry of a list");
+        std::string("a metric before \"") + behind[0] + /*id:beginning-line*/ "\" at the beginning of a line",
+        "a word before the metric", "Markdown reads a number and a point as a list entry");
   }
 
   void readInline(const Line& one, bool opensParagraph, std::string& text, Prose& prose) {
@@ -558,8 +558,8 @@ class LessonReader {
       } else {
         if (isDigit(c) && !saidDigit) {
           warn(offset, /*id:digit-sentence*/ "a digit in a sentence",
-               /*id:figure-name-braces*/ "a figure by its name, in braces",
-               /*id:no-figure-run*/ "what is no figure of a run may stand in `code`");
+               /*id:figure-name-braces*/ "a metric by its name, in braces",
+               /*id:no-figure-run*/ "other numbers are written in `code`");
           saidDigit = true;
         }
         text += c;
@@ -570,8 +570,8 @@ class LessonReader {
 
   void readLink(std::string_view where, Offset offset, Prose& prose) {
     if (const std::size_t brace = where.find('{'); brace != std::string_view::npos) {
-      fault(offset + brace, /*id:figure-address-link*/ "a figure in the address of a link",
-            "an address without one: figures stand in words");
+      fault(offset + brace, /*id:figure-address-link*/ "a metric in the address of a link",
+            "an address without a metric");
       return;
     }
     if (where.starts_with("https://")) return;
@@ -589,7 +589,7 @@ class LessonReader {
   std::size_t m_next = 0;
   Lesson m_lesson;
   std::vector<Fault> m_faults;
-  std::vector<Line> m_paragraphs;  ///< of the text that goes on
+  std::vector<Line> m_paragraphs;  ///< of the current text
   std::size_t m_stepText = 0;      ///< characters
   std::size_t m_stepActions = 0;
   std::size_t m_stepsEnded = 0;
@@ -615,11 +615,11 @@ ReadLesson readLesson(std::string_view text) {
   if (text.size() > kMaxBytes) {
     return {.lesson = {},
             .faults = {{kMaxBytes, "more than " + std::to_string(kMaxBytes) + " bytes",
-                        "at most so many in a lesson"}}};
+                        "at most that many in a lesson"}}};
   }
   if (const std::size_t invalid = findInvalidUtf8(text); invalid != std::string_view::npos)
     return {.lesson = {},
-            .faults = {{invalid, /*id:bytes-no-utf*/ "bytes that are no UTF-8", "text in UTF-8"}}};
+            .faults = {{invalid, /*id:bytes-no-utf*/ "bytes that are not UTF-8", "text in UTF-8"}}};
   return LessonReader(text).read();
 }
 

@@ -130,8 +130,7 @@ class LessonRunner {
     const std::stop_callback stopped(m_options.stop, [&handle] { handle.stop(); });
     while (!handle.waitFor(kPeriod)) takeEvents();
     takeEvents();
-    if (m_options.stop.stop_requested())
-      throw Failure(errorAt("lesson", "a stop", "a lesson that ends by itself"));
+    if (m_options.stop.stop_requested()) throw Failure(errorAt("lesson", "a stop", "its end"));
     handle.rethrow();
   }
 
@@ -168,7 +167,7 @@ class LessonRunner {
             }});
     wait(m_service.submit(work));
     std::optional<metrics::RunFacts> facts = m_collector.of(work->run());
-    if (!facts) throw Failure(errorAt(where, "a run that told nothing of itself", "a run with its events"));
+    if (!facts) throw Failure(errorAt(where, "a run without events", "a run with its events"));
     m_facts.push_back(std::move(*facts));
     m_made.push_back({work->run(), m_answers.takeRun(work->run())});
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a lesson without a window, on the embedded engine. It opens, sets, edits, runs and measures as the
-// lesson says. Actions that only show something are left out. Open this file to change headless runs.
+// Runs a lesson without a window, on the embedded engine. It executes the lesson's actions in order: open,
+// set, edit, run and measure. Actions that only show something are skipped. Open this file to change headless
+// runs.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -18,8 +19,8 @@ namespace spanscope::lesson {
 
 struct LessonRunOptions {
   compute::Backends backends;
-  /// Settings of the machine: device, arithmetic, threads, and the model if it replaces the lesson's. Other
-  /// settings are the lesson's own.
+  /// Settings of the machine: device, arithmetic and threads, and a model in place of the lesson's model. The
+  /// lesson decides all other settings.
   workbench::RunSettings machine{};
   bool choosesModel = false;  ///< `machine` chooses the model
   std::stop_token stop{};

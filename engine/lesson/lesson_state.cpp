@@ -37,7 +37,7 @@ class LessonStateFiles final : public query::Surroundings {
     return m_files.list(path);
   }
   std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override {
-    return query::NotGiven{"the question " + query::inQuotes(prompt), "a query that asks nobody", {}};
+    return query::NotGiven{"the question " + query::inQuotes(prompt), "a query without questions", {}};
   }
 
  private:
@@ -68,7 +68,7 @@ std::string choicesOf(const Setting& setting) {
   return list;
 }
 
-/// Puts the value of a text into a member of the settings. Returns the expected values if the text is wrong.
+/// Reads a text into a member of the settings. Returns the expected values if the text is wrong.
 class ValueReader {
  public:
   ValueReader(const Setting& setting, std::string_view text) : m_setting(setting), m_text(text) {}
@@ -103,7 +103,7 @@ class ValueReader {
       const std::size_t comma = std::min(rest.find(','), rest.size());
       std::int32_t number = 0;
       if (!readNumber(rest.substr(0, comma), number) || !isIn(m_setting.range, number))
-        return "numbers with commas between them, each " + rangeText(m_setting.range);
+        return "numbers separated by commas, each " + rangeText(m_setting.range);
       numbers.push_back(number);
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
@@ -204,7 +204,7 @@ void LessonState::open(const Argument& file, std::vector<Fault>& faults) {
   const std::string& name = std::get<std::string>(file.value);
   if (std::find(m_queries.begin(), m_queries.end(), name) == m_queries.end()) {
     faults.push_back({file.offset, "the query " + query::inQuotes(name),
-                      /*id:heads-queries*/ "one of the head's \"queries:\""});
+                      /*id:heads-queries*/ "a query in the head's \"queries:\""});
     return;
   }
   if (std::find(m_opened.begin(), m_opened.end(), name) == m_opened.end()) m_opened.push_back(name);
@@ -223,7 +223,7 @@ void LessonState::open(const Argument& file, std::vector<Fault>& faults) {
   };
   std::optional<document::Document> opened;
   if (!isValidUtf8(text)) {
-    faults.push_back({file.offset, name + ", which is no UTF-8", "a query in UTF-8"});
+    faults.push_back({file.offset, name + ", which is not UTF-8", "a query in UTF-8"});
   } else if (document::isDocumentText(text)) {
     document::OpenedDocument document = document::readDocument(text);
     report(document.diagnostics);
@@ -238,8 +238,8 @@ void LessonState::open(const Argument& file, std::vector<Fault>& faults) {
   if (const std::string server = firstServerOf(*opened); !server.empty()) {
     faults.push_back(
         {file.offset,
-         name + /*id:node-server*/ ", which has a node for the server " + query::inQuotes(server),
-         "a query without servers", "the learner alone chooses a server for a lesson"});
+         name + /*id:node-server*/ ", which has a node that runs on the server " + query::inQuotes(server),
+         "a query without servers", "only the learner chooses a server"});
     return;
   }
   m_document = std::move(opened);
@@ -255,8 +255,8 @@ document::NodeId LessonState::nodeAt(const Argument& argument, std::vector<Fault
   for (const auto& [place, id] : document::pathsInTree(*m_document, m_document->root())) {
     if (place == path && id != document::kNoNode) return id;
   }
-  faults.push_back({argument.offset, "the node " + query::inQuotes(path),
-                    "a place of a node in the query as it is there"});
+  faults.push_back(
+      {argument.offset, "the node " + query::inQuotes(path), "the path of a node in the query at this step"});
   return document::kNoNode;
 }
 
@@ -269,7 +269,7 @@ void LessonState::edit(const Action& action, std::vector<Fault>& faults) {
     faults.push_back({action.arguments[0].offset,
                       "the node " + query::inQuotes(std::get<Target>(action.arguments[0].value).node) +
                           ", a " + query::operatorName(own),
-                      /*id:node-text-own*/ "a node with a text of its own, as a message"});
+                      /*id:node-text-own*/ "a node with a text, such as a message"});
     return;
   }
   *text = textAt(action, 1);
@@ -307,7 +307,7 @@ std::variant<PlannedQuery, std::vector<query::NotGiven>> LessonState::plan() con
   if (!taken.query) return wrong(m_file + ", which has no input or is empty", "a query that can be run");
   if (hasAugment(*taken.query)) {
     return wrong(m_file + /*id:which-has-an*/ ", which has an augment",
-                 /*id:query-without-lessons*/ "a query without one: lessons retrieve nothing");
+                 /*id:query-without-lessons*/ "a query without an augment, because lessons do not retrieve");
   }
   LessonStateFiles files(m_folder.folderOf(m_file));
   workbench::PipelineInput input{.source = std::move(*taken.query)};
@@ -325,7 +325,7 @@ std::variant<PlannedQuery, std::vector<query::NotGiven>> LessonState::plan() con
     return problems.empty() ? wrong(m_file, "a query that can be run") : problems;
   }
   if (made.plan->steps.empty())
-    return wrong(m_file + ", which generates nothing", "a query with a generate node");
+    return wrong(m_file + ", which has no generate node", "a query with a generate node");
   plan::Plan plan = std::move(*made.plan);
   return PlannedQuery{std::move(plan), made.takeQuery()};
 }

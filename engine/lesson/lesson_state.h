@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The learner's state: the document after the lesson's actions so far, and the settings of the next run. The
-// check of a lesson and a headless run use the same actions here. Nothing is computed. Open this file to
-// change the effect of an action.
+// lesson check and a headless run share this state. It runs no model. Open this file to change the effect of
+// an action.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -41,7 +41,7 @@ class LessonState {
 
   /// Sets the settings of the head and the queries that may be opened.
   void begin(const Head& head, std::vector<Fault>& faults);
-  /// Does actions that change the document or its settings. Other actions change nothing. An impossible
+  /// Executes actions that change the document or its settings. Other actions change nothing. An impossible
   /// action changes nothing and adds a fault.
   void apply(const Action& action, std::vector<Fault>& faults);
 

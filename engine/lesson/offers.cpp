@@ -16,7 +16,7 @@ namespace spanscope::lesson {
 namespace {
 
 constexpr std::size_t kMostQuoted = 60;  ///< bytes of an answer in a comparison
-constexpr double kMostExact = 1e15;      ///< a double holds every whole number up to there
+constexpr double kMostExact = 1e15;      ///< every whole number up to this limit fits into a double
 
 std::string plainText(double number) {
   std::array<char, 64> digits{};
@@ -42,7 +42,7 @@ std::string quotable(std::string_view text) {
   text.remove_prefix(begin);
   text = text.substr(0, std::min(text.find_first_of("\r\n\""), text.size()));
   if (text.size() > kMostQuoted) {
-    // The text is cut at a blank, if there is one, and never within a character.
+    // The text is cut at a space, if there is one, and never within a character.
     std::size_t end = text.rfind(' ', kMostQuoted);
     if (end == std::string_view::npos || end == 0) {
       end = kMostQuoted;

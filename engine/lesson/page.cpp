@@ -69,9 +69,9 @@ constexpr const char* kPatterns =
 )svg";
 
 constexpr const char* kLegend =
-    R"html(<figcaption><svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="hit"/></svg> found where it stands
-<svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="relocated"/><rect x="1" y="1" width="14" height="10" fill="url(#p-relocated)"/></svg> found elsewhere
-<svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="computed"/><rect x="1" y="1" width="14" height="10" fill="url(#p-computed)"/></svg> computed. Each box is a block; its number stands below.</figcaption>
+    R"html(<figcaption><svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="hit"/></svg> cache hit
+<svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="relocated"/><rect x="1" y="1" width="14" height="10" fill="url(#p-relocated)"/></svg> relocated hit
+<svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="computed"/><rect x="1" y="1" width="14" height="10" fill="url(#p-computed)"/></svg> computed. Each box is a block, with its number below it.</figcaption>
 )html";
 
 using Pictures = std::map<std::size_t, std::vector<PagePicture>>;
@@ -98,7 +98,7 @@ std::size_t bytesInPage(const PagePicture& picture) {
   return (picture.light.size() + picture.dark.size()) * 4 / 3;
 }
 
-/// The pictures that fit: the smallest first, so that as many as possible fit.
+/// Returns the pictures that fit into the page. The smallest come first, so that as many as possible fit.
 std::set<const PagePicture*> fittingPictures(const Pictures& pictures) {
   std::vector<const PagePicture*> bySize;
   for (const auto& [step, ofStep] : pictures) {
@@ -426,13 +426,13 @@ std::string htmlOf(std::string_view markdown) {
 
 namespace {
 
-constexpr double kWidth = 960;   ///< of the picture, in its own pixels
+constexpr double kWidth = 960;   ///< width of the picture, in its own pixels
 constexpr double kBox = 34;      ///< height of a block
 constexpr double kGap = 3;       ///< between blocks
 constexpr double kPartGap = 9;   ///< between sections of the prompt
-constexpr double kLine = 106;    ///< of one prompt, with its text above and below
-constexpr double kTop = 40;      ///< of the blocks below the top of their line
-constexpr double kLetter = 6.6;  ///< about the width of one
+constexpr double kLine = 106;    ///< height of one prompt, with its text above and below
+constexpr double kTop = 40;      ///< distance of the blocks from the top of their line
+constexpr double kLetter = 6.6;  ///< approximate width of one character
 constexpr std::size_t kMostPrompts = 6;
 
 std::string pixels(double value) {
@@ -441,12 +441,12 @@ std::string pixels(double value) {
   return text.data();
 }
 
-/// Tokens of one block of the view, by how they were served, in prompt order.
+/// The tokens of one block in a prompt: how many were hits, relocated or computed, in prompt order.
 struct BlockBox {
   trace::BlockPlace place;
-  NodePath node;  ///< of its first token
+  NodePath node;  ///< node of its first token
   std::string text;
-  std::string words;  ///< the same without what the chat template writes
+  std::string words;  ///< the text without the parts that the chat template adds
   std::int64_t tokens = 0;
   std::vector<std::pair<const char*, std::int64_t>> runs{};  ///< class of the style sheet, and tokens
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes a lesson as one web page without other files. The page has text, metrics, a picture of each run and
-// optional pictures of views. It follows the reader's light or dark style. It has no script, and texts from
-// outside are escaped. Open this file to change the page.
+// optional pictures of views. It follows the reader's light or dark style. It has no script. Texts from other
+// sources are escaped. Open this file to change the page.
 #pragma once
 
 #include "engine/lesson/filled.h"
@@ -27,7 +27,7 @@ struct PagePicture {
 inline constexpr std::size_t kMostPictureBytes = 4'500'000;
 
 /// `pictures` are views, by the number of their step. If they take more than kMostPictureBytes, the largest
-/// are left out. The page then says so in their places.
+/// are left out. The page has a note in place of each such picture.
 std::string pageOf(const FilledLesson& lesson, const LessonFacts& facts,
                    const std::map<std::size_t, std::vector<PagePicture>>& pictures = {});
 

@@ -57,7 +57,7 @@ class ChangeRecorder {
       m_change.isWhole = false;
       return std::move(m_change);
     }
-    // Places are those of the document after the actions before. All swaps come first.
+    // Paths are those of the document after the earlier actions. All swaps come first.
     for (const NodeId id : *changed) exchange(id);
     for (auto& [path, id] : document::pathsInTree(m_after, m_after.root())) m_places[id] = path;
     for (const NodeId id : *changed) edit(id);
@@ -89,7 +89,7 @@ class ChangeRecorder {
     }
     const bool isExchange = old.size() == now.size() && places.size() == 2 &&
                             old[places[0]] == now[places[1]] && old[places[1]] == now[places[0]];
-    // If several nodes had their children swapped, the places of one depend on the others.
+    // If the children of several nodes are swapped, the paths of one node depend on the other swaps.
     if (!isExchange || m_hasExchange) {
       m_change.isWhole = false;
       return;
@@ -195,7 +195,7 @@ struct BlockWriter {
   }
 };
 
-/// Removes line ends, and blanks around the text. Returns `otherwise` if nothing is left.
+/// Removes line ends, and spaces around the text. Returns `otherwise` if nothing is left.
 std::string oneLine(std::string_view text, std::string_view otherwise) {
   std::string line;
   for (const char c : text) {
@@ -209,7 +209,7 @@ std::string oneLine(std::string_view text, std::string_view otherwise) {
   return line.empty() ? std::string(otherwise) : line;
 }
 
-/// Adds a text as one or more paragraphs. Adds nothing for a text of blanks.
+/// Adds a text as one or more paragraphs. Adds nothing for a text of spaces only.
 std::string paragraphs(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return {};
@@ -224,7 +224,7 @@ std::string actionBlock(const std::vector<Action>& actions, std::size_t begin, s
   return text + "```\n";
 }
 
-/// The lines of a text that are not blank, without blanks around them.
+/// Returns the non-empty lines of a text, without spaces around them.
 std::vector<std::string> linesOf(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -284,7 +284,7 @@ std::string valueText(const workbench::Setting& setting, const workbench::RunSet
 void addAction(std::vector<Action>& actions, Action action) {
   const auto isSame = [](const Action& one, const Action& other) { return written(one) == written(other); };
   if (infoOf(action.kind).effect == ActionEffect::View && action.kind != ActionKind::Layout) {
-    // The user saw the views before the last change or run. They remain unchanged.
+    // The user saw these views before the last change or run. Their actions stay unchanged.
     std::size_t since = actions.size();
     while (since > 0 && infoOf(actions[since - 1].kind).effect == ActionEffect::View &&
            actions[since - 1].kind != ActionKind::Layout)

@@ -16,8 +16,8 @@ namespace spanscope::lesson {
 struct RecordedChange {
   std::vector<Action> actions;  ///< the actions that turn the old state into the new one
   /// Whether the actions make the whole change. Actions only change texts, the order of two children, and
-  /// settings that a lesson may set. They do not add, remove or move nodes. Data that only the canvas shows
-  /// does not count.
+  /// settings that a lesson may set. They do not add, remove or move nodes. Changes that only the canvas
+  /// shows do not count.
   bool isWhole = true;
 };
 

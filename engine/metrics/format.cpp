@@ -11,11 +11,11 @@
 namespace spanscope::metrics {
 namespace {
 
-/// Between a number and its per cent sign.
+/// The text between a number and its unit "%".
 constexpr const char* kPercent = "\u00A0%";
 constexpr double kMebibyte = 1 << 20;
 
-/// With a decimal point in every language, which printf does not promise: Qt sets the locale.
+/// Writes a decimal point in every language. printf() uses the locale, which Qt sets.
 std::string printed(std::chars_format format, int digits, double value) {
   std::array<char, 400> text{};  // the longest double has 309 digits before the point
   const std::to_chars_result end =
@@ -27,7 +27,7 @@ std::string fixedPoint(double value, int digits) {
   return printed(std::chars_format::fixed, digits, value);
 }
 
-/// Two to three significant digits.
+/// Formats a number with two to three significant digits.
 std::string shortNumber(double value) {
   const double size = std::abs(value);
   return fixedPoint(value, size < 1 ? 2 : size < 10 ? 1 : 0);
@@ -38,19 +38,19 @@ std::string wholeText(double value) {
   return shortNumber(value);
 }
 
-/// Two significant digits, without an exponent unless it would take more than twelve places.
+/// Formats a number with two significant digits. Only a number with more than twelve digits has an exponent.
 std::string plainNumber(double value) {
   const double size = std::abs(value);
   if (size == 0 || size >= 1 || size < 1e-11) return trace::divergenceText(value);
   return fixedPoint(value, 1 - static_cast<int>(std::floor(std::log10(size))));
 }
 
-/// "+4.1 %", "−12.0 %", "±0.0 %"
+/// Returns "+4.1 %", "−12.0 %", "±0.0 %".
 std::string signedShare(double share) {
   return (share > 0 ? "+" : share < 0 ? "−" : "±") + fixedPoint(std::abs(share) * 100, 1) + " %";
 }
 
-/// In MiB, with about three significant digits.
+/// Formats bytes in MiB, with about three significant digits.
 std::string memoryNumber(double bytes) {
   const double size = bytes / kMebibyte;
   return fixedPoint(size, size < 10 ? 2 : size < 100 ? 1 : 0);

@@ -19,7 +19,7 @@ enum class Unit : std::uint8_t {
   Change,  ///< a difference as a share; negative: less
   Bytes,
   Nats,
-  Place,  ///< index of a block in a prompt, from 0, in view order
+  Place,  ///< index of a visible block of a prompt, from 0
   Text,
 };
 /// Returns the unit of a displayed value: "tokens", "ms", "%", …
@@ -33,21 +33,20 @@ using Value = std::variant<double, std::string>;
 std::string text(Unit unit, const Value& value);
 /// Returns the value for a column whose heading has the unit: "70", "2.93", "84.31".
 std::string columnText(Unit unit, const Value& value);
-/// Returns the number for a file, in the unit of unitName(). It has up to nine significant digits, and no
-/// grouping.
+/// Returns the number for a file, in the unit of unitName(). The number has up to nine significant digits and
+/// no digit grouping.
 std::string exactText(Unit unit, const Value& value);
 /// Returns the value in the unit of unitName(). Seconds become milliseconds, and shares become percent.
 double displayed(Unit unit, double value);
 
 /// Returns a time: "0.27 ms", "3.1 ms", "120 ms", "1.25 s".
 std::string durationText(double seconds);
-/// Returns a share: "86 %"; "–" if the whole is 0. Only a complete share is "100 %", and only an empty one is
-/// "0 %".
+/// Returns a share: "86 %"; "–" if the whole is 0. "100 %" means exactly 1, and "0 %" means exactly 0.
 std::string shareText(std::int64_t part, std::int64_t whole);
 /// Returns a count: "812", "12 k", "3.1 M".
 std::string countText(double value);
-/// Returns the change from `before` to `now`: "▼ 15×", "▲ +12 %", "= same". Empty if one of them is not above
-/// 0.
+/// Returns the change from `before` to `now`: "▼ 15×", "▲ +12 %", "= same". The text is empty if a value is
+/// not above 0.
 std::string changeText(double now, double before);
 /// Returns a number with up to nine significant digits and a decimal point.
 std::string exactNumber(double value);

@@ -40,7 +40,7 @@ LayoutMetrics& LayoutMetrics::operator+=(const LayoutMetrics& other) {
 LayoutMetrics layoutMetrics(const trace::LayoutApplied& applied, std::span<const trace::SegmentInfo> segments,
                             std::int32_t blockSize) {
   LayoutMetrics counts;
-  std::vector<std::int64_t> begins;  // by segment, visible tokens before its first visible one
+  std::vector<std::int64_t> begins;  // by segment, number of visible tokens before the segment
   for (const trace::SegmentInfo& segment : segments) {
     begins.push_back(counts.tokens);
     if (!segment.hidden)
@@ -75,12 +75,14 @@ std::string addedText(const LayoutMetrics& counts) {
 }
 
 std::string layoutText(const LayoutMetrics& counts) {
-  std::string text = counted(counts.pads, "pad");
+  std::string text = counted(counts.pads, "padding token");
   if (counts.pads > 0) text += " in " + counted(counts.padBlocks, "block");
-  text += ", " + counted(counts.markers, "marker") + ", " + counted(counts.cropped, "token") + " cropped: ";
+  text += ", " + counted(counts.markers, "delimiter token") + ", " + counted(counts.cropped, "token") +
+          " truncated: ";
   const double added = counts.added();
-  if (added == 0) return text + /*id:many-tokens-exact*/ "as many tokens as exact";
-  return text + percentText(added) + (added > 0 ? " more" : " fewer") + " tokens than exact";
+  if (added == 0) return text + /*id:many-tokens-exact*/ "as many tokens as the exact layout";
+  return text + percentText(added) + (added > 0 ? " more" : " fewer") +
+         /*id:than-exact-layout*/ " tokens than the exact layout";
 }
 
 }  // namespace spanscope::metrics

@@ -19,19 +19,20 @@ struct LayoutMetrics {
   std::int64_t markers = 0;
   std::int64_t cropped = 0;  ///< tokens of the exact layout that this layout truncates
 
-  /// The number of tokens of the same prompt in the exact layout.
+  /// Returns the number of tokens of the same prompt in the exact layout.
   std::int64_t exactTokens() const { return tokens - pads - markers + cropped; }
-  /// The number of added tokens divided by exactTokens(). Negative: the layout has fewer tokens.
+  /// Returns the number of added tokens divided by exactTokens(). Negative: the layout has fewer tokens.
   double added() const;
   LayoutMetrics& operator+=(const LayoutMetrics& other);
   bool operator==(const LayoutMetrics&) const = default;
 };
 
-/// Counts for one prompt. `segments` is its span table. `blockSize` is in tokens and at least 1.
+/// Returns the counts of one prompt. `segments` is its span table. `blockSize` is in tokens, at least 1.
 LayoutMetrics layoutMetrics(const trace::LayoutApplied& applied, std::span<const trace::SegmentInfo> segments,
                             std::int32_t blockSize);
 
-/// Returns e.g. "17 pads in 9 blocks, 12 markers, 23 tokens cropped: 4.1 % more tokens than exact".
+/// Returns e.g. "17 padding tokens in 9 blocks, 12 delimiter tokens, 23 tokens truncated: 4.1 % more tokens
+/// than the exact layout".
 std::string layoutText(const LayoutMetrics& counts);
 /// Returns the change by the layout: "+4.1 %", "−12.0 %", "±0 %".
 std::string addedText(const LayoutMetrics& counts);

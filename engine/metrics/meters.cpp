@@ -14,7 +14,7 @@
 namespace spanscope::metrics {
 namespace {
 
-// Counts of a file can be anything.
+// Counts in a file can be any number, so sums must not overflow.
 void addTo(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
 }
@@ -38,7 +38,8 @@ class RecentHitRate : public Meter {
   HitRates m_hits;
 };
 
-/// The content of a stock prefix cache: keys of full blocks, each over all tokens up to its end.
+/// The content of a stock prefix cache: the keys of full blocks. A key depends on all tokens up to the
+/// block's end.
 class PrefixCache {
  public:
   void reset(std::int32_t blockSize, std::size_t blocks) {
@@ -51,7 +52,7 @@ class PrefixCache {
     m_oldest.clear();
   }
 
-  /// Number of tokens at the beginning that the cache has, of those before the last one.
+  /// Returns the number of leading prompt tokens in the cache, without the last token.
   std::size_t find(std::span<const TokenId> prompt) {
     std::vector<Hash128> keys = keysOf(prompt.first(prompt.empty() ? 0 : prompt.size() - 1));
     const auto missing =
@@ -79,7 +80,8 @@ class PrefixCache {
     }
     return keys;
   }
-  /// The first block becomes the newest: no block outlives the one before it.
+  /// Marks blocks as used. The first block becomes the most recently used, so no block outlives its
+  /// predecessor.
   void use(const std::vector<Hash128>& keys) {
     for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
       const auto [entry, isNew] = m_uses.try_emplace(*key, 0);
@@ -96,8 +98,8 @@ class PrefixCache {
   std::size_t m_blockSize = 16;
   std::size_t m_capacity = 0;
   std::uint64_t m_clock = 0;
-  std::map<Hash128, std::uint64_t, Less> m_uses;  ///< by key, when it was used last
-  std::map<std::uint64_t, Hash128> m_oldest;      ///< the same the other way round
+  std::map<Hash128, std::uint64_t, Less> m_uses;  ///< by key: time of the last use
+  std::map<std::uint64_t, Hash128> m_oldest;      ///< by time of the last use: key
 };
 
 class PrefixEquivalent : public Meter {
@@ -121,7 +123,7 @@ class PrefixEquivalent : public Meter {
  private:
   struct Sequence {
     std::vector<TokenId> tokens;
-    std::size_t prompt = 0;  ///< how many of the tokens are the prompt
+    std::size_t prompt = 0;  ///< number of prompt tokens in `tokens`
   };
 
   void begin(const trace::PoolState& pool) {
@@ -161,7 +163,7 @@ class PrefixEquivalent : public Meter {
   PrefixCache m_cache;
   bool m_hasPool = false;
   bool m_isKnown = false;
-  std::map<RequestId, Sequence> m_sequences;  ///< of requests that have not ended
+  std::map<RequestId, Sequence> m_sequences;  ///< sequences of requests that have not ended
 };
 
 }  // namespace

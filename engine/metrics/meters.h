@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines meters. A meter follows all events of a session, and measures one number for each request. Open
-// this file to add a meter.
+// Defines meters. A meter takes all events of a session, and measures one number for each request. Open this
+// file to add a meter.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,7 +20,7 @@ namespace spanscope::metrics {
 
 struct Metric;
 
-/// Gives one number for each request. It never changes after it is given.
+/// Measures one number for each request. A number never changes after it is set.
 class Meter {
  public:
   Meter() = default;
@@ -30,7 +30,7 @@ class Meter {
   /// Takes the next event. Events of a damaged file may contradict each other.
   virtual void take(const trace::Event& event) = 0;
 
-  /// Returns the number of a request. Nothing: the events do not contain it.
+  /// Returns the number of a request, or nothing if the events do not contain it.
   std::optional<double> of(RequestId request) const;
 
  protected:
@@ -52,26 +52,26 @@ class Meters {
   Meters();
   void take(const trace::Event& event);
   Metered of(RequestId request) const;
-  /// Returns the values of all these requests: the sum, or the value of the last request (Over).
+  /// Returns the values of these requests: by metric, the sum or the value of the last request (Over).
   Metered of(std::span<const RequestId> requests) const;
 
  private:
   std::vector<std::pair<const Metric*, std::unique_ptr<Meter>>> m_meters;
 };
 
-/// Sums over requests, in tokens of their prompts.
+/// Sums over the prompts of requests.
 struct LookupSums {
   std::int64_t requests = 0;
   std::int64_t asked = 0;  ///< tokens that were looked up
-  std::int64_t found = 0;  ///< tokens that were hits, including relocated ones
+  std::int64_t found = 0;  ///< tokens that were hits, including relocated hits
 
-  /// Returns found / asked, 0 … 1. It is 0 if no token was looked up.
+  /// Returns found / asked, 0 … 1. Returns 0 if no token was looked up.
   double rate() const { return asked > 0 ? static_cast<double>(found) / static_cast<double>(asked) : 0; }
   bool operator==(const LookupSums&) const = default;
 };
 
-/// Sums over the newest requests. If there are more requests than the window allows, the oldest addition is
-/// removed as a whole. The newest addition is never removed.
+/// Sums over the newest requests. If the sums exceed the window, the oldest addition is removed as a whole.
+/// The newest addition is never removed.
 class HitRateWindow {
  public:
   static constexpr std::int64_t kMostRequests = 1000;
@@ -107,7 +107,7 @@ class HitRates {
   HitRateWindow m_recent;
   LookupSums m_admitted;
   LookupSums m_resumed;
-  std::map<RequestId, bool> m_lookedUp;  ///< requests before their admission: whether lookups can find a
+  std::map<RequestId, bool> m_lookedUp;  ///< for requests before admission: whether lookups can find a
                                          ///< content
 };
 
@@ -122,8 +122,8 @@ std::unique_ptr<Meter> recentHitRate();
 /// - Prompts are stored at the first token of the answer, answers at the end of their step.
 /// - The least recently used block is evicted first.
 ///
-/// The meter has no value if events are missing. It also has none if the session began with a pool that was
-/// not empty.
+/// The meter has no value if events are missing. The meter also has no value if the session began with a pool
+/// that was not empty.
 std::unique_ptr<Meter> prefixEquivalent();
 
 }  // namespace spanscope::metrics

@@ -25,7 +25,7 @@ Maybe count(Number number) {
 
 constexpr const char* kAccountEvents = "span_table_laid_out, block_looked_up, batch_computed";
 
-/// Of all ranges of the node in all prompts; nothing where there are none.
+/// Returns the account of all ranges of the node in all prompts, or nothing without such ranges.
 std::optional<TokenAccount> accountOfNode(const RunFacts& run, const NodePath& node) {
   std::optional<TokenAccount> account;
   for (const RequestFacts& request : run.requests) {
@@ -41,7 +41,7 @@ Maybe ofRequests(const RunFacts& run, std::int64_t number) {
   return run.requests.empty() ? std::nullopt : count(number);
 }
 
-/// Of what only the embedded engine reports: blocks and passes.
+/// Returns a number that only the embedded engine reports, about blocks or passes.
 Maybe ofEngine(const RunFacts& run, std::int64_t number) {
   return run.isRemote ? std::nullopt : ofRequests(run, number);
 }
@@ -50,8 +50,8 @@ Maybe ofOptional(const std::optional<double>& number) {
   return number ? Maybe(*number) : std::nullopt;
 }
 
-/// The first block of the first prompt for which this holds, counted from 0 in view order, as views number
-/// them.
+/// Returns the first block of the first prompt for which `holds` is true. The number counts from 0, as in the
+/// views.
 Maybe firstBlock(const RunFacts& run, bool (*holds)(const BlockLookedUp& block)) {
   if (run.requests.empty()) return std::nullopt;
   const RequestFacts& request = run.requests.front();
@@ -94,7 +94,7 @@ Maybe positionOfNode(const RunFacts& run, const NodePath& node) {
   return std::nullopt;
 }
 
-/// Of the last step that began, whose answer is the run's.
+/// Returns a value of the last started step, whose answer is the run's answer.
 Maybe tokensOfFinal(const RunFacts& run, std::int64_t (*tokens)(const PromptAccount&)) {
   if (run.requests.empty()) return std::nullopt;
   const std::optional<PromptAccount> account = accountOf(run.requests.back());
@@ -171,14 +171,14 @@ std::optional<CountRange> predicted(const PredictedAccount& account) {
   return account.*Member;
 }
 
-/// One number, which the lengths of answers may decide.
+/// Returns a number that may depend on the lengths of answers.
 template <std::optional<std::int64_t> PredictedAccount::*Member>
 std::optional<CountRange> predictedCount(const PredictedAccount& account) {
   const std::optional<std::int64_t>& number = account.*Member;
   return number ? std::optional(CountRange{.least = *number, .most = *number}) : std::nullopt;
 }
 
-/// " ms" where a number alone would not say its unit; else nothing.
+/// Returns e.g. " ms" if a number alone is ambiguous; otherwise an empty text.
 std::string unitBehind(const Metric& metric) {
   const bool isPlain = metric.unit == Unit::Number || metric.unit == Unit::Tokens ||
                        metric.unit == Unit::Blocks || metric.unit == Unit::Place || metric.unit == Unit::Text;
@@ -193,8 +193,7 @@ const std::vector<Metric>& table() {
        .key = "prompt",
        .unit = Unit::Tokens,
        .meaning = forTranslation(
-           "Metrics",
-           "tokens of the prompt: texts, what the chat template writes, and answers of inner steps"),
+           "Metrics", "tokens of the prompt: texts, tokens of the chat template, and answers of subqueries"),
        .events = kAccountEvents,
        .scopes = kPrompt,
        .ofTokens = [](const TokenAccount& account) { return account.total(); },
@@ -211,7 +210,7 @@ const std::vector<Metric>& table() {
        .better = Better::More,
        .meaning = forTranslation(
            "Metrics",
-           "prompt tokens whose keys and values were reused from the pool, relocated ones included"),
+           "prompt tokens whose keys and values were reused from the pool, including relocated tokens"),
        .events = kAccountEvents,
        .scopes = kPrompt,
        .ofTokens = [](const TokenAccount& account) { return account.cached(); },
@@ -232,8 +231,7 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "hit"),
        .key = "hit",
        .unit = Unit::Tokens,
-       .meaning =
-           forTranslation("Metrics", "prompt tokens that were reused at the position they were stored at"),
+       .meaning = forTranslation("Metrics", "prompt tokens that were reused at their stored position"),
        .events = kAccountEvents,
        .scopes = scopes(Scope::Run, Scope::Request, Scope::Node),
        .ofTokens = tokens<&TokenAccount::hit>},
@@ -242,8 +240,8 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "relocated"),
        .key = "relocated",
        .unit = Unit::Tokens,
-       .meaning = forTranslation(
-           "Metrics", "prompt tokens that were reused at another position than they were stored at"),
+       .meaning = forTranslation("Metrics",
+                                 "prompt tokens that were reused at another position than the stored one"),
        .events = kAccountEvents,
        .scopes = kPrompt,
        .ofTokens = tokens<&TokenAccount::relocated>,
@@ -254,9 +252,9 @@ const std::vector<Metric>& table() {
        .key = "computed_again",
        .unit = Unit::Tokens,
        .better = Better::Less,
-       .meaning = forTranslation(
-           "Metrics",
-           "prompt tokens that the pool had and the policy recomputed for this prompt; they are not cached"),
+       .meaning = forTranslation("Metrics",
+                                 "prompt tokens that the pool had and the policy recomputed for this prompt; "
+                                 "they do not count as cached"),
        .events = "block_looked_up, tokens_recomputed",
        .scopes = kPrompt,
        .ofTokens = tokens<&TokenAccount::again>,
@@ -295,7 +293,7 @@ const std::vector<Metric>& table() {
        .unit = Unit::Tokens,
        .meaning = forTranslation(
            "Metrics",
-           "prompt tokens that only the layout adds: padding and delimiter tokens, cached and computed ones"),
+           "prompt tokens that only the layout adds: padding and delimiter tokens, both cached and computed"),
        .events = "layout_applied",
        .scopes = kPrompt,
        .isRare = true,
@@ -306,8 +304,7 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "cropped"),
        .key = "cropped",
        .unit = Unit::Tokens,
-       .meaning = forTranslation(
-           "Metrics", "tokens of the chat template's text that the layout leaves out of the prompt"),
+       .meaning = forTranslation("Metrics", "tokens of the exact prompt that the layout truncates"),
        .events = "layout_applied",
        .scopes = scopes(Scope::Run, Scope::Request, Scope::Prediction, Scope::Comparison),
        .isRare = true,
@@ -347,7 +344,7 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "added"),
        .unit = Unit::Change,
        .better = Better::Less,
-       .meaning = forTranslation("Metrics", "how many more tokens a prompt has than in the exact layout"),
+       .meaning = forTranslation("Metrics", "change in the number of prompt tokens from the exact layout"),
        .events = "layout_applied",
        .scopes = kLayout,
        .ofLayout = [](const LayoutMetrics& layout) { return count(layout.added()); }},
@@ -370,7 +367,7 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "allocated"),
        .unit = Unit::Blocks,
        .better = Better::Less,
-       .meaning = forTranslation("Metrics", "blocks of the pool that the requests took for themselves"),
+       .meaning = forTranslation("Metrics", "blocks of the pool that were allocated for the requests"),
        .events = "block_allocated",
        .scopes = kCompared,
        .ofTotals = [](const Totals& totals) { return total(totals.allocatedBlocks); }},
@@ -378,7 +375,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "generated tokens"),
        .shortName = forTranslation("Metrics", "generated"),
        .unit = Unit::Tokens,
-       .meaning = forTranslation("Metrics", "tokens of the answers, end tokens included"),
+       .meaning = forTranslation("Metrics", "tokens of the answers, including end tokens"),
        .events = "token_generated, step_metrics",
        .scopes = kCompared,
        .ofTotals = [](const Totals& totals) { return total(totals.generatedTokens); }},
@@ -387,8 +384,9 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "TTFT"),
        .unit = Unit::Seconds,
        .better = Better::Less,
-       .meaning = forTranslation("Metrics",
-                                 "from the possible start of a step to its first token; in a run the median"),
+       .meaning = forTranslation(
+           "Metrics",
+           "time from the earliest possible start of a step to its first token; for a run, the median"),
        .events = "step_metrics",
        .scopes = kCompared,
        .isPlotted = true,
@@ -399,7 +397,8 @@ const std::vector<Metric>& table() {
        .unit = Unit::Seconds,
        .better = Better::Less,
        .meaning = forTranslation(
-           "Metrics", "mean time between the generated tokens of a step; of a run the median over its steps"),
+           "Metrics",
+           "mean time between the generated tokens of a step; for a run, the median over its steps"),
        .events = "step_metrics",
        .scopes = kCompared,
        .isPlotted = true,
@@ -409,7 +408,8 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "queue"),
        .unit = Unit::Seconds,
        .better = Better::Less,
-       .meaning = forTranslation("Metrics", "from the moment a step could start until it was admitted"),
+       .meaning =
+           forTranslation("Metrics", "time from the earliest possible start of a step to its admission"),
        .events = "step_metrics",
        .scopes = scopes(Scope::Request),
        .ofTotals = total<&Totals::queueTime>},
@@ -418,7 +418,7 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "whole run"),
        .unit = Unit::Seconds,
        .better = Better::Less,
-       .meaning = forTranslation("Metrics", "from the start of the run to its end"),
+       .meaning = forTranslation("Metrics", "time from the start of the run to its end"),
        .events = "run_started, run_finished",
        .scopes = scopes(Scope::Run, Scope::Comparison),
        .ofTotals = total<&Totals::whole>},
@@ -428,7 +428,7 @@ const std::vector<Metric>& table() {
        .unit = Unit::TokensPerSecond,
        .better = Better::More,
        .meaning = forTranslation(
-           "Metrics", "prompt tokens of the run over the time of the forward passes that compute some"),
+           "Metrics", "prompt tokens of the run, divided by the time of forward passes with prompt tokens"),
        .events = "batch_computed",
        .scopes = kStep,
        .ofTotals = total<&Totals::prefillRate>},
@@ -438,7 +438,7 @@ const std::vector<Metric>& table() {
        .unit = Unit::TokensPerSecond,
        .better = Better::More,
        .meaning = forTranslation(
-           "Metrics", "generated tokens of the run over the time of the forward passes that only decode"),
+           "Metrics", "generated tokens of the run, divided by the time of forward passes that only decode"),
        .events = "batch_computed",
        .scopes = kStep,
        .ofTotals = total<&Totals::decodeRate>},
@@ -460,9 +460,10 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "recent hit rate"),
        .unit = Unit::Share,
        .better = Better::More,
-       .meaning = forTranslation("Metrics",
-                                 "cached tokens / prompt tokens of the newest 1000 requests; a cleared cache "
-                                 "starts again, and recomputed tokens count as cached"),
+       .meaning =
+           forTranslation("Metrics",
+                          "cached tokens / prompt tokens of the newest 1000 requests since the cache was "
+                          "emptied; recomputed tokens count as cached"),
        .events = "request_admitted, cache_cleared",
        .scopes = kStep,
        .meter = recentHitRate,
@@ -472,8 +473,8 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "in partial blocks"),
        .unit = Unit::Tokens,
        .meaning = forTranslation("Metrics",
-                                 "prompt tokens in blocks that their segment does not fill; a cache of full "
-                                 "blocks alone computes them each time"),
+                                 "prompt tokens in partial blocks; a cache with only full blocks computes "
+                                 "these tokens each time"),
        .events = "span_table_laid_out",
        .scopes = scopes(Scope::Run, Scope::Node),
        .ofRun = tailOfRun,
@@ -491,7 +492,7 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "last prompt"),
        .unit = Unit::Tokens,
        .meaning =
-           forTranslation("Metrics", "prompt tokens of the last step alone, whose answer is that of the run"),
+           forTranslation("Metrics", "prompt tokens of only the last step, whose answer is the run's answer"),
        .events = kAccountEvents,
        .scopes = kRun,
        .ofRun =
@@ -503,7 +504,7 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "cached, last step"),
        .unit = Unit::Tokens,
        .better = Better::More,
-       .meaning = forTranslation("Metrics", "cached tokens of the last step alone"),
+       .meaning = forTranslation("Metrics", "cached tokens of only the last step"),
        .events = kAccountEvents,
        .scopes = kRun,
        .ofRun =
@@ -515,7 +516,7 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "computed, last step"),
        .unit = Unit::Tokens,
        .better = Better::Less,
-       .meaning = forTranslation("Metrics", "computed tokens of the last step alone"),
+       .meaning = forTranslation("Metrics", "computed tokens of only the last step"),
        .events = kAccountEvents,
        .scopes = kRun,
        .ofRun =
@@ -528,7 +529,7 @@ const std::vector<Metric>& table() {
        .unit = Unit::Seconds,
        .better = Better::Less,
        .meaning = forTranslation(
-           "Metrics", "time to first token of the last step alone, whose answer is that of the run"),
+           "Metrics", "time to first token of only the last step, whose answer is the run's answer"),
        .events = "step_metrics",
        .scopes = kRun,
        .ofRun = [](const RunFacts& run) -> Maybe {
@@ -555,7 +556,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "blocks"),
        .shortName = forTranslation("Metrics", "blocks"),
        .unit = Unit::Blocks,
-       .meaning = forTranslation("Metrics", "virtual blocks that hold the tokens of the prompts"),
+       .meaning = forTranslation("Metrics", "virtual blocks with the tokens of the prompts"),
        .events = "span_table_laid_out",
        .scopes = scopes(Scope::Run, Scope::Node),
        .ofRun = [](const RunFacts& run) { return ofEngine(run, blocksOfPrompts(run)); },
@@ -564,8 +565,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "hit blocks"),
        .shortName = forTranslation("Metrics", "hit"),
        .unit = Unit::Blocks,
-       .meaning =
-           forTranslation("Metrics", "virtual blocks that were found at the position they were stored at"),
+       .meaning = forTranslation("Metrics", "virtual blocks that were hits at their stored position"),
        .events = "block_looked_up",
        .scopes = kRun,
        .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.hit); }},
@@ -573,7 +573,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "relocated blocks"),
        .shortName = forTranslation("Metrics", "relocated"),
        .unit = Unit::Blocks,
-       .meaning = forTranslation("Metrics", "virtual blocks that were found at another position"),
+       .meaning = forTranslation("Metrics", "virtual blocks that were hits at another position"),
        .events = "block_looked_up",
        .scopes = kRun,
        .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.relocated); }},
@@ -581,7 +581,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "partial hits"),
        .shortName = forTranslation("Metrics", "partial"),
        .unit = Unit::Blocks,
-       .meaning = forTranslation("Metrics", "virtual blocks whose first tokens only were found"),
+       .meaning = forTranslation("Metrics", "virtual blocks with a hit only for their first tokens"),
        .events = "block_looked_up",
        .scopes = kRun,
        .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.partial); }},
@@ -589,7 +589,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "missed blocks"),
        .shortName = forTranslation("Metrics", "missed"),
        .unit = Unit::Blocks,
-       .meaning = forTranslation("Metrics", "virtual blocks that were not found"),
+       .meaning = forTranslation("Metrics", "virtual blocks without a hit"),
        .events = "block_looked_up",
        .scopes = kRun,
        .ofRun = [](const RunFacts& run) { return ofEngine(run, run.blocks.missed); }},
@@ -749,7 +749,7 @@ const std::vector<Metric>& table() {
        .shortName = forTranslation("Metrics", "first relocated"),
        .unit = Unit::Place,
        .meaning = forTranslation("Metrics",
-                                 "the first block of the first prompt that was found at another position, "
+                                 "the first block of the first prompt that was a relocated hit, "
                                  "counted from 0 as in the views"),
        .events = "block_looked_up",
        .scopes = kRun,
@@ -821,7 +821,7 @@ const std::vector<Metric>& table() {
        .better = Better::More,
        .meaning = forTranslation(
            "Metrics",
-           "places of the answer at which policy and full prefill have the same most likely token"),
+           "positions of the answer where policy and full prefill have the same most likely token"),
        .events = "fidelity_measured",
        .scopes = kRun,
        .ofFidelity = [](const FidelityMetrics& fidelity) { return count(fidelity.agreeing); },
@@ -830,7 +830,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "compared tokens"),
        .shortName = forTranslation("Metrics", "compared"),
        .unit = Unit::Tokens,
-       .meaning = forTranslation("Metrics", "places of the answer that were compared with a full prefill"),
+       .meaning = forTranslation("Metrics", "positions of the answer that were compared with a full prefill"),
        .events = "fidelity_measured",
        .scopes = kRun,
        .ofFidelity = [](const FidelityMetrics& fidelity) { return count(fidelity.tokens); },
@@ -841,7 +841,7 @@ const std::vector<Metric>& table() {
        .unit = Unit::Number,
        .better = Better::More,
        .meaning = forTranslation("Metrics",
-                                 "steps to which a full prefill, decoding on its own, gives the same tokens"),
+                                 "steps for which a greedy answer after a full prefill has the same tokens"),
        .events = "fidelity_measured",
        .scopes = kRun,
        .ofFidelity = [](const FidelityMetrics& fidelity) { return count(fidelity.sameAnswers); },
@@ -852,7 +852,7 @@ const std::vector<Metric>& table() {
        .unit = Unit::Number,
        .better = Better::Less,
        .meaning = forTranslation("Metrics",
-                                 "distance between the attention of the answer and that of a full prefill, "
+                                 "distance between the attention with the policy and with full prefill, "
                                  "mean over layers, 0 to √2"),
        .events = "fidelity_measured",
        .scopes = kRun,
@@ -863,7 +863,7 @@ const std::vector<Metric>& table() {
        .name = forTranslation("Metrics", "answer"),
        .shortName = forTranslation("Metrics", "answer"),
        .unit = Unit::Text,
-       .meaning = forTranslation("Metrics", "the text that the run answered"),
+       .meaning = forTranslation("Metrics", "the answer text of the run"),
        .events = "run_finished",
        .scopes = kRun,
        .ofRun = [](const RunFacts& run) -> Maybe { return run.outcome ? Maybe(run.answer) : std::nullopt; }},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the one table of metrics. The window, the command line, CSV files, lessons, the server's /metrics
-// and the manual use it. They take names, units, meanings and values from it. Open this file to add a metric.
+// Defines the table of all metrics: names, units, meanings and values. The window, the command line, CSV
+// files, lessons, the server's /metrics and the manual use this table. Open this file to add a metric.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -21,12 +21,12 @@
 
 namespace spanscope::metrics {
 
-/// The things that a metric can have a value for.
+/// The kinds of objects for which a metric can have a value.
 enum class Scope : std::uint8_t {
   Run = 1,
   Request = 2,
   Node = 4,         ///< the tokens of a node and the nodes below it, in all prompts of a run
-  Prediction = 8,   ///< a run before it runs
+  Prediction = 8,   ///< a query before it runs
   Comparison = 16,  ///< shown in comparisons of runs or steps
   Pool = 32         ///< the pool of a session, at one moment or over all evicted blocks
 };
@@ -37,27 +37,28 @@ enum class Better : std::uint8_t { Neither, More, Less };
 /// How a run's value follows from the values of its requests, for metrics with a meter.
 enum class Over : std::uint8_t { Sum, Last };
 
-/// The action that must be done before a metric has a value.
+/// The action that is necessary before a metric has a value.
 enum class Needs : std::uint8_t {
   Run,
   Fidelity  ///< the fidelity of the run was measured
 };
 
-/// A row of the table. Words are marked by forTranslation("Metrics", …), and have no full stop.
+/// A row of the table. Texts are marked by forTranslation("Metrics", …) and have no full stop.
 struct Metric {
-  const char* id;             ///< "cached-tokens": lower case, words of letters. Files and tests use the id.
+  const char* id;             ///< "cached-tokens": words of lower-case letters; files and tests use the id
   const char* name;           ///< "cached tokens"
   const char* shortName;      ///< "cached": for a narrow column, and after a number ("12 cached")
-  const char* key = nullptr;  ///< name in the object `account` of JSON; null: the metric is not there
+  const char* key = nullptr;  ///< name in the JSON object `account`; null: the object does not have the
+                              ///< metric
   Unit unit = Unit::Number;
   Better better = Better::Neither;
   const char* meaning = "";  ///< one sentence
-  const char* events = "";   ///< names of the events that the value comes from, separated by ", "
+  const char* events = "";   ///< names of the events that determine the value, separated by ", "
   Scopes scopes = 0;         ///< of Scope
   bool isRare = false;       ///< left out of comparisons if the value is 0
   bool isPlotted = false;    ///< has its own card in the view of metrics
 
-  // The functions that compute the value. The first one that is set counts.
+  // The functions that compute the value. The first function that is set is used.
   std::int64_t (*ofTokens)(const TokenAccount& account) = nullptr;
   std::optional<Value> (*ofTotals)(const Totals& totals) = nullptr;  ///< preferred to ofTokens, except for
                                                                      ///< nodes
@@ -69,12 +70,12 @@ struct Metric {
   MakeMeter meter = nullptr;
   Over over = Over::Sum;
   Needs needs = Needs::Run;
-  /// Computes the bounds of the value before the run. This function is used besides the others.
+  /// Computes the bounds of the value before the run, in addition to the other functions.
   std::optional<CountRange> (*ofPrediction)(const PredictedAccount& account) = nullptr;
 
   bool isOf(Scope scope) const { return (scopes & static_cast<Scopes>(scope)) != 0; }
-  /// Returns the value for a request, or for a run by its totals. Nothing: the value is not known. Unknown is
-  /// never 0.
+  /// Returns the value for a request, or for a run by its totals. Returns nothing if the value is unknown; an
+  /// unknown value is never 0.
   std::optional<Value> of(const Totals& totals) const;
   std::optional<Value> of(const RunFacts& run) const;
   std::optional<Value> of(const RunFacts& run, const NodePath& node) const;
@@ -92,7 +93,8 @@ struct Metric {
 
 /// Returns all metrics in the order of the views.
 std::span<const Metric> all();
-/// Finds a metric by its id. Lessons write spaces instead of hyphens: "cached tokens". Null: there is none.
+/// Finds a metric by its id, with hyphens or, as in lessons, spaces ("cached tokens"). Returns null if there
+/// is no such metric.
 const Metric* find(std::string_view id);
 /// Returns the metric with this id, which must be in the table.
 const Metric& get(std::string_view id);

@@ -12,13 +12,13 @@
 namespace spanscope::metrics {
 namespace {
 
-constexpr double kSecond = 1e-9;  // of a nanosecond
+constexpr double kSecond = 1e-9;  // seconds per nanosecond
 
 double seconds(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) * kSecond;
 }
 
-/// Times of a file can be anything.
+/// Times in a file can be any number, so differences must not overflow.
 std::int64_t between(std::int64_t earlier, std::int64_t later) {
   std::int64_t passed = 0;
   return __builtin_sub_overflow(later, earlier, &passed) ? std::numeric_limits<std::int64_t>::max() : passed;
@@ -29,9 +29,9 @@ std::int64_t between(std::int64_t earlier, std::int64_t later) {
 ResidencySampler::ResidencySampler(double rate) : m_rate(rate) {
   if (rate > 0 && rate <= 1) return;
   throw Failure({.file = {},
-                 .place = "share of the blocks that are followed",
+                 .place = "share of followed blocks",
                  .found = std::to_string(rate),
-                 .expected = "more than 0 and at most 1"});
+                 .expected = "a number above 0 and at most 1"});
 }
 
 void ResidencySampler::take(const trace::Event& event) {
@@ -46,13 +46,13 @@ void ResidencySampler::take(const trace::Event& event) {
     if (found != m_followed.end()) found->second.stored = true;
   } else if (const auto* shared = std::get_if<trace::BlockShared>(&event.payload)) {
     const auto found = m_followed.find(shared->block);
-    // What is shared before it was stored is computed for both: nothing is used again.
+    // A block that is shared before it is stored is computed for both requests. This is not a use.
     if (found == m_followed.end() || !found->second.stored) return;
     std::vector<std::int64_t>& uses = found->second.uses;
     if (uses.size() == kMostUses) uses.erase(uses.begin());
     uses.push_back(event.time);
   } else if (const auto* removed = std::get_if<trace::BlockRemoved>(&event.payload)) {
-    // What has grown is still there, and more.
+    // A partial block that grew is still in the pool.
     if (removed->reason == trace::RemovalReason::Grown) return;
     const auto found = m_followed.find(removed->block);
     if (found == m_followed.end()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures how long blocks stay in the pool until they are evicted, and when they were used. These times show
-// whether a pool is too small. Open this file to change a metric of the pool.
+// Measures how long blocks stay in the pool until eviction, and when they are used. These times show whether
+// a pool is too small. Open this file to change a metric of the pool.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -19,13 +19,13 @@ namespace spanscope::metrics {
 struct Residency {
   BlockId block = kNullBlock;
   std::int64_t lifetime = 0;       ///< from its allocation to its eviction
-  std::int64_t idle = 0;           ///< from its last use to its eviction; never used: its lifetime
-  std::vector<std::int64_t> gaps;  ///< between its newest uses, the oldest first; at most kMostUses − 1
+  std::int64_t idle = 0;           ///< from its last use to its eviction; for an unused block, its lifetime
+  std::vector<std::int64_t> gaps;  ///< times between its newest uses, the oldest first; at most kMostUses − 1
   bool operator==(const Residency&) const = default;
 };
 
-/// Follows the blocks of a trace, event by event. A block is used when a request references its stored
-/// content again. Blocks that are not evicted do not count, e.g. after the cache was cleared.
+/// Follows the blocks of a trace, event by event. A use of a block is a request that references its stored
+/// content. Blocks that are not evicted do not count, e.g. cleared blocks.
 class ResidencySampler {
  public:
   static constexpr std::size_t kMostUses = 4;  ///< number of remembered uses of a block
@@ -46,7 +46,7 @@ class ResidencySampler {
   };
 
   double m_rate;
-  double m_due = 0;  ///< number of blocks to follow next; at 1, one block is followed
+  double m_due = 0;  ///< grows by m_rate per allocation; at 1, the allocated block is followed
   std::map<BlockId, Followed> m_followed;
   std::vector<Residency> m_evicted;
 };
@@ -65,19 +65,19 @@ ResidencyMetrics metricsOf(const std::vector<Residency>& evicted);
 /// Numbers of blocks by their state.
 struct PoolCounts {
   std::int32_t shared = 0;    ///< two or more requests reference the block
-  std::int32_t unshared = 0;  ///< exactly one request references it
-  std::int32_t cached = 0;    ///< no request references it, and a lookup can find it
-  std::int32_t free = 0;      ///< it has no content
+  std::int32_t unshared = 0;  ///< exactly one request references the block
+  std::int32_t cached = 0;    ///< no request references the block, and a lookup can find it
+  std::int32_t free = 0;      ///< the block has no content
   std::int32_t inUse() const { return shared + unshared; }
   std::int32_t filled() const { return inUse() + cached; }
   /// Adds `by` to the count for a block in this state.
   void count(std::int32_t references, bool isCached, std::int32_t by = 1);
   bool operator==(const PoolCounts&) const = default;
 };
-/// The null block does not count.
+/// Returns the counts without the null block.
 PoolCounts countsOf(const trace::PoolReplay& pool);
 
-/// The values that metrics of a pool are computed from. Absent: not reported.
+/// The input values for metrics of a pool. Absent: not reported.
 struct PoolFacts {
   std::optional<PoolCounts> blocks{};   ///< at one moment
   std::optional<std::int64_t> peak{};   ///< the largest number of blocks in use

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the account of a prompt before it runs. Each count is exact or has bounds. Open this file to add a
+// Defines the predicted token account of a prompt. Each count is exact or has bounds. Open this file to add a
 // predicted count.
 #pragma once
 

@@ -128,7 +128,7 @@ std::vector<NodeRange> rangesOf(const RequestFacts& request, const NodePath& nod
 void RunFactsCollector::take(const trace::BlockLookedUp& block, const trace::Event& event) {
   Request& request = m_requests[event.request];
   const trace::BlockPlace place{block.segment, block.virtualIndex};
-  // What a request finds when it goes on after a preemption is mostly its own.
+  // The hits of a request that resumes after a preemption are mostly its own blocks.
   if (!request.lookedUp.emplace(place, request.facts.lookups.size()).second) return;
   request.facts.lookups.push_back(block);
   request.facts.tokens.take(block, m_blockSize);
@@ -213,7 +213,7 @@ std::optional<Error> RunFactsCollector::take(const trace::Event& event) {
           } else if constexpr (std::is_same_v<Kind, trace::RequestAdmitted>) {
             if (!facts.admitted) facts.admitted = payload;
           } else if constexpr (std::is_same_v<Kind, trace::StepMetrics>) {
-            // Some sources report nothing else of a request.
+            // Some sources report only step metrics of a request.
             if (!facts.admitted) facts.admitted = admittedBy(payload);
             if (payload.generatedTokens > 0) facts.timeToFirstToken = payload.timeToFirstToken;
           } else if constexpr (std::is_same_v<Kind, trace::BlockLookedUp>) {

@@ -22,7 +22,7 @@
 
 namespace spanscope::metrics {
 
-/// The values of one request, or of all requests of a run. Absent: not known. Unknown is never 0.
+/// The values of one request, or of all requests of a run. Absent: unknown; an unknown value is never 0.
 struct Totals {
   /// How the tokens of the prompts got their keys and values. Absent: a server does not report its hits.
   std::optional<PromptAccount> account{};
@@ -74,7 +74,7 @@ struct BlockCounts {
 /// The sums of a run over all its requests, from its events.
 struct RunValues {
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;  ///< including relocated ones
+  std::int64_t cachedTokens = 0;  ///< including relocated tokens
   std::int64_t relocatedTokens = 0;
   std::int64_t computedTokens = 0;
   std::int64_t generatedTokens = 0;
@@ -93,40 +93,40 @@ struct RunFacts {
   std::string model;  ///< the model's name without its folder
   std::string policy;
   std::string answer;
-  std::optional<trace::RunOutcome> outcome;  ///< known after the end
+  std::optional<trace::RunOutcome> outcome;  ///< set after the end of the run
   std::int32_t layers = 0;
   std::int32_t blockSize = 16;  ///< tokens, at least 1
   std::int64_t poolBlocks = 0;  ///< without the null block
   RunValues measured;
   PromptAccount account;  ///< sum of all prompts
-  bool isRemote = false;  ///< whether servers answered some of its steps; their blocks and passes are not
-                          ///< reported
+  bool isRemote = false;  ///< whether servers answered some steps; servers do not report blocks and passes.
   /// Whether `account` includes every prompt. A server may not report its hits.
   bool isAccounted = true;
   BlockCounts blocks;
   std::int64_t passes = 0;              ///< passes that computed at least one row of the run
-  std::int64_t decodePasses = 0;        ///< passes among these that computed no row of a prompt
+  std::int64_t decodePasses = 0;        ///< of these passes, those that computed no row of a prompt
   std::int64_t mostRows = 0;            ///< max rows of the run in one pass
   std::optional<double> prefillRate;    ///< tokens per second, over its passes that compute a prompt
   std::optional<double> decodeRate;     ///< tokens per second, over its passes that only decode
   Metered metered{};                    ///< values of all its requests
   std::vector<RequestFacts> requests;   ///< in the order in which they started
   std::optional<LayoutMetrics> layout;  ///< sum of its prompts; absent: every prompt has the exact layout
-  std::optional<trace::FidelityMetrics> fidelity;  ///< known after its measurement
+  std::optional<trace::FidelityMetrics> fidelity;  ///< set after the measurement
 };
 
 /// Returns the totals of a run.
 Totals totalsOf(const RunFacts& run);
 /// Returns how the tokens of one prompt got their keys and values. Nothing before its admission.
 std::optional<PromptAccount> accountOf(const RequestFacts& request);
-/// Returns the visible tokens of a prompt, in view order.
+/// Returns the visible tokens of a prompt, in the order of the view.
 std::vector<ViewToken> tokensInView(const RequestFacts& request);
-/// Returns the visible virtual blocks of a prompt, in view order. Lessons count blocks from 0 in this order.
+/// Returns the visible virtual blocks of a prompt, in the order of the view. Lessons count these blocks from
+/// 0.
 std::vector<trace::BlockPlace> blocksInView(const RequestFacts& request, std::int32_t blockSize);
 /// Returns the block of a token.
 trace::BlockPlace blockOf(const ViewToken& token, std::int32_t blockSize);
-/// Returns the first local token after the full blocks of a segment. The tail is empty if the segment has
-/// only full blocks.
+/// Returns the first local token after the full blocks of a segment. The partial block is empty if the
+/// segment has only full blocks.
 std::int32_t tailBegin(const trace::SegmentInfo& segment, std::int32_t blockSize);
 /// A range of local tokens that belongs to a node or to a node below it.
 struct NodeRange {

@@ -14,7 +14,7 @@ namespace {
 
 using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// How many of begin … end − 1 are in none of the ranges.
+/// Returns how many of begin … end − 1 are outside of all ranges.
 std::int64_t uncovered(Ranges ranges, std::int64_t begin, std::int64_t end) {
   std::sort(ranges.begin(), ranges.end());
   std::int64_t count = 0;
@@ -27,12 +27,14 @@ std::int64_t uncovered(Ranges ranges, std::int64_t begin, std::int64_t end) {
   return count + std::max<std::int64_t>(0, end - at);
 }
 
-/// A file may claim any counts: a sum that is too large is the largest one.
+/// Adds without overflow, because a file may contain any counts. A sum that is too large becomes the largest
+/// number.
 void addCount(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
 }
 
-/// Whether `link` holds tokens begin, begin + 1, … of `original`, at the same positions, in view of more.
+/// Whether `link` repeats tokens begin, begin + 1, … of `original` at the same positions, but attends to more
+/// tokens.
 bool repeats(const trace::SegmentInfo& link, const trace::SegmentInfo& original, std::int64_t begin) {
   const auto count = static_cast<std::int64_t>(link.tokens.size());
   return !link.hidden && !link.independent && link.scope != 0 && link.visibleBegin == 0 && count > 0 &&
@@ -108,7 +110,7 @@ void RequestTokens::takeTable(std::span<const trace::SegmentInfo> segments) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const auto place = static_cast<std::uint32_t>(i);
     const auto length = static_cast<std::int64_t>(segments[i].tokens.size());
-    // The rest of the segment follows, or the whole of it stands hidden before.
+    // The rest of the segment follows, or the whole segment is hidden before.
     if (i + 1 < segments.size() && segments[i + 1].visibleBegin > 0 &&
         repeats(segments[i], segments[i + 1], segments[i + 1].visibleBegin - length)) {
       m_originals[place] = {
@@ -274,7 +276,7 @@ PromptAccount RequestTokens::account(std::span<const trace::SegmentInfo> segment
   }
   account.prompt.computed = std::max<std::int64_t>(0, account.prompt.computed);
   account.beside = std::max<std::int64_t>(0, promptTokens - visibleTokens(segments));
-  // The engine's sums leave out copies: a token that was not found and is computed twice counts there once.
+  // The engine's sums do not include copies. There, a miss that is computed twice counts once.
   for (const auto& [index, known] : m_segments) {
     if (known.again.empty() || index >= segments.size() || segments[index].hidden) continue;
     const Ranges found = foundIn(index);
@@ -317,7 +319,7 @@ void TokenAccounts::take(RequestId request, const trace::Payload& payload) {
     if (ended->outcome != trace::StepOutcome::Stopped && ended->outcome != trace::StepOutcome::Failed)
       m_requests[request].tokens.setRead();
   } else if (const auto* metrics = std::get_if<trace::StepMetrics>(&payload)) {
-    // Some sources report nothing else of a request.
+    // Some sources report only step metrics of a request.
     std::optional<trace::RequestAdmitted>& first = m_requests[request].admitted;
     if (!first) first = admittedBy(*metrics);
   }

@@ -24,7 +24,7 @@ struct TokenAccount {
   std::int64_t computed = 0;   ///< misses
   /// Cache hits that the policy recomputes, so that they attend to the whole prompt.
   std::int64_t again = 0;
-  std::int64_t padded = 0;   ///< padding and delimiter tokens among all these
+  std::int64_t padded = 0;   ///< padding and delimiter tokens in the counts above
   std::int64_t cropped = 0;  ///< tokens that the layout truncates; the other counts do not include them
   std::int64_t total() const { return hit + relocated + computed + again; }
   std::int64_t cached() const { return hit + relocated; }
@@ -36,13 +36,14 @@ struct TokenAccount {
 struct PromptAccount {
   /// The visible tokens. Together with `unread` these are all tokens of the prompt.
   TokenAccount prompt;
-  /// Misses that no forward pass has computed. The request was stopped, failed, or still runs.
+  /// Misses that no forward pass has computed, because the request was stopped, failed or still runs.
   std::int64_t unread = 0;
-  /// Number of tokens that only the policy needs. The answer does not attend to hidden segments and hidden
-  /// beginnings. Tokens of `prompt.computed` count here if the policy also recomputed them.
+  /// Number of tokens that only the policy needs. Such tokens are in hidden segments and hidden beginnings,
+  /// to which the answer does not attend. Tokens of `prompt.computed` also count here if the policy
+  /// recomputed them.
   std::int64_t beside = 0;
   std::int64_t total() const { return prompt.total() + unread; }
-  /// The number of tokens of the same prompt in the exact layout.
+  /// Returns the number of tokens of the same prompt in the exact layout.
   std::int64_t text() const { return total() - prompt.padded + prompt.cropped; }
   PromptAccount& operator+=(const PromptAccount& other);
   bool operator==(const PromptAccount&) const = default;
@@ -54,7 +55,7 @@ struct FoundTokens {
   std::int64_t count = 0;  ///< number of hits from `begin` on
   bool relocated = false;
 };
-/// Reads a lookup event. `blockSize` is in tokens and at least 1.
+/// Returns the hits of a lookup event. `blockSize` is in tokens, at least 1.
 FoundTokens foundTokens(const trace::BlockLookedUp& block, std::int64_t blockSize);
 
 /// Counts tokens [begin, end) of a segment. The hits in that segment are in `found`.
@@ -68,14 +69,14 @@ class RequestTokens {
   /// Finds the segments whose first tokens are recomputed (policy link).
   void take(const trace::SpanTableLaidOut& table) { takeTable(table.segments); }
   void takeTable(std::span<const trace::SegmentInfo> segments);
-  /// Number of such first tokens in these segments.
+  /// Returns the number of recomputed first tokens in these segments.
   static std::int64_t linkedTokens(std::span<const trace::SegmentInfo> segments);
   /// Takes the tokens that the layout added and truncated.
   void take(const trace::LayoutApplied& applied);
-  /// Only the first lookup of a block counts. A resumed request mostly finds its own blocks. `blockSize` is
-  /// in tokens and at least 1.
+  /// Takes a lookup. Only the first lookup of a block counts, because a resumed request finds mostly its own
+  /// blocks. `blockSize` is in tokens, at least 1.
   void take(const trace::BlockLookedUp& block, std::int64_t blockSize);
-  /// Takes the recomputed tokens. The last event counts.
+  /// Takes the recomputed tokens. Only the last such event counts.
   void take(const trace::TokensRecomputed& recomputed);
   /// Takes the rows of a forward pass.
   void take(const trace::BatchEntry& entry);
@@ -84,17 +85,18 @@ class RequestTokens {
   bool isRead() const { return m_isRead; }
 
   /// Counts tokens [begin, end) of a segment. Misses count as computed, even before a pass computes them.
-  /// Truncated tokens belong to no segment. They count for the whole prompt only.
+  /// Truncated tokens belong to no segment and count only for the whole prompt.
   TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
-  /// The positions of the recomputed tokens of a segment, ascending.
+  /// Returns the positions of the recomputed tokens of a segment, ascending.
   std::vector<std::int32_t> again(std::uint32_t segment) const;
-  /// Number of truncated tokens of a message or answer.
+  /// Returns the number of truncated tokens of a message or answer.
   std::int64_t cropped(const NodePath& node) const;
-  /// Number of misses among tokens [begin, end) that no pass has computed.
+  /// Returns the number of misses among tokens [begin, end) that no pass has computed.
   std::int64_t unread(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
   /// Counts all visible tokens, as of() does.
   TokenAccount prompt(std::span<const trace::SegmentInfo> segments) const;
-  /// The same without unread tokens. `promptTokens` is the engine's own count.
+  /// Returns the account of the prompt. Unread tokens are a separate count. `promptTokens` is the engine's
+  /// count.
   PromptAccount account(std::span<const trace::SegmentInfo> segments, std::int64_t promptTokens) const;
 
  private:
@@ -105,15 +107,15 @@ class RequestTokens {
     std::vector<std::int32_t> again;  ///< local tokens, ascending
     Ranges computed;                  ///< in the order of passes
   };
-  /// A second copy of the tokens of a segment, computed with fewer earlier tokens.
+  /// Another segment with the same tokens, computed with fewer earlier tokens.
   struct Original {
     std::uint32_t segment = 0;
     std::int64_t shift = 0;   ///< local token j of the segment is token j + shift of the original
-    std::int64_t length = 0;  ///< of the segment, in tokens
+    std::int64_t length = 0;  ///< length of the segment in tokens
   };
 
   Ranges foundIn(std::uint32_t segment) const;
-  /// Number of tokens [begin, end) that are not in `known` but are hits in the original of the segment.
+  /// Returns the number of tokens [begin, end) that are hits in the segment's original but not in `known`.
   std::int64_t repeated(std::uint32_t segment, const Ranges& known, std::int64_t begin,
                         std::int64_t end) const;
 
@@ -124,21 +126,21 @@ class RequestTokens {
   bool m_isRead = false;
 };
 
-/// Number of visible tokens of these segments.
+/// Returns the number of visible tokens of these segments.
 std::int64_t visibleTokens(std::span<const trace::SegmentInfo> segments);
 
-/// The account of a prompt whose segments are not reported. The admission has the counts.
+/// Returns the account of a prompt whose segments are not reported. The counts come from the admission.
 PromptAccount accountOf(const trace::RequestAdmitted& admitted);
-/// The admission of a request for which the trace has only step metrics.
+/// Makes the admission of a request for which the trace has only step metrics.
 trace::RequestAdmitted admittedBy(const trace::StepMetrics& metrics);
 
 /// Collects the accounts of requests from events.
 class TokenAccounts {
  public:
-  /// `blockSize` is in tokens and at least 1. An event with the pool replaces it.
+  /// `blockSize` is in tokens, at least 1. An event with the pool's state replaces this number.
   explicit TokenAccounts(std::int32_t blockSize = 16) : m_blockSize(blockSize) {}
 
-  /// `request`: the number in Event::request of the payload.
+  /// Takes a payload. `request` is the number in Event::request.
   void take(RequestId request, const trace::Payload& payload);
   /// Returns the account of a request. All counts are 0 before its admission.
   PromptAccount of(RequestId request) const;

@@ -48,7 +48,7 @@ struct Collector {
     if (event.request != 0) requests[event.request].finished = true;
   }
   void operator()(const trace::BlockLookedUp& e) const {
-    // A resumed request mostly finds itself, which says nothing about reuse.
+    // A resumed request finds mostly its own blocks, so its hits are not reuse.
     if (requests[event.request].preempted) return;
     ++stats.blocksLookedUp;
     if (e.outcome == trace::LookupOutcome::Hit) ++stats.blocksHit;
@@ -130,7 +130,7 @@ TraceStats stats(std::span<const trace::Event> events) {
     hitRates.take(event);
     residencies.take(event);
     accounts.take(event.request, event.payload);
-    // A request of no run is the replay of another, which was counted.
+    // A request without a run is the replay of another request, which was already counted.
     const bool isPass = std::holds_alternative<trace::BatchComputed>(event.payload);
     if (event.run == 0 && (event.request != 0 || isPass)) continue;
     if (event.run != 0) runs.insert(event.run);
@@ -205,7 +205,7 @@ std::string statsTable(const TraceStats& s) {
     add(/*id:not-known-found*/ "  whose cached tokens are unknown", s.unaccountedRequests);
     add("    their prompt tokens", s.unaccountedTokens);
   }
-  // Cached, recomputed and computed add up to the prompts, as in the window.
+  // The sum of cached, recomputed and computed is the number of prompt tokens, as in the window.
   add(name("prompt-tokens"), s.account.total());
   add("  " + shortName("cached-tokens"), s.account.prompt.cached());
   add("  of them " + shortName("relocated-tokens"), s.account.prompt.relocated);
@@ -220,7 +220,7 @@ std::string statsTable(const TraceStats& s) {
   const double prompt = static_cast<double>(std::max<std::int64_t>(1, s.account.total()));
   add(name("hit-rate"),
       trace::shareNumber(static_cast<double>(s.account.prompt.cached()) / prompt, 1) + " %");
-  // Where the window holds all there was, the two are one.
+  // If the window has all requests, both rates are equal.
   if (s.recent.requests > 0 && static_cast<std::uint64_t>(s.recent.requests) < s.requests)
     add("  " + shortName("recent-hit-rate"),
         trace::shareNumber(s.recent.rate(), 1) + " % of " +
@@ -243,7 +243,7 @@ std::string statsTable(const TraceStats& s) {
     add("preemptions", s.preemptions);
     add("  tokens to resume with", s.resumedTokens);
     add("  resumed from cache", s.resumedCachedTokens);
-    add("  computed again", s.recomputedTokens);
+    add("  recomputed", s.recomputedTokens);
   }
   if (s.attentionLeftOut > 0) add("attention left out", counted(s.attentionLeftOut, "record"));
   add(name("passes"), s.passes);

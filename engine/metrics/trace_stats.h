@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums over all events of a trace, for `spanq trace stats`. Open this file to add a sum.
+// Computes sums over all events of a trace, for `spanq trace stats`. Open this file to add a sum.
 #pragma once
 
 #include "engine/metrics/meters.h"
@@ -13,8 +13,8 @@
 
 namespace spanscope::metrics {
 
-/// Sums over a trace. Times are seconds. The tokens of a request come from its StepMetrics. Without these,
-/// they come from its other events.
+/// Sums over a trace. Times are seconds. The tokens of a request come from its StepMetrics. Without
+/// StepMetrics, they come from its other events.
 struct TraceStats {
   std::uint64_t events = 0;
   std::uint64_t lost = 0;  ///< events that snapshots replaced
@@ -24,11 +24,11 @@ struct TraceStats {
   std::uint64_t finishedRequests = 0;
   std::uint64_t servedRequests = 0;       ///< requests that servers answered
   std::uint64_t unaccountedRequests = 0;  ///< requests whose server reported no hits
-  std::int64_t unaccountedTokens = 0;     ///< their prompt tokens; no other count has them
+  std::int64_t unaccountedTokens = 0;     ///< prompt tokens of these requests; no other count includes them
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;  ///< including relocated ones
+  std::int64_t cachedTokens = 0;  ///< including relocated tokens
   std::int64_t relocatedTokens = 0;
-  std::int64_t computedTokens = 0;  ///< of prompts
+  std::int64_t computedTokens = 0;  ///< computed prompt tokens
   std::int64_t generatedTokens = 0;
   PromptAccount account;  ///< sum over all prompts, as in the window
   double hitRate = 0;     ///< cached / prompt tokens; 0 without prompts
@@ -45,14 +45,14 @@ struct TraceStats {
   std::uint64_t blocksCopied = 0;
   ResidencyMetrics residency;  ///< medians over the evicted contents
   std::uint64_t preemptions = 0;
-  /// These sums are over preempted and resumed requests. The counts above leave them out.
-  std::int64_t resumedTokens = 0;        ///< of prompts and answers
-  std::int64_t resumedCachedTokens = 0;  ///< the cache hits among them
-  std::int64_t recomputedTokens = 0;     ///< computed before, evicted, and computed again
-  std::uint64_t attentionLeftOut = 0;    ///< records of attention beyond the limit of their run
+  /// These sums are over preempted and resumed requests. The counts above do not include these requests.
+  std::int64_t resumedTokens = 0;        ///< computed prompt tokens and answers
+  std::int64_t resumedCachedTokens = 0;  ///< cache hits among these tokens
+  std::int64_t recomputedTokens = 0;     ///< tokens that were computed, evicted, and recomputed
+  std::uint64_t attentionLeftOut = 0;    ///< attention records beyond the limit of their run
   std::uint64_t passes = 0;
   double meanRowsPerPass = 0;
-  double passTime = 0;           ///< all passes
+  double passTime = 0;           ///< time of all passes
   double timeToFirstToken = 0;   ///< median over the steps that generated a token; 0 without such steps
   double interTokenLatency = 0;  ///< median over the steps that generated two tokens or more; 0 without such
                                  ///< steps

@@ -47,8 +47,8 @@ AdapterConfig readAdapterConfig(const std::filesystem::path& path) {
       path, kMostConfigBytes, "the configuration of an adapter", [](const JsonPlace& config) {
         const std::string type = config.text("peft_type").value_or("LORA");
         if (type != "LORA") throw config.field("peft_type").fail(checkpoint::inQuotes(type), "\"LORA\"");
-        refuseFlag(config, "use_dora", "weights that are split into size and direction are not computed");
-        refuseFlag(config, "fan_in_fan_out", "matrices are rows of outputs");
+        refuseFlag(config, "use_dora", "weights that are split into size and direction are not supported");
+        refuseFlag(config, "fan_in_fan_out", "each matrix row must belong to one output");
         const std::string bias = config.text("bias").value_or("none");
         if (bias != "none") throw config.field("bias").fail(checkpoint::inQuotes(bias), "\"none\"");
         refuseEntries(config, "modules_to_save");
@@ -78,7 +78,7 @@ std::vector<float> valuesOf(const checkpoint::SafetensorsTensor& tensor, const s
   return values;
 }
 
-/// Returns the name of the matrix that a tensor belongs to: "model.layers.0.self_attn.q_proj".
+/// Returns the name of a tensor's matrix: "model.layers.0.self_attn.q_proj".
 std::optional<std::string> matrixOf(std::string_view name, std::string_view ending) {
   if (!name.starts_with(kPrefix) || !name.ends_with(ending)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
@@ -96,7 +96,7 @@ std::map<std::string, LowRankPair> pairsOf(const checkpoint::SafetensorsFile& pa
       pair.rank = static_cast<std::int64_t>(tensor.shape[0]);
       pair.columns = static_cast<std::int64_t>(tensor.shape[1]);
     } else if (!matrixOf(name, kUp)) {
-      throw Failure({file, name, "such a tensor",
+      throw Failure({file, name, "an unknown tensor",
                      "only " + std::string(kPrefix) + "….lora_A.weight and ….lora_B.weight"});
     }
   }
@@ -105,14 +105,14 @@ std::map<std::string, LowRankPair> pairsOf(const checkpoint::SafetensorsFile& pa
     if (!matrix) continue;
     const auto found = pairs.find(*matrix);
     if (found == pairs.end())
-      throw Failure(
-          {file, name, "no tensor " + std::string(kPrefix) + *matrix + std::string(kDown), "both of a pair"});
+      throw Failure({file, name, "no tensor " + std::string(kPrefix) + *matrix + std::string(kDown),
+                     "both tensors of a pair"});
     LowRankPair& pair = found->second;
     pair.up = valuesOf(tensor, name, file);
     pair.rows = static_cast<std::int64_t>(tensor.shape[0]);
     if (static_cast<std::int64_t>(tensor.shape[1]) != pair.rank) {
       throw Failure({file, name, "shape " + checkpoint::shapeText(tensor.shape),
-                     "a rank of " + std::to_string(pair.rank) + ", as its other half has"});
+                     "a rank of " + std::to_string(pair.rank) + ", like the other half of the pair"});
     }
     const auto rank = static_cast<double>(pair.rank);
     const auto scale = static_cast<float>(config.alpha / (config.dividesByRoot ? std::sqrt(rank) : rank));

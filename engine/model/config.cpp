@@ -28,7 +28,7 @@ using checkpoint::inQuotes;
 using checkpoint::JsonPlace;
 
 constexpr const char* kConfiguration = "the configuration of a model";
-/// The source of an end token that is named by no file.
+/// The source of an end token that no file names.
 constexpr const char* kFamilyDefaults = "the defaults of the model type";
 
 /// Returns the found part of an error for a name that is no computable family.
@@ -37,7 +37,7 @@ std::string foundFor(const std::string& name, const JsonPlace& config) {
   return inQuotes(name) + (reason ? ", which is not computed: " + *reason : "");
 }
 
-/// The family that the file names, in one field or two. Two fields must not differ.
+/// Returns the family that the file names in one or two fields. Two fields must not differ.
 const Architecture& findArchitecture(const JsonPlace& config) {
   const auto names = config.texts("architectures");
   const auto type = config.text("model_type");
@@ -47,14 +47,14 @@ const Architecture& findArchitecture(const JsonPlace& config) {
   }
   const Architecture* typed = type ? architectureByModelType(*type) : nullptr;
   if (!names.empty() && named == nullptr) {
-    // A model of pictures has the type of its text part, or the text part has that of the model.
+    // A model of pictures has the type of its text part, or its text part has the type of the model.
     const bool isKnown = otherArchitecture(names.front()).has_value() || typed != nullptr || !type;
     throw config.field("architectures")
         .fail(foundFor(isKnown ? names.front() : *type, config), "a model of the type " + modelTypes());
   }
   if (!type) {
     if (named != nullptr) return *named;
-    throw config.field("model_type").fail("nothing, and no architectures either", modelTypes());
+    throw config.field("model_type").fail("no model type and no architectures", modelTypes());
   }
   if (typed != nullptr && (named == nullptr || named == typed)) return *typed;
   if (named != nullptr) throw config.field("model_type").fail(inQuotes(*type), inQuotes(named->modelType));
@@ -118,8 +118,8 @@ void addEndTokens(const JsonPlace& fields, const std::string& source, ModelConfi
     addEndToken(result.endTokens, narrow(id), file);
 }
 
-/// Whether the family has an end token that the file does not mention. In a vocabulary of another size, the
-/// token may not exist.
+/// Adds the family's end tokens if the file names none. In a vocabulary of another size, such a token may not
+/// exist.
 void addDefaultEndToken(const JsonPlace& stated, const JsonPlace& config, ModelConfig& result) {
   if (stated.value().contains("eos_token_id")) return;
   for (const std::int64_t id : config.integers("eos_token_id", 0, kMaxVocabulary)) {
@@ -313,7 +313,7 @@ std::string fingerprint(const ModelConfig& config) {
 
 namespace {
 
-/// By their names on the hub: ldsjmdy/Tulu3-Block-FT and those of hxia7.
+/// The names on the Hugging Face hub: ldsjmdy/Tulu3-Block-FT and the checkpoints of hxia7.
 constexpr std::array<std::string_view, 5> kNames = {"Tulu3-Block-FT", "Llama-3.2-1B-Block-FT",
                                                     "Llama-3.1-8B-Block-FT", "Qwen3-8B-Block-FT",
                                                     "qwen3-4b-blockdist"};
@@ -351,8 +351,8 @@ std::vector<std::int64_t> layersByKind(const ModelConfig& config) {
 }
 
 std::string kindText(const AttentionKind& kind) {
-  std::string text = kind.window == 0 ? "all" : counted(kind.window, "token");
-  if (!kind.rotary) return text + ", not turned";
+  std::string text = kind.window == 0 ? "all tokens" : counted(kind.window, "token");
+  if (!kind.rotary) return text + ", not rotated";
   text += ", base " + numberText(kind.rotary->theta);
   if (kind.rotary->turned > 0) text += ", the first " + std::to_string(kind.rotary->turned) + " of each head";
   const std::string scaling = scalingText(kind);
@@ -368,7 +368,7 @@ std::string kindText(const AttentionKind& kind) {
 }  // namespace
 
 std::string scalingText(const AttentionKind& kind) {
-  if (!kind.rotary) return "not turned";
+  if (!kind.rotary) return "not rotated";
   const RotarySpec& rotary = *kind.rotary;
   if (rotary.linearFactor != 1) return "linear, × " + numberText(rotary.linearFactor);
   if (rotary.llama3 || !rotary.factors.empty()) return "llama3";
@@ -388,7 +388,7 @@ std::string attentionText(const ModelConfig& config) {
   std::string text;
   for (std::size_t kind = 0; kind < counts.size(); ++kind) {
     if (!text.empty()) text += "; ";
-    text += counted(counts[kind], "layer") + (counts[kind] == 1 ? " sees " : " see ") +
+    text += counted(counts[kind], "layer") + (counts[kind] == 1 ? " attends to " : " attend to ") +
             kindText(config.kind(kind));
   }
   return text;
@@ -397,7 +397,7 @@ std::string attentionText(const ModelConfig& config) {
 std::string relocationText(const ModelConfig& config) {
   std::string text =
       /*id:same-at-every-place*/
-      "scores depend only on how far apart two tokens stand, so a stored span is the same at every place";
+      "scores depend only on the distance of two tokens, so a stored span is the same at every position";
   const std::vector<std::int64_t> counts = layersByKind(config);
   std::int64_t windowed = 0;
   std::int32_t widest = 0;
@@ -407,14 +407,15 @@ std::string relocationText(const ModelConfig& config) {
     widest = std::max(widest, config.kind(kind).window);
   }
   if (const std::int64_t step = positionStepOf(config); step > 0) {
-    text = "queries are scaled by their absolute position, in steps of " + counted(step, "token") +
-           ": a stored span is the same at every place up to the first step, and beyond it only where it was "
-           "computed; besides, scores depend only on how far apart two tokens stand";
+    text =
+        "queries are scaled by their absolute position, in steps of " + counted(step, "token") +
+        ": a stored span is the same at every position up to the first step. After the first step, it is the "
+        "same only where it was computed. Otherwise, scores depend only on the distance of two tokens";
   }
   if (windowed == 0) return text;
   return text + "; in " + std::to_string(windowed) + " of " + counted(config.layers, "layer") +
-         /*id:token-sees-last*/ " a token sees only the last " + counted(widest, "token") +
-         " of the view, and what stands further away reaches it by way of other layers or of tokens between";
+         /*id:token-sees-last*/ " a token attends only to the last " + counted(widest, "token") +
+         " of the view. More distant tokens reach it through other layers or through the tokens between";
 }
 
 namespace {

@@ -213,8 +213,8 @@ bool isPublishedForBlockAttention(const std::filesystem::path& path);
 /// tokens". For long contexts: "LongRoPE, for up to 4096 tokens".
 std::string scalingText(const AttentionKind& kind);
 
-/// Describes the window and rotation of the layers of each kind. Example: "26 layers … 512 tokens, base
-/// 10000; 5 layers … all, base 1000000, linear, × 8".
+/// Describes the window and rotation of the layers of each kind. Example: "26 layers attend to 512 tokens,
+/// base 10000; 5 layers attend to all tokens, base 1000000, linear, × 8".
 std::string attentionText(const ModelConfig& config);
 
 /// Describes in one or two sentences how a stored span can be used at another position.

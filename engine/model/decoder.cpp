@@ -56,7 +56,7 @@ void checkRange(const std::vector<Number>& values, std::int64_t end, const char*
 void checkBatch(const Batch& batch, const ModelConfig& config, const compute::KvShape& store) {
   if (store.layers != config.layers || store.heads != config.keyValueHeads ||
       store.headSize != config.headSize) {
-    refuse("KV store", "the shape of another model", "the shape that kvShape gives");
+    refuse("KV store", "the shape of another model", "the shape from kvShape");
   }
   const std::size_t rows = batch.tokens.size();
   if (batch.localIndices.size() != rows || batch.slots.size() != rows) {
@@ -76,10 +76,10 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   if (batch.narrowingLayers.size() != batch.narrowings.size() ||
       !std::is_sorted(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), std::less_equal<>())) {
     refuse("narrowing layers", counted(batch.narrowingLayers.size(), "layer"),
-           "an ascending one for each of " + counted(batch.narrowings.size(), "narrowing"));
+           "one, ascending, for each of " + counted(batch.narrowings.size(), "narrowing"));
   }
   if (batch.vectorsWanted && !batch.narrowings.empty())
-    refuse("vectors", "a pass that is narrowed", "one in which every row goes through all layers");
+    refuse("vectors", "a narrowed pass", "a pass in which every row goes through all layers");
   checkRange(batch.mass.runs, static_cast<std::int64_t>(batch.runs.size()), "mass runs");
   if (!batch.mass.keySpans.empty()) {
     if (batch.mass.keySpans.size() != batch.mass.runs.size())
@@ -109,7 +109,7 @@ void checkTied(const ModelConfig& config, const WeightSource& source, const char
   source.requireWhole();
   if (isSame) return;
   throw Failure({fileOf(source, other), other, "other values than in " + std::string(table),
-                 "the same, as tie_word_embeddings says"});
+                 "equal values, because tie_word_embeddings is set"});
 }
 
 /// Returns the pair that an adapter adds to a matrix of the model; null if there is none.
@@ -123,7 +123,7 @@ const LowRankPair* pairFor(const Adapter* adapter, const std::string& name, std:
     throw Failure(
         {adapter->directory().string(), name,
          std::to_string(pair.rows) + " × " + std::to_string(pair.columns),
-         std::to_string(rows) + " × " + std::to_string(columns) + /*id:as-the-model*/ ", as the model has"});
+         std::to_string(rows) + " × " + std::to_string(columns) + /*id:as-the-model*/ ", as in the model"});
   }
   return &pair;
 }
@@ -131,15 +131,15 @@ const LowRankPair* pairFor(const Adapter* adapter, const std::string& name, std:
 void refuseSurplus(const ModelConfig& config, const Adapter& adapter, const std::set<std::string>& adapted) {
   for (const auto& [name, pair] : adapter.pairs()) {
     if (adapted.contains(name)) continue;
-    throw Failure({adapter.directory().string(), name, "such a matrix",
-                   "those of " + config.architecture + " with " + counted(config.layers, "layer")});
+    throw Failure({adapter.directory().string(), name, "an unknown matrix",
+                   "a matrix of " + config.architecture + " with " + counted(config.layers, "layer")});
   }
 }
 
 /// Refuses results that are not finite. Samples and searches of such numbers would be meaningless.
 [[noreturn]] void refuseResult(const char* found, const char* what, const std::string& model) {
   throw Failure({model, "forward pass", std::string(found) + " among the " + what,
-                 "finite numbers: the weights may be damaged, or not fit the configuration"});
+                 "finite numbers: the weights may be damaged, or may not fit the configuration"});
 }
 
 void checkResult(std::span<const float> values, const char* what, const std::string& model) {
@@ -194,14 +194,14 @@ struct Decoder::Impl {
   std::vector<Read> tensors;  ///< the weights that were read, as they were stored
   std::string weightsDigest;
   std::shared_ptr<const WeightSource> lender;  ///< while weights are borrowed
-  std::vector<Weight*> borrowed;               ///< the borrowed ones of these weights, the last first
+  std::vector<Weight*> borrowed;               ///< the borrowed weights among them, the last first
   bool hasRun = false;
 
   // Activations. They are kept between passes, so that their memory is reused.
   std::unique_ptr<Tensor> residual, normed, queries, keys, values, headNormed, attended, gate, up, logits;
   std::unique_ptr<Tensor> added, addedNormed;  ///< what attention or the MLP adds to the residual
   std::unique_ptr<Tensor> lowRank;             ///< between the two matrices of an adapter
-  std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the rows that are wanted
+  std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the requested rows
   std::unique_ptr<Tensor> scores, kept;                            ///< of rows that may be left out
 
   Impl(const ModelConfig& model, std::string sourceName, compute::Backend& device)
@@ -403,7 +403,7 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
                           batch.narrowingLayers.end();
 
   const Tensor& all = entering(*residual, layer.beforeAttention);
-  // In sequence: a device may compute products of the same rows together.
+  // These calls are consecutive, so that a device can compute products of the same rows together.
   if (isAttended && !isNarrowed) multiply(all, layer.query, false, *queries);
   multiply(all, layer.key, false, *keys);
   multiply(all, layer.value, false, *values);
@@ -422,7 +422,7 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
   backend.attend(pass, *queries, store, number, observed, *attended);
 }
 
-/// After the last layer's attention, only the wanted rows continue.
+/// After the last layer's attention, only the requested rows continue.
 void Decoder::Impl::keepWantedRows(const compute::Pass& pass) {
   backend.gatherRows(pass, compute::RowList::Wanted, *residual, *keptResidual);
   backend.gatherRows(pass, compute::RowList::Wanted, *attended, *keptAttended);
@@ -468,7 +468,8 @@ void Decoder::Impl::runLayers(const Batch& batch, const Passes& passes, compute:
   if (!batch.logitRows.empty()) computeLogits(batch, pass);
 }
 
-/// Computes the logits of the rows in `normed`. These begin with the rows whose logits are wanted.
+/// Computes the logits of the rows in `normed`. The first rows of `normed` are the rows whose logits are
+/// requested.
 void Decoder::Impl::computeLogits(const Batch& batch, compute::Pass& pass) {
   const Tensor* rows = normed.get();
   if (!batch.hiddenRows.empty()) {

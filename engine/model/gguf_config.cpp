@@ -44,14 +44,15 @@ void readHeads(const GgufKeys& keys, ModelConfig& config) {
   }
   const std::int64_t values = keys.integer("attention.value_length", kMaxHeadSize, config.headSize);
   if (values != config.headSize)
-    throw keys.fail("attention.value_length", std::to_string(values), "that of the keys");
+    throw keys.fail("attention.value_length", std::to_string(values), "the length of the keys");
 }
 
-/// How the file stretches the context of its model.
+/// Reads how the file extends the context of its model.
 void readScaling(const GgufKeys& keys, const ModelConfig& config, RotarySpec& rotary) {
   constexpr double kMost = 1e6;
   const std::string* type = keys.text("rope.scaling.type");
-  // As in llama.cpp: a factor without a type divides all frequencies. Its older name counts, too.
+  // As in llama.cpp: a factor without a type divides all frequencies. The older key of the factor is valid
+  // too.
   const std::string kind = type == nullptr ? "linear" : *type;
   constexpr const char* kFactor = "rope.scaling.factor";
   const char* key = keys.has(kFactor) || !keys.has("rope.scale_linear") ? kFactor : "rope.scale_linear";
@@ -66,7 +67,7 @@ void readScaling(const GgufKeys& keys, const ModelConfig& config, RotarySpec& ro
         keys.integer("rope.scaling.original_context_length", kMaxPositions, config.maxPositions);
     yarn.betaFast = keys.number("rope.scaling.yarn_beta_fast", 1e-3, kMost, yarn.betaFast);
     yarn.betaSlow = keys.number("rope.scaling.yarn_beta_slow", 1e-3, kMost, yarn.betaSlow);
-    // The weight of the factor that is divided by; the other one is taken for 1.
+    // The weight of the factor in the divisor. In the dividend, the weight is 1.
     const double weightOfAll = keys.number("rope.scaling.yarn_log_multiplier", 0, kMost, 0);
     rotary.attentionScale *= static_cast<float>(yarnScale(factor, 1) / yarnScale(factor, weightOfAll));
     rotary.yarn = yarn;
@@ -83,7 +84,7 @@ RotarySpec readRope(const GgufKeys& keys, const ModelConfig& config) {
   if (turned % 2 != 0) throw keys.fail("rope.dimension_count", std::to_string(turned), "an even number");
   if (turned != config.headSize) rotary.turned = turned;
   readScaling(keys, config, rotary);
-  // Llama 3.1 and later: what each frequency is divided by.
+  // Llama 3.1 and later: the divisor of each frequency.
   rotary.factors = keys.factors("rope_freqs.weight", turned / 2);
   LongRope rope;
   rope.shortFactors = keys.factors("rope_factors_short.weight", turned / 2);
@@ -91,7 +92,7 @@ RotarySpec readRope(const GgufKeys& keys, const ModelConfig& config) {
   if (!rotary.factors.empty() || (rope.shortFactors.empty() && rope.longFactors.empty())) return rotary;
   if (rope.shortFactors.empty() || rope.longFactors.empty()) {
     throw Failure({keys.file().path().string(), "rope_factors_short.weight, rope_factors_long.weight",
-                   "one of them", "both or none"});
+                   "one of the two", "both or neither"});
   }
   rope.originalMaxPositions =
       keys.integer("rope.scaling.original_context_length", kMaxPositions, config.maxPositions);
@@ -99,12 +100,12 @@ RotarySpec readRope(const GgufKeys& keys, const ModelConfig& config) {
   return rotary;
 }
 
-/// The size of the table of tokens gives the number; the key may be missing.
+/// Returns the number of tokens from the size of their table. The key may be missing.
 std::int64_t vocabularyOf(const GgufFile& file, const GgufKeys& keys) {
   const auto table = file.tensors().find("token_embd.weight");
   if (table == file.tensors().end() || table->second.tensor.shape.size() != 2) {
     throw Failure({file.path().string(), "token_embd.weight", "no such matrix",
-                   "the table of tokens: a model with its weights"});
+                   "the table of tokens (the file must contain the weights)"});
   }
   const auto rows = static_cast<std::int64_t>(table->second.tensor.shape[1]);
   const std::int64_t stated = keys.integer("vocab_size", kMaxVocabulary, rows);
@@ -153,8 +154,8 @@ namespace {
 
 using checkpoint::GgufValue;
 
-/// When an unread key changes nothing. llama.cpp's use of each key is in its src/llama-model.cpp and
-/// src/models.
+/// The values of an unread key that change nothing. For the use of each key in llama.cpp, see its
+/// src/llama-model.cpp and src/models.
 enum class Harmless : std::uint8_t {
   Always,            ///< about another part of the file, or of no effect without another key
   Off,               ///< 0, false, or a list of zeros
@@ -229,7 +230,7 @@ bool isOff(const GgufValue& value) {
   return numberOf(value) == 0.0;
 }
 
-/// The base of the frequencies of the layers that have a window, or of those that have none.
+/// Returns the base of the frequencies of the layers with a window, or of the layers without one.
 bool hasTheta(const ModelConfig& config, bool windowed, std::optional<double> theta) {
   for (std::size_t i = 0; i < config.kinds(); ++i) {
     const AttentionKind& kind = config.kind(i);
@@ -296,10 +297,9 @@ void GgufKeys::refuseUnused(const ModelConfig& config) const {
     if (!whole.starts_with(prefix) || m_used.contains(whole)) continue;
     const std::string key = whole.substr(prefix.size());
     if (isKnown(key, value, config)) continue;
-    throw fail(
-        key, valueText(value),
-        "no such key, or a value without effect: the program does not compute what this key asks for, so "
-        "its logits would be wrong");
+    throw fail(key, valueText(value),
+               "no such key, or a value without effect (Spanscope does not support this key, so the logits "
+               "would be wrong)");
   }
 }
 
@@ -383,7 +383,7 @@ std::vector<float> GgufKeys::factors(const std::string& tensor, std::int64_t cou
     throw failure("type " + stored.typeName(), "F32");
   if (stored.elements() != count) {
     throw failure(counted(stored.elements(), "factor"),
-                  std::to_string(count) + ", one for each pair of a head that is turned");
+                  std::to_string(count) + ", one for each rotated pair of a head");
   }
   std::vector<float> values(static_cast<std::size_t>(count));
   compute::widen(compute::WeightFormat::F32, stored.data.data(), count, values.data());

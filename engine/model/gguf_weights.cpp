@@ -205,7 +205,7 @@ class GgufWeights final : public WeightSource {
     const auto own = m_names.find(name);
     if (own == m_names.end()) {
       throw Failure(
-          {m_file.path().string(), m_naming.inFile(name), "no such tensor", "one of shape " + expected});
+          {m_file.path().string(), m_naming.inFile(name), "no such tensor", "a tensor of shape " + expected});
     }
     const GgufFile::Located& located = m_file.tensors().at(own->second);
     // Outermost dimension first, as in the rest of the engine.

@@ -88,8 +88,8 @@ std::vector<std::byte> randomElements(std::size_t blocks, std::int64_t columns,
                                      : randomPattern<std::uint16_t>(blocks, columns, type, seed);
 }
 
-/// All tensors of one input width and format read from one pattern, each from another offset. So no two
-/// tensors of a model are equal, and the host needs a fraction of the model's size.
+/// All tensors of one input width and format read from one pattern, each from another offset. No two tensors
+/// of a model are therefore equal, and the host needs a fraction of the model's size.
 class RandomWeights : public WeightSource {
  public:
   RandomWeights(const ModelConfig& config, std::uint64_t seed, compute::WeightFormat format)
@@ -126,7 +126,7 @@ class RandomWeights : public WeightSource {
 
   compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
     const auto found = m_places.find(name);
-    if (found == m_places.end()) throw Failure({m_name, name, "no such tensor", "one of the model's"});
+    if (found == m_places.end()) throw Failure({m_name, name, "no such tensor", "a tensor of the model"});
     const Place& place = found->second;
     if (place.rows != rows || place.columns != columns) {
       throw Failure({m_name, name, std::to_string(place.rows) + " × " + std::to_string(place.columns),
@@ -152,7 +152,7 @@ class RandomWeights : public WeightSource {
  private:
   using Kind = std::pair<std::int64_t, compute::WeightFormat>;  ///< columns and format
 
-  /// A vector has no packed format. Nor has a matrix whose rows are no whole number of blocks.
+  /// A vector has no packed format. A matrix whose rows are not a whole number of blocks has none either.
   const compute::WeightFormatInfo& formatFor(const NamedTensor& tensor) const {
     const compute::WeightFormatInfo& info = compute::infoOf(m_format);
     const bool fits = !info.isPacked() || (tensor.isMatrix() && tensor.columns % info.blockElements == 0);

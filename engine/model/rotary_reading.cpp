@@ -17,7 +17,7 @@ using checkpoint::JsonPlace;
 
 constexpr double kMaxRopeFactor = 1e6;
 
-/// The field beside the scaling counts before the one in it, as in transformers.
+/// As in transformers, the field beside the scaling has priority over the field in the scaling.
 std::int64_t originalPositions(const JsonPlace& config, const JsonPlace& fields, std::int64_t otherwise) {
   constexpr const char* kField = "original_max_position_embeddings";
   if (config.has(kField)) return config.integer(kField, 1, kMaxPositions);
@@ -31,7 +31,7 @@ Llama3Scaling readLlama3(const JsonPlace& config, const JsonPlace& fields, std::
   scaling.highFrequencyFactor = fields.number("high_freq_factor", 1e-6, kMaxRopeFactor);
   scaling.originalMaxPositions = originalPositions(config, fields, maxPositions);
   if (scaling.highFrequencyFactor <= scaling.lowFrequencyFactor) {
-    throw fields.field("high_freq_factor").fail("no more than low_freq_factor", "more than low_freq_factor");
+    throw fields.field("high_freq_factor").fail("at most low_freq_factor", "more than low_freq_factor");
   }
   return scaling;
 }
@@ -64,7 +64,7 @@ std::vector<float> readFactors(const JsonPlace& fields, const char* name, std::i
   const std::vector<double> numbers = fields.numbers(name, 1e-6, kMaxRopeFactor);
   if (numbers.size() != static_cast<std::size_t>(pairs)) {
     throw fields.field(name).fail(counted(numbers.size(), "factor"),
-                                  std::to_string(pairs) + ", one for each pair that is turned");
+                                  std::to_string(pairs) + ", one for each rotated pair");
   }
   std::vector<float> factors(numbers.size());
   std::transform(numbers.begin(), numbers.end(), factors.begin(),
@@ -88,7 +88,7 @@ void readLongRope(const JsonPlace& config, const JsonPlace& fields, const ModelC
   result.longRope = std::move(rope);
 }
 
-/// `rope_scaling` of older files and `rope_parameters` of newer ones say the same in the same words.
+/// `rope_scaling` of older files and `rope_parameters` of newer files have the same fields.
 void readScaling(const JsonPlace& config, const JsonPlace& fields, const ModelConfig& model,
                  RotarySpec& result) {
   const char* typeField = fields.has("rope_type") ? "rope_type" : "type";
@@ -106,8 +106,8 @@ void readScaling(const JsonPlace& config, const JsonPlace& fields, const ModelCo
     const bool isDynamic = type == "dynamic";
     throw fields.field(typeField).fail(
         inQuotes(type), std::string("\"default\", \"linear\", \"llama3\", \"yarn\" or \"longrope\"") +
-                            (isDynamic ? "; with dynamic scaling the same key differs with the length "
-                                         "of the prompt, so nothing stored can be used again"
+                            (isDynamic ? "; with dynamic scaling, a key depends on the length "
+                                         "of the prompt, so stored keys cannot be reused"
                                        : "; others are not supported"));
   }
 }
@@ -137,7 +137,7 @@ RotarySpec parseRotary(const JsonPlace& config, const ModelConfig& model, double
                        const std::string& kind) {
   auto newer = config.object("rope_parameters");
   if (newer && newer->value().contains(kind)) newer = newer->object(kind);
-  // Only objects by type know of another type than this.
+  // Only an object for each type describes types other than kMainKind.
   const bool isMain = kind == kMainKind;
   const auto older = isMain ? config.object("rope_scaling") : std::nullopt;
   const std::array<const JsonPlace*, 3> places{isMain ? &config : nullptr, older ? &*older : nullptr,
@@ -162,7 +162,7 @@ RotarySpec parseRotary(const JsonPlace& config, const ModelConfig& model, double
     if (fields == nullptr || !fields->has("rope_theta")) continue;
     const double value = fields->number("rope_theta", 1, kMaxRopeTheta);
     if (base && value != *base)
-      throw fields->field("rope_theta").fail("another value than elsewhere in the file", "the same");
+      throw fields->field("rope_theta").fail("two different values in the file", "the same");
     base = value;
   }
   result.theta = base.value_or(theta);

@@ -76,7 +76,7 @@ struct Extra {
 
 constexpr std::array kExtras = {
     // transformers before 4.32 saved the frequencies of the rotary embedding with every layer. Some later
-    // versions save them once. Spanscope takes them from the configuration.
+    // versions save them once. Spanscope computes them from the configuration.
     Extra{"model.layers.", ".self_attn.rotary_emb.inv_freq"},
     Extra{"model.rotary_emb.inv_freq", ""},
     // Some trainers also saved their tables of cosines and sines.
@@ -122,10 +122,10 @@ void refuseSurplus(const ModelConfig& config, const WeightSource& source, const 
     names += (names.empty() ? "" : ", ") + checkpoint::inQuotes(surplus[i].name);
   if (surplus.size() > kNamed) names += " and " + std::to_string(surplus.size() - kNamed) + " more";
   throw Failure({surplus.front().file, "",
-                 (surplus.size() == 1 ? "a tensor that the model has no use for: "
-                                      : /*id:tensors-model-no*/ "tensors that the model has no use for: ") +
+                 (surplus.size() == 1 ? "a tensor that the model does not use: "
+                                      : /*id:tensors-model-no*/ "tensors that the model does not use: ") +
                      names,
-                 "only those of " + config.architecture + " with " + counted(config.layers, "layer") +
+                 "only the tensors of " + config.architecture + " with " + counted(config.layers, "layer") +
                      ", as config.json describes it"});
 }
 

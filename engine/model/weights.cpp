@@ -234,7 +234,7 @@ class SafetensorsWeights final : public WeightSource {
     const std::vector<std::uint64_t> vector = {wide};
     const std::string expected = rows == 1 ? checkpoint::shapeText(vector) : checkpoint::shapeText(matrix);
     if (found == m_tensors.end()) {
-      throw Failure({m_directory.string(), name, "no such tensor", "one of shape " + expected});
+      throw Failure({m_directory.string(), name, "no such tensor", "a tensor of shape " + expected});
     }
     const checkpoint::SafetensorsTensor& tensor = found->second.tensor;
     if (tensor.shape != matrix && !(rows == 1 && tensor.shape == vector)) {
@@ -508,7 +508,7 @@ Adapter arrange(const Adapter& adapter, const ModelConfig& config) {
   for (const auto& [name, pair] : adapter.pairs()) {
     bool isWhole = false;
     for (const auto& [whole, parts] : arrangement.wholes()) {
-      // A matrix of another height is refused by its own name, as the model has no such matrix.
+      // A matrix of another height keeps its name. The model has no such matrix, so the decoder refuses it.
       if (!name.ends_with(whole) || pair.rows != arrangement.rowsOf(whole)) continue;
       isWhole = true;
       const std::string before = name.substr(0, name.size() - whole.size());

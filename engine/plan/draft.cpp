@@ -103,7 +103,7 @@ class DraftMaker {
       result.temperature = *value;
       if (!std::isfinite(*value) || *value < 0) {
         problem(place + "/temperature", "the temperature " + std::to_string(*value),
-                /*id:finite-number-up*/ "a finite number from 0 up");
+                /*id:finite-number-up*/ "a finite number of at least 0");
       }
     }
     return result;
@@ -121,8 +121,8 @@ class DraftMaker {
     return draft;
   }
 
-  /// Takes over the fields of one node. Documents and texts with a key belong to operators that were resolved
-  /// before.
+  /// Copies the fields of one node. Documents and texts with a key belong to operators that are already
+  /// resolved.
   class Fields {
    public:
     Fields(DraftMaker& maker, Draft& draft, std::string step)
@@ -254,7 +254,7 @@ std::string labelOf(const Draft& draft) {
   return label;
 }
 
-/// Whether two drafts read the same. Their places in the query do not matter.
+/// Whether two drafts are equal, except for their places in the query.
 bool areAlike(const Draft& a, const Draft& b) {
   if (a.op != b.op || a.join != b.join || a.role != b.role || a.text != b.text || a.form != b.form ||
       a.count != b.count || a.inputs != b.inputs || a.settings != b.settings ||
@@ -270,7 +270,7 @@ bool areAlike(const Draft& a, const Draft& b) {
 class TreeWriter {
  public:
   std::vector<TreeLine> take() {
-    if (m_leftOut) m_lines.push_back({0, "", "… and more than fits here", false});
+    if (m_leftOut) m_lines.push_back({0, "", "… and more lines", false});
     return std::move(m_lines);
   }
 
@@ -307,7 +307,7 @@ namespace {
 constexpr std::size_t kOutlineBytes = 400;
 constexpr std::string_view kEllipsis = "…";
 
-/// At most `limit` bytes, cut between characters.
+/// Returns at most `limit` bytes, truncated between characters.
 std::string_view cut(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return text;
   std::size_t end = limit;
@@ -315,7 +315,7 @@ std::string_view cut(std::string_view text, std::size_t limit) {
   return text.substr(0, end);
 }
 
-/// Writes an outline and stops when it is too long. A huge draft then takes no longer than a small one.
+/// Writes an outline and stops when it is too long. The time for a huge draft is therefore limited.
 class OutlineWriter {
  public:
   std::string write(const Draft& draft) {
@@ -346,7 +346,7 @@ class OutlineWriter {
     addChildren(draft.children);
   }
 
-  /// Equal neighbours are written once, with their number.
+  /// Writes equal adjacent nodes once, with their number.
   void addChildren(const std::vector<Draft>& children) {
     m_text += "(";
     std::string last;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the draft: the tree that the rewrite rules change. It is the query after earlier steps have
-// resolved their parts. Each node knows its origin in the query. Open this file before you write a rewrite
+// Defines the draft: the tree that the rewrite rules change. It is the query after its parameters and
+// documents were resolved. Each node knows its origin in the query. Open this file before you write a rewrite
 // rule.
 #pragma once
 
@@ -60,11 +60,11 @@ struct Draft {
   const char* name() const;
 };
 
-/// Whether the draft gives no token of a prompt. Such a draft is a message without text, a print, a dropped
+/// Whether the draft gives no tokens to a prompt. Such a draft is a message without text, a print, a dropped
 /// step or a join without children.
 bool givesNothing(const Draft& draft);
 /// Whether a message gives no tokens. A system message without text is not silent. Some chat templates write
-/// its turn, and it replaces their own system message.
+/// a turn for it, and it replaces their own system message.
 bool isSilent(const Draft& message);
 
 /// The size of a tree, in the units of PlanLimits.
@@ -82,8 +82,8 @@ Draft makeDraft(const query::Node& query, float defaultTemperature, OutputForm o
 /// Max number of lines of a tree. One more line has the number of the lines that are left out.
 inline constexpr std::size_t kMaxTreeLines = 2000;
 
-/// Returns the draft from the top down, one line per node. No line is marked as changed. Equal neighbours are
-/// one line with their number.
+/// Returns the draft from the top down, one line per node. No line is marked as changed. Equal adjacent nodes
+/// share one line, which shows their number.
 std::vector<TreeLine> treeOf(const Draft& draft);
 
 // Short texts for the user: a draft on one line, and texts in quotes.

@@ -27,7 +27,7 @@ const char* formName(OutputForm form) {
     case OutputForm::Continuation:
       return "continuing its prompt";
     case OutputForm::Recomputed:
-      return "computed anew";
+      return "recomputed";
     case OutputForm::Reused:
       return "reused, approximate";
   }
@@ -40,9 +40,9 @@ std::string times(std::uint32_t count) {
 
 std::string describe(const PromptLength& length, const std::string& unit) {
   std::string text = counted(length.text, unit) + " of messages";
-  if (length.answerTokens > 0) text += ", at most " + counted(length.answerTokens, "token") + " of replies";
+  if (length.answerTokens > 0) text += ", at most " + counted(length.answerTokens, "token") + " of answers";
   if (length.openAnswers > 0) {
-    text += ", " + counted(length.openAnswers, "reply", "replies") + " without a limit";
+    text += ", " + counted(length.openAnswers, "answer", "answers") + " without a limit";
   }
   return text;
 }
@@ -55,7 +55,7 @@ class Explainer {
     std::uint32_t plies = 0;
     for (const Step& step : plan.steps) plies = std::max(plies, step.ply + 1);
     for (std::uint32_t ply = 0; ply < plies; ++ply) {
-      line(0, fmt::format("Ply {}", ply));
+      line(0, fmt::format("Level {}", ply));
       for (std::size_t i = 0; i < plan.steps.size(); ++i) {
         if (plan.steps[i].ply == ply) writeStep(i, plan.steps[i]);
       }
@@ -111,12 +111,12 @@ class Explainer {
   }
 
   void writeCostOf(std::size_t indent, const PlanCost& cost, const std::string& unit) {
-    line(indent, "generates       " + std::to_string(cost.generates));
+    line(indent, "steps           " + std::to_string(cost.generates));
     line(indent, "all prompts     " + describe(cost.prompts, unit));
     line(indent, "longest prompt  " + describe(cost.longest, unit));
     std::string tokens = fmt::format("at most {}", cost.newTokens);
     if (cost.openGenerates > 0) {
-      tokens += ", and " + counted(cost.openGenerates, "generate") + " without a limit";
+      tokens += ", and " + counted(cost.openGenerates, "step") + " without a limit";
     }
     line(indent, "new tokens      " + tokens);
   }
@@ -140,7 +140,7 @@ class Explainer {
     if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
       line(indent, fmt::format("{} {}", query::roleName(message->role), quoted(message->text, kTextBytes)));
     } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
-      line(indent, fmt::format("reply of step {}, {}", output->step, formName(output->form)));
+      line(indent, fmt::format("answer of step {}, {}", output->step, formName(output->form)));
     } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
       line(indent, run->children.empty() ? "nothing" : "in order");
       for (const PromptNode& child : run->children) writePrompt(indent + 1, child);
@@ -157,7 +157,7 @@ class Explainer {
       if (const auto* message = std::get_if<PromptMessage>(&item.value)) {
         line(1, fmt::format("{} {}", query::roleName(message->role), quoted(message->text, kTextBytes)));
       } else {
-        line(1, fmt::format("reply of step {}", std::get<StepIndex>(item.value)));
+        line(1, fmt::format("answer of step {}", std::get<StepIndex>(item.value)));
       }
     }
     if (plan.printed.empty()) return;
@@ -197,7 +197,8 @@ class PromptMeter {
   }
 
  private:
-  /// Copies of a generate contain the same texts, and counting tokens needs their encoding.
+  /// Counts each text once, because counting encodes the text. Copies of a generate node contain the same
+  /// texts.
   std::uint64_t countOf(std::string_view text) const {
     const auto [entry, isNew] = m_counts.try_emplace(text);
     if (isNew) entry->second = m_measure->count(text);
@@ -279,7 +280,10 @@ class GraphWriter {
   explicit GraphWriter(const Plan& plan) : m_plan(&plan) {}
 
   std::string write() {
-    m_text = "digraph plan {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n";
+    m_text = R"(digraph plan {
+  rankdir=LR;
+  node [shape=box, fontname="sans-serif"];
+)";
     for (std::size_t i = 0; i < m_plan->steps.size(); ++i) writeStep(i, m_plan->steps[i]);
     if (!m_plan->result.empty()) writeResult();
     return m_text + m_edges + "}\n";
@@ -287,7 +291,7 @@ class GraphWriter {
 
  private:
   void writeStep(std::size_t index, const Step& step) {
-    const std::string title = fmt::format("step {}, ply {}: {}, copy {}", index, step.ply,
+    const std::string title = fmt::format("step {}, level {}: {}, copy {}", index, step.ply,
                                           step.node.empty() ? "the root" : step.node, step.copy + 1);
     m_text += fmt::format("  subgraph cluster_{} {{\n    label={};\n", index, dotText(title));
     const std::string limit = step.maxTokens ? "at most " + counted(*step.maxTokens, "token") : "no limit";
@@ -308,9 +312,9 @@ class GraphWriter {
     if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
       put(std::string(query::roleName(message->role)) + " " + quoted(message->text, kShownText), "");
     } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
-      put(fmt::format("reply of step {}", output->step), ", style=rounded");
+      put(fmt::format("answer of step {}", output->step), ", style=rounded");
       const char* style = output->form == OutputForm::Continuation ? "continues its prompt"
-                          : output->form == OutputForm::Recomputed ? "computed anew"
+                          : output->form == OutputForm::Recomputed ? "recomputed"
                                                                    : "reused";
       m_edges += fmt::format("  step{} -> {} [style=bold, label={}];\n", output->step, name, dotText(style));
     } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
@@ -478,7 +482,7 @@ std::string explainJson(const Plan& plan, const ExplainOptions& options) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) json["steps"].push_back(stepJson(i, plan.steps[i]));
   json["result"] = resultJson(plan);
   json["printed"] = plan.printed;
-  // A query that was not read from a file may contain text that is not UTF-8.
+  // A query that does not come from a file may contain invalid UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -12,7 +12,7 @@
 
 namespace spanscope::plan {
 
-// The cost of a plan before the run: the number of generates and the lengths of their prompts.
+// The cost of a plan before the run: the number of generation steps and the lengths of their prompts.
 
 /// The unit for lengths of text: the tokens of a model, or characters if there is no tokenizer.
 struct TextMeasure {
@@ -35,11 +35,11 @@ struct PromptLength {
 
 struct PlanCost {
   std::uint64_t generates = 0;
-  PromptLength prompts;  ///< all generates together; a shared section counts each time that it is read
-  PromptLength longest;  ///< the longest prompt of a generate: compared by open answers first, then by text
-                         ///< and answer tokens
-  std::uint64_t newTokens = 0;      ///< the sum of the token limits of all generates that have one
-  std::uint32_t openGenerates = 0;  ///< number of generates without a limit
+  PromptLength prompts;  ///< all steps together; a shared section counts each time that it is read
+  PromptLength longest;  ///< the longest prompt of a step: compared by open answers first, then by text and
+                         ///< answer tokens
+  std::uint64_t newTokens = 0;      ///< the sum of the token limits of all steps that have one
+  std::uint32_t openGenerates = 0;  ///< number of steps without a limit
   bool operator==(const PlanCost&) const = default;
 };
 

@@ -16,8 +16,8 @@ namespace spanscope::plan {
 
 /// How the output of a subquery reaches the prompt of the outer query.
 enum class OutputForm {
-  Continuation,  ///< the output continues its own prompt in the same scope; prompt and answer together are
-                 ///< the subquery result
+  Continuation,  ///< the output continues its own prompt in the same scope; prompt and answer together are a
+                 ///< subquery result
   Recomputed,    ///< an assistant message of its own; its keys and values are recomputed
   Reused         ///< an assistant message with the keys and values from its own prompt: approximate
 };
@@ -63,13 +63,13 @@ inline bool PromptPlus::operator==(const PromptPlus& other) const {
   return children == other.children;
 }
 
-/// One generate. Its prompt can be completed when every step in `needs` has ended.
+/// One generation step. Its prompt is complete when every step in `needs` has ended.
 struct Step {
-  NodePath node;           ///< the generate, repeat or map of its origin
-  std::uint32_t copy = 0;  ///< number of the copy of a repeat or of the input of a map; nested repeats count
-                           ///< on
+  NodePath node;  ///< the generate, repeat or map of its origin
+  std::uint32_t copy =
+      0;  ///< number of the copy of a repeat or of the input of a map; nested repeats continue the numbering
   std::string model;
-  std::optional<std::int32_t> maxTokens;           ///< nothing, or ≤ 0: up to the session's own limit
+  std::optional<std::int32_t> maxTokens;           ///< nothing or ≤ 0: the session's own limit
   float temperature = query::kDefaultTemperature;  ///< 0: greedy
   std::uint64_t seed = 0;                          ///< hash of (plan seed, step, copy)
   PromptNode prompt;                               ///< the whole prompt, without the generation prompt
@@ -80,7 +80,7 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
-/// One item of the value of the query. The items are, in order, messages of the query and outputs of its
+/// One item of the query's result. The items are, in order, messages of the query and outputs of its
 /// outermost steps.
 struct ResultItem {
   NodePath node;

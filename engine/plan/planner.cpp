@@ -29,8 +29,8 @@ PlanResult makePlan(const query::Node& query, const PlanOptions& options) {
 
 namespace {
 
-/// Each rule terminates, and so do all rules together. This number of passes would be a defect. Then an error
-/// is better than no answer.
+/// Each rule terminates, and all rules together terminate. More passes than this are a defect. The planner
+/// then reports an error instead of running on.
 constexpr std::size_t kMaxPasses = 100'000;
 
 std::uint32_t highestCall(const Draft& draft) {
@@ -51,16 +51,16 @@ class Pass {
     return m_applied;
   }
 
-  /// Where the limits were exceeded.
+  /// Returns the node where the limits were exceeded.
   const NodePath& place() const { return m_place; }
-  /// Where the rule was applied.
+  /// Returns the nodes where the rule was applied.
   const std::set<NodePath>& changed() const { return m_reported; }
 
  private:
   void visit(Draft& draft, const RuleSite& around) {
     RuleSite inside = around;
     if (draft.info().gives == query::Gives::Answer) inside.enclosing = &draft.settings;
-    // A dropped step is part of no prompt.
+    // No prompt contains a dropped step.
     if (draft.info().gives == query::Gives::Nothing) inside.enclosing = nullptr;
     for (Draft& child : draft.children) visit(child, inside);
     if (m_state->exceeded() || !m_rule->matches(draft, around, *m_state)) return;
@@ -109,11 +109,11 @@ class Rewriter {
       if (isOn(*rule, *m_options)) active.push_back(rule);
     }
     std::size_t passes = 0;
-    // After a change, the planner begins again with the first rule. So later rules see a tree that the
-    // earlier rules cannot change any more.
+    // After a change, the planner begins again with the first rule. A rule is thus applied only to a tree
+    // that no earlier rule can change.
     for (std::size_t next = 0; next < active.size();) {
       if (++passes > kMaxPasses) {
-        m_problems->push_back({"", "", "rules that do not end",
+        m_problems->push_back({"", "", "rules that do not terminate",
                                "a query that takes at most " + std::to_string(kMaxPasses) + " passes"});
         return;
       }
@@ -131,7 +131,7 @@ class Rewriter {
     if (m_options->recordTrees && m_tree.empty()) m_tree = treeOf(*m_draft);
     report.applied = pass.run(*m_draft);
     if (m_state.exceeded()) {
-      m_problems->push_back({"", pass.place(), "a query that becomes too large when it is expanded",
+      m_problems->push_back({"", pass.place(), "a query that is too large after it is expanded",
                              "at most " + std::to_string(m_options->limits.nodes) + " nodes and " +
                                  std::to_string(m_options->limits.textBytes) +
                                  " bytes of text in all prompts"});
@@ -164,7 +164,7 @@ class Rewriter {
   std::vector<TreeLine> m_tree;  ///< the current tree; empty until it is needed
 };
 
-/// Reports nodes that only a rule which is off could have turned into steps.
+/// Reports nodes that would need a rule that is off.
 void findLeftovers(const Draft& draft, std::vector<Error>& problems) {
   for (const Rule* rule : rules()) {
     if (rule->writesOut != draft.op) continue;
@@ -234,7 +234,7 @@ class Lowering {
   }
 
  private:
-  /// A draft that gives no tokens may still print texts or run steps.
+  /// Lowers a draft without tokens, which may still print texts or run steps.
   void runForEffect(const Draft& draft) {
     if (draft.is<query::Print>()) {
       if (m_printed.insert(draft.node).second) m_plan->printed.push_back(draft.text);
@@ -245,7 +245,7 @@ class Lowering {
     }
   }
 
-  /// The prompt node for a draft; an empty run if the draft gives no tokens.
+  /// Returns the prompt node of a draft; an empty run if the draft gives no tokens.
   PromptNode lowerPrompt(const Draft& draft, bool dropped) {
     PromptNode nothing{draft.node, PromptRun{}};
     if (draft.is<query::Message>()) {
@@ -287,7 +287,7 @@ class Lowering {
     return draft.form == OutputForm::Reused ? OutputForm::Reused : OutputForm::Recomputed;
   }
 
-  /// The step of a generate. It is made at its first occurrence, after the steps that it needs.
+  /// Returns the step of a generate node. The first occurrence makes the step, after the steps that it needs.
   StepIndex stepFor(const Draft& draft, bool dropped) {
     if (const auto known = m_stepOfCall.find(draft.call); known != m_stepOfCall.end()) return known->second;
     Step step;
@@ -315,7 +315,7 @@ class Lowering {
     if (m_exceeded || (m_nodes <= m_options->limits.nodes && m_textBytes <= m_options->limits.textBytes))
       return;
     m_exceeded = true;
-    m_problems->push_back({"", "", "prompts that become too large when subquery results are expanded",
+    m_problems->push_back({"", "", "prompts that are too large after subquery results are expanded",
                            "at most " + std::to_string(m_options->limits.nodes) + " nodes and " +
                                std::to_string(m_options->limits.textBytes) +
                                " bytes of text in all prompts"});
@@ -396,8 +396,7 @@ query::Node toQuery(const Draft& draft, const NodePath& path, std::map<NodePath,
   origins.emplace(path, draft.node);
   query::Node node = query::makeOperator(draft.name());
   query::visitFields(node, FieldFiller(draft));
-  // Returns the steps that lead to the children. They are those of the operator, asked for a node with the
-  // same number of children.
+  // The path steps to the children come from an operator with the same number of children.
   const query::Node shape = query::withChildren(node, std::vector<query::Node>(draft.children.size()));
   const std::vector<query::ChildRef> steps = query::childrenOf(shape);
   std::vector<query::Node> children;
@@ -413,8 +412,8 @@ LocalizedQuery localizedQuery(const query::Node& query, const LocalityOptions& l
   LocalizedQuery result;
   PlanOptions options;
   options.locality = locality;
-  // A written-out zip would run its repeated part in every place, so zips stay. Flattening is left to the
-  // target.
+  // Zips stay, because a written-out zip would run its repeated part in every place. The target flattens
+  // joins itself.
   for (const Rule* rule : rules()) {
     options.rules[std::string(rule->name)] = rule == &kLocalityRule || rule == &kExpandRepeatRule ||
                                              rule == &kExpandMapRule || rule == &kFlattenPlusRule;

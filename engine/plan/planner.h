@@ -46,13 +46,14 @@ struct PlanOptions {
   std::uint64_t seed = 0;
   /// Switches rules on or off by name. A '-' may replace a space. A rule without an entry has its default.
   std::map<std::string, bool> rules{};
-  /// Whether plus is distributed; `rules` cannot change this. A generate directly under a plus in the input
-  /// of another generate then becomes a subquery result there.
+  /// Whether plus is distributed; `rules` cannot change this. A generate node directly under a plus in the
+  /// input of another generate node then becomes a subquery result.
   bool distribute = true;
-  /// How the output of an inner generate reaches the prompt if it is no subquery result. Continuation is not
-  /// allowed.
+  /// How the output of a subquery reaches the outer prompt, if the outer prompt does not contain the
+  /// subquery's prompt. Continuation is not allowed.
   OutputForm outputForm = OutputForm::Recomputed;
-  /// The temperature of generates whose temperature is absent or null. IBM/spnl also treats null as absent.
+  /// The temperature of generate nodes without a temperature, or with null. IBM/spnl also treats null as
+  /// absent.
   float temperature = query::kDefaultTemperature;
   LocalityOptions locality{};
   bool recordTrees = false;  ///< keep the whole tree before and after each pass; `explain` shows it
@@ -99,8 +100,8 @@ struct LocalizedQuery {
   std::map<NodePath, NodePath> origins;
 };
 
-/// Writes out attention locality in the query, for servers that do not know it. Also writes out repeats and
-/// maps. Everything else stays the same. Absent settings get their defaults.
+/// Writes out attention locality in the query, for servers that do not support attention locality. Also
+/// writes out repeats and maps. Everything else stays the same. Absent settings get their defaults.
 LocalizedQuery localizedQuery(const query::Node& query, const LocalityOptions& locality);
 
 }  // namespace spanscope::plan

@@ -33,7 +33,7 @@ bool isValue(const Parameter& parameter, double value) {
          (!parameter.isWhole || value == std::floor(value));
 }
 
-/// The shortest text that reads back as the same value.
+/// Returns the shortest text that reads back as the same value.
 std::string numberText(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -72,7 +72,7 @@ std::string expectedOf(const Policy& policy) {
   return text;
 }
 
-/// A zero before another digit elsewhere means an octal number. The meaning would be unclear here.
+/// In other languages, a zero before another digit means an octal number. Such a text is therefore refused.
 bool hasLeadingZero(std::string_view text) {
   return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A policy with the values of its parameters. A run gets such a choice. Documents, options and traces write
-// it as "spans", "link(16)" or "blend(0.15,by=values)". Open this file to change how a policy is written or
-// parsed.
+// Defines a choice: a policy with the values of its parameters. Each run has a choice. Documents, options and
+// traces write it as "spans", "link(16)" or "blend(0.15,by=values)". Open this file to change how a policy is
+// written or parsed.
 #pragma once
 
 #include "engine/policy/policy.h"
@@ -28,7 +28,8 @@ class Choice {
   const Policy& policy() const { return *m_policy; }
   std::span<const double> values() const { return m_values; }
 
-  /// Returns the written choice: the first parameter always, the others only if they are not defaults.
+  /// Returns the choice as text. The first value is always written, the other values only if they are not
+  /// defaults.
   std::string name() const;
   /// Like Policy::exactness, for these values.
   const char* exactness() const;
@@ -52,7 +53,7 @@ class Choice {
   std::vector<double> m_values;
 };
 
-/// The reason why a text does not name a choice.
+/// The reason why a text is not a choice.
 struct ChoiceProblem {
   /// The policy at the beginning of the text, or nullptr if the name is unknown.
   const Policy* policy = nullptr;
@@ -65,7 +66,7 @@ struct ChoiceProblem {
 /// has its default value.
 std::variant<Choice, ChoiceProblem> readChoice(std::string_view text);
 
-/// Like readChoice(), but returns nothing if the text does not name a choice.
+/// Like readChoice(), but returns nothing if the text is not a choice.
 std::optional<Choice> findChoice(std::string_view text);
 
 /// Returns the values as written between the parentheses.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Defines the compute plan: a policy's decisions for the rows of a step. The scheduler executes the plan and
-// knows no policy. Open this file to let a policy choose rows, keys or events. The plan determines:
+// does not depend on policies. Open this file to let a policy choose rows, keys or events. The plan
+// determines:
 // - which rows are computed in which layers, and which keys they read;
 // - which rows are stored and can be hits;
 // - what the trace reports about the rows.
@@ -21,7 +22,7 @@
 
 namespace spanscope::policy {
 
-// Policies whose generated rows do not read all earlier keys define how these rows read.
+// If generated rows do not read all earlier keys, the policy defines which keys these rows read.
 
 /// The state of an answer that is being generated, which the scheduler gives to a policy.
 struct Answer {
@@ -35,10 +36,11 @@ struct Answer {
   std::int32_t wanted = 0;    ///< sampled tokens of the answer that have keys and values, or will have them
 };
 
-/// The functions take the answers of a team, in the order of their places in the team. `own` is the index of
-/// the answer in question. A request without a team is alone in the list.
+/// Defines the keys that generated rows read. The functions take the answers of a team, in the order of their
+/// places in the team. `own` is the index of the answer in question. A request without a team is alone in the
+/// list.
 ///
-/// The rows of the base class read like all other rows.
+/// In the base class, generated rows read keys by default: like all other rows.
 class AnswerRows {
  public:
   virtual ~AnswerRows() = default;
@@ -77,8 +79,8 @@ struct SegmentRows {
   /// attend to everything that this segment attends to. A copy is joint.
   std::optional<std::uint32_t> copyOf{};
   /// Whether the segment depends on rows that are chosen during the computation. All joint segments of a
-  /// request are computed whole, in one pass, after all other segments. They belong to the request alone. No
-  /// lookup finds them, and they are not stored.
+  /// request are computed whole, in one pass, after all other segments. They belong to the request alone.
+  /// Lookups never hit these segments, and the cache does not store them.
   bool isJoint = false;
   /// For a copy: the number of its group, from 0. The rows of a group are chosen together (Narrowing::kept).
   /// The segments of a group are consecutive in the table.
@@ -99,8 +101,8 @@ struct ComputePlan {
   std::vector<Narrowing> narrowings{};  ///< ascending by layer
   compute::StoredPart comparedPart = compute::StoredPart::Keys;  ///< decides which rows may be left out
   std::int32_t checkLayer = 0;  ///< first layer that may leave rows out; the trace reports it
-  /// How generated rows read, if not by default. The keys and values of generated tokens then differ from
-  /// those of the same tokens elsewhere. They belong to the request alone. Null: by default.
+  /// Chooses the keys that generated rows read. Null: the default keys. With other keys, the keys and values
+  /// of generated tokens differ from those of the same tokens elsewhere. They belong to the request alone.
   std::shared_ptr<const AnswerRows> answer{};
 
   bool isJoint(std::size_t segment) const { return !segments.empty() && segments[segment].isJoint; }

@@ -42,7 +42,7 @@ constinit const Policy kSpansNoReposition = {
     .brief = forTranslation("Policies", "spans at one position, for study"),
     .help = forTranslation(
         "Policies",
-        "As spans, but all children of a plus have one position. It shows what relocation is worth"),
+        "As spans, but all children of a plus have one position. It shows the benefit of relocation"),
     .asIn = "",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,

@@ -12,7 +12,7 @@
 namespace spanscope::policy {
 namespace {
 
-// The one place where a policy is registered.
+// Policies are registered only here.
 constexpr std::array<const Policy*, 9> kPolicies{
     &kSpans, &kPrefix, &kLink, &kBlend, &kRelay, &kSparse, &kViews, &kSharedPrefix, &kSpansNoReposition};
 
@@ -47,8 +47,8 @@ std::string exactnessOn(const Choice& choice, bool rowsAreBitEqual) {
 }
 
 std::string closeDeviceAdvice() {
-  return "on this device the last bits depend on what is computed together, so reused tokens are close to "
-         "recomputed ones, but not bit-identical";
+  return "on this device, the last bits depend on the other tokens of a forward pass. Reused tokens are "
+         "close to recomputed tokens, but not bit-identical";
 }
 
 const Policy* findPolicy(std::string_view name) {

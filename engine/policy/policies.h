@@ -12,7 +12,7 @@
 
 namespace spanscope::policy {
 
-/// Returns all policies in the order of offers to the user. The first is the default.
+/// Returns all policies in display order. The first policy is the default.
 std::span<const Policy* const> policies();
 
 const Policy& standardPolicy();
@@ -38,8 +38,8 @@ const Policy* findPolicy(std::string_view name);
 /// Returns the names of all policies, in their order.
 std::vector<std::string> policyNames();
 
-/// The method of stock servers. A prompt is one segment with plain causal attention. The longest prefix that
-/// was computed before is reused.
+/// The default method of servers. A prompt is one segment with plain causal attention. The longest prefix
+/// that was computed before is reused.
 extern const Policy kPrefix;
 
 /// Block attention with shared context: the children of a plus also attend to the prompt before their plus.
@@ -59,8 +59,8 @@ extern const Policy kSpans;
 extern const Policy kSpansNoReposition;
 
 /// Quest (arXiv 2406.10774): the prompt is computed as under `spans`. Each generated token then reads only b
-/// blocks, in each layer and for each key head. These are the blocks in which its queries could score
-/// highest, by bounds of the keys of each block. The first and the last block are always read.
+/// blocks, in each layer and for each key head. These are the blocks with the highest upper bound of the
+/// score. The min and max keys of a block give the bound. The first and the last block are always read.
 extern const Policy kSparse;
 
 }  // namespace spanscope::policy

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines a reuse policy: how far a run departs from a full prefill. Each policy that computes has its own
-// folder here, the others are in layout_policies.cpp. Each has a line in policies.cpp. Window, command line,
-// documents and benchmarks read that list and ask each policy for its properties. No other code depends on
-// the existing policies. Open this file before you write a policy.
+// Defines a reuse policy: how far a run departs from a full prefill. A policy with its own code has a folder
+// here. The policies that only lay out prompts are in layout_policies.cpp. policies.cpp lists all policies.
+// Window, command line, documents and benchmarks use this list. No other code depends on a single policy.
+// Open this file before you write a policy.
 #pragma once
 
 #include "engine/layout/layout.h"
@@ -17,7 +17,7 @@
 
 namespace spanscope::policy {
 
-/// A parameter of a policy: a number, or one of several words. The 16 of link(16) is the value of one.
+/// A parameter of a policy: a number, or one of several words. In link(16), 16 is the value of a parameter.
 struct Parameter {
   const char* name;   ///< "n": written before the value, unless the parameter is the first of its policy
   const char* label;  ///< for the user: "tokens of each document"
@@ -26,7 +26,7 @@ struct Parameter {
   double least = 0;
   double most = 0;
   bool isWhole = false;
-  /// Whether the word "all" is a value. It means as much as there is. The value is infinity.
+  /// Whether the word "all" is a value. It means that there is no limit. The value is infinity.
   bool hasAll = false;
   /// The words, if the parameter has words instead of numbers. The value is then the index of a word.
   std::span<const char* const> words{};
@@ -37,17 +37,17 @@ struct Policy {
   const char* name;   ///< "spans": the name in options, documents and traces
   const char* brief;  ///< a description in a few words: "block attention"
   const char* help;   ///< the effect, in a sentence
-  /// The origin of the method, after the words "as in": "EPIC". Empty: unknown.
+  /// The name of the original method, written after the words "as in": "EPIC". Empty: unknown.
   const char* asIn;
-  /// What its result matches, for the user: "block attention ✓ · full prefill ≈". It is true on devices whose
-  /// rows are bit-equal; see exactnessOn().
+  /// The computations that its result matches, for the user: "block attention ✓ · full prefill ≈". The text
+  /// is true on devices whose rows are bit-equal; see exactnessOn().
   const char* exactness;
   /// Whether the children of a plus are independent of each other and of everything before them. If they are
   /// not, their order counts, and an answer is never reused without its own prompt.
   bool hasIndependentSpans;
   /// Whether it needs a checkpoint trained for block attention. Other checkpoints run, but less accurately.
   bool wantsBlockAttention;
-  /// Whether a recomputed answer of the plan is quoted as it was generated, as if the plan reused it.
+  /// Whether a recomputed answer of the plan is quoted as generated, as if the plan reused this answer.
   bool quotesAsGenerated = false;
   /// In written order: link(16), blend(0.15,layer=1).
   std::span<const Parameter> parameters{};
@@ -70,7 +70,7 @@ struct Policy {
   std::vector<std::vector<StepIndex>> (*teams)(const plan::Plan& plan) = nullptr;
 };
 
-/// Policy::layOut of policies that take the span table as it is laid out with this visibility.
+/// Policy::layOut of policies that use the span table of this visibility without a change.
 template <layout::Visibility kVisibility>
 layout::SpanTable layOutAs(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                            layout::MessageRenderer& renderer, std::span<const double> /*values*/) {

@@ -9,7 +9,7 @@
 namespace spanscope::policy {
 namespace {
 
-/// Rows of a copy that are computed.
+/// Returns the number of computed rows of a copy.
 std::int64_t rowsOf(const layout::Segment& segment) {
   return segment.length() - segment.visibleBegin;
 }
@@ -26,8 +26,8 @@ Recomputation recomputationOf(std::span<const double> values) {
 std::optional<std::string> expectedOfRecomputation(std::span<const double> values, std::int32_t layers) {
   const Recomputation recomputation = recomputationOf(values);
   if (recomputation.share == 1 || recomputation.layer + recomputation.steps <= layers) return std::nullopt;
-  return /*id:tokens-chosen-layers*/ "tokens that are chosen in layers 0 to " + std::to_string(layers - 1) +
-         /*id:those-model*/ ", those of the model";
+  return /*id:tokens-chosen-layers*/ "filtering layers from 0 to " + std::to_string(layers - 1) +
+         /*id:those-model*/ ", the layers of the model";
 }
 
 std::vector<std::optional<std::uint32_t>> copiesIn(const layout::SpanTable& table) {

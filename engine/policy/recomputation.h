@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shared code of policies that recompute some stored tokens. It has their parameters, the span table with
-// copies of segments, and the compute plan of such a table. Open this file to change `blend` or `relay`.
+// Shared code of policies that recompute some stored tokens: their parameters, the span table with copies of
+// segments, and the compute plan of such a table. Open this file to change `blend` or `relay`.
 #pragma once
 
 #include "engine/base/translation.h"

@@ -30,7 +30,7 @@ bool mayBeRequest(std::string_view first) {
   return !isOperator;
 }
 
-/// Fields of a request or of a message that ask for more than text. Without them the answer would be
+/// Fields of a request or of a message that ask for more than text. Without these fields the answer would be
 /// different.
 constexpr std::array<std::string_view, 8> kTools = {"tools",         "functions",   "tool_calls",
                                                     "function_call", "tool_choice", "response_format",
@@ -108,7 +108,7 @@ class ChatReader {
     if (!std::holds_alternative<Absent>(newerMaxTokens)) {
       if (!std::holds_alternative<Absent>(generate.settings.maxTokens)) {
         m_walk.warning(maxTokensOffset, "max_tokens beside max_completion_tokens", "one of them",
-                       "max_tokens is left out");
+                       "max_tokens is ignored");
       }
       generate.settings.maxTokens = std::move(newerMaxTokens);
     }
@@ -117,9 +117,10 @@ class ChatReader {
     const bool isWarm = !std::holds_alternative<Absent>(generate.settings.temperature);
     m_walk.warning(
         begin, "a chat-completions request", "a query",
-        std::string(/*id:read-generate-over*/ "it is read as a generate over a seq of its messages") +
+        std::string(
+            /*id:read-generate-over*/ "the request is read as a generate over a seq of its messages") +
             (isWarm ? "" : /*id:temperature-query-without*/
-                 ", with the temperature 0.6 that a query has without one"));
+                 ", with the default temperature of 0.6"));
     node.value = std::move(generate);
     m_sources.close(entry, m_cursor.offset());
   }
@@ -144,7 +145,7 @@ class ChatReader {
     }
     if (!m_cursor.stopped() && join.children.empty() && before == 0) {
       m_walk.warning(begin, "no messages", "at least one",
-                     /*id:model-asked-go*/ "the model is asked to go on from nothing");
+                     /*id:model-asked-go*/ "the model continues without any text");
     }
     node.value = std::move(join);
     m_sources.close(entry, m_cursor.offset());
@@ -224,7 +225,7 @@ class ChatReader {
     } else {
       const bool isTool = name == "tool" || name == "function";
       m_walk.error(begin, "the role " + inQuotes(name), kRoles,
-                   isTool ? /*id:tool-answered-no*/ "what a tool has answered has no form in a query" : "");
+                   isTool ? /*id:tool-answered-no*/ "a query cannot contain the answer of a tool" : "");
     }
   }
 
@@ -246,7 +247,7 @@ class ChatReader {
     }
     if (!m_cursor.stopped() && count > 1) {
       m_walk.warning(begin, std::to_string(count) + " parts of text", "one text",
-                     /*id:joined-line-breaks*/ "they are joined by line breaks");
+                     /*id:joined-line-breaks*/ "the parts are joined by line breaks");
     }
   }
 
@@ -277,7 +278,7 @@ class ChatReader {
     if (type != "text") {
       // The other fields of this part are refused together with it.
       m_walk.error(begin, /*id:part-type*/ "a part of the type " + inQuotes(*type), "the type text",
-                   /*id:query-holds-text*/ "a query holds text alone");
+                   /*id:query-holds-text*/ "a query contains only text");
       return text;
     }
     if (!hasText) m_walk.error(begin, "no field \"text\"", "\"text\": the text of the part");
@@ -292,7 +293,7 @@ class ChatReader {
       if (isIn(kTools, key)) {
         m_walk.error(
             keyOffset, "the field " + inQuotes(key), "messages of text",
-            /*id:tools-other-forms*/ "tools, other forms of a reply and sound have no form in a query");
+            /*id:tools-other-forms*/ "a query cannot express tools, sound or other forms of an answer");
       } else {
         leaveOut(key, keyOffset);
       }
@@ -301,8 +302,9 @@ class ChatReader {
   }
 
   void leaveOut(const std::string& key, std::size_t offset) {
-    m_walk.warning(offset, "the field " + inQuotes(key), /*id:query-can-say*/ "what a query can say",
-                   /*id:left-out*/ "it is left out");
+    m_walk.warning(offset, "the field " + inQuotes(key),
+                   /*id:query-can-say*/ "a field that a query can express",
+                   /*id:left-out*/ "the field is left out");
   }
 
   /// Whether the value asks for an answer of text, which a query gives anyway. If yes, skips the value.
@@ -330,7 +332,7 @@ class ChatReader {
       m_cursor.enterArray();
       for (ValueCursor::Container array; m_cursor.nextElement(array);) take();
     } else if (key == "tool_choice" && kind == JsonKind::String) {
-      // Without tools there is nothing to choose from; with tools, the tools are refused.
+      // Without tools, the choice has no effect. With tools, the reader refuses the tools.
       take();
       const bool isFree = texts.front() == "none" || texts.front() == "auto";
       if (isFree) texts.front() = "text";
@@ -384,7 +386,7 @@ ChatForm chatFormOf(ValueCursor& cursor, const QueryWalk::MakeCursor& makeCursor
     ValueCursor::Container object;
     std::string first;
     if (cursor.nextMember(object, first) && mayBeRequest(first)) {
-      // Errors of syntax that this cursor finds would be reported without their place in a query.
+      // Syntax errors that this cursor finds would have no place in a query.
       NoIssues listener;
       const std::unique_ptr<ValueCursor> other = makeCursor(listener);
       if (other->peek() == JsonKind::Object && hasMember(*other, "messages", JsonKind::Array))
@@ -404,7 +406,7 @@ void readChat(QueryWalk& walk, ChatForm form, SourceMap& sources, Node& node) {
   const std::size_t begin = walk.cursor().offset();
   reader.readMessages(node, {});
   walk.warning(begin, /*id:list-chat-messages*/ "a list of chat messages", "a query",
-               /*id:read-seq*/ "it is read as a seq of them");
+               /*id:read-seq*/ "the list is read as a seq of messages");
 }
 
 }  // namespace spanscope::query

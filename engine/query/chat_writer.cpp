@@ -17,8 +17,7 @@
 namespace spanscope::query {
 namespace {
 
-/// The chat was read before, so it has no issues.
-/// A member of an object, or an element of a list.
+/// A member of an object, or an element of a list. The chat was read before, so it has no issues.
 struct Member {
   std::string key;  ///< empty for an element
   SourceRange whole;
@@ -38,10 +37,10 @@ struct Level {
   }
 };
 
-/// A member or an element as it is written.
+/// The text of a member or an element in the new chat.
 struct Part {
   std::string text;
-  std::optional<std::size_t> origin;  ///< its index in the level; nothing: it is new
+  std::optional<std::size_t> origin;  ///< its index in the level; nothing for a new part
 };
 
 std::string_view textIn(std::string_view text, SourceRange range) {
@@ -77,7 +76,7 @@ std::string readTextAt(std::string_view text, SourceRange range) {
   return JsonCursor(textIn(text, range), 1, listener).readString();
 }
 
-/// The level with other parts, which are separated as before.
+/// Returns the text of the level with other parts. The separators stay the same.
 std::string compose(std::string_view text, const Level& level, const std::vector<Part>& parts) {
   const std::vector<Member>& before = level.members;
   std::string out(1, text[level.range.begin]);
@@ -103,7 +102,7 @@ std::string compose(std::string_view text, const Level& level, const std::vector
   return out + text[level.range.end - 1];
 }
 
-/// The text of a member with another value.
+/// Returns the text of a member with another value.
 std::string withValue(std::string_view text, const Member& member, const std::string& value) {
   return std::string(textIn(text, {member.whole.begin, member.value.begin})) + value;
 }
@@ -171,7 +170,7 @@ class ChatWriter {
   /// Messages beside the list: the system prompt of Anthropic's API.
   std::size_t outside() const { return m_system == nullptr ? 0 : 1; }
 
-  /// Gives messages without an origin those of equal messages.
+  /// Gives each message without an origin the origin of an equal message.
   void findEqual(const std::vector<Node>& messages, std::vector<std::optional<std::size_t>>& origins) const {
     std::vector<bool> isUsed(m_old.size(), false);
     for (const std::optional<std::size_t>& origin : origins) {
@@ -190,7 +189,7 @@ class ChatWriter {
     }
   }
 
-  /// Anthropic's API takes the words of the system beside the messages alone.
+  /// Anthropic's API accepts a system prompt only beside the messages.
   bool mayBeInList(const Node& message, std::optional<std::size_t> origin) const {
     if (m_system == nullptr || messageOf(message).first != Role::System) return true;
     return origin && *origin >= outside() && m_old[*origin].first == Role::System;
@@ -218,14 +217,14 @@ class ChatWriter {
     return {compose(m_text, fields, parts), place};
   }
 
-  /// A content with other words.
+  /// Returns a content with another text.
   std::string contentValue(JsonKind kind, SourceRange range, const std::string& before,
                            const std::string& words) {
     if (words == before) return std::string(textIn(m_text, range));
     if (kind != JsonKind::Array) return jsonText(words);
     const Level list = levelAt(m_text, range);
     const std::size_t count = list.members.size();
-    // The words of a part follow those of the parts before and a line break.
+    // The text of a part follows the texts of the earlier parts and a line break.
     const std::size_t equalBegin = commonLength(before.begin(), before.end(), words.begin(), words.end());
     const std::size_t equalEnd = commonLength(before.rbegin(), before.rend(), words.rbegin(), words.rend());
     std::size_t begin = 0;
@@ -254,14 +253,14 @@ class ChatWriter {
     return static_cast<std::size_t>(std::mismatch(begin, end, otherBegin, otherEnd).first - begin);
   }
 
-  /// Returns the range of the words in a part of a content.
+  /// Returns the range of the text in a part of a content.
   SourceRange textOfPart(const Member& part) const {
     if (part.kind == JsonKind::String) return part.value;
     const Level fields = levelAt(m_text, part.value);
     return fields.find("text")->value;
   }
 
-  /// A message like another of the chat that has no more fields than a message needs.
+  /// Writes a message like another message of the chat that has only a role and a text.
   std::string newMessage(Role role, const std::string& words) {
     if (!m_isPlainKnown) {
       m_isPlainKnown = true;
@@ -284,7 +283,7 @@ class ChatWriter {
     return compose(m_text, *m_plain, parts);
   }
 
-  /// A removed message takes its fields along. But a new one in its place may be the same message.
+  /// The fields of a removed message are lost. But a new message in its place may be the same message.
   void noteUnused(const std::vector<Node>& messages, const std::vector<std::optional<std::size_t>>& origins,
                   std::size_t first) {
     std::vector<bool> isUsed(m_old.size(), false);
@@ -306,7 +305,7 @@ class ChatWriter {
     }
   }
 
-  /// Notes what goes with the parts of a content that becomes one text.
+  /// Notes the fields that are lost when the parts of a content become one text.
   void noteParts(JsonKind kind, SourceRange range) {
     if (kind != JsonKind::Array) return;
     const Level list = levelAt(m_text, range);
@@ -325,7 +324,7 @@ class ChatWriter {
   std::string request(const Node& query, const std::string& list, const std::optional<std::string>& system) {
     const GenerateSettings& now = std::get<Generate>(query.value).settings;
     const GenerateSettings& old = std::get<Generate>(m_before.value).settings;
-    // Which field of the two the limit was read from.
+    // The reader took the limit from one of two fields.
     const Member* newer = m_top.find("max_completion_tokens");
     const bool isNewer = newer != nullptr && newer->kind != JsonKind::Null;
     const char* limit = isNewer ? "max_completion_tokens" : "max_tokens";

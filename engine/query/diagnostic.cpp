@@ -15,7 +15,7 @@ std::size_t beginOf(std::string_view text) {
   return text.size() - withoutByteOrderMark(text).size();
 }
 
-/// Moves `position` from byte `from`, whose place it is, to byte `to`.
+/// Moves `position` from the place of byte `from` to the place of byte `to`.
 void advance(TextPosition& position, std::string_view text, std::size_t from, std::size_t to) {
   const std::string_view passed = text.substr(from, to - from);
   const std::size_t lastBreak = passed.rfind('\n');

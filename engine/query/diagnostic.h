@@ -17,8 +17,8 @@
 
 namespace spanscope::query {
 
-/// A place in a text. Lines and columns count from 1. Columns count characters (code points). 0: there is no
-/// text.
+/// A place in a text. Lines and columns count from 1. Columns count characters (code points). 0 means that
+/// there is no text.
 struct TextPosition {
   std::size_t line = 0;
   std::size_t column = 0;

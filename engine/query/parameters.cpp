@@ -306,8 +306,8 @@ std::vector<Diagnostic> checkValues(const std::vector<ParameterInfo>& parameters
     Diagnostic unknown;
     unknown.severity = Severity::Warning;
     unknown.found =
-        "a value for " + inQuotes(name) + /*id:no-parameter-query*/ ", which is no parameter of the query";
-    unknown.expected = names.empty() ? "none: it has no parameters" : "one of";
+        "a value for " + inQuotes(name) + /*id:no-parameter-query*/ ", which is not a parameter of the query";
+    unknown.expected = names.empty() ? "no value: the query has no parameters" : "one of";
     for (const std::string& known : names) unknown.expected += (known == names.front() ? " " : ", ") + known;
     if (const auto meant = nearestName(name, names)) unknown.hint = "did you mean " + inQuotes(*meant) + "?";
     problems.push_back(std::move(unknown));

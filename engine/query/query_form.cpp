@@ -125,7 +125,7 @@ struct Counted {
          {},
          first,
          count == 1 ? article + " " + name : "the first of " + std::to_string(count) + " " + name + "s",
-         "nodes alone",
+         "only nodes",
          std::move(hint)});
   }
 };
@@ -260,7 +260,7 @@ void findInYaml(std::string_view text, std::vector<Diagnostic>& found) {
     i = endOfLine(text, i);
   }
   comments.report(found, "a", "comment", "a query has no comments");
-  places.anchors.report(found, "an", "anchor", "a query has no names of values");
+  places.anchors.report(found, "an", "anchor", "a query cannot contain an anchor");
 }
 
 /// Forms that give a value when the text is read: the query has the value, not the form.
@@ -312,7 +312,7 @@ void findInLisp(std::string_view text, std::vector<Diagnostic>& found) {
   evaluated.look(*form, nullptr);
   std::string names;
   for (const std::string& name : evaluated.names) names += (names.empty() ? "" : ", ") + name;
-  evaluated.count.report(found, "an", "evaluated form", "the query holds the result of " + names);
+  evaluated.count.report(found, "an", "evaluated form", "the query contains the result of " + names);
 }
 
 }  // namespace

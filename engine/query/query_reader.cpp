@@ -81,9 +81,9 @@ void QueryReader::readNode(Node& node, std::string step) {
   if (kind != JsonKind::Object) {
     std::string hint;
     if (kind == JsonKind::String)
-      hint = /*id:text-stands-under*/ "text stands under an operator: {\"user\": …}";
+      hint = /*id:text-stands-under*/ "text belongs under an operator: {\"user\": …}";
     if (kind == JsonKind::Array)
-      hint = /*id:list-queries-stands*/ "a list of queries stands under an operator: {\"seq\": […]}";
+      hint = /*id:list-queries-stands*/ "a list of queries belongs under an operator: {\"seq\": […]}";
     m_walk.refuseValue(kQueryForm, std::move(hint));
     return;
   }
@@ -114,9 +114,9 @@ void QueryReader::readNode(Node& node, std::string step) {
           object.keyOffset,
           key == first ? "the operator " + inQuotes(key) + " twice" : "a second key, " + inQuotes(key),
           /*id:operator-each-object*/ "one operator in each object",
-          /*id:several-queries-stand*/ "several queries stand in a list: {\"seq\": […]}");
+          /*id:several-queries-stand*/ "several queries are written as a list: {\"seq\": […]}");
     }
-    // The query is already refused, but the reader reports its other errors too.
+    // The query is already refused, but the reader also reports its other errors.
     Node unused;
     if (const OperatorEntry* op = OperatorEntry::find(key)) {
       readOperator(*op, unused);

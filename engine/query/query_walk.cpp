@@ -32,7 +32,7 @@ QueryWalk::QueryWalk(std::string_view text, const ParseLimits& limits, const Mak
 
 void QueryWalk::refuseExtraElement(const std::string& form) {
   m_cursor->peek();
-  error(m_cursor->offset(), "one element more", form);
+  error(m_cursor->offset(), "one more element", form);
 }
 
 void QueryWalk::refuseValue(std::string expected, std::string hint) {
@@ -61,7 +61,7 @@ void QueryWalk::report(Severity severity, JsonIssue issue) {
   if (count > m_limits.maxDiagnostics) {
     if (severity == Severity::Warning || count > m_limits.maxDiagnostics + 1) return;
     issue = {issue.offset, "more than " + std::to_string(m_limits.maxDiagnostics) + " errors", "none",
-             /*id:follows-not-read*/ "what follows was not read"};
+             /*id:follows-not-read*/ "the rest was not read"};
     // The cursor may report issues while it is being made.
     if (m_cursor) m_cursor->stop();
   }
@@ -105,7 +105,7 @@ bool QueryWalk::countNode(std::size_t offset) {
   if (m_cursor->stopped()) return false;
   if (++m_nodes <= m_limits.maxNodes) return true;
   error(offset, "more nodes", "at most " + std::to_string(m_limits.maxNodes) + " in a query",
-        "what follows was not read");
+        "the rest was not read");
   m_cursor->stop();
   return false;
 }
@@ -130,7 +130,7 @@ void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t off
   if (meant) hint += "; did you mean \"" + *meant + "\"?";
   // Within a repeat, "g" is the key of the generate itself. Elsewhere, it is the key of the operator. So
   // users easily write it twice.
-  if (key == "g") hint += /*id:fields-generate-stand*/ "; the fields of a generate stand here directly";
+  if (key == "g") hint += /*id:fields-generate-stand*/ "; the fields of the generate belong here directly";
   walk.warning(offset, "the unknown field " + inQuotes(key), "one of " + namesOf(fields), std::move(hint));
 }
 

@@ -11,7 +11,7 @@
 namespace spanscope::query {
 
 std::variant<FileList, NotGiven> Surroundings::listFiles(const std::string& path) {
-  return NotGiven{"the files \"" + cutText(path, 80) + "\"", "text: files cannot be listed here", {}};
+  return NotGiven{"the files \"" + cutText(path, 80) + "\"", "text: this client cannot list files", {}};
 }
 
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path) {
@@ -23,7 +23,7 @@ std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, con
   if (auto narrow = utf8OfWide(*text)) {
     if (!narrow->firstReplaced) return std::move(narrow->text);
     return NotGiven{
-        file + ", which has half of a character in UTF-16 at byte " + std::to_string(*narrow->firstReplaced),
+        file + ", which has half of a UTF-16 character at byte " + std::to_string(*narrow->firstReplaced),
         kExpected,
         {}};
   }

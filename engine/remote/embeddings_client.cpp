@@ -44,7 +44,7 @@ std::vector<retrieve::EmbeddingVector> EmbeddingsClient::embed(std::span<const s
   const auto address = readServerAddress(m_server.url);
   if (const auto* problem = std::get_if<Error>(&address))
     throw Failure({"server of embeddings", {}, problem->found, problem->expected});
-  if (m_server.model.empty()) refuse({}, "no name of a model", "the one that the server is to embed with");
+  if (m_server.model.empty()) refuse({}, "no name of a model", "the server's embedding model");
   Json request;
   request["model"] = m_server.model;
   request["input"] = std::vector<std::string>(texts.begin(), texts.end());
@@ -85,7 +85,7 @@ std::string inQuotes(std::string_view text) {
   return "\"" + query::cutText(toValidUtf8(text), kReplyCharacters) + "\"";
 }
 
-/// Finds the place where a text stops to be JSON, and the reason.
+/// Finds the place where a text stops being JSON, and the reason.
 class SyntaxFinder final : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return true; }
@@ -107,7 +107,7 @@ class SyntaxFinder final : public nlohmann::json_sax<Json> {
   }
 
   std::size_t byte = 0;               ///< counted from 1
-  std::optional<std::string> number;  ///< a number that exceeds a double
+  std::optional<std::string> number;  ///< a number that is too large for a double
 };
 
 class ReplyReader {
@@ -129,14 +129,15 @@ class ReplyReader {
       if (!entry.is_object() || !entry.contains("embedding") || !entry["embedding"].is_array())
         refuse(place, textOf(entry), "an object with a list \"embedding\"");
       if (entry.contains("index") != data[0].contains("index"))
-        refuse(place, entry.contains("index") ? "an index" : "no index", "as the first entry has it");
+        refuse(place, entry.contains("index") ? "an index" : "no index", "the same as in the first entry");
       const std::size_t index = entry.contains("index") ? indexOf(entry["index"], place + "/index") : i;
-      if (!vectors[index].empty()) refuse(place + "/index", std::to_string(index) + " again", "each once");
+      if (!vectors[index].empty())
+        refuse(place + "/index", std::to_string(index) + " again", "each index once");
       vectors[index] = vectorOf(entry["embedding"], place + "/embedding");
       if (!length) length = vectors[index].size();
       if (vectors[index].size() != *length)
         refuse(place + "/embedding", counted(vectors[index].size(), "number"),
-               /*id:many-first*/ "as many as the first has");
+               /*id:many-first*/ "as many as in the first vector");
     }
     return vectors;
   }
@@ -153,8 +154,7 @@ class ReplyReader {
     const auto watch = [&](int depth, Json::parse_event_t, const Json&) {
       if (depth > kMaxDepth)
         refuse(kReply,
-               /*id:lists-within-lists*/ "lists within lists, deeper than " + std::to_string(kMaxDepth),
-               "vectors");
+               /*id:lists-within-lists*/ "nested lists, deeper than " + std::to_string(kMaxDepth), "vectors");
       if (++values > most) refuse(kReply, "more than " + std::to_string(most) + " values", "fewer");
       return true;
     };
@@ -181,7 +181,7 @@ class ReplyReader {
     return text.substr(begin, 2 * kBefore);
   }
 
-  /// A value as messages show it.
+  /// Returns a value as messages show it.
   static std::string textOf(const Json& value) {
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";

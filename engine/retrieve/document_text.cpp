@@ -195,7 +195,7 @@ Error noJsonLine(std::string_view line, std::size_t number, std::string_view tex
               query::inQuotes(line),
               /*id:json-value-ends*/ "a JSON value that ends on its line"};
   if (Json::accept(asJson(text))) {
-    error.found = /*id:json-value-over*/ "one JSON value over several lines";
+    error.found = /*id:json-value-over*/ "a JSON value on several lines";
     error.expected = /*id:json-value-each*/ "a JSON value on each line (or the extension .json)";
   }
   return error;
@@ -269,13 +269,13 @@ Result pdfPassages(std::string_view bytes, const std::stop_token& stop) {
     return Error{{},
                  {},
                  isDamaged ? "a damaged PDF: none of its pages can be read" : "a PDF without pages",
-                 isDamaged ? "a whole one: fetch or export it again" : "a PDF with text"};
+                 isDamaged ? "a complete PDF: download or export the file again" : "a PDF with text"};
   }
   if (holdsPicture(bytes)) {
     return Error{{},
                  {},
                  pages + " without text (scanned pages are pictures)",
-                 "a PDF with text: recognise it first (OCR)"};
+                 "a PDF with text: run text recognition (OCR) first"};
   }
   return Error{{}, {}, pages + " without text and without pictures", "a PDF with text"};
 }

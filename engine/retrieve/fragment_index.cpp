@@ -106,12 +106,13 @@ double cosine(const EmbeddingVector& a, const EmbeddingVector& b) {
   return std::isfinite(value) ? value : 0;
 }
 
-/// Throws Failure where a new vector is not as long as those of the index.
+/// Throws Failure if a new vector is not as long as the embedder's vectors in the index.
 void checkVectorBytes(std::size_t found, std::size_t kept, const Embedder& embedder) {
   if (found == kept) return;
-  throw Failure({embedder.name(), "vectors", counted(found / sizeof(float), "number"),
-                 std::to_string(kept / sizeof(float)) +
-                     ", as those of it in the index (if it was replaced under its name, delete the index)"});
+  throw Failure(
+      {embedder.name(), "vectors", counted(found / sizeof(float), "number"),
+       std::to_string(kept / sizeof(float)) +
+           ", like the vectors in the index (if the name now means another embedder, delete the index)"});
 }
 
 /// A found chunk. Its row number depends on the time of insertion, so no result may depend on it.
@@ -385,8 +386,8 @@ struct FragmentIndex::Parts final : SummaryStore {
 
   /// The search does not find vectors that were only written.
   [[noreturn]] void refuseVectors() const {
-    throw Failure({database.file(), "vectors", "fewer than were written",
-                   "an index that is whole: delete the file, it is made anew"});
+    throw Failure({database.file(), "vectors", "fewer vectors than were written",
+                   "a complete index: delete the file to make a new one"});
   }
 
   std::int64_t makeEmbedderId(const std::string& fingerprint) {
@@ -420,10 +421,10 @@ struct FragmentIndex::Parts final : SummaryStore {
   /// Returns the first chunk of each text of the chosen documents without a vector, in their order. A damaged
   /// vector counts as missing.
   std::vector<std::int64_t> withoutVector(std::int64_t embedder, const std::string& fingerprint) {
-    Statement list(database,
-                   "SELECT fragments.id, fragments.hash, vectors.vector, vectors.checksum FROM temp.chosen "
-                   "CROSS JOIN fragments ON fragments.document = chosen.document "
-                   "LEFT JOIN vectors ON vectors.embedder = ?1 AND vectors.hash = fragments.hash");
+    Statement list(
+        database, R"(SELECT fragments.id, fragments.hash, vectors.vector, vectors.checksum FROM temp.chosen )"
+                  R"(CROSS JOIN fragments ON fragments.document = chosen.document )"
+                  R"(LEFT JOIN vectors ON vectors.embedder = ?1 AND vectors.hash = fragments.hash)");
     list.bind(1, embedder);
     std::unordered_map<std::string, std::int64_t> firsts;
     while (list.step()) {
@@ -439,16 +440,15 @@ struct FragmentIndex::Parts final : SummaryStore {
     return missing;
   }
 
-  /// Vectors of texts that are those of chunks, by their rows.
+  /// Adds the vectors of the texts of chunks. `fragments`: the rows of these chunks.
   void addVectors(std::int64_t embedder, const std::string& fingerprint,
                   std::span<const std::int64_t> fragments, std::span<const std::string> hashes,
                   std::span<const EmbeddingVector> vectors) {
     Transaction transaction(database);
     // Another program may have removed their texts meanwhile.
-    Statement statement(database,
-                        "INSERT OR REPLACE INTO vectors(embedder, hash, vector, checksum) "
-                        "SELECT ?1, ?2, ?3, ?4 "
-                        "WHERE EXISTS (SELECT 1 FROM fragments WHERE id = ?5 AND hash = ?2)");
+    Statement statement(database, R"(INSERT OR REPLACE INTO vectors(embedder, hash, vector, checksum) )"
+                                  R"(SELECT ?1, ?2, ?3, ?4 )"
+                                  R"(WHERE EXISTS (SELECT 1 FROM fragments WHERE id = ?5 AND hash = ?2))");
     for (std::size_t i = 0; i < hashes.size(); ++i) {
       const std::span<const std::byte> bytes = std::as_bytes(std::span(vectors[i]));
       statement.bind(1, embedder);
@@ -590,7 +590,8 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
         if (key.empty()) break;
         if (std::string unread = m_parts->unreadOf(key); !unread.empty()) {
           result.unread.push_back({std::get<SourceDocument>(document).name, std::move(unread),
-                                   "no text (scanned pages are pictures)", "text: recognise it first (OCR)"});
+                                   "no text (scanned pages are pictures)",
+                                   "text: run text recognition (OCR) first"});
         }
         result.keys.push_back(std::move(key));
       }
@@ -620,7 +621,7 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
   m_parts->choose(documents);
   const std::string fingerprint = embedder.fingerprint();
   const std::int64_t id = m_parts->makeEmbedderId(fingerprint);
-  // Lists only the remaining work. Usually an index is made again without changes.
+  // Lists only the remaining work. Usually the documents have not changed since the last run.
   const std::vector<std::int64_t> missing = m_parts->withoutVector(id, fingerprint);
   Statement read(m_parts->database, "SELECT hash, text FROM fragments WHERE id = ?1");
   std::optional<std::size_t> bytes;
@@ -667,9 +668,9 @@ std::vector<Fragment> FragmentIndex::find(std::string_view question, std::size_t
   // best chunks, since a common word is in every chunk.
   Statement& statement = m_parts->prepared(
       m_parts->findWords,
-      "SELECT fragments.id, chosen.place, fragments.number, word_match(words) FROM words "
-      "CROSS JOIN fragments ON fragments.id = words.rowid "
-      "CROSS JOIN temp.chosen ON chosen.document = fragments.document WHERE words MATCH ?1");
+      R"(SELECT fragments.id, chosen.place, fragments.number, word_match(words) FROM words )"
+      R"(CROSS JOIN fragments ON fragments.id = words.rowid )"
+      R"(CROSS JOIN temp.chosen ON chosen.document = fragments.document WHERE words MATCH ?1)");
   const StatementUse use(statement);
   statement.bind(1, expression);
   std::vector<Found> found;
@@ -693,10 +694,10 @@ std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, st
   if (!id || count == 0) return {};
   m_parts->choose(documents);
   Statement list(m_parts->database,
-                 "SELECT fragments.id, chosen.place, fragments.number, vectors.vector, vectors.hash, "
-                 "vectors.checksum FROM temp.chosen "
-                 "CROSS JOIN fragments ON fragments.document = chosen.document "
-                 "CROSS JOIN vectors ON vectors.hash = fragments.hash AND vectors.embedder = ?1");
+                 R"(SELECT fragments.id, chosen.place, fragments.number, vectors.vector, vectors.hash, )"
+                 R"(vectors.checksum FROM temp.chosen )"
+                 R"(CROSS JOIN fragments ON fragments.document = chosen.document )"
+                 R"(CROSS JOIN vectors ON vectors.hash = fragments.hash AND vectors.embedder = ?1)");
   list.bind(1, *id);
   std::vector<Found> found;
   EmbeddingVector vector(question.size());
@@ -704,8 +705,8 @@ std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, st
     const std::span<const std::byte> bytes = list.bytes(3);
     if (vectorChecksum(fingerprint, list.text(4), bytes) != list.integer(5)) {
       throw Failure({m_parts->database.file(), "vectors",
-                     /*id:another-written*/ "another one than was written",
-                     "those that were; it is made anew when its document is indexed next"});
+                     /*id:another-written*/ "another vector than was written",
+                     "the written vector (the next indexing of its document makes it again)"});
     }
     checkVectorBytes(question.size() * sizeof(float), bytes.size(), embedder);
     std::memcpy(vector.data(), bytes.data(), bytes.size());

@@ -87,9 +87,9 @@ bool IndexChecks::isWhole(std::int64_t id, const DocumentKey& key) {
                        "SELECT key, fragments, words, checksum, unread FROM documents WHERE id = ?1");
     // Reads each row by its number. An index over the rows might differ from them.
     m_rows.emplace(m_database,
-                   "SELECT fragments.id, fragments.document, fragments.number, fragments.level, "
-                   "fragments.place, fragments.hash, fragments.text FROM fragments AS listed "
-                   "CROSS JOIN fragments ON fragments.id = listed.id WHERE listed.document = ?1");
+                   R"(SELECT fragments.id, fragments.document, fragments.number, fragments.level, )"
+                   R"(fragments.place, fragments.hash, fragments.text FROM fragments AS listed )"
+                   R"(CROSS JOIN fragments ON fragments.id = listed.id WHERE listed.document = ?1)");
   }
   const StatementUse useDocument(*m_document);
   const StatementUse useRows(*m_rows);
@@ -111,7 +111,7 @@ bool IndexChecks::isWhole(std::int64_t id, const DocumentKey& key) {
 
 void IndexChecks::refuse(const DocumentKey& key) const {
   throw Failure({m_database.file(), "document " + key, "other rows than were written",
-                 "those that were; it is indexed anew when it is searched next, or delete the file"});
+                 "the written rows (the next search indexes the document again; or delete the file)"});
 }
 
 std::string IndexChecks::wordsChecksum() {
@@ -186,28 +186,26 @@ struct Definition {
 /// the checksums. The one in `checks` covers the words.
 constexpr Definition kTables[] = {
     {"documents",
-     "CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,"
-     " used INTEGER NOT NULL, size INTEGER NOT NULL, fragments INTEGER NOT NULL, words INTEGER NOT NULL,"
-     " unread TEXT NOT NULL, checksum TEXT NOT NULL)"},
+     R"(CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,)"
+     R"( used INTEGER NOT NULL, size INTEGER NOT NULL, fragments INTEGER NOT NULL, words INTEGER NOT NULL,)"
+     R"( unread TEXT NOT NULL, checksum TEXT NOT NULL))"},
     {"fragments",
-     "CREATE TABLE fragments(id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES "
+     R"(CREATE TABLE fragments(id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES )"
      "documents(id),"
-     " number INTEGER NOT NULL, level INTEGER NOT NULL, place TEXT NOT NULL, hash TEXT NOT NULL,"
-     " text TEXT NOT NULL)"},
+     R"( number INTEGER NOT NULL, level INTEGER NOT NULL, place TEXT NOT NULL, hash TEXT NOT NULL,)"
+     R"( text TEXT NOT NULL))"},
     {"fragments_of_document", "CREATE INDEX fragments_of_document ON fragments(document)"},
     {"fragments_by_hash", "CREATE INDEX fragments_by_hash ON fragments(hash)"},
-    {"words",
-     "CREATE VIRTUAL TABLE words USING fts5(text, content='fragments', content_rowid='id',"
-     " tokenize='porter unicode61 remove_diacritics 2')"},
+    {"words", R"(CREATE VIRTUAL TABLE words USING fts5(text, content='fragments', content_rowid='id',)"
+              R"( tokenize='porter unicode61 remove_diacritics 2'))"},
     {"embedders",
-     "CREATE TABLE embedders(id INTEGER PRIMARY KEY AUTOINCREMENT, fingerprint TEXT NOT NULL UNIQUE,"
-     " used INTEGER NOT NULL)"},
+     R"(CREATE TABLE embedders(id INTEGER PRIMARY KEY AUTOINCREMENT, fingerprint TEXT NOT NULL UNIQUE,)"
+     R"( used INTEGER NOT NULL))"},
     {"vectors",
-     "CREATE TABLE vectors(embedder INTEGER NOT NULL REFERENCES embedders(id), hash TEXT NOT NULL,"
-     " vector BLOB NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY(embedder, hash)) WITHOUT ROWID"},
-    {"summaries",
-     "CREATE TABLE summaries(key TEXT PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL,"
-     " used INTEGER NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"},
+     R"(CREATE TABLE vectors(embedder INTEGER NOT NULL REFERENCES embedders(id), hash TEXT NOT NULL,)"
+     R"( vector BLOB NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY(embedder, hash)) WITHOUT ROWID)"},
+    {"summaries", R"(CREATE TABLE summaries(key TEXT PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL,)"
+                  R"( used INTEGER NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID)"},
     {"pruned", "CREATE TABLE pruned(day INTEGER NOT NULL)"},
     {"checks", "CREATE TABLE checks(words TEXT NOT NULL)"},
 };
@@ -223,14 +221,14 @@ std::string definitionOf(Database& database, const char* name) {
   return statement.step() ? statement.text(0) : std::string();
 }
 
-/// Throws Failure if the tables are not those of this program. With other tables, the same statements have
-/// other effects.
+/// Throws Failure if the tables differ from this program's tables. With other tables, the same statements
+/// have other effects.
 void checkDefinitions(Database& database, const std::string& file) {
   for (const Definition& table : kTables) {
     if (definitionOf(database, table.name) == table.sql) continue;
-    throw Failure(
-        {file, std::string("table ") + table.name, "another definition",
-         "that of version " + std::to_string(kIndexVersion) + ": delete the file, it is made anew"});
+    throw Failure({file, std::string("table ") + table.name, "another definition",
+                   "the definition of version " + std::to_string(kIndexVersion) +
+                       ": delete the file to make a new one"});
   }
   if (numberFrom(database, "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')") > 0)
     throw Failure({file, {}, "triggers or views", "an index of documents, or a new file"});
@@ -254,14 +252,14 @@ void prepareTables(Database& database, const std::string& file) {
     return;
   }
   if (numberFrom(database, "PRAGMA application_id") != kApplicationId) {
-    throw Failure({file, {}, "a database of something else", "an index of documents, or a new file"});
+    throw Failure({file, {}, "a database of another program", "an index of documents, or a new file"});
   }
   const std::int64_t version = numberFrom(database, "PRAGMA user_version");
   if (version != kIndexVersion) {
     throw Failure({file,
                    {},
                    "an index of version " + std::to_string(version),
-                   "version " + std::to_string(kIndexVersion) + ": delete it, it is made anew"});
+                   "version " + std::to_string(kIndexVersion) + ": delete the file to make a new one"});
   }
   checkDefinitions(database, file);
 }
@@ -401,8 +399,8 @@ class Pruner {
   Statement m_removeFragments{m_database, "DELETE FROM fragments WHERE document = ?1"};
   Statement m_removeDocument{m_database, "DELETE FROM documents WHERE id = ?1"};
   Statement m_vectors{m_database,
-                      "DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders) AND hash = ?1 AND "
-                      "NOT EXISTS (SELECT 1 FROM fragments WHERE hash = ?1)"};
+                      R"(DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders) AND hash = ?1 AND )"
+                      R"(NOT EXISTS (SELECT 1 FROM fragments WHERE hash = ?1))"};
   std::optional<Transaction> m_transaction;  ///< declared after the statements, so that the rollback comes
                                              ///< before they are destroyed
   std::chrono::steady_clock::time_point m_opened;

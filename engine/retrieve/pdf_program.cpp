@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-3.0-or-later
-// A program of its own that reads a PDF with poppler: PDFs come from anyone, and some of them need memory or
-// time without bound, or crash the library. The library pdf_text.h starts it with two numbers: bytes of
-// memory, and seconds of processor time. The PDF is its standard input; what it writes is in pdf_text.h.
+// SPDX-License-Identifier: GPL-3.0-or-later A separate program that reads a PDF with poppler. PDFs can come
+// from anyone. Some PDFs need unlimited memory or time, or crash the library. readPdf() (pdf_text.h) starts
+// this program with two arguments: bytes of memory, and seconds of processor time. The PDF is the standard
+// input. pdf_text.h defines the output.
 #include "engine/retrieve/pdf_text.h"
 
 #include <poppler-document.h>
@@ -50,7 +50,7 @@ void limit(__rlimit_resource_t resource, rlim_t most) {
 }
 
 void limitThisProcess(rlim_t memory, rlim_t seconds) {
-  // After the program that started it has ended, its output has no reader.
+  // The process ends with the program that started it, because its output then has no reader.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   limit(RLIMIT_CORE, 0);
@@ -105,11 +105,12 @@ int writePages(const std::string& bytes) {
       poppler::document::load_from_raw_data(bytes.data(), static_cast<int>(bytes.size())));
   if (document == nullptr) {
     if (bytes.compare(0, 5, "%PDF-") == 0)
-      return refuse("a damaged PDF: it is cut off, or was changed", "a whole one: fetch or export it again");
-    return refuse(/*id:bytes-no-pdf*/ "bytes that are no PDF", "a PDF");
+      return refuse("a damaged PDF: the file was truncated or changed",
+                    "a complete PDF: download or export the file again");
+    return refuse(/*id:bytes-no-pdf*/ "bytes that are not a PDF", "a PDF");
   }
   if (document->is_locked())
-    return refuse("an encrypted PDF: it wants a password or a certificate", "one without");
+    return refuse("an encrypted PDF, which needs a password or a certificate", "a PDF without encryption");
   const std::size_t remarksOnFile = remarks;
   const int pages = document->pages();
   if (pages < 0 || pages > spanscope::retrieve::kMaxPdfPages) {

@@ -71,8 +71,8 @@ class PdfProcess {
     const auto noProcess = [](int number) {
       return Error{{},
                    {},
-                   "no process that could read it (" + systemError(number) + ")",
-                   "a system with memory and processes for it"};
+                   "no process to read the PDF (" + systemError(number) + ")",
+                   "a system with enough memory and processes"};
     };
     const Descriptor input = fileOf(bytes);
     if (input.number() < 0) return noProcess(errno);
@@ -112,7 +112,7 @@ class PdfProcess {
     if (failed == 0) return std::nullopt;
     m_process = 0;
     if (failed != ENOENT) return noProcess(failed);
-    return Error{program, {}, "no such program, by which PDFs are read", "a complete installation"};
+    return Error{program, {}, "no program that reads PDFs", "a complete installation"};
   }
 
   ~PdfProcess() { end(); }
@@ -156,7 +156,7 @@ class PdfRecords {
   std::string expected;
   bool isAtEnd = false;
 
-  /// Returns nothing, or why no more can be taken.
+  /// Returns nothing, or the reason why the records are refused.
   std::optional<Error> take(std::string_view bytes) {
     m_rest += bytes;
     std::string_view rest = m_rest;
@@ -196,14 +196,14 @@ class PdfRecords {
 };
 
 Error tooLong(const PdfLimits& limits) {
-  return {
-      {},
-      {},
-      "a PDF that is not read within " + std::to_string(limits.processor.count()) + " s of processor time",
-      "a simpler one (a PDF can be made to take for ever)"};
+  return {{},
+          {},
+          "a PDF whose reading took more than " + std::to_string(limits.processor.count()) +
+              " s of processor time",
+          "a simpler PDF (some PDFs take unlimited time)"};
 }
 
-/// Returns why the process ended early.
+/// Returns the reason why the process ended early.
 Error deathOf(const std::optional<int>& status, const PdfLimits& limits) {
   if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGXCPU) return tooLong(limits);
   std::string found = "a PDF that needs more than " + std::to_string(limits.memory >> 20U) +
@@ -236,7 +236,7 @@ std::variant<PdfText, Error> readPdf(std::string_view bytes, const PdfLimits& li
   for (;;) {
     pollfd waiting{.fd = process.output(), .events = POLLIN, .revents = 0};
     const int ready = poll(&waiting, 1, kLookMilliseconds);
-    if (stop.stop_requested()) return Error{{}, {}, "a stop while it was read", "its last page"};
+    if (stop.stop_requested()) return Error{{}, {}, "a stop during reading", "the last page"};
     if (Clock::now() > last) return tooLong(limits);
     if (ready <= 0) continue;
     const ssize_t count = read(process.output(), buffer.data(), buffer.size());

@@ -17,8 +17,7 @@ using query::Diagnostic;
 using query::Node;
 
 constexpr std::size_t kShownCharacters = 200;
-/// Max number of named documents among those that could not be read. The same limit applies to those that are
-/// not UTF-8.
+/// Max number of unreadable documents that are named. The same limit applies to documents that are not UTF-8.
 constexpr std::size_t kNamedDocuments = 10;
 
 /// "file: place: found".
@@ -69,7 +68,7 @@ class Resolver {
     } else if (gives != query::Gives::Nothing) {
       isKnown = false;
       add(Severity::Error, path, std::string("an operator \"") + query::operatorName(node) + "\"",
-          "messages: the question of an augment is known before the query runs");
+          "messages: the question of an augment must be known before the query runs");
     }
   }
 
@@ -114,9 +113,10 @@ class Resolver {
     if (plus.children.empty()) {
       add(Severity::Warning, path,
           "nothing in " + query::inQuotes(document.name) +
-              (retrieved->ranking == Ranking::Lexical ? " that shares a word with " : " that is like ") +
+              (retrieved->ranking == Ranking::Lexical ? " that shares a word with "
+                                                      : " that is similar to ") +
               query::inQuotes(question),
-          "a fragment");
+          "a chunk");
     }
     result.retrieved.push_back(std::move(*retrieved));
     return plus;
@@ -146,14 +146,14 @@ class Resolver {
               what,
           expected);
     };
-    nameFirst(documents.altered(), " with bytes that are no UTF-8 (read as U+FFFD)", "UTF-8");
+    nameFirst(documents.altered(), " with bytes that are not UTF-8 (read as U+FFFD)", "UTF-8");
     nameFirst(remarks.unread, " with pages without text", "pages with text");
     if (!remarks.lostPins.empty()) {
       add(Severity::Warning, path,
-          counted(remarks.lostPins.size(), /*id:pinned-fragment*/ "pinned fragment that is",
-                  "pinned fragments that are") +
+          counted(remarks.lostPins.size(), /*id:pinned-fragment*/ "pinned chunk that is",
+                  "pinned chunks that are") +
               " not in " + query::inQuotes(document.name) + " any more",
-          "fragments of the documents as they are now, cut as now");
+          "chunks of the current documents with the current chunk options");
     }
   }
 
@@ -226,7 +226,7 @@ std::optional<Indexed> indexDocuments(AugmentDocuments& documents, const Retriev
 }
 
 /// Pinned chunks come first, in the order of the pins. Then the best chunks that were not dropped follow, up
-/// to the wanted number. Then the others follow, by rank.
+/// to the requested number. Then the others follow, by rank.
 std::vector<FoundFragment> choose(std::vector<RankedFragment> ranked, const FragmentChoice& choice,
                                   std::size_t wanted, const FragmentIndex& index, const Indexed& indexed,
                                   SearchRemarks& remarks) {
@@ -293,15 +293,15 @@ std::optional<Retrieved> searchAugment(const std::string& model, std::string que
       throw Failure({{},
                      "ranking",
                      std::string("\"") + rankingName(result.ranking) +
-                         /*id:without-model-embeds*/ "\" without a model that embeds",
+                         /*id:without-model-embeds*/ "\" without an embedding model",
                      "\"lexical\""});
     }
     embedder = &tools.embedder();
     if (!tools.index->embed(indexed->keys, *embedder, tools.watch)) return std::nullopt;
   }
   const auto wanted = static_cast<std::size_t>(options.fragments);
-  // Each ranking is only as long as the number of wanted chunks. Longer rankings would favour chunks that are
-  // mediocre in both.
+  // Each ranking is only as long as the number of requested chunks. Longer rankings would favour chunks that
+  // are mediocre in both.
   const std::size_t depth =
       wanted + choice.dropped.size() + (result.ranking == Ranking::Hybrid ? 0 : kRunnersUp);
   std::vector<RankedFragment> ranked = rankFragments(*tools.index, result.question, depth, result.ranking,
@@ -389,7 +389,7 @@ std::variant<SourceDocument, Error> AugmentDocuments::read(std::size_t index) {
 void AugmentDocuments::noteHalf(const std::string& name, const NarrowText& text) {
   if (!text.firstReplaced) return;
   m_altered.push_back({name, "byte " + std::to_string(*text.firstReplaced),
-                       "half of a character in UTF-16 (read as U+FFFD)", "whole characters"});
+                       "half of a UTF-16 character (read as U+FFFD)", "whole characters"});
 }
 
 void AugmentDocuments::noteAltered(const SourceDocument& document) {
@@ -401,7 +401,7 @@ void AugmentDocuments::noteAltered(const SourceDocument& document) {
   const std::size_t at = findInvalidUtf8(document.bytes);
   if (at == std::string::npos) return;
   m_altered.push_back(
-      {document.name, "byte " + std::to_string(at), "bytes that are no UTF-8 (read as U+FFFD)", "UTF-8"});
+      {document.name, "byte " + std::to_string(at), "bytes that are not UTF-8 (read as U+FFFD)", "UTF-8"});
 }
 
 }  // namespace spanscope::retrieve

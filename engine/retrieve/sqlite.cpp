@@ -78,7 +78,8 @@ Database::Database(const std::string& file) : m_file(file == ":memory:" ? std::s
   const std::filesystem::file_status status = std::filesystem::status(m_file, error);
   // SQLite would put its journal beside a device before it reports an error.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    throw Failure({m_file, {}, /*id:something-no-regular*/ "something that is no regular file", kExpected});
+    throw Failure(
+        {m_file, {}, /*id:something-no-regular*/ "something that is not a regular file", kExpected});
   sqlite3* database = nullptr;
   const int code =
       sqlite3_open_v2(file.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);

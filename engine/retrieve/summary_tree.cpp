@@ -126,7 +126,7 @@ bool addSummaries(std::vector<Fragment>& fragments, Summarizer& summarizer, Summ
   if (fragments.size() > kMaxSummarizedFragments) {
     throw Failure({{},
                    "summaries",
-                   "a document of " + std::to_string(fragments.size()) + " fragments",
+                   "a document of " + std::to_string(fragments.size()) + " chunks",
                    "at most " + std::to_string(kMaxSummarizedFragments)});
   }
   return Tree(fragments, summarizer, store, watch).build();

@@ -14,8 +14,8 @@ namespace spanscope::run {
 
 namespace {
 
-/// A pass may have nothing to compute. For example, it may only end answers whose context is full. The next
-/// pass then continues from there. If this many consecutive passes end no step, no pass ever will.
+/// A forward pass may compute nothing, e.g. because it only ends answers whose context is full. The next one
+/// then continues. If this many consecutive forward passes end no step, none ever will.
 constexpr int kMostIdlePasses = 16;
 
 Error unexpected(const std::string& found) {
@@ -216,7 +216,7 @@ std::vector<DrivenPlan> PlanDriver::advance() {
   if (m_idlePasses > kMostIdlePasses) {
     endWhere(
         [&](Driven& plan) -> End {
-          return failed(plan, {.error = unexpected("steps none of which can go on")});
+          return failed(plan, {.error = unexpected("steps that cannot continue")});
         },
         ended);
   }
@@ -238,8 +238,8 @@ namespace {
 /// Max tokens of an answer if query, run and model have no limit.
 constexpr std::int32_t kAnswerLimit = 256;
 
-/// Number of prompt tokens that are counted beyond twice the max. An error can then name the excess. A prompt
-/// that is far too long is not encoded to its end.
+/// Number of prompt tokens that are counted beyond twice the max. An error can then name the excess. The rest
+/// of a longer prompt is not encoded.
 constexpr std::int64_t kCountedBeyond = 65'536;
 
 Error tooLong(const plan::Step& step, const std::string& atLeast, std::int64_t tokens, std::int64_t most) {
@@ -247,8 +247,8 @@ Error tooLong(const plan::Step& step, const std::string& atLeast, std::int64_t t
           .place = step.node,
           .found = "a prompt of " + atLeast + counted(tokens, "token"),
           .expected = "at most " + std::to_string(most) +
-                      /*id:models-context-less*/ ", the model's context less one for the answer: " + atLeast +
-                      std::to_string(tokens - most) + " too many"};
+                      /*id:models-context-less*/ ", the model's context minus one for the answer: " +
+                      atLeast + std::to_string(tokens - most) + " too many"};
 }
 
 }  // namespace
@@ -270,8 +270,8 @@ std::int32_t answerLimit(const plan::Step& step, const RunOptions& options, cons
   if (limit <= 0) limit = options.maxTokens;
   if (limit <= 0) limit = model.maxNewTokens;
   if (limit <= 0) limit = kAnswerLimit;
-  // A min number that does not contradict the step is met. The largest value means that no token ends an
-  // answer.
+  // The limit is not below the min number, unless the step has its own limit. The largest min number means
+  // that no token ends an answer.
   const bool isFree = step.maxTokens.value_or(0) <= 0;
   const bool isLeast = options.minTokens < std::numeric_limits<std::int32_t>::max();
   return isFree && isLeast ? std::max(limit, options.minTokens) : limit;
@@ -334,7 +334,7 @@ std::optional<PlanProgress::Ready> PlanProgress::next() {
   RequestOptions options = optionsOf(step, table.tokenCount());
   options.team = m_teams[i];
   options.rows = m_options.policy.planRows(table, options.team.has_value());
-  // The table is needed only if the output of the step is put into another prompt.
+  // The table is needed only if another prompt contains the output of the step.
   if (!m_dependents[i].empty()) m_outputs[i].table = table;
   m_ready.pop_front();
   return Ready{.step = i, .since = m_readySince[i], .table = std::move(table), .options = std::move(options)};
@@ -369,7 +369,7 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
   options.sampling = {
       .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
   options.alternatives = m_options.alternatives;
-  // Such an answer ends only at its limit, and may contain end tokens.
+  // With the largest min number, an answer ends only at its limit and may contain end tokens.
   const bool ignoresEnd = m_options.minTokens == std::numeric_limits<std::int32_t>::max();
   if (!ignoresEnd) options.endTokens = m_model.endTokenIds();
   options.minNewTokens = m_options.minTokens;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The loop that computes the steps of one plan, or of several plans together. A run and its prediction use
-// the same loop. Open this file to change how several runs share passes.
-// The progress of a plan: which steps can start, and their inputs. A run and its prediction share this code.
-// Open this file to change limits of prompts and answers.
+// The loop that computes the steps of one plan, or of several plans together. The progress of a plan: which
+// steps can start, and their inputs. A run and its prediction share this code. Open this file to change how
+// several runs share forward passes, or the limits of prompts and answers.
 #pragma once
 
 #include "engine/base/error.h"
@@ -34,7 +33,7 @@
 
 namespace spanscope::run {
 
-/// A plan as a source of requests. The scheduler asks it for its steps.
+/// A plan as a source of requests. The scheduler takes the plan's steps from it.
 class PlanSteps : public RequestSource {
  public:
   virtual bool done() const = 0;                          ///< whether all steps have ended
@@ -56,13 +55,14 @@ struct DrivenPlan {
   std::optional<Error> error;  ///< set if the plan failed
 };
 
-/// Drives several plans through one scheduler. Each pass computes rows of all plans. A plan ends when all its
-/// steps have ended, when one of them failed, or on a stop. Its remaining steps are then aborted. An
-/// exception of a layout is an error of its plan alone. An exception of a pass is an error of all plans.
+/// Drives several plans through one scheduler. Each forward pass computes rows of all plans. A plan ends when
+/// all its steps have ended, when one of them failed, or on a stop. Its remaining steps are then aborted. An
+/// exception of a layout is an error of its plan alone. An exception of a forward pass is an error of all
+/// plans.
 class PlanDriver final : private RequestSource {
  public:
-  /// `passBegins`, if given, is called before each pass with the token that stops the pass. `scheduler` must
-  /// outlive the driver.
+  /// `passBegins`, if given, is called before each forward pass with the token that stops the forward pass.
+  /// `scheduler` must outlive the driver.
   explicit PlanDriver(Scheduler& scheduler, std::function<void(const std::stop_token&)> passBegins = nullptr);
   ~PlanDriver() override;
   PlanDriver(const PlanDriver&) = delete;
@@ -70,13 +70,13 @@ class PlanDriver final : private RequestSource {
 
   /// Begins to drive a plan. `steps` must live until the plan has ended. Its requests have the number `run`
   /// in the scheduler. Plans with a larger priority are asked for steps first. Among plans of equal priority,
-  /// the earlier plan is first. If all plans are stopped, the stop takes effect in the current pass.
-  /// Otherwise it takes effect after the pass, because the other plans need the pass.
+  /// the earlier plan is first. If all plans are stopped, the stop ends the current forward pass. Otherwise
+  /// the stop takes effect after the forward pass, because the other plans need it.
   void begin(PlanSteps& steps, RunId run, std::int32_t priority, std::stop_token stop, DriveHooks hooks);
 
   bool isIdle() const { return m_plans.empty(); }
 
-  /// Computes one pass for all plans. Returns the plans that ended. Throws nothing.
+  /// Computes one forward pass for all plans. Returns the plans that ended. Throws nothing.
   std::vector<DrivenPlan> advance();
 
  private:
@@ -96,11 +96,11 @@ class PlanDriver final : private RequestSource {
 
   Scheduler& m_scheduler;
   std::function<void(const std::stop_token&)> m_passBegins;
-  Plans m_plans;                         ///< in the order of service
-  Driven* m_asked = nullptr;             ///< the plan that lays out a step now, or null
-  int m_idlePasses = 0;                  ///< consecutive passes that computed nothing and ended no step
-  std::mutex m_stopMutex;                ///< guards the next two members
-  std::stop_source m_passStop;           ///< stops the current pass
+  Plans m_plans;                ///< in the order of service
+  Driven* m_asked = nullptr;    ///< the plan that lays out a step now, or null
+  int m_idlePasses = 0;         ///< consecutive forward passes that computed nothing and ended no step
+  std::mutex m_stopMutex;       ///< guards the next two members
+  std::stop_source m_passStop;  ///< stops the current pass
   std::vector<std::stop_token> m_stops;  ///< of all plans
 };
 
@@ -111,7 +111,8 @@ DrivenPlan drivePlan(Scheduler& scheduler, PlanSteps& steps, RunId run, const st
 /// The error of a step whose prompt leaves no space for an answer.
 Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model);
 
-/// Returns the limits of the layout of a step's prompt. It ends on a stop, or if the prompt is far too long.
+/// Returns the limits of the layout of a step's prompt. The layout is aborted on a stop, or if the prompt is
+/// far too long.
 layout::PromptLimits layoutLimits(const plan::Step& step, const model::ModelConfig& model,
                                   std::stop_token stop);
 
@@ -122,8 +123,8 @@ class PlanProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// All references must outlive this object. `renderer` gets the layout of the options. `blockSize` is that
-  /// of the session. After a stop, next() throws. Throws like layout::MessageRenderer::useLayout() and
+  /// All references must outlive this object. `renderer` gets the layout of the options. `blockSize` is the
+  /// session's block size. After a stop, next() throws. Throws like layout::MessageRenderer::useLayout() and
   /// policy::Choice::checkFor().
   PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
                layout::MessageRenderer& renderer, std::int32_t blockSize, std::stop_token stop);
@@ -134,9 +135,9 @@ class PlanProgress {
     layout::SpanTable table;
     RequestOptions options;
   };
-  /// Lays out the step that has been ready longest. Of several such steps, it takes the first in plan order.
-  /// Returns nothing if no step is ready. Throws Failure if the step cannot be laid out or does not fit the
-  /// model's context.
+  /// Lays out the step that has been ready longest. Of several such steps, next() takes the first in plan
+  /// order. Returns nothing if no step is ready. Throws Failure if the step cannot be laid out or does not
+  /// fit the model's context.
   std::optional<Ready> next();
 
   /// Whether a step is ready.
@@ -145,7 +146,7 @@ class PlanProgress {
   /// Returns the step that next() lays out, among the steps that were ready at the last call of next().
   std::optional<StepIndex> nextStep() const;
 
-  /// Notes that the step has ended with these tokens. They include the end token if one was sampled.
+  /// Notes that the step has ended with these tokens. The tokens include the end token if one was sampled.
   void end(StepIndex step, std::vector<TokenId> tokens);
 
   /// Set if next() threw because a prompt is too long.

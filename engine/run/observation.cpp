@@ -151,12 +151,12 @@ bool seesSeveralParts(const layout::SpanTable& table, std::uint32_t segment) {
 
 namespace {
 
-/// Keys of one key range that belong to one part.
+/// Keys of one key range that belong to one section.
 struct PartKeys {
   std::uint32_t part = 0;
   std::size_t range = 0;
   std::int32_t begin = 0;  ///< local tokens
-  std::int32_t end = 0;    ///< the last token; the range's rest belongs to it
+  std::int32_t end = 0;    ///< the last token; the rest of the range belongs to it
 };
 
 /// Returns the visible tokens of all key ranges by section, in prompt order.
@@ -345,7 +345,7 @@ std::uint64_t AttentionLimit::send(RunId run, RequestId request, const NodePath&
   return m_sink.send(run, request, node, std::move(payload));
 }
 
-/// Leaves out more layers from here on if the room has become scarce.
+/// Leaves out more layers from here on if little of the limit is left.
 void AttentionLimit::Room::spare() {
   for (std::uint64_t part = leftOut.limit / 2 / m_step; m_step < m_layers.size() && m_left < part;
        part /= 2) {
@@ -366,7 +366,7 @@ bool AttentionLimit::Room::takesBytes(std::uint64_t bytes) {
 
 bool AttentionLimit::Room::takes(const trace::AttentionMass& mass) {
   const bool isMean = mass.layer < 0;
-  // A pass sends its attention layer by layer, and all its rows should have the same layers.
+  // A forward pass sends its attention layer by layer, and all its rows must have the same layers.
   if (!isMean && mass.layer < m_lastLayer) spare();
   if (!isMean) m_lastLayer = mass.layer;
   if (!isMean && !isKept(mass.layer)) return false;

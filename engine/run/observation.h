@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes the attention events of the trace from the backend's sums of attention weights. Open this file to
-// record attention in another form.
-// Limits how much attention a run records. Open this file to change the limit or the level of detail.
+// Makes the attention events of the trace from the backend's sums of attention weights. Limits how much
+// attention a run records. Open this file to change the form, the limit or the level of detail of recorded
+// attention.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -70,13 +70,13 @@ class AttentionLimit final : public trace::Sink {
   std::map<RunId, Room> m_rooms;
 };
 
-// The level of detail of recorded attention.
+// Level of detail of recorded attention.
 
 /// In longer prompts, attention is recorded for key blocks only. Attention to single keys takes memory that
 /// grows with the square of the tokens.
 inline constexpr std::int64_t kMostTokensForSingleKeys = 1024;
 
-/// The observed rows and keys that are recorded.
+/// The rows and keys whose attention is recorded.
 enum class AttentionDetail : std::uint8_t {
   /// Only the rows from which tokens of the answer are sampled. Attention to segments is recorded by layer
   /// and head. Attention to key blocks is recorded as the mean over layers and heads.
@@ -85,15 +85,17 @@ enum class AttentionDetail : std::uint8_t {
   Heads    ///< All rows: segments and key blocks, both by layer and head. This is a lot of data.
 };
 
-/// A query run for which a pass computes attention mass. It is a section of one query block of one request.
+/// A query run for which a forward pass computes attention mass. The run has some or all rows of one query
+/// block of one request.
 struct ObservedRun {
-  std::uint32_t run = 0;       ///< index of the query run in the pass
-  std::size_t part = 0;        ///< index of the entry in the pass's list of parts for these rows
-  std::int32_t begin = 0;      ///< first position in the segment
-  std::int32_t count = 0;      ///< rows
-  std::int32_t keySpan = 0;    ///< as in compute::MassRequest
-  bool tellsParts = false;     ///< attention to the sections of the prompt is reported
-  bool onlyForParts = false;   ///< single keys are requested only for sections; the report is by key block
+  std::uint32_t run = 0;     ///< index of the query run in the pass
+  std::size_t part = 0;      ///< index of the entry in the pass's list of parts for these rows
+  std::int32_t begin = 0;    ///< first position in the segment
+  std::int32_t count = 0;    ///< rows
+  std::int32_t keySpan = 0;  ///< as in compute::MassRequest
+  bool tellsParts = false;   ///< attention to the sections of the prompt is reported
+  bool onlyForParts =
+      false;  ///< single keys are computed only for the sums by section; the events are by key block
   bool joinsPrevious = false;  ///< shares an event with the run before it, which has the same query block
   std::int32_t answer = -1;  ///< index of the answer's token that is sampled from this single row; −1: none
 };
@@ -136,13 +138,13 @@ trace::SegmentAttention segmentAttention(const QueryPlace& place, const Observed
 trace::AttentionMass meanMass(const QueryPlace& place, const ObservedRows& observed, bool singleRow,
                               std::span<const std::int32_t> layers, std::span<const model::LayerMass> mass);
 
-/// Returns the attention of the rows to key blocks, at one layer by head. `singleRow`: the rows are one
+/// Returns the attention of the rows to key blocks, in one layer and by head. `singleRow`: the rows are one
 /// requested row.
 trace::AttentionMass massEvent(const QueryPlace& place, const ObservedRows& observed, bool singleRow,
                                std::int32_t heads, const model::LayerMass& mass);
 
 /// Returns the attention mass of one row by segment of the table, as the mean over heads and over `layers`.
-/// `part` and `local` choose the row. Empty if the row was not observed alone. Only runs of a single row are.
+/// `part` and `local` choose the row. Empty unless the row was observed in a run of its own.
 std::vector<float> segmentMass(std::size_t segments, std::span<const std::uint32_t> sees,
                                std::uint32_t segment, std::span<const ObservedRun> observed, std::size_t part,
                                std::int32_t local, std::span<const model::LayerMass> mass,

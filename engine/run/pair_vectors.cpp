@@ -36,7 +36,8 @@ bool seesKey(const PairRequest& request) {
 void checkPair(const PairRequest& request, const model::ModelConfig& config) {
   if (!isIn(request.table, request.row)) refusePair("row", "no such token", "a token of the span table");
   if (!isIn(request.table, request.key)) refusePair("key", "no such token", "a token of the span table");
-  if (!seesKey(request)) refusePair("key", "a token that the row does not see", "one that it sees");
+  if (!seesKey(request))
+    refusePair("key", "a token that the row cannot attend to", "a token that the row attends to");
   if (request.table.tokenCount() > config.maxPositions)
     refusePair("span table", counted(request.table.tokenCount(), "token"),
                "at most " + std::to_string(config.maxPositions) + ", the model's context");
@@ -49,7 +50,7 @@ void checkPair(const PairRequest& request, const model::ModelConfig& config) {
   }
 }
 
-/// Computes rows of one table, and keeps the vectors of two of them.
+/// Computes rows of one table, and keeps the vectors of two of these rows.
 class PairPasses {
  public:
   PairPasses(model::Decoder& decoder, compute::Backend& backend, const PairRequest& request)
@@ -85,7 +86,7 @@ class PairPasses {
     for (const std::uint32_t seen : m_request.table.segments[segment].sees) need(seen);
   }
 
-  /// Row and key have their own passes, so that only the requested vectors are fetched.
+  /// Row and key have separate forward passes, so that only the requested vectors are fetched.
   std::int32_t endOfPass(std::uint32_t segment, std::int32_t begin, std::int32_t end) const {
     std::int32_t next = std::min(begin + kPairRowsPerPass, end);
     for (const trace::TokenPlace& place : {m_request.row, m_request.key}) {

@@ -17,7 +17,8 @@
 
 namespace spanscope::run {
 
-/// Asks for the vectors of two tokens of a span table. A generated answer is at the end of the last segment.
+/// A request for the vectors of two tokens of a span table. A generated answer is at the end of the last
+/// segment.
 struct PairRequest {
   layout::SpanTable table;
   trace::TokenPlace row;  ///< the token whose query vector is used

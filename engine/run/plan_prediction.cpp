@@ -37,7 +37,7 @@ std::unique_ptr<cache::KvCache> makeCache(const PlanPredictionSetting& setting,
 
 }  // namespace
 
-// ---- what is recorded
+// ---- the witness
 
 std::uint64_t PlanPrediction::Witness::send(RunId /*run*/, RequestId request, const NodePath& /*node*/,
                                             trace::Payload payload) {
@@ -61,13 +61,13 @@ std::uint64_t PlanPrediction::Witness::send(RunId /*run*/, RequestId request, co
   return m_sequence;
 }
 
-// Made-up answers.
+// Invented answers.
 
 PlanPrediction::Silence::Silence(const PlanPredictionSetting& setting, AnswerLength length)
     : m_length(length), m_suffix(text::renderPieces(setting.chat.answerSuffix, setting.tokenizer)) {
   const std::vector<TokenId> ends = setting.model.endTokenIds();
   if (ends.empty()) return;
-  // If an answer ends like the template's closing, the template does not close it again.
+  // If an answer ends with the template's closing tokens, the template does not add them again.
   const bool closes = !m_suffix.empty() && std::find(ends.begin(), ends.end(), m_suffix[0]) != ends.end();
   m_end = closes ? m_suffix[0] : ends[0];
 }
@@ -117,7 +117,7 @@ PredictedPlan PlanPrediction::run(const plan::Plan& plan, const RunOptions& opti
   m_result.steps.resize(plan.steps.size());
   m_submitted.clear();
   m_pads = options.layout != layout::Layout::Exact;
-  // As a session does at the end of each run.
+  // A session also does this at the end of each run.
   if (std::exchange(m_hasRun, true)) {
     m_cache->beginKeeping();
     m_cache->keepSome({});
@@ -141,7 +141,7 @@ PredictedPlan PlanPrediction::run(const plan::Plan& plan, const RunOptions& opti
     m_result.error = Error{.file = {},
                            .place = "prediction",
                            .found = exception.what(),
-                           .expected = "a run that can be rehearsed"};
+                           .expected = "a run that can be predicted"};
   }
   m_hasFailed = m_hasFailed || m_result.error;
   // The real run may continue where this simulation ended.
@@ -202,8 +202,8 @@ void PlanPrediction::onAdmitted(RequestId request, const cache::Admission& admis
     if (m_shapeless.contains({block.storedByRun, block.storedByRequest})) facts.isUnsure[i] = true;
   }
   if (submitted.holdsAnswer && m_pads) m_shapeless.emplace(m_result.run, request);
-  // Several blocks may have the same beginning. The tokens after it decide which block is copied, and that
-  // block is evicted later.
+  // Several blocks may have the same beginning. The tokens after the beginning decide which block is copied.
+  // The copied block is then evicted later.
   const bool copies = std::any_of(facts.blocks.begin(), facts.blocks.end(), [](const auto& block) {
     return block.outcome == trace::LookupOutcome::Partial;
   });
@@ -249,8 +249,7 @@ void PlanPrediction::explainMisses(PredictedStep& facts) const {
                            .cacheTails = m_setting.session.cacheTails,
                            .plainRoot = m_cache->plainRoot(m_setting.session.salt),
                            .blocksToKeep = [this](std::uint64_t evictedBy) {
-                             // A larger pool would also have had to serve the requests that failed in this
-                             // one.
+                             // A larger pool would also have computed the requests that failed in this one.
                              if (m_hasFailed) return std::optional<std::uint64_t>();
                              const auto found = m_witness.blocksToKeep.find(evictedBy);
                              return found == m_witness.blocksToKeep.end() ? std::nullopt : found->second;
@@ -308,7 +307,7 @@ std::int64_t PlanPrediction::emptyBlocks() const {
 
 namespace {
 
-/// If more segments than this attend to unknown tokens, the others are treated as equal to one of them.
+/// If more segments than this attend to unknown tokens, the others count as equal to one of them.
 constexpr std::size_t kMostUncertain = 64;
 
 /// One step of SplitMix64, applied to the state so far and the next value.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Simulates a run without a model, for predictions. Plan, scheduler and cache are real, and answers are
-// invented. Open this file when a prediction is wrong.
+// Simulates a run without a model, for predictions. The simulation uses the real planner, scheduler and
+// cache, and invents the answers. Open this file when a prediction is wrong.
 #pragma once
 
 #include "engine/base/error.h"
@@ -30,10 +30,10 @@ namespace spanscope::run {
 // The places in the cache where sampled tokens are or will be. A prediction asks which prompts reach such a
 // place.
 
-/// Stores span tables whose unknown tokens are negative. Reports what another table may find where the
-/// unknown tokens are. Adding or comparing takes time proportional to the tokens of the table. The number of
-/// tables does not matter. A wrong yes is possible and only makes a prediction more careful. A wrong no is
-/// not possible.
+/// Stores span tables whose unknown tokens are negative. Reports whether the hits of another table may depend
+/// on the unknown tokens. Adding or comparing takes time proportional to the tokens of the table. The number
+/// of tables does not matter. A false positive is possible and only makes a prediction less exact. A false
+/// negative is not possible.
 class AnswerPlaces {
  public:
   explicit AnswerPlaces(std::int32_t blockSize) : m_blockSize(blockSize) {}
@@ -42,13 +42,13 @@ class AnswerPlaces {
   void add(const layout::SpanTable& table);
 
   struct Reach {
-    /// A segment continues where an unknown token is. Or the segments that it attends to may become equal to
+    /// A segment continues at the place of an unknown token. Or its attended segments may become equal to
     /// segments with unknown tokens.
     bool continues = false;
     /// One of two conditions is true:
     /// - A segment ends inside the block in which unknown tokens begin. The unknown tokens decide which block
     ///   it hits, and whether the hit is relocated.
-    /// - The segment is a hit on one that came after unknown tokens. Its stored start position is then
+    /// - The segment is a hit on a segment that came after unknown tokens. The stored start position is then
     ///   unknown.
     bool ends = false;
   };
@@ -112,16 +112,16 @@ struct PredictedStep {
   bool continuesAnswer = false;        ///< see Doubt::ContinuesReply
   bool endsWhereAnswerBegins = false;  ///< see AnswerPlaces::Reach::ends
   bool standsElsewhere = false;        ///< see Doubt::SeveralBlocks
-  /// Whether an event before the admission decides what a full pool evicts next, and depends on answers. It
-  /// depends on their lengths (`lengthsMattered`) or their tokens (`contentsMattered`).
+  /// Whether answers influenced an event before the admission that decides what a full pool evicts next.
+  /// Their lengths (`lengthsMattered`) or their tokens (`contentsMattered`) influenced the event.
   bool lengthsMattered = false;
   bool contentsMattered = false;
   bool followsAnswer = false;  ///< an answer had begun before the step was admitted
-  /// By block: whether the hit is uncertain. Either it was loaded from a tier where a run may not find it. Or
-  /// its request may store another content in a run.
+  /// By block: whether the hit is uncertain. In a run, the tier may lack the block that was loaded here. Or
+  /// the request that stored the block may store another content.
   std::vector<bool> isUnsure;
   bool anyUnsure = false;
-  bool mayFindMore = false;  ///< a run may find contents in a tier that this simulation did not find
+  bool mayFindMore = false;  ///< a run may have tier hits that this simulation did not have
 };
 
 struct PredictedPlan {
@@ -142,7 +142,7 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
 
   void sayWhatIf() { m_witness.saysWhatIf = true; }
 
-  /// The next plan is simulated with the cache that this plan leaves.
+  /// Simulates a plan. The simulation of the next plan begins with the cache that this plan leaves.
   PredictedPlan run(const plan::Plan& plan, const RunOptions& options, layout::MessageRenderer& renderer,
                     const std::stop_token& stop);
 
@@ -150,8 +150,8 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
   std::int64_t emptyBlocks() const;
 
  private:
-  /// Counts the events of each request of the simulated plan. The numbers of its events are larger than those
-  /// of any session. Evictions by the simulation therefore differ from earlier evictions.
+  /// Counts the events of each request of the simulated plan. Its event numbers are larger than those of any
+  /// session. They distinguish evictions by the simulation from earlier evictions.
   class Witness final : public trace::Sink {
    public:
     static constexpr std::uint64_t kFirst = std::uint64_t{1} << 62U;
@@ -160,13 +160,13 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
 
     std::map<RequestId, std::vector<trace::BlockLookedUp>> lookups;
     std::map<RequestId, std::vector<trace::BlockLoaded>> loads;
-    cache::BlockTiers::PredictionFacts predictionFacts;  ///< as at the last lookup of a request
+    cache::BlockTiers::PredictionFacts predictionFacts;  ///< at the last lookup of a request
     std::map<RequestId, std::int64_t> evicted;
     bool saysWhatIf = false;
     const cache::KvCache* cache = nullptr;
-    /// The pool as at the last lookup of a request.
+    /// State of the pool at the last lookup of a request.
     trace::PoolState pool;
-    /// By the number of an eviction event: how many more blocks would have kept the evicted content.
+    /// By number of an eviction event: number of additional blocks that would have prevented the eviction.
     std::map<std::uint64_t, std::optional<std::uint64_t>> blocksToKeep;
 
    private:
@@ -230,7 +230,7 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
   bool m_pads = false;  ///< the layout of the simulated plan adds padding.
   /// Requests that were admitted with answers in their prompts, in a layout that adds padding.
   std::set<std::pair<RunId, RequestId>> m_shapeless;
-  /// A run may have loaded other contents. Its tiers may then keep other contents.
+  /// Whether a real run may have loaded other contents. Its tiers may then keep other contents.
   bool m_tiersMatter = false;
   bool m_hasRun = false;
 

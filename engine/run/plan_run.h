@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One run of a plan: the inputs of its steps and their answers. Open this file to change how answers are
-// gathered.
+// One run of a plan: submits its steps and collects their answers. Open this file to change how answers are
+// collected.
 #pragma once
 
 #include "engine/base/error.h"
@@ -32,7 +32,7 @@
 
 namespace spanscope::run {
 
-/// Gives the steps of a plan to a scheduler when the scheduler asks for them, and gathers the results.
+/// Submits the steps of a plan when the scheduler asks for them, and collects the results.
 class PlanRun final : public PlanSteps {
  public:
   /// Throws Failure if the tokenizer lacks a token of the layout, or the policy does not fit the model.
@@ -97,10 +97,10 @@ class PlanRun final : public PlanSteps {
   std::optional<Error> m_error;
 };
 
-// A finished answer that is computed once more, beside other requests of the scheduler.
+// The replay of a finished answer, together with other requests of the scheduler.
 
 /// The requests of one replay: first those of the answer's teammates, then its own. Receives the scheduler's
-/// reports about them.
+/// reports about these requests.
 class ReplayedRequests final : public PlanSteps {
  public:
   struct Prompt {

@@ -89,16 +89,15 @@ const char* doubtReason(Doubt doubt) {
     case Doubt::None:
       break;
     case Doubt::HoldsAnswer:
-      return /*id:prompt-holds-reply*/ "the prompt holds a reply that has yet to be sampled";
+      return /*id:prompt-holds-reply*/ "the prompt contains an answer that is not sampled yet";
     case Doubt::ContinuesAnswer:
-      return "a segment reaches to where a reply to an earlier prompt will stand";
+      return "a segment reaches the future place of an answer to an earlier prompt";
     case Doubt::SeveralBlocks:
-      return "what is found stands at several positions, and when replies end decides which of these is "
-             "found";
+      return "a hit is stored at several positions, and the order in which answers end decides which is used";
     case Doubt::FullPool:
-      return "the pool is full, and how long replies get decides what is evicted or has to wait";
+      return "the pool is full, and the lengths of answers decide what is evicted or has to wait";
     case Doubt::Tiers:
-      return "what is loaded from host memory or the disk turns out when it is read";
+      return "only the run shows which blocks host memory or the disk has";
   }
   return "";
 }
@@ -134,14 +133,15 @@ AccountPrediction accountOf(const StepPrediction& step, std::int32_t blockSize) 
       account.relocated = {.least = 0, .most = std::min(step.relocated.most, account.cached.most)};
     return account;
   }
-  // Of two bounds, the step's table belongs only to the upper one. Tokens beside the prompt may be hits or
-  // not. The same is true for the originals of recomputed copies.
+  // The step's table belongs only to the upper bound. Tokens beside the prompt may be hits or misses. The
+  // same is true for the originals of recomputed copies.
   std::int64_t beside = -visible;
   for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
     const bool isCopy = i < step.chosen.groupOf.size() && step.chosen.groupOf[i];
     beside += isCopy ? 0 : step.table.segments[i].length();
   }
-  // A prompt may get longer than its table. Then it may also have more tokens beside copies, if it has any.
+  // A prompt may become longer than its table. If the table has tokens beside copies, the prompt may then
+  // have more of these tokens.
   const std::int64_t mostBeside =
       beside == 0 ? 0 : std::max<std::int64_t>(beside, step.prompt.most - visible);
   const std::int64_t links = metrics::RequestTokens::linkedTokens(segments);

@@ -23,13 +23,13 @@ using metrics::CountRange;
 
 /// The reason why the counts of a step are only bounds.
 enum class Doubt : std::uint8_t {
-  None,             ///< the counts are exact: the run will have them, token for token
+  None,             ///< the counts are exact: the run will have the same counts
   HoldsAnswer,      ///< the prompt contains an answer that is not sampled yet
   ContinuesAnswer,  ///< a segment continues or ends where an answer to an earlier prompt will be
-  SeveralBlocks,    ///< the hit is stored at several positions; the lengths of answers decide which one is
-                    ///< found
-  FullPool,         ///< the length of answers decides the evictions, or which request is preempted
-  Tiers             ///< only the run shows what a tier still has, or whether a slow tier is skipped
+  SeveralBlocks,  ///< the content is stored at several positions; the lengths of answers decide which of them
+                  ///< is the hit
+  FullPool,       ///< the length of answers decides the evictions, or which request is preempted
+  Tiers           ///< only the run shows what a tier still has, or whether a slow tier is skipped
 };
 const char* doubtName(Doubt doubt);  ///< "none", "holds_answer", "continues_answer", "several_blocks", ...
 /// Returns a clause for the user about the reason, or an empty text for None.
@@ -47,8 +47,8 @@ struct StoredBy {
   NodePath node;
 };
 
-/// The rows of a prompt from which the policy chooses the recomputed rows by their values. Their number is
-/// known before the run, but not which rows. The rows of a group are chosen together.
+/// The rows of a prompt from which the policy chooses the recomputed rows by their values. Before the run,
+/// only the number of recomputed rows is known. The rows of a group are chosen together.
 struct ChosenRows {
   struct Group {
     std::int64_t rows = 0;
@@ -85,12 +85,12 @@ struct StepPrediction {
   std::map<BlockId, StoredBy> servedBy;
 };
 
-/// Returns the predicted token counts of a prompt, if every answer has its max length. Rows that the policy
-/// chooses are not among them. `blockSize` is in tokens and at least 1.
+/// Returns the predicted token counts of a prompt, if every answer has its max length. The counts do not
+/// include rows that the policy chooses. `blockSize` is in tokens and at least 1.
 metrics::RequestTokens tokensOf(const StepPrediction& step, std::int32_t blockSize);
 
-/// Returns the account of a step's prompt before it runs. The counts of StepPrediction are those of the
-/// engine. They include the tokens beside the prompt.
+/// Returns the account of a step's prompt before the step runs. Unlike this account, the counts of
+/// StepPrediction include the tokens beside the prompt.
 using AccountPrediction = metrics::PredictedAccount;
 AccountPrediction accountOf(const StepPrediction& step, std::int32_t blockSize);
 /// Returns the account of some visible tokens of the prompt, if every answer has its max length. `served` is

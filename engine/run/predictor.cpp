@@ -15,7 +15,7 @@
 namespace spanscope::run {
 namespace {
 
-/// Returns all steps on whose answers the step's prompt depends.
+/// Returns all steps whose answers influence the step's prompt.
 std::set<StepIndex> neededSteps(const plan::Plan& plan, StepIndex step) {
   std::set<StepIndex> needed;
   std::vector<StepIndex> open = plan.steps[step].needs;
@@ -28,7 +28,7 @@ std::set<StepIndex> neededSteps(const plan::Plan& plan, StepIndex step) {
   return needed;
 }
 
-/// By segment: the number of tokens before any answer that attend to no answer.
+/// By segment: the number of first tokens that come before all answers and attend to no answer.
 std::vector<std::int32_t> tokensBeforeAnswers(const layout::SpanTable& table) {
   std::vector<std::int32_t> known;
   for (const layout::Segment& segment : table.segments) {
@@ -45,7 +45,7 @@ std::vector<std::int32_t> tokensBeforeAnswers(const layout::SpanTable& table) {
   return known;
 }
 
-/// By segment: the number of first tokens that both tables share, up to the first answer or different token.
+/// By segment: the number of equal first tokens of both tables, up to the first answer or different token.
 std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout::SpanTable& b) {
   const std::vector<std::int32_t> known = tokensBeforeAnswers(a);
   std::vector<std::int32_t> agreed;
@@ -62,13 +62,14 @@ std::vector<std::int32_t> agreedTokens(const layout::SpanTable& a, const layout:
 }
 
 /// Returns the number of tokens that must be computed, for any answers. With `wholeBlocks`, a block that an
-/// answer continues may be a hit together with the answer. Its beginning alone then is not.
+/// answer continues may be a hit together with the answer. The beginning of such a block alone is then no
+/// hit.
 std::int64_t certainlyComputed(const PredictedStep& step, std::int32_t blockSize, bool wholeBlocks) {
   const std::vector<std::int32_t> known = tokensBeforeAnswers(step.table);
   std::int64_t computed = 0;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const layout::Segment& segment = step.table.segments[i];
-    if (step.rows.copyOf(i)) continue;  // its tokens are not counted a second time
+    if (step.rows.copyOf(i)) continue;  // its tokens already count
     const bool isCut = wholeBlocks && known[i] < segment.length();
     const std::int32_t end = isCut ? known[i] - known[i] % blockSize : known[i];
     computed += std::max(0, end - step.admission.segments[i].computeFrom);
@@ -76,8 +77,8 @@ std::int64_t certainlyComputed(const PredictedStep& step, std::int32_t blockSize
   return computed;
 }
 
-/// Identifies a segment independent of the lengths of answers in other segments. The name has its node,
-/// whether it or a part of it is hidden, and its number among equals.
+/// Identifies a segment independent of the lengths of answers in other segments. The name contains the
+/// segment's node, whether tokens of the segment are hidden, and its number among equal segments.
 using SegmentName = std::tuple<NodePath, bool, bool, std::size_t>;
 
 /// The certain hits of a segment.
@@ -86,12 +87,12 @@ struct SurelyFound {
   std::int64_t known = 0;  ///< hits among the tokens before any answer
   std::int64_t found = 0;  ///< hits among all tokens
   std::int64_t old = 0;    ///< hits that earlier runs stored
-  /// Distances to the segments that it attends to. The hit has these distances. An answer may be between.
+  /// Distances of the hit to its attended segments. An answer may be between them.
   std::vector<std::int64_t> distances;
-  bool seesAnswer = false;  ///< then the answer decides which content is a hit
+  bool seesAnswer = false;  ///< whether it attends to an answer, which then decides the hit
 };
 
-/// If no layer leaves rows out, all rows of a copy are recomputed.
+/// All rows of a copy are recomputed if no layer leaves rows out.
 ChosenRows chosenRowsOf(const PredictedStep& step) {
   ChosenRows chosen;
   for (std::size_t i = 0; i < step.rows.segments.size(); ++i) {
@@ -143,9 +144,10 @@ struct Predictor::Impl {
   static std::int64_t mostChosen(const Rehearsals& both, StepIndex index);
   /// Bounds of the hits of a prompt.
   struct FoundBounds {
-    std::int64_t known = 0;                    ///< tokens before answers that are certain hits
-    std::int64_t found = 0;                    ///< all tokens that are certain hits
-    std::optional<std::int64_t> mostComputed;  ///< nothing if the lengths decide which segments exist
+    std::int64_t known = 0;  ///< tokens before answers that are certain hits
+    std::int64_t found = 0;  ///< all tokens that are certain hits
+    std::optional<std::int64_t>
+        mostComputed;  ///< nothing if the lengths of answers decide which segments exist
   };
   std::map<SegmentName, SurelyFound> surelyFound(
       const PredictedPlan& predicted, StepIndex index, const std::set<StepIndex>& needed,
@@ -167,7 +169,7 @@ struct Predictor::Impl {
   layout::MessageRenderer renderer;
   PlanPrediction shortest;
   PlanPrediction longest;
-  std::int64_t spareBlocks;  ///< empty blocks, less those that the plans so far can have taken
+  std::int64_t spareBlocks;  ///< empty blocks, minus the blocks that the plans so far can have taken
 };
 
 Doubt Predictor::Impl::doubtOf(const PredictedStep& step, bool holdsAnswer) const {
@@ -239,7 +241,8 @@ CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index)
 /// unless they are evicted. For tokens before answers, these are all hits of the simulation. For answers,
 /// these are the tokens that their own steps stored. Contents that other steps store in the meantime may be
 /// hits or not. The same is true for an answer that equals an earlier one. `agreed` has the tokens of each
-/// segment that exist for all lengths of answers. It is given if the lengths decide this.
+/// segment that exist for all lengths of answers. `agreed` is given if the lengths of answers decide these
+/// tokens.
 std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     const PredictedPlan& predicted, StepIndex index, const std::set<StepIndex>& needed,
     const std::optional<std::vector<std::int32_t>>& agreed) const {
@@ -357,7 +360,7 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   const std::optional<PredictedStep>& many = both.longest.steps[prediction.step];
   prediction.prompt = promptRange(both, prediction.step);
   prediction.computed.most = prediction.prompt.most;
-  // A request that does not fit beside its hits gives up its hits, too.
+  // A request that does not fit together with its hits releases these hits, too.
   const std::optional<PromptBounds>& lengths = both.bounds[prediction.step];
   const PredictedStep& shown = many ? *many : *few;
   const std::int64_t blocks =
@@ -366,7 +369,7 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   if (few && many && fits && prediction.doubt != Doubt::FullPool) {
     const FoundBounds bounds = foundBounds(both, prediction.step);
     if (renderer.rules().marks()) {
-      // If answers are truncated, nothing of them may remain.
+      // If answers are truncated, all their tokens may be removed.
       prediction.cached.least =
           std::max<std::int64_t>(0, std::min(bounds.known, prediction.prompt.least - 1));
       prediction.computed.most = prediction.prompt.most - prediction.cached.least;
@@ -468,10 +471,11 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     if (bounds->view.most >= model.maxPositions) {
       prediction.error = tooLong(step, bounds->view.most, model);
     } else if ((isLonger || isElse) && bounds->mostBlocks > usable) {
-      prediction.error = errorAt(step.node,
-                                 "a prompt of " + counted(bounds->prompt.most, "token") +
-                                     " and its reply, which may need " + counted(bounds->mostBlocks, "block"),
-                                 "at most the " + counted(usable, "block") + " of the pool");
+      prediction.error =
+          errorAt(step.node,
+                  "a prompt of " + counted(bounds->prompt.most, "token") +
+                      " and its answer, which may need " + counted(bounds->mostBlocks, "block"),
+                  "at most the " + counted(usable, "block") + " of the pool");
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Predicts reuse. Each plan goes through scheduler and cache without a model. It does so once with the
-// shortest answers and once with the longest. Open this file to change how predictions are made.
+// Predicts reuse. Simulates each plan with scheduler and cache but without a model. One simulation has the
+// shortest answers, the other has the longest. Open this file to change how predictions are made.
 #pragma once
 
 #include "engine/cache/kv_cache.h"
@@ -33,7 +33,7 @@ class Predictor {
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
-  /// From now on, predictions include the changes that would make hits of misses. Each step then takes time
+  /// From now on, predictions include the changes that would turn misses into hits. Each step then takes time
   /// and memory for every block of the pool.
   void sayWhatIf();
 

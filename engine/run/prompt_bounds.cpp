@@ -63,7 +63,7 @@ constexpr std::int64_t kMostCopies = 3;
 
 struct FinalMark {
   std::int64_t view = 0;  ///< tokens of the delimiter and of the padding before it; 0: there is no delimiter
-  std::int64_t prompt = 0;  ///< the same, counted as often as they are in the table
+  std::int64_t prompt = 0;  ///< the same tokens, with each copy in the table counted
 };
 
 /// Returns the tokens that would be missing with another last delimiter.
@@ -162,7 +162,7 @@ class Bounding {
     }
     if (rules.marks() && m_options.policy.policy().hasIndependentSpans) boundHidden(step, few, many, bounds);
     bounds.prompt.least = std::max<std::int64_t>(1, bounds.prompt.least);
-    // A prompt that is admitted fits the context.
+    // Every admitted prompt fits the context.
     const std::int64_t mostView = std::max(bounds.view.least, m_model.maxPositions - 1);
     if (bounds.view.most > mostView) {
       const std::int64_t besides = bounds.prompt.most - bounds.view.most;
@@ -175,7 +175,7 @@ class Bounding {
       // A delimiter at the end of the answer makes the prompt with this answer longest.
       m_many[index].tokens.assign(static_cast<std::size_t>(bounds.answer.most),
                                   rules.marks() ? rules.markers.plus : kAny);
-      // A prompt that quotes the answer does not contain the copies of this prompt.
+      // A prompt that quotes the answer does not contain copies of segments of this prompt.
       m_few[index].table = policy::withoutCopies(few);
       m_many[index].table = policy::withoutCopies(many);
     }
@@ -200,8 +200,9 @@ class Bounding {
   /// Bounds the hidden tokens in the prompt. The tables with the shortest and the longest answers do not
   /// determine them:
   /// - The inner prompt of a reused answer may have a delimiter or not.
-  /// - The answer may be truncated away with that prompt. This depends on where in a block it begins.
-  /// - A policy may keep more, or leave something out.
+  /// - The answer may be truncated away with that prompt. This depends on the place in a block where the
+  ///   answer begins.
+  /// - A policy may keep more tokens, or leave tokens out.
   void boundHidden(const plan::Step& step, const SpanTable& few, const SpanTable& many,
                    PromptBounds& bounds) {
     std::vector<StepIndex> reused;
@@ -302,7 +303,7 @@ std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, co
       bounds[i] = bounding.bound(i);
     }
   } catch (const Failure&) {
-    // A run fails there too, and the simulations report the error.
+    // The real run fails at the same step, and the simulations report the error.
   }
   return bounds;
 }

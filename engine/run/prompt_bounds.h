@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Computes bounds of the lengths of a plan's prompts and answers, for any answers. Open this file when a
-// predicted length is exceeded. The bounds follow from layouts alone. A simulated run has only short answers
-// or only long ones. But a short answer may leave space for a long one.
+// Computes bounds of the lengths of a plan's prompts and answers, for any answers. The bounds follow from
+// layouts alone. Simulations do not give these bounds. A simulated run has only short answers or only long
+// ones. But a short answer may leave space for a long one. Open this file when a predicted length is
+// exceeded.
 #pragma once
 
 #include "engine/layout/message_renderer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines how the scheduler computes a request, and the request's rank among others. Open this file to add an
-// option of a request.
+// Defines the options of one request to the scheduler, and the interface for reports about requests. Open
+// this file to add an option of a request.
 #pragma once
 
 #include "engine/base/error.h"
@@ -23,8 +23,8 @@ struct Admission;
 
 namespace spanscope::run {
 
-/// Rows of the last segment, from `firstRow` to its end. They are computed even if they are stored.
-/// RequestListener::onReplayed gets them one by one. Their results are not stored.
+/// Rows of the last segment, from `firstRow` to its end. These rows are computed even if they are stored.
+/// RequestListener::onReplayed receives the rows one by one. The results of the rows are not stored.
 struct ReplayedRows {
   std::int32_t firstRow = 0;  ///< position in the last segment
   bool singleKeys = false;    ///< true: attention by key token; false: by key block
@@ -34,13 +34,14 @@ struct ReplayedRows {
 
 /// A place in a team. A team is a group of requests of one run that generate together. After all prompts are
 /// computed, each pass computes one generated token of some members. The function policy::ReplyRows::next()
-/// names these members. If one member is preempted, the others wait for it. All members release their blocks
-/// together, when the last answer has ended.
+/// chooses these members. If one member is preempted, the others wait for it. All members release their
+/// blocks together, when the last answer has ended.
 struct TeamPlace {
-  std::uint32_t team = 0;      ///< number of the team in the run
-  std::uint32_t place = 0;     ///< place of this request in the team, 0 … members − 1
-  std::uint32_t members = 2;   ///< at least 2
-  std::int64_t positions = 0;  ///< positions of the model: an answer ends when its view has no position left
+  std::uint32_t team = 0;     ///< number of the team in the run
+  std::uint32_t place = 0;    ///< place of this request in the team, 0 … members − 1
+  std::uint32_t members = 2;  ///< at least 2
+  std::int64_t positions =
+      0;  ///< max positions of the model: an answer ends when its view has no position left
 };
 
 /// The logits of the prompt that RequestListener::onLogits receives.
@@ -76,7 +77,8 @@ struct RequestOptions {
   std::optional<ReplayedRows> replay;
   policy::ComputePlan rows;       ///< compute plan of the request's table
   std::optional<TeamPlace> team;  ///< if set, `rows` has a plan for answers.
-  /// For a member of a team whose answer is given: the whole answer. It is computed, but no token is sampled.
+  /// For a member of a team whose answer is already known: the whole answer. The answer is computed, but no
+  /// token is sampled.
   std::vector<TokenId> given;
 };
 

@@ -33,14 +33,16 @@ struct RunOptions {
   policy::Choice policy{};
   layout::Layout layout = layout::Layout::Exact;
   std::uint64_t seed = 0;
-  std::optional<std::string> salt;  ///< tenant: has no hits on contents of other tenants; nothing: the
-                                    ///< session's salt
-  std::int32_t priority = 0;        ///< of the runs in progress, those with a larger priority come first
-  std::int32_t maxTokens = 0;       ///< limit of generates without one; 0: the model's limit, else 256
-  std::int32_t minTokens = 0;     ///< an end token does not end an answer before it has more tokens than this
-  std::int32_t topK = 0;          ///< 0: off
-  float topP = 1;                 ///< 1: off
-  std::int32_t alternatives = 0;  ///< most likely tokens that are reported for each place of an answer
+  std::optional<std::string>
+      salt;  ///< tenant: a run reuses only contents of its own tenant; nothing: the session's salt
+  std::int32_t priority = 0;  ///< runs with a larger priority are served first
+  std::int32_t maxTokens =
+      0;  ///< limit of answers without a limit in the query; 0: the model's limit, or 256 if it has none
+  std::int32_t minTokens = 0;  ///< an end token does not end an answer before it has more tokens than this
+  std::int32_t topK = 0;       ///< 0: off
+  float topP = 1;              ///< 1: off
+  std::int32_t alternatives =
+      0;  ///< number of most likely tokens that are reported for each token of an answer
   std::vector<std::int32_t> observedLayers;  ///< layers whose attention is recorded
   AttentionDetail attentionDetail = AttentionDetail::Answer;
   /// Record attention for every row of the prompt and not for every query block. In a prompt of at most
@@ -51,8 +53,8 @@ struct RunOptions {
   std::function<bool()> emptyCache;
   /// Max bytes of attention that are recorded. The trace reports what was left out.
   std::uint64_t attentionBytes = kAttentionBytes;
-  /// Writes the prompts if the session's template must not, e.g. to continue a text as it is. It must outlive
-  /// the run. Null: the session's template.
+  /// The chat template of the run, e.g. one that continues a text as it is. It must outlive the run. Null:
+  /// the session's template.
   const text::ChatTemplate* chat = nullptr;
   std::vector<RetrievalReport> retrieved;  ///< for the trace
   std::string queryJson;                   ///< canonical, for the trace
@@ -64,8 +66,8 @@ struct RunOptions {
 struct SessionConfig {
   std::int32_t blockSize = 16;
   std::int32_t blockCount = 2048;  ///< physical blocks, including the null block
-  /// F32 or BF16. Nothing: the type with the fastest attention of the device, if workbench::suited() found
-  /// it, else F32.
+  /// F32 or BF16. Nothing: the type with which attention is fastest on the device. workbench::suited() sets
+  /// it. Without suited(), it is F32.
   std::optional<compute::DType> kvType = {};
   bool cacheTails = true;
   std::string salt;                ///< tenant
@@ -73,7 +75,7 @@ struct SessionConfig {
   /// The store for keys and values that leave the pool or must outlive the session. The default is off.
   cache::SpanStoreConfig store = {};
   /// The last numbers of runs and requests in earlier sessions. The numbers of this session continue from
-  /// there. A number then means one run among all sessions.
+  /// there. Each number then identifies one run across all sessions.
   RunId lastRun = 0;
   RequestId lastRequest = 0;
 };

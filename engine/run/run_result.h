@@ -34,7 +34,7 @@ struct TooLongPrompt {
 struct RunResult {
   trace::RunOutcome outcome = trace::RunOutcome::Finished;
   std::optional<Error> error;              ///< set if outcome is Failed
-  std::optional<TooLongPrompt> tooLong{};  ///< set if `error` says that a prompt is too long
+  std::optional<TooLongPrompt> tooLong{};  ///< set if `error` reports that a prompt is too long
   std::vector<StepResult> steps;           ///< steps that have ended, ascending
   std::string answer;                      ///< text of the result items, joined by newlines
   double seconds = 0;
@@ -66,7 +66,7 @@ struct FinishedAnswer {
   Teammates teammates{};
 };
 
-/// Asks for the attention of a finished answer in more detail.
+/// A request for the attention of a finished answer in more detail.
 struct AttentionReplayRequest {
   FinishedAnswer answer;
   std::int32_t layer = 0;

@@ -15,12 +15,12 @@ namespace spanscope::run {
 
 namespace {
 
-/// Most prompt tokens that are laid out and looked up for new requests before a pass. Looking one up takes
-/// well under a microsecond, so this bounds how long running requests have to wait.
+/// Max prompt tokens that are laid out and looked up for new requests before a pass. The lookup of a token
+/// takes less than a microsecond. Running requests therefore wait only for a limited time.
 constexpr std::int64_t kMostTokensLaidOut = 1 << 20;
 
-/// Samples the next token of an answer that must not end yet. The probability is taken among all tokens,
-/// because probabilities are those before temperature and filters.
+/// Samples the next token of an answer that must not end yet. The probability is relative to all tokens, as
+/// are all probabilities before temperature and filters.
 SampledToken drawWithoutEnd(const ScheduledRequest& request, std::span<const float> logits) {
   std::vector<float> barred(logits.begin(), logits.end());
   for (const TokenId end : request.options.endTokens) {
@@ -61,7 +61,8 @@ Scheduler::Scheduler(Computation& computation, cache::KvCache& cache, trace::Sin
 Scheduler::~Scheduler() = default;
 
 RequestId Scheduler::submit(layout::SpanTable table, RequestOptions options) {
-  if (options.team && !options.rows.answer) throw std::logic_error("a team needs a row plan of its replies");
+  if (options.team && !options.rows.answer)
+    throw std::logic_error("a team needs a compute plan for its answers");
   auto request = std::make_unique<Request>();
   request->id = ++m_lastRequest;
   request->table = std::move(table);
@@ -110,7 +111,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
   narrow(pass);
   if (!pass.observed.empty()) {
     // Every request of a pass is observed at all layers that any request needs. A request gets only the
-    // layers that it asked for.
+    // layers that its options name.
     for (const ObservedRun& run : pass.observed) {
       pass.batch.mass.runs.push_back(run.run);
       pass.batch.mass.keySpans.push_back(run.keySpan);
@@ -163,7 +164,7 @@ bool Scheduler::clearCache(Running running) {
   return m_cache.clear();
 }
 
-/// Returns how many rows of a pass the running requests need.
+/// Returns how many rows of a forward pass the running requests need.
 std::int64_t Scheduler::wantedRows() const {
   std::int64_t rows = 0;
   for (const auto& request : m_requests) {
@@ -177,8 +178,8 @@ std::int64_t Scheduler::wantedRows() const {
   return rows;
 }
 
-/// Admits requests in the order in which they are served, as long as the pass has rows for them. Of equal
-/// priority, those that wait come before new ones.
+/// Admits requests in the order of service, as long as the forward pass has rows for them. Of equal priority,
+/// waiting requests come before new ones.
 void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
   std::int64_t rows = wantedRows();
   std::int64_t laidOut = 0;
@@ -214,8 +215,8 @@ void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
 
 /// Returns false if the request must wait for running requests. Later requests must not be tried then.
 bool Scheduler::tryAdmit(Request& request) {
-  // The time to ask the cache grows with the prompt. So the cache is asked only if its answer can have
-  // changed.
+  // The time of a cache lookup grows with the prompt. The lookup is therefore repeated only if its result can
+  // have changed.
   if (request.lastRefusal && othersGoOn(request)) {
     const cache::Refusal& last = *request.lastRefusal;
     if (last.reason == cache::Refusal::Reason::NoRoomNow && request.releasesAtRefusal == m_releases)
@@ -224,12 +225,12 @@ bool Scheduler::tryAdmit(Request& request) {
       return false;
   }
   const cache::RequestSpec spec = specOf(request);
-  // The cache knows only one member of a team.
+  // Only one member of a team is in this cache request.
   if (request.options.team && exceedsPool(request)) {
     fail(request, tooLarge(request));
     return true;
   }
-  // A request that was preempted would be preempted again if it left the others no room to grow.
+  // A resumed request would be preempted again if it left no space for the answers of the others.
   std::int64_t spareBlocks = 0;
   if (!request.computedBefore.empty() && othersGoOn(request)) {
     spareBlocks = std::count_if(m_requests.begin(), m_requests.end(),
@@ -261,7 +262,7 @@ bool Scheduler::tryAdmit(Request& request) {
                                                          : "not enough free blocks while others run",
                                          .waitFor = refusal->waitFor.request});
     }
-    // If no request continues, the running requests wait for a request that may come after this one.
+    // If no request continues, the running requests wait for a request that may come later in the queue.
     return waitsInVain;
   }
 
@@ -343,7 +344,7 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
                                 compute::topTokens(logitsOf(part.logitCount - 1),
                                                    static_cast<std::size_t>(request.options.alternatives)));
     }
-    // A made-up computation draws tokens without logits.
+    // A simulated computation samples tokens without logits.
     const bool isRedrawn =
         request.barsEnd() && token.fault == compute::LogitFault::None && !result.logits.empty();
     takeToken(request, isRedrawn ? drawWithoutEnd(request, logitsOf(part.logitCount - 1)) : token,

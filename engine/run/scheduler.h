@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The scheduler: continuous batching. Every forward pass takes one row of each request that decodes. Prefill
-// chunks of other requests fill the pass. Requests are served by priority; of equal priority, in the order of
-// submission. Open this file when requests wait, are preempted or fail.
+// chunks of other requests fill the forward pass. Requests are served by priority; of equal priority, in the
+// order of submission. Open this file when requests wait, are preempted or fail, or to add a state of
+// requests or teams.
 //
 // A request is admitted if its prompt fits. Its longest answer does not have to fit. If a running request
 // needs a block and none is free, another request is preempted (see givesWayTo). It releases its blocks and
 // waits to be resumed. Most of its computed tokens are hits then, and its answer continues token for token.
 //
-// Requests are admitted in the order of service, whatever they wait for. The hits of a request therefore do
-// not depend on the division into passes. A request fails for lack of blocks only if an empty pool is too
-// small for it. A team fails only if an empty pool is too small for all its members together.
-// The scheduler's state of a request and of a team. Open this file to add a state.
+// Requests are admitted strictly in the order of service. The hits of a request therefore do not depend on
+// the division into forward passes. A request fails for lack of blocks only if an empty pool is too small for
+// it. A team fails only if an empty pool is too small for all its members together.
 #pragma once
 
 #include "engine/base/error.h"
@@ -59,7 +59,7 @@ class Computation;
 class Scheduler;
 struct ScheduledRequest;
 
-/// A source of requests, one at a time. A request is then laid out only shortly before it can begin.
+/// Submits requests one at a time. Each request is laid out only shortly before it can begin.
 class RequestSource {
  public:
   virtual ~RequestSource() = default;
@@ -83,12 +83,13 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Adds a request after all requests that are served before it.
+  /// Adds a request to the queue, in the order of service.
   RequestId submit(layout::SpanTable table, RequestOptions options);
 
-  /// Admits the requests that fit. Takes requests from `source` while the pass has rows left for them. Then
-  /// computes one forward pass. Returns Idle if there is nothing to compute. After Stopped, nothing of the
-  /// interrupted pass counts. After Stopped and after an exception, the requests still exist until `abort`.
+  /// Admits the requests that fit. Takes requests from `source` while the forward pass has rows left for
+  /// them. Then computes the forward pass. Returns Idle if there is nothing to compute. After Stopped, all
+  /// results of the interrupted forward pass are dropped. After Stopped and after an exception, the requests
+  /// still exist until `abort`.
   Progress pass(std::stop_token stop, RequestSource* source = nullptr);
 
   /// Ends every request of the run with outcome Stopped, whether it waits or runs.
@@ -97,9 +98,9 @@ class Scheduler {
   /// The effect of emptying the cache on running requests.
   enum class Running : std::uint8_t {
     Keep,    ///< nothing is emptied while a request runs
-    Preempt  ///< all of them wait again, in order, and are recomputed when they are resumed
+    Preempt  ///< all running requests wait again, in order, and are recomputed when they are resumed
   };
-  /// Empties the cache. Call this only between passes. Returns whether the cache was emptied.
+  /// Empties the cache. Call this only between forward passes. Returns whether the cache was emptied.
   bool clearCache(Running running);
 
   RequestId lastRequest() const { return m_lastRequest; }
@@ -185,7 +186,7 @@ struct ScheduledRequest {
   std::uint64_t releasesAtRefusal = 0;        ///< value of m_releases at that refusal
   std::vector<std::int32_t> computed;         ///< per segment: positions [0, computed) are in the store
   std::vector<std::int32_t> computedBefore;  ///< per segment: largest `computed` at a preemption; empty: none
-  std::vector<std::uint32_t> prefillOrder;   ///< all segments: first those not joint, then the joint segments
+  std::vector<std::uint32_t> prefillOrder;   ///< all segments, the joint segments last
   std::uint32_t prefillPlace = 0;            ///< index in prefillOrder: the segment of the current prefill
   std::vector<TokenId> generated;  ///< tokens sampled so far; the last one has not been computed yet
   std::int32_t placed = 0;         ///< for members of teams: tokens of the last segment that have a slot
@@ -207,9 +208,11 @@ struct ScheduledRequest {
   std::int32_t generatedFrom() const {
     return options.replay ? options.replay->firstRow + 1 : table.segments.back().length();
   }
-  /// Whether keys and values of the answer differ from those of the same tokens elsewhere.
+  /// Whether keys and values of the answer belong to this request alone. The policy then chooses the keys
+  /// that its rows read.
   bool answerIsItsOwn() const { return options.rows.answer != nullptr; }
-  /// Whether position `begin` of the segment is a generated token whose row reads as the policy says.
+  /// Whether position `begin` of the segment is a generated token for which the policy chooses the keys to
+  /// read.
   bool readsAsAnswer(std::uint32_t index, std::int32_t begin) const {
     return answerIsItsOwn() && index == lastSegment() && begin >= generatedFrom();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which rows a pass computes, which keys they read, and what the trace reports of them.
+// Chooses the rows of a forward pass and the keys that these rows read. Reports the results of the pass to
+// the trace.
 #include "engine/run/scheduler_pass.h"
 
 #include "engine/run/computation.h"
@@ -31,9 +32,9 @@ void Scheduler::collectDecodes(Pass& pass) {
   }
 }
 
-/// Returns the members of a team with a row in the team's next step. Each has a slot for that row. They may
-/// exceed the remaining rows of the pass, because each reads the rows of the others. Empty if a member must
-/// wait. Also empty for every member except the first, which represents all.
+/// Returns the members of a team with a row in the team's next step. Each has a slot for that row. The rows
+/// may exceed the remaining rows of the pass, because each member reads the rows of the others. Empty if a
+/// member must wait. Also empty for every member except the first, which represents all.
 std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   const Team team(m_requests, member);
   if (team.members().front() != &member || !team.isReady()) return {};
@@ -90,7 +91,7 @@ void Scheduler::collectPrefills(Pass& pass) {
         if (isPassFree) addJoint(pass, request);
         break;
       }
-      // Rows that were computed before are a part of their own.
+      // Recomputed rows are an entry of their own.
       const std::int32_t repeated = request.repeatedEnd(segment);
       const std::int32_t end = begin < repeated ? std::min(repeated, length) : length;
       addRows(pass, request, segment, begin, std::min(end - begin, m_rowsPerPass - pass.rows()));
@@ -99,8 +100,8 @@ void Scheduler::collectPrefills(Pass& pass) {
   }
 }
 
-/// Adds all joint segments of the request. They may have more rows than the pass has left, because rows are
-/// chosen among all of them.
+/// Adds all joint segments of the request. These segments may have more rows than the pass has left, because
+/// rows are chosen among all rows of the segments.
 void Scheduler::addJoint(Pass& pass, Request& request) {
   pass.joint = Pass::Joint{.request = &request, .copies = {}};
   std::vector<cache::BlockCopy> copies;
@@ -146,8 +147,8 @@ void Scheduler::addCopy(Pass& pass, Request& request, std::uint32_t segment,
   addRun(pass, request, segment, first, count, firstRow);
 }
 
-/// Sets for the whole pass which rows remain in which layers. These are all rows except those of copies. Of
-/// the rows of copies, the compute plan sets the number.
+/// Sets for the whole pass which rows remain in which layers. All rows remain except rows of copies. The
+/// compute plan sets how many rows of copies remain.
 void Scheduler::narrow(Pass& pass) {
   if (!pass.joint) return;
   const policy::ComputePlan& plan = pass.joint->request->options.rows;
@@ -216,7 +217,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   }
   pass.parts.push_back(part);
 
-  // Rows that were computed before have been reported before.
+  // Recomputed rows were already reported.
   if (request.options.observedLayers.empty() || part.repeated) {
     addRun(pass, request, segment, begin, count, firstRow);
     return;
@@ -249,7 +250,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
     if (part.drawn) observe(end - 1, end, false);
     return;
   }
-  // One run per query block or row. The backend's sums are then the ones that are shown.
+  // One run per query block or row. The views show the backend's sums of these runs.
   for (std::int32_t j = begin; j < end;) {
     const std::int32_t blockEnd = (j / blockSize + 1) * blockSize;
     std::int32_t next = request.options.observeRows ? j + 1 : std::min(blockEnd, end);
@@ -263,7 +264,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
 
 /// Marks the next run of the pass as observed.
 void Scheduler::addObservedRun(Pass& pass, const Request& request, ObservedRun run) {
-  // Single keys are observed only if they are not too many: their number grows with the square of the tokens.
+  // Single keys are observed only in short prompts, because the data grow with the square of the tokens.
   const bool singleKeys = request.options.replay ? request.options.replay->singleKeys
                                                  : request.options.observeRows &&
                                                        request.table.tokenCount() <= kMostTokensForSingleKeys;
@@ -360,7 +361,7 @@ void Scheduler::reportCopies(const Pass& pass, const model::ForwardResult& resul
   m_sink.send(request.options.run, request.id, request.options.node, std::move(event));
 }
 
-/// For rows that read as their policy says, the attention events have one range for the row's own segment.
+/// If the policy chooses the keys of a row, the attention events have one range for the row's own segment.
 /// The policy itself reports the other ranges of such a row.
 void Scheduler::reportAnswerMass(const Pass& pass, model::ForwardResult& result) const {
   if (result.mass.empty()) return;
@@ -390,8 +391,8 @@ void Scheduler::reportAnswerMass(const Pass& pass, model::ForwardResult& result)
 }
 
 /// Reports the attention to sections of the prompt, for which single keys were requested. After that, the
-/// mass of these rows is by key block, like that of all others. An explicit request for single keys keeps
-/// them.
+/// mass of these rows is by key block, like that of all others. With an explicit request for single keys, the
+/// mass stays by key.
 void Scheduler::reportPartMass(const Pass& pass, model::ForwardResult& result) {
   if (result.mass.empty()) return;
   for (std::size_t i = 0; i < pass.observed.size(); ++i) {

@@ -15,8 +15,8 @@
 
 namespace spanscope::run {
 
-/// The input of a compute plan about the answers that are generated together. They have the order of their
-/// places.
+/// The answers that are generated together, in the order of their places. They are the input of a compute
+/// plan.
 struct Scheduler::AnswersInStep {
   std::vector<policy::Answer> answers;
   std::size_t own = 0;  ///< index of the answer in question
@@ -29,12 +29,14 @@ struct Scheduler::Pass {
     std::int32_t begin = 0;
     std::int32_t count = 0;
     bool decode = false;
-    bool repeated = false;         ///< computed before: before a preemption, or as the original of a copy
+    bool repeated =
+        false;  ///< recomputed: the rows were computed before a preemption, or as the original of a copy
     std::int32_t firstLogit = -1;  ///< index of its first logits in those of the pass; −1: none are requested
     std::int32_t logitCount = 0;
     bool drawn = false;  ///< whether a token is sampled from the last of its logits
   };
-  /// The computed rows of a copy (policy::SegmentRows::copyOf). Later layers may leave some of them out.
+  /// The computed rows of a copy (policy::SegmentRows::copyOf). Later layers may leave some of these rows
+  /// out.
   struct Copy {
     std::size_t run = 0;   ///< index of their query run
     std::size_t part = 0;  ///< index of their part

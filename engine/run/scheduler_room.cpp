@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which request gives blocks to another one when none is free, and which requests no pool of this size can
-// hold.
+// Decides which request is preempted if no block is free, and which requests are too large for the pool.
 #include "engine/base/counted.h"
 #include "engine/run/computation.h"
 #include "engine/run/scheduler.h"
@@ -20,9 +19,9 @@ bool areTeammates(const ScheduledRequest& a, const ScheduledRequest& b) {
 
 }  // namespace
 
-/// Returns the cache request of a scheduler request. It includes the answer so far, with which a preempted
-/// request continues. For a member of a team, it includes only the tokens of the answer that will be
-/// computed.
+/// Returns the cache request of a scheduler request. The cache request includes the answer so far, with which
+/// a preempted request continues. For a member of a team, it includes only the tokens of the answer that will
+/// be computed.
 cache::RequestSpec Scheduler::specOf(const Request& request) const {
   const layout::SpanTable& table = request.table;
   cache::RequestSpec spec;
@@ -72,14 +71,14 @@ bool Scheduler::othersGoOn(const Request& request) const {
                      [&](const auto& other) { return other.get() != &request && goesOn(*other); });
 }
 
-/// The requests that must have room together with this one, including this one.
+/// The requests that must be in the pool together with this one, including this one.
 std::vector<Scheduler::Request*> Scheduler::unitOf(Request& request) const {
   if (!request.options.team) return {&request};
   return Team(m_requests, request).members();
 }
 
-/// Blocks that the request needs, with what is to be computed now, in a pool that holds nothing else. For a
-/// member of a team: the blocks that all members need together.
+/// Returns the blocks that the request needs in a pool without other contents, including the tokens that are
+/// computed next. For a member of a team: the blocks that all members need together.
 std::int64_t Scheduler::needOf(Request& request) const {
   std::vector<cache::RequestSpec> specs;
   for (const Request* each : unitOf(request)) specs.push_back(specOf(*each));
@@ -98,8 +97,8 @@ std::int64_t Scheduler::usableBlocks() const {
   return std::int64_t{m_cache.config().blockCount} - 1;
 }
 
-/// Called while no request continues. Whether the request or a member of its team is the first that can
-/// continue with more blocks. A team cannot continue while one of its members is not submitted.
+/// Whether the request or a member of its team is the first that can continue with more blocks. Called while
+/// no request continues. A team cannot continue while one of its members is not submitted.
 bool Scheduler::isNext(const Request& request) const {
   const auto first = std::find_if(m_requests.begin(), m_requests.end(), [this](const auto& each) {
     return each->state != Request::State::Ended && (!each->options.team || Team(m_requests, *each).isWhole());
@@ -107,9 +106,9 @@ bool Scheduler::isNext(const Request& request) const {
   return first != m_requests.end() && (first->get() == &request || areTeammates(**first, request));
 }
 
-/// Gets blocks for a request that is next. First they come from requests that wait for others and have
-/// blocks. Then they come from contents that are not in use. Last they come from the request's own team,
-/// which then begins again. Returns false if there is nothing to get.
+/// Frees blocks for the next request. Returns false if nothing can be freed. Tries first requests that have
+/// blocks but wait for others. Then tries contents that are not in use. Last comes the request's own team,
+/// which then begins again.
 bool Scheduler::makeWay(Request& request, const cache::RequestSpec& spec) {
   for (auto other = m_requests.rbegin(); other != m_requests.rend(); ++other) {
     if (!(*other)->running() || areTeammates(**other, request)) continue;
@@ -253,7 +252,7 @@ Error Scheduler::tooLarge(Request& request) const {
             .place = request.options.node,
             .found = counted(members.size(), "request") + " that generate together, with prompts of " +
                      counted(prompts, "token") +
-                     (answers > 0 ? " and replies that have grown to " + std::to_string(answers) : "") +
+                     (answers > 0 ? " and answers that have grown to " + std::to_string(answers) : "") +
                      ", which need " + blocks + " at once",
             .expected = tooMany};
   }
@@ -266,10 +265,10 @@ Error Scheduler::tooLarge(Request& request) const {
   }
   return {.file = {},
           .place = request.options.node,
-          .found = prompt + " and a reply that has grown to " + std::to_string(request.generated.size()) +
+          .found = prompt + " and an answer that has grown to " + std::to_string(request.generated.size()) +
                    " of at most " + std::to_string(request.options.maxNewTokens) + ", which need " +
                    counted(needed, "block"),
-          .expected = /*id:reply-ends-within*/ "a reply that ends within the " + counted(usable, "block") +
+          .expected = /*id:reply-ends-within*/ "an answer that ends within the " + counted(usable, "block") +
                       " of " + std::to_string(blockSize) + /*id:that-the-pool*/ " that the pool has"};
 }
 

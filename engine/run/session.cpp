@@ -28,7 +28,7 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const model::ModelCo
   out.blockCount = config.blockCount;
   out.cacheTails = config.cacheTails;
   out.positionStep = model::positionStepOf(model);
-  // Everything that determines keys and values, besides the tokens and the tokens they attend to.
+  // Everything that determines keys and values, except the tokens and the tokens that they attend to.
   out.fingerprint = "model=" + modelFingerprint + ";kv=" + compute::nameOf(*config.kvType) +
                     ";keys=local;block=" + std::to_string(config.blockSize) +
                     ";backend=" + backend.info().numericRevision;
@@ -47,19 +47,19 @@ std::string nameInStore(const std::string& model) {
   return begin == std::string::npos ? path : path.substr(begin + 1);
 }
 
-/// Returns the prompt of an answer that is computed once more. The table does not contain the answer.
+/// Returns the prompt of an answer that is recomputed. The table does not contain the answer.
 layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
                                 const std::vector<TokenId>& answer, const model::ModelConfig& model) {
-  if (answer.empty()) refuse("reply", "no tokens", "at least one");
+  if (answer.empty()) refuse("answer", "no tokens", /*id:replay-one-token*/ "at least one token");
   for (const TokenId token : answer) {
     if (token >= 0 && token < model.vocabularySize) continue;
-    refuse(/*id:token-reply*/ "token of the reply", std::to_string(token),
+    refuse(/*id:token-reply*/ "token of the answer", std::to_string(token),
            "0 to " + std::to_string(model.vocabularySize - 1));
   }
   layout::SpanTable table = spanTableOf(segments, model.vocabularySize);
   const std::int64_t tokens = table.tokenCount() + static_cast<std::int64_t>(answer.size());
   if (tokens > model.maxPositions) {
-    refuse("prompt and reply", counted(tokens, "token"),
+    refuse("prompt and answer", counted(tokens, "token"),
            "at most " + std::to_string(model.maxPositions) + ", the model's context");
   }
   return table;
@@ -94,7 +94,7 @@ struct ReplayInProgress {
 };
 
 Error wasStopped() {
-  return {.file = {}, .place = "run", .found = "a request to stop", .expected = "to be let finish"};
+  return {.file = {}, .place = "run", .found = "a request to stop", .expected = "none"};
 }
 
 SessionConfig checked(SessionConfig config) {
@@ -211,7 +211,7 @@ struct Session::Impl final : RequestListener {
   }
 
   /// Called at the end of a run. While other runs are in progress, this run's contents stay in the pool for
-  /// them. They are stored together with the contents of those runs.
+  /// these runs. The contents of all these runs are later stored together.
   void keepInBackground(RunId run, trace::RunOutcome outcome) {
     leavesSomething = leavesSomething || outcome != trace::RunOutcome::Stopped;
     if (runs.empty() && !isReplaying()) {
@@ -286,8 +286,8 @@ struct Session::Impl final : RequestListener {
     }
   }
 
-  /// Returns everything that is needed to compute an answer once more. First come the other members of its
-  /// team, which are computed beside it. Then comes `own`, which is completed here.
+  /// Returns everything that is needed to recompute an answer. The other members of its team come first,
+  /// because they are computed together. The last entry is `own`, which this function completes.
   std::vector<ReplayedRequests::Prompt> withTeam(const FinishedAnswer& finished,
                                                  ReplayedRequests::Prompt own) {
     const Teammates& teammates = finished.teammates;
@@ -319,8 +319,8 @@ struct Session::Impl final : RequestListener {
       ++place.place;
     }
     if (!ownPlace || place.members < 2) {
-      refuse("team of the reply", counted(prompts.size(), "other request"),
-             "the reply's own among two or more");
+      refuse("team of the answer", counted(prompts.size(), "other request"),
+             "two or more answers, including this one");
     }
     options.team = ownPlace;
     options.given = finished.tokens;
@@ -329,10 +329,10 @@ struct Session::Impl final : RequestListener {
     return prompts;
   }
 
-  /// Computes requests outside of any plan, of one run number. Throws Failure on a stop, if a request does
-  /// not fit, or if a run or replay is in progress.
+  /// Computes requests of one run number outside of any plan. Throws Failure on a stop. Throws Failure if a
+  /// request does not fit, or if a run or replay is in progress.
   void compute(std::vector<ReplayedRequests::Prompt> prompts, const std::stop_token& stop) {
-    if (!runs.empty()) refuse("session", counted(runs.size(), "run") + " in progress", "none");
+    if (!runs.empty()) refuse("session", counted(runs.size(), "run") + " in progress", "an idle session");
     if (isReplaying()) refuse("session", "a replay in progress", "none");
     if (tiers) tiers->setStop(stop);
     const RunId run = prompts.front().options.run;
@@ -375,7 +375,7 @@ struct Session::Impl final : RequestListener {
               trace::MessageLogged{.severity = Severity::Error, .text = error.message()});
   }
 
-  /// Reports the events of a run that come before its first step.
+  /// Emits the events of a run that come before its first step.
   void tellBeginning(RunId run, const plan::Plan& plan, const RunOptions& options) {
     const auto warn = [&](const NodePath& node, const std::string& text) {
       sink.send(run, 0, node, trace::MessageLogged{.severity = Severity::Warning, .text = text});
@@ -415,7 +415,7 @@ struct Session::Impl final : RequestListener {
       failAtOnce({.file = {},
                   .place = "session",
                   .found = "no tokenizer and chat template",
-                  .expected = "a checkpoint that has them"});
+                  .expected = "a checkpoint that has both"});
       return run;
     }
     attention.begin(run, own.options.observedLayers, own.options.attentionBytes);
@@ -517,11 +517,11 @@ struct Session::Impl final : RequestListener {
   TimedComputation computation;
   Scheduler scheduler;
   std::map<RunId, std::unique_ptr<RunInProgress>> runs;
-  std::unique_ptr<ReplayInProgress> replay;  ///< null if no replay was begun since the last one was taken
+  std::unique_ptr<ReplayInProgress> replay;  ///< null if no replay has begun since the last result was taken
   PlanDriver driver;
 
   RunId lastRun;
-  std::map<RunId, RunResult> results;  ///< results that nobody has taken yet
+  std::map<RunId, RunResult> results;  ///< results that no client has taken yet
   std::map<RunId, std::string> salts;  ///< salts of the runs that had their own
   bool isKeeping = false;              ///< contents still have to be handed over or written
   bool leavesSomething = false;        ///< an ended run left contents, and their hand-over has not begun
@@ -585,7 +585,7 @@ bool Session::keepFor(std::chrono::milliseconds most) {
 LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop) {
   Impl& impl = *m_impl;
   if (request.table.segments.empty() || request.table.segments.back().tokens.empty()) {
-    refuse("span table", /*id:no-tokens-last*/ "no tokens in the last segment", "at least one");
+    refuse("span table", /*id:no-tokens-last*/ "no tokens in the last segment", "at least one token");
   }
   for (const layout::Segment& segment : request.table.segments) {
     for (const TokenId token : segment.tokens) {
@@ -643,7 +643,7 @@ void Session::beginReplay(const AttentionReplayRequest& request, std::stop_token
                             static_cast<std::int64_t>(table.segments.size());
   const std::uint64_t bytes = static_cast<std::uint64_t>(rows * keys) * sizeof(float);
   if (bytes * static_cast<std::uint64_t>(heads) > kReplayBytes) {
-    refuse(/*id:attention-seen*/ "attention to be seen",
+    refuse(/*id:attention-seen*/ "attention to record",
            counted(bytes * static_cast<std::uint64_t>(heads), "byte"),
            "at most " + std::to_string(kReplayBytes) + ": one head of a layer, or blocks instead of tokens");
   }
@@ -703,7 +703,7 @@ ReplayedAnswer Session::replayAnswer(const FinishedAnswer& answer, std::int32_t 
 std::unique_ptr<Predictor> Session::predictor() const {
   const Impl& impl = *m_impl;
   if (impl.tokenizer == nullptr || impl.chat == nullptr)
-    refuse("session", "no tokenizer and chat template", "a checkpoint that has them");
+    refuse("session", "no tokenizer and chat template", "a checkpoint that has both");
   return std::make_unique<Predictor>(impl.cache, impl.lastRun, impl.config, impl.decoder.config(),
                                      *impl.tokenizer, *impl.chat);
 }

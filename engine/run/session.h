@@ -38,7 +38,7 @@ namespace spanscope::run {
 
 // Logits of one prompt.
 
-/// Asks for the logits of chosen tokens of one span table.
+/// A request for the logits of chosen tokens of one span table.
 struct LogitsRequest {
   layout::SpanTable table;
   policy::ComputePlan rows{};  ///< compute plan of the table
@@ -62,19 +62,19 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Runs a plan to its end on the calling thread. Other runs in progress continue beside it. Steps that can
-  /// run together are batched continuously. Never throws for faults of the query or the model, or for lack of
-  /// memory. The result and the trace report such errors.
+  /// Runs a plan to its end on the calling thread. Other runs in progress continue meanwhile. Steps that can
+  /// run together are batched continuously. Faults of the query or the model, and missing memory, do not
+  /// throw. The result and the trace report such errors.
   RunResult run(const plan::Plan& plan, const RunOptions& options, std::stop_token stop = {});
 
   /// Begins a run and returns its number. advance() then computes the run together with all other runs in
-  /// progress. The runs share passes and pool. Each run has the policy, layout, salt and priority of its own
-  /// options.
+  /// progress. The runs share forward passes and the pool. Each run has the policy, layout, salt and priority
+  /// of its own options.
   RunId begin(std::shared_ptr<const plan::Plan> plan, RunOptions options, std::stop_token stop = {});
   /// Whether a run is in progress.
   bool isRunning() const;
-  /// Computes one pass for the runs and the replay in progress. If all of them are stopped, they end in the
-  /// pass. Otherwise a stopped run ends after the pass. Never throws, like run().
+  /// Computes one forward pass for the runs and the replay in progress. If all of them are stopped, the stop
+  /// ends the forward pass. Otherwise a stopped run ends after the forward pass. Never throws, like run().
   void advance();
   /// Returns the result of a run that has ended, once. Returns nothing while the run is in progress, or if
   /// there is no such run.
@@ -91,25 +91,26 @@ class Session {
   void startKeeping();
   /// Continues the copying for at most this time. Returns true when nothing is left to do.
   bool keepFor(std::chrono::milliseconds most);
-  /// Continues the copying until everything is on the disk. On a stop, the rest is not kept. The end of the
-  /// session does the same, but cannot be stopped. After a stopped run, the rest is not kept either.
+  /// Continues the copying until everything is on the disk. On a stop, the rest is not kept. The destructor
+  /// also finishes the copying, and cannot be stopped. The end of a stopped run also ends the copying,
+  /// without the rest.
   void finishKeeping(const std::stop_token& stop = {});
   /// Starts the copying, and continues as finishKeeping() does.
   void keepAll(const std::stop_token& stop = {});
 
   /// Computes an answer once more, with its tokens given, and emits the attention of each of its rows. The
   /// events are one AttentionReplayed, then one ReplayedMass per row. All other events of the replay belong
-  /// to no run. Runs in progress continue beside it. Keys and values of the prompt come from the cache.
-  /// Evicted ones are recomputed, which may evict others, as in a run. The hits of the cache do not change,
-  /// and no later answer changes. Throws Failure in these cases, and then emits nothing:
+  /// to no run. Runs in progress continue meanwhile. Keys and values of the prompt come from the cache.
+  /// Evicted blocks are recomputed, which may evict other blocks, as in a run. The hits of the cache do not
+  /// change, and no later answer changes. Throws Failure in these cases, and then emits nothing:
   /// - There is no such layer or head.
   /// - The prompt does not fit, or the attention would take more than kReplayBytes.
   /// - The replay was stopped, or another replay is in progress.
   trace::AttentionReplayed replayAttention(const AttentionReplayRequest& request, std::stop_token stop = {});
 
-  /// Begins the work of replayAttention(). advance() then computes the replay together with the runs in
-  /// progress. Its rows share their passes, like those of another run. For lack of blocks it is preempted
-  /// like the youngest request. Throws like replayAttention() before it computes.
+  /// Begins a replay as in replayAttention(). advance() then computes the replay together with the runs in
+  /// progress. The replay shares their forward passes, like another run. If blocks run out, the replay is
+  /// preempted like the newest request. Throws like replayAttention() before it computes.
   void beginReplay(const AttentionReplayRequest& request, std::stop_token stop = {});
   /// Whether a replay that was begun is in progress.
   bool isReplaying() const;
@@ -128,13 +129,14 @@ class Session {
   /// predictor. Throws Failure if the session has no tokenizer or no chat template.
   std::unique_ptr<Predictor> predictor() const;
 
-  /// Empties the cache. Not while a run is in progress (see RunOptions::emptyCache).
+  /// Empties the cache. No run may be in progress (see RunOptions::emptyCache).
   void clearCache();
   trace::PoolState dumpPool() const;
   const SessionConfig& config() const;
-  /// Later runs and requests have larger numbers than these. Not while a run is in progress.
+  /// Later runs and requests get larger numbers than these. No run may be in progress.
   void countFrom(RunId lastRun, RequestId lastRequest);
-  /// Returns the numbers of the newest run and request. Without any, returns the numbers of the config.
+  /// Returns the numbers of the newest run and request. If there is none yet, returns the numbers of the
+  /// config.
   RunId lastRun() const;
   RequestId lastRequest() const;
 

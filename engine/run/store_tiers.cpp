@@ -182,7 +182,8 @@ std::string inOneLine(const std::string& text) {
   return line;
 }
 
-/// Drops the rest of a character that began in the block before, or goes on in the next one.
+/// Drops incomplete characters: one that began in the previous block, and one that continues in the next
+/// block.
 void dropHalfCharacters(std::string& text) {
   while (text.starts_with(kReplacement)) text.erase(0, kReplacement.size());
   while (text.ends_with(kReplacement)) text.erase(text.size() - kReplacement.size());
@@ -224,7 +225,7 @@ std::string blockText(const text::Tokenizer& tokenizer, std::span<const TokenId>
 
 namespace {
 
-/// The secret for names of contents in predictions without a store.
+/// The key for hashes of contents in predictions without a store.
 constexpr std::array<std::uint8_t, 1> kSecret{};
 
 }  // namespace

@@ -70,7 +70,7 @@ class TierRates {
 
 class StoreTiers final : public cache::BlockTiers {
  public:
-  /// Makes the first words of a block from its tokens. Without a function, they are unknown.
+  /// Returns the first words of a block from its tokens. Without this function, the words are unknown.
   using TextOf = std::function<std::string(std::span<const TokenId>)>;
 
   /// `backend` and `pool` must outlive this object.
@@ -97,7 +97,7 @@ class StoreTiers final : public cache::BlockTiers {
   void setStop(std::stop_token stop) { m_stop = std::move(stop); }
 
   /// Returns the measurements that decide whether a tier is still searched. When loading from a tier takes
-  /// longer than computing, it gives no more hits.
+  /// longer than computing, this tier gives no more hits.
   const std::shared_ptr<TierRates>& rates() const { return m_rates; }
 
  private:
@@ -119,12 +119,12 @@ class StoreTiers final : public cache::BlockTiers {
 std::string blockText(const text::Tokenizer& tokenizer, std::span<const TokenId> tokens);
 
 // The tiers of the span store in a prediction. The store's own code simulates host memory, with its limit and
-// its order. For the disk, only the tables are read. Nothing is read, written or moved.
+// its order. For the disk, only the tables are read. No content is read, written or moved.
 
 class PredictionTiers final : public cache::BlockTiers {
  public:
-  /// The tiers of a session: the current host memory, and the disk at each lookup. `slotBytes` is the number
-  /// of bytes of one token.
+  /// The tiers of a session: a copy of its host memory, and the disk as it is at each lookup. `slotBytes` is
+  /// the number of bytes of one token.
   PredictionTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates,
                   std::uint32_t slotBytes);
   /// The tiers of a session that has not begun: host memory is empty, and the disk is not searched.

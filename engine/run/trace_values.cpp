@@ -147,18 +147,20 @@ layout::SpanTable spanTableOf(const std::vector<trace::SegmentInfo>& segments, s
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const trace::SegmentInfo& info = segments[i];
     for (const std::uint32_t seen : info.sees) {
-      if (seen >= i) refuse(i, "sees segment " + std::to_string(seen), "earlier segments only");
+      if (seen >= i)
+        refuse(i, "attention to segment " + std::to_string(seen),
+               /*id:attention-earlier-only*/ "attention to earlier segments only");
     }
     for (const TokenId token : info.tokens) {
       if (token >= 0 && token < vocabularySize) continue;
       refuse(i, "token " + std::to_string(token), "0 to " + std::to_string(vocabularySize - 1));
     }
     if (info.visibleBegin < 0 || static_cast<std::size_t>(info.visibleBegin) > info.tokens.size()) {
-      refuse(i, "visible from token " + std::to_string(info.visibleBegin),
+      refuse(i, "first visible token " + std::to_string(info.visibleBegin),
              "0 to " + std::to_string(info.tokens.size()));
     }
     if (info.base < -kMostPosition || info.base > kMostPosition) {
-      refuse(i, "position " + std::to_string(info.base), "one of 31 bits");
+      refuse(i, "position " + std::to_string(info.base), "a position of at most 31 bits");
     }
     layout::Segment& segment = table.segments.emplace_back();
     segment.independent = info.independent;
@@ -179,7 +181,7 @@ layout::SpanTable spanTableOf(const std::vector<trace::SegmentInfo>& segments, s
     }
   }
   if (table.segments.empty() || table.segments.back().tokens.empty()) {
-    throw Failure(Error{"", "span table", "no tokens in the last segment", "at least one"});
+    throw Failure(Error{"", "span table", "no tokens in the last segment", "at least one token"});
   }
   return table;
 }

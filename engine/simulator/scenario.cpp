@@ -25,7 +25,7 @@ std::string described(const Json& value) {
 
 std::string rangeText(std::int64_t least, std::int64_t most) {
   if (most == std::numeric_limits<std::int64_t>::max())
-    return "a whole number, at least " + std::to_string(least);
+    return "a whole number of at least " + std::to_string(least);
   return /*id:whole-number-scenario*/ "a whole number from " + std::to_string(least) + " to " +
          std::to_string(most);
 }
@@ -64,7 +64,7 @@ std::optional<ScenarioPlace> ScenarioPlace::find(const std::string& name) const 
 
 ScenarioPlace ScenarioPlace::field(const std::string& name) const {
   if (auto found = find(name)) return *std::move(found);
-  throw fail("no \"" + name + "\"", "one");
+  throw fail("no \"" + name + "\"", "a value");
 }
 
 std::int64_t ScenarioPlace::integer(const std::string& name, std::int64_t least, std::int64_t most) const {
@@ -139,14 +139,14 @@ Json parseScenario(std::string_view text, const ScenarioLine& line) {
   };
   const auto checkDepth = [&fail](int depth, Json::parse_event_t, const Json&) {
     if (depth >= kMaxDepth)
-      throw fail("more than " + std::to_string(kMaxDepth) + " levels of nesting", "fewer");
+      throw fail("more than " + std::to_string(kMaxDepth) + " levels of nesting", "fewer levels");
     return true;
   };
   Json scenario;
   try {
     scenario = Json::parse(text, checkDepth);
   } catch (const Json::parse_error& error) {
-    throw fail(/*id:mistake-byte*/ "a mistake at byte " + std::to_string(error.byte), "JSON");
+    throw fail(/*id:mistake-byte*/ "an error at byte " + std::to_string(error.byte), "JSON");
   } catch (const Json::out_of_range&) {
     throw fail(/*id:number-too-large*/ "a number that is too large", "numbers up to 1e308");
   } catch (const Json::exception&) {

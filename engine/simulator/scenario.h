@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads and writes scenarios. Each scenario is one JSON object with the requests that a server got, in order.
-// Reading is strict about the needed members. Other members stay as they are, so that the scenario can be
-// written again. Open this file to add a member.
-// Shared code of scenarios whose requests are admitted, decoded and freed by name. Open this file to replay
-// another server's scenarios.
+// Reads and writes scenarios. Each scenario is one JSON object with the requests to a server, in order.
+// Required members are checked strictly. Other members stay as they are, so that the scenario can be written
+// again. The file also has shared code for scenarios whose requests are admitted, decoded and freed by name.
+// Open this file to add a member, or to replay another server's scenarios.
 #pragma once
 
 #include "engine/base/error.h"
@@ -79,42 +78,43 @@ Json parseScenario(std::string_view text, const ScenarioLine& line);
 /// A member of an object of a scenario.
 struct Member {
   const char* name;
-  bool isFound;  ///< whether the simulator computes it; otherwise the scenario contains it
+  bool isFound;  ///< whether the simulator computes the member; otherwise the scenario contains it
 };
 
-/// Returns `given` with `found` in place of earlier results. `members` are those that this server's simulator
-/// reads or computes, in written order. Other members of the scenario follow.
+/// Returns `given` with `found` in place of earlier results. `members` are the members that this server's
+/// simulator reads or computes, in written order. All other members of the scenario follow.
 Json withFound(const Json& given, std::span<const Member> members, Json found);
 
 /// Returns the bytes as lower-case hexadecimal digits.
 std::string hexOf(std::span<const std::uint8_t> bytes);
 
-/// Returns the name of an op's request. Throws Failure if the cache is not running it. For a new request,
-/// throws Failure if the cache is running it already.
+/// Returns the name of an op's request. Throws Failure if the request is not running. newRequest() throws
+/// Failure if the request is already running.
 template <class Cache>
 const std::string& runningRequest(const ScenarioPlace& op, const Cache& cache) {
   const std::string& request = op.field("request").requireText();
   if (cache.runs(request)) return request;
-  throw op.field("request").fail('"' + request + /*id:op-of-no-request*/ "\", which does not run",
-                                 /*id:a-running-request*/ "a request that runs");
+  throw op.field("request").fail('"' + request + /*id:op-of-no-request*/ "\", which is not running",
+                                 /*id:a-running-request*/ "a running request");
 }
 template <class Cache>
 const std::string& newRequest(const ScenarioPlace& op, const Cache& cache) {
   const std::string& request = op.field("request").requireText();
   if (!cache.runs(request)) return request;
-  throw op.field("request").fail('"' + request + "\", which runs",
-                                 /*id:no-running-request*/ "a request that does not run");
+  throw op.field("request").fail('"' + request + "\", which is running",
+                                 /*id:no-running-request*/ "a request that is not running");
 }
 
 /// Returns the tokens of an op's prompt; at least one.
 inline std::vector<TokenId> promptOf(const ScenarioPlace& op) {
   const ScenarioPlace prompt = op.field("prompt");
   std::vector<TokenId> tokens = prompt.requireTokens();
-  if (tokens.empty()) throw prompt.fail("no token", "at least one");
+  if (tokens.empty()) throw prompt.fail("no token", /*id:prompt-least-token*/ "at least one token");
   return tokens;
 }
 
-/// Returns the scenario with each op as a `Replay` of it writes the op. Emits events if there is a story.
+/// Replays each op of the scenario with a `Replay` object. Returns the scenario with the results. Emits
+/// events if `story` is not null.
 template <class Replay>
 Json replayOps(const ScenarioPlace& scenario, ScenarioTrace* story) {
   Replay replay(scenario, story);
@@ -125,14 +125,14 @@ Json replayOps(const ScenarioPlace& scenario, ScenarioTrace* story) {
   return written;
 }
 
-/// All prompts and answers that a server has computed, including those it no longer keeps. A cache simulator
-/// uses them to explain misses. Memory grows with every request.
+/// All prompts and answers that a server has computed, including evicted ones. A cache simulator uses this
+/// object to explain misses. Memory grows with every request.
 class SeenTokens {
  public:
   void add(std::string_view salt, std::span<const TokenId> tokens);
 
-  /// Returns the fates of a prompt. Its first `cached` tokens are hits, and `kept` tokens are kept. Both are
-  /// whole blocks of `block` tokens.
+  /// Returns the fates of a prompt. Its first `cached` tokens are hits, and its first `kept` tokens are in
+  /// the cache. Both numbers are whole blocks of `block` tokens.
   std::vector<FateRun> fates(std::string_view salt, std::span<const TokenId> prompt, std::size_t cached,
                              std::size_t kept, std::size_t block) const;
 

@@ -9,7 +9,7 @@
 namespace spanscope::simulator {
 namespace {
 
-// The one place where a server is registered.
+// The list of all servers. Register a new server here.
 constexpr std::array<const Server*, 3> kServers{&kVllm, &kSglang, &kLlamaCpp};
 
 struct FateText {
@@ -20,13 +20,12 @@ struct FateText {
 
 constexpr std::array<FateText, 7> kFates{
     {{Fate::Found, "found", /*id:kept-earlier-request*/ "kept from an earlier request"},
-     {Fate::Moved, "moved", "kept from an earlier request behind another beginning, and moved here"},
-     {Fate::Differs, "differs", "no earlier request that is still kept goes on like this"},
-     {Fate::Gone, "gone", "as in an earlier request, but it had to make room"},
-     {Fate::NotWhole, "not_whole", "as in an earlier request, but only whole blocks are kept and found"},
-     {Fate::AlwaysRecomputed, "always_again",
-      "kept, but the last token of a prompt is always computed again"},
-     {Fate::TooLittle, "too_little", "the cache has no room for the request"}}};
+     {Fate::Moved, "moved", "kept after other tokens, and moved here"},
+     {Fate::Differs, "differs", "no kept request continues with these tokens"},
+     {Fate::Gone, "gone", "in an earlier request, but evicted"},
+     {Fate::NotWhole, "not_whole", "in an earlier request, but only full blocks are cached"},
+     {Fate::AlwaysRecomputed, "always_again", "kept, but the last token of a prompt is always recomputed"},
+     {Fate::TooLittle, "too_little", "the cache has too little space for the request"}}};
 
 const FateText& textOf(Fate fate) {
   return *std::find_if(kFates.begin(), kFates.end(),

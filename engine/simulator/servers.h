@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists the servers that have a cache simulator. Each has its own folder here and a line in servers.cpp.
-// Window and command line read this list. Open this file to add a server.
+// Lists the servers that have a cache simulator. Each server has its own folder and a line in servers.cpp.
+// The window and the command line use this list. Open this file to add a server.
 #pragma once
 
 #include "engine/simulator/simulator.h"
@@ -18,36 +18,36 @@ namespace spanscope::simulator {
 class ScenarioPlace;
 class ScenarioTrace;
 
-/// Constants with the lifetime of the program.
+/// A server with a cache simulator. All Server objects are constants.
 struct Server {
   const char* name;     ///< the name in options: "vllm"
   const char* title;    ///< "vLLM"
   const char* version;  ///< the version with these rules: "0.33.0"
-  const char* help;     ///< what it reuses, in a sentence
-  /// The form of its scenarios, in one or two sentences.
+  const char* help;     ///< one sentence about what the server reuses
+  /// The format of its scenarios, in one or two sentences.
   const char* scenarios;
-  /// The reason for a fate in the server's own words. nullptr: fateSentence() has the reason.
+  /// Returns the reason for a fate in the terms of the server. nullptr: use fateSentence().
   const char* (*why)(Fate fate);
-  /// Describes its settings for the user: "blocks of 16 tokens".
+  /// Describes the settings for the user: "blocks of 16 tokens".
   std::string (*setup)(const Settings& settings);
-  /// Throws Failure for settings that the server would refuse.
+  /// Makes a simulator. Throws Failure for settings that the server would refuse.
   std::unique_ptr<Simulator> (*open)(const Settings& settings);
-  /// Returns the scenario with the simulated results. Throws Failure if something is missing or wrong.
-  /// `story` gets the events. Null: no events.
+  /// Returns the scenario with the simulated results. Throws Failure if the scenario has a fault. `story`
+  /// gets the events. Null: no events.
   nlohmann::ordered_json (*replay)(const ScenarioPlace& scenario, ScenarioTrace* story);
 };
 
 /// Returns the reason for a fate at this server, for the user.
 const char* whyAt(const Server& server, Fate fate);
 
-/// Returns all servers in the order of offers to the user.
+/// Returns all servers in the order in which the user sees them.
 std::span<const Server* const> servers();
 /// Returns the server with this name, or nullptr.
 const Server* findServer(std::string_view name);
 std::vector<std::string> serverNames();
 
 /// Returns a line of a file of scenarios with the simulated results, as one line without its end. `file` and
-/// `line` (from 1) are for errors. Throws Failure like Server::replay, and for a line that is no scenario.
+/// `line` (from 1) are for errors. Throws Failure like Server::replay, and for a line that is not a scenario.
 std::string replayLine(const Server& server, std::string_view text, const std::string& file, std::size_t line,
                        ScenarioTrace* story = nullptr);
 

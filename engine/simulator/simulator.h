@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The interface of cache simulators. A simulator has the caching rules of another server as a model. For
-// given requests, it reports what the server would reuse of each. It computes no model. Answers are therefore
-// given with the requests. Open this file first when you work on cache simulators.
+// The interface of cache simulators. A cache simulator implements the caching rules of another server. For
+// each request, it reports the tokens that the server would reuse. It does not run the model, so each request
+// contains its answer. Open this file first when you work on cache simulators.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -18,13 +18,13 @@ namespace spanscope::simulator {
 
 /// The fate of tokens of a prompt, with the reason.
 enum class Fate : std::uint8_t {
-  Found,             ///< hit: kept at this place after this prefix
+  Found,             ///< hit: kept at this position after this prefix
   Moved,             ///< kept after another prefix, and moved here (approximate)
   Differs,           ///< computed: no kept content continues like this
-  Gone,              ///< computed: an earlier request had them, but they were evicted
-  NotWhole,          ///< computed: an earlier request had them, but only whole blocks or pages are kept
-  AlwaysRecomputed,  ///< computed: kept, but the last token of a prompt is always computed, with its block
-  TooLittle,         ///< computed: the request does not fit the server's cache and is refused
+  Gone,              ///< computed: an earlier request had the tokens, but they were evicted
+  NotWhole,          ///< computed: an earlier request had the tokens, but only full blocks or pages are kept
+  AlwaysRecomputed,  ///< computed: kept, but the last token of a prompt and its block are always computed
+  TooLittle,         ///< computed: the request does not fit into the server's cache and is refused
 };
 const char* fateName(Fate fate);      ///< "found", "moved", "differs", …
 const char* fateSentence(Fate fate);  ///< the reason, for the user
@@ -37,21 +37,22 @@ struct FateRun {
   bool operator==(const FateRun&) const = default;
 };
 
-/// A request that is served from its prompt to its last token.
+/// A request with its prompt and its whole answer.
 struct Request {
   std::span<const TokenId> prompt;  ///< at least one token
-  std::span<const TokenId> answer;  ///< as sampled; the server has not computed the last token
+  std::span<const TokenId> answer;  ///< the sampled tokens; the server has not computed the last one
   std::string_view salt;            ///< empty: none
-  /// The request arrives during the answer of the one before it. Only servers with slots treat such a request
-  /// differently, because a slot answers one request at a time.
+  /// Whether the request arrives during the answer to the previous request. This matters only for servers
+  /// with slots, because a slot answers one request at a time.
   bool isBeside = false;
 };
 
 struct Answer {
   bool isRefused = false;
   std::int32_t cached = 0;     ///< tokens of the prompt that are not computed
-  std::vector<FateRun> fates;  ///< of the whole prompt, in its order
-  /// The place of the lookup, for the user: "slot 0, which held 35 tokens". Empty: there is one place.
+  std::vector<FateRun> fates;  ///< fates of all tokens of the prompt, in order
+  /// The place of the lookup, for the user: "slot 0, which had 35 tokens". Empty: the server has only one
+  /// place.
   std::string place{};
   bool operator==(const Answer&) const = default;
 };
@@ -74,11 +75,11 @@ class Simulator {
   Simulator& operator=(const Simulator&) = delete;
   Simulator& operator=(Simulator&&) = delete;
 
-  /// Returns a second server in the same state.
+  /// Returns a copy of this simulator in the same state.
   virtual std::unique_ptr<Simulator> copy() const = 0;
   virtual CacheShape shape() const = 0;
-  /// Serves a request. Throws Failure for a prompt without tokens, and then changes nothing. `observer`, if
-  /// not null, gets the events of the cache. The request has the name kServedName there.
+  /// Serves a request. Throws Failure and changes nothing if the prompt has no tokens. `observer`, if not
+  /// null, gets the events of the cache. In these events, the request has the name kServedName.
   virtual Answer serve(const Request& request, CacheObserver* observer) = 0;
   Answer serve(const Request& request) { return serve(request, nullptr); }
 

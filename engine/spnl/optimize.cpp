@@ -46,8 +46,8 @@ Generate withPlus(const Generate& generate) {
   return {generate.settings, plusOf(seq != nullptr ? seq->children : std::vector<Node>{*generate.input})};
 }
 
-/// Returns the input of an inner generate, then the generate. The outer prompt then begins like the inner
-/// prompt.
+/// Returns the input of an inner generate, followed by the generate. The outer prompt then begins like the
+/// inner prompt.
 Node distributed(const Generate& generate) {
   return plusOf({*generate.input, Node{withPlus(generate)}});
 }
@@ -121,7 +121,7 @@ class Pass {
     return output;
   }
 
-  /// Returns an empty seq from now on, once the query is too large.
+  /// Returns an empty seq in every later call if the query is too large.
   Node simplified(Node node) {
     std::optional<Node> simple;
     if (!m_isTooLarge) simple = simplifyPart(std::move(node), m_size);
@@ -224,7 +224,7 @@ class Simplifier {
 
   bool isTooLarge() const { return m_isTooLarge; }
 
-  /// For places that need a node. Gives an empty seq if nothing is left.
+  /// Simplifies a node in a place that needs a node. Returns an empty seq if nothing is left.
   Node simplify(Node node) {
     Remnant remnant = simplified(std::move(node));
     return remnant ? std::move(*remnant) : joinNode(JoinKind::Seq, {});
@@ -358,7 +358,8 @@ class Simplifier {
     return joinNode(JoinKind::Plus, std::move(generates));
   }
 
-  /// Returns false from now on, if `times` more of this size are too much.
+  /// Returns false if adding this size `times` times exceeds the limits. All later calls then return false
+  /// too.
   bool grow(const Size& each, std::size_t times) {
     if (m_isTooLarge || times > (kMaxNodes - std::min(kMaxNodes, m_size->nodes)) / each.nodes ||
         (each.textBytes > 0 &&
@@ -398,7 +399,7 @@ std::optional<query::Node> simplifyPart(query::Node part, Size& size) {
 }
 
 Error tooLarge() {
-  return {"", "", "repeats and maps that become too large when they are written out",
+  return {"", "", "repeats and maps that are too large when written out",
           "at most " + std::to_string(kMaxNodes) + " nodes and " + std::to_string(kMaxTextBytes) +
               " bytes of text"};
 }

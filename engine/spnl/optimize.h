@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reproduces the whole optimizer of IBM/spnl 0.22 without retrieval, rule for rule. It has one pass of
-// distribution, then five rounds of simplify. Open this file when a rewritten query differs from SPNL's.
+// Reproduces the whole optimizer of IBM/spnl 0.22 without retrieval, rule for rule. The optimizer has one
+// pass of distribution, then five rounds of simplify. Open this file when a rewritten query differs from
+// SPNL's.
 //
 // The pass descends through plus, cross, generate and repeat. It does not change seq, par, monad, zip, map,
 // augment and print, or anything in them.
@@ -57,13 +58,13 @@ Rewritten optimize(const query::Node& query);
 // The children before the round decide which rule rewrites a par, plus or cross. Then the children are
 // simplified. Exceptions are the children of a join that becomes a map or is joined out of plus.
 
-/// Does one round of simplify. It is no fixed point: joins of several levels need several rounds. A map that
-/// was written out for lack of a bulk form becomes a map again in the next round.
+/// Does one round of simplify. One round reaches no fixed point: joins of several levels need several rounds.
+/// A map that was written out for lack of a bulk form becomes a map again in the next round.
 Rewritten simplifyOnce(query::Node query);
 
 /// The size of a query in memory; see the limits in optimize.h.
 struct Size {
-  std::size_t nodes = 0;  ///< each input of a map counts as one
+  std::size_t nodes = 0;  ///< nodes; each input of a map counts as one node
   std::size_t textBytes = 0;
 };
 Size sizeOf(const query::Node& query);

@@ -51,7 +51,7 @@ class BodyWriter {
  private:
   TokenId checked(const char* name, TokenId id) const {
     if (id >= 0 && id < m_tokenizer->vocabularySize()) return id;
-    throw Failure(Error{"", name, "the id " + std::to_string(id),
+    throw Failure(Error{"", name, "the token id " + std::to_string(id),
                         "0 to " + std::to_string(m_tokenizer->vocabularySize() - 1)});
   }
 
@@ -175,7 +175,7 @@ class MarkerWriter {
   }
 
  private:
-  /// Finds markers by their token, as a server would. Text and padding with the same token count too.
+  /// Finds markers by their token, like a server. Text and padding with the same token also count as markers.
   std::optional<TokenId> lastMarker() const {
     const auto found = std::find_if(m_ids.rbegin(), m_ids.rend(), [this](TokenId id) {
       return id == m_options->plus || id == m_options->cross;
@@ -209,13 +209,13 @@ std::vector<query::Message> messagesOf(const query::Node& body) {
 std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, const BodyTokens& tokens,
                                                     const MarkerOptions& options) {
   check(spnl::isServerBody(body), "", std::string("an operator \"") + query::operatorName(body) + "\"",
-        "a generate, repeat or map whose prompt holds messages and joins only");
+        "a generate, repeat or map whose prompt contains only messages and joins");
   check(options.blockSize >= 1, "block size", std::to_string(options.blockSize), "1 or more tokens");
   check(options.assistantSuffix >= 0, "assistant suffix", std::to_string(options.assistantSuffix),
         "0 or more tokens");
   const std::size_t wanted = messagesOf(body).size();
   check(tokens.messages.size() == wanted, "", counted(tokens.messages.size(), "message") + " with tokens",
-        std::to_string(wanted) + ", one a message of the query");
+        std::to_string(wanted) + ", one for each message of the query");
 
   MarkerWriter writer(tokens, options);
   std::vector<std::vector<TokenId>> prompts;

@@ -45,19 +45,19 @@ std::string tokensOnOneLine(const CallTokens& call);
 std::string tokensByBlock(const CallTokens& call, std::int32_t blockSize);
 
 // Computes the padded and cropped layout with delimiter tokens. These are exactly the tokens that IBM/spnl
-// 0.22 sends to a server with span support. The layout is for export, comparison and teaching. Here the
-// tokens carry the structure. Spanscope's own structure is in the span table.
+// 0.22 sends to a server with span support. The layout is for export, comparison and teaching. In this layout
+// the tokens mark the structure. Spanscope itself keeps the structure in the span table.
 //
 // - Each child of a plus begins at a block boundary: padding, then the plus delimiter.
 // - The last child of a cross begins at a block boundary: padding, then the cross delimiter.
 // - An assistant message loses its closing tokens. Then it is truncated to end at a block boundary. Without a
-//   boundary in it, all of it is lost.
+//   block boundary in the message, the whole message is lost.
 // - The generation prompt may get padding and a plus delimiter of its own. Both delimiters must be set, and
 //   the last delimiter before it must be a plus.
 // - Nothing is padded at the end. A map is an exception. Each of its inputs is a plus child, is padded at the
 //   end, and has no generation prompt.
 //
-// Without a delimiter there is no padding for it either. Assistant messages are still truncated.
+// Without a delimiter, there is no padding for this delimiter. Assistant messages are still truncated.
 
 struct MarkerOptions {
   std::int32_t blockSize = 16;  ///< tokens, at least 1

@@ -68,7 +68,7 @@ std::string curlLine(std::string_view body, std::string_view endpoint, bool stre
   if (body.size() <= kMaxCurlWord) {
     line += "  --data-binary " + shellQuoted(body) + "\n";
   } else {
-    // The JSON is one line that begins with a brace, so no line of it is the end mark.
+    // The JSON is one line that begins with a brace, so it cannot contain the end mark as a line.
     line += "  --data-binary @- <<'END_OF_QUERY'\n";
     line += body;
     line += "\nEND_OF_QUERY\n";
@@ -87,17 +87,18 @@ std::string pythonProgram(std::string_view body, std::string_view endpoint, bool
   program += "    data=query.encode('utf-8'),\n";
   if (stream) {
     program +=
-        "    stream=True,\n"
-        "    timeout=600,\n"
-        ") as response:\n"
-        "    response.raise_for_status()\n"
-        "    for line in response.iter_lines():\n"
-        "        if not line.startswith(b'data: ') or line == b'data: [DONE]':\n"
-        "            continue\n"
-        "        for choice in json.loads(line[len(b'data: '):])['choices']:\n"
-        "            text = choice.get('text') or choice.get('delta', {}).get('content') or ''\n"
-        "            print(text, end='', flush=True)\n"
-        "print()\n";
+        R"(    stream=True,
+    timeout=600,
+) as response:
+    response.raise_for_status()
+    for line in response.iter_lines():
+        if not line.startswith(b'data: ') or line == b'data: [DONE]':
+            continue
+        for choice in json.loads(line[len(b'data: '):])['choices']:
+            text = choice.get('text') or choice.get('delta', {}).get('content') or ''
+            print(text, end='', flush=True)
+print()
+)";
   } else {
     program +=
         "    timeout=600,\n"
@@ -130,8 +131,8 @@ bool wantsOneToken(const query::Node& request) {
 
 namespace {
 
-// The providers without a bulk form, as the recorded rows show them. The last of each list is a name that the
-// reference has for its own tests.
+// The providers without a bulk form, as recorded from the reference. The last name of each list is for the
+// reference's own tests.
 constexpr std::array<std::string_view, 4> kWithoutBulkRepeat = {"spnl/", "ollama/", "gemini/",
                                                                 "disable_bulk_repeat/"};
 constexpr std::array<std::string_view, 3> kWithoutBulkMap = {"ollama/", "gemini/", "disable_bulk_map/"};
@@ -159,7 +160,7 @@ using query::Join;
 using query::Message;
 using query::Node;
 
-constexpr const char* kParameter = "a parameter in it has no value";
+constexpr const char* kParameter = "a parameter in this call has no value";
 
 bool isPrompt(const Node& node) {
   if (node.as<Message>() != nullptr) return true;
@@ -171,9 +172,9 @@ bool isPrompt(const Node& node) {
 std::string reasonOf(const Node& node) {
   switch (query::infoOf(node).gives) {
     case query::Gives::Answer:
-      return /*id:call-prompt-holds-reply*/ "its prompt holds a reply that is not known yet";
+      return /*id:call-prompt-holds-reply*/ "its prompt contains an answer that is not known yet";
     case query::Gives::Resolved:
-      return std::string("its prompt holds an operator \"") + query::operatorName(node) +
+      return std::string("its prompt contains an operator \"") + query::operatorName(node) +
              "\", which is resolved before a query is sent";
     case query::Gives::Nothing:
     case query::Gives::Text:

@@ -2,14 +2,13 @@
 // Writes shell commands and programs that send a request to the query endpoint of a server with span support.
 // Open this file to change these texts.
 //
-// The server is vLLM with the span patch, as IBM/spnl uses it. The request is POST
+// The server is vLLM with the span patch, which IBM/spnl uses. The request is POST
 // /v1/query/execute?stream=…, content type text/plain. Its body is one `repeat` or `map` whose prompt
-// contains only messages and joins. Names of models have no provider "spnl/".
-// Lists what the backends of IBM/spnl 0.22 can do. The provider is the beginning of a model's name, before
-// the first '/'. Open this file to add a backend.
-// Splits a query into bulk calls for the query endpoint of a server with span support (IBM/spnl 0.22: POST
-// /v1/query/execute). A call is a generate, a repeat or a map whose prompt contains only messages and joins.
-// Open this file to change what can be sent.
+// contains only messages and joins. Names of models have no provider "spnl/". Lists what the backends of
+// IBM/spnl 0.22 can do. The provider is the beginning of a model's name, before the first '/'. Open this file
+// to add a backend. Splits a query into bulk calls for the query endpoint of a server with span support
+// (IBM/spnl 0.22: POST /v1/query/execute). A call is a generate, a repeat or a map whose prompt contains only
+// messages and joins. Open this file to change what can be sent.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -29,7 +28,7 @@ inline constexpr char kDefaultEndpoint[] = "http://localhost:8000/v1/query/execu
 /// generate becomes a repeat of one. Another root does not change, and the server refuses it.
 query::Node requestFor(const query::Node& query);
 
-/// Whether the request asks for only one token. SPNL then asks for the answer in one piece.
+/// Whether the request asks for only one token. SPNL then requests the answer in one piece.
 bool wantsOneToken(const query::Node& request);
 
 /// Returns the text as one word of a POSIX shell, byte for byte. The text must not contain NUL, which a shell

@@ -55,7 +55,7 @@ void BpeEncoder::encodeWord(std::string_view word) {
 
 /// Encodes a part of a word, whose units are in m_units.
 void BpeEncoder::encodeStretch(std::string_view stretch) {
-  // As a separate word it might be a piece, but it is none within its word.
+  // A stretch might be a piece as a separate word, but within its word it is not.
   const bool isCached =
       m_units.size() > 1 && stretch.size() <= WordCache::kMostBytes && !m_model->takesWholeWordsFirst();
   const auto known = isCached ? m_cache.find(stretch) : std::span<const TokenId>();
@@ -95,7 +95,7 @@ void BpeEncoder::forEachUnit(std::string_view word, const Take& take) {
       lastUnknown = true;
     } else {
       throw Failure({"", "text", "a character with the byte " + hexadecimal(rest.front()),
-                     "characters that the tokenizer's vocabulary has pieces for"});
+                     "characters with pieces in the tokenizer's vocabulary"});
     }
     offset += length;
   }

@@ -169,8 +169,7 @@ class BpeTokenizer final : public PieceTable {
       if (m_description->unknownPiece.empty()) return;
       const auto found = m_ids.find(m_description->unknownPiece);
       if (found == m_ids.end()) {
-        throw fail("no piece \"" + m_description->unknownPiece + "\"",
-                   "a vocabulary with the piece for the unknown");
+        throw fail("no piece \"" + m_description->unknownPiece + "\"", "a vocabulary with the unknown piece");
       }
       m_unknown = found->second;
     }
@@ -242,8 +241,7 @@ class BpeTokenizer final : public PieceTable {
       if (m_description->byteFallback || (m_description->byteLevel && coversUtf8())) return;
       if (m_unknown < 0) {
         if (m_description->byteLevel) return;
-        throw fail("neither byte fallback nor a piece for the unknown",
-                   "a vocabulary that covers every text");
+        throw fail("neither byte fallback nor an unknown piece", "a vocabulary that covers every text");
       }
       Piece& unknown = m_target->m_pieces[static_cast<std::size_t>(m_unknown)];
       unknown.bytes = std::string(kReplacementCharacter);

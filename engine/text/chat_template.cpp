@@ -163,10 +163,10 @@ class PieceRenderer {
 
 Failure noTemplate(const std::string& file, const std::string& place) {
   return Failure(
-      {file, place, "nothing", "the checkpoint's chat template, one of the known: " + chatTemplateNames()});
+      {file, place, "nothing", "the checkpoint's chat template, one of these: " + chatTemplateNames()});
 }
 
-/// Takes a template while its file is being read. So a Failure can name the line and column.
+/// Takes a template while its file is being read. A Failure can therefore name the line and column.
 using TakeSource = std::function<void(TemplateSource)>;
 
 void readGguf(const std::filesystem::path& path, const TakeSource& take) {
@@ -235,7 +235,7 @@ const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) 
     throw Failure({"", "chat template",
                    "a message of the role \"" + std::string(query::roleName(role)) + "\"",
                    "no such message: the template \"" + chat.name +
-                       "\" has no turn for it; its text can go into a message of the user"});
+                       "\" has no turn for this role; move its text into a user message"});
   }
   return *form;
 }

@@ -226,18 +226,18 @@ KnownChatTemplate smollm3(const std::string& mode, std::string defaultSystem) {
 KnownChatTemplate smollm3Thinking() {
   KnownChatTemplate known = smollm3(
       "/think",
-      "You are a helpful AI assistant named SmolLM, trained by Hugging Face. Your role as an assistant "
-      "involves thoroughly exploring questions through a systematic thinking process before providing the "
-      "final precise and accurate solutions. This requires engaging in a comprehensive cycle of analysis, "
-      "summarizing, exploration, reassessment, reflection, backtracking, and iteration to develop "
-      "well-considered thinking process. Please structure your response into two main sections: Thought and "
-      "Solution using the specified format: <think> Thought section </think> Solution section. In the "
-      "Thought section, detail your reasoning process in steps. Each step should include detailed "
-      "considerations such as analysing questions, summarizing relevant findings, brainstorming new ideas, "
-      "verifying the accuracy of the current steps, refining any errors, and revisiting previous steps. In "
-      "the Solution section, based on various attempts, explorations, and reflections from the Thought "
-      "section, systematically present the final solution that you deem correct. The Solution section should "
-      "be logical, accurate, and concise and detail necessary steps needed to reach the conclusion.");
+      R"(You are a helpful AI assistant named SmolLM, trained by Hugging Face. Your role as an assistant )"
+      R"(involves thoroughly exploring questions through a systematic thinking process before providing the )"
+      R"(final precise and accurate solutions. This requires engaging in a comprehensive cycle of analysis, )"
+      R"(summarizing, exploration, reassessment, reflection, backtracking, and iteration to develop )"
+      R"(well-considered thinking process. Please structure your response into two main sections: Thought and )"
+      R"(Solution using the specified format: <think> Thought section </think> Solution section. In the )"
+      R"(Thought section, detail your reasoning process in steps. Each step should include detailed )"
+      R"(considerations such as analysing questions, summarizing relevant findings, brainstorming new ideas, )"
+      R"(verifying the accuracy of the current steps, refining any errors, and revisiting previous steps. In )"
+      R"(the Solution section, based on various attempts, explorations, and reflections from the Thought )"
+      R"(section, systematically present the final solution that you deem correct. The Solution section should )"
+      R"(be logical, accurate, and concise and detail necessary steps needed to reach the conclusion.)");
   known.markers = {"<|im_start|>", "<|im_end|>", "## Custom Instructions", "Reasoning Mode: "};
   known.fingerprints = {0xA0A614D0C35C79EBU};
   return known;

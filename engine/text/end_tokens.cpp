@@ -64,7 +64,7 @@ void addPieces(const checkpoint::JsonPlace& place, const checkpoint::JsonPlace& 
   if (!id) id = addedId(config, piece);
   if (!id)
     throw text.fail("the piece " + query::inQuotes(piece) + ", which the tokenizer does not have",
-                    "one of its pieces");
+                    "a piece of the tokenizer");
   if (*id >= vocabularySize) {
     throw text.fail("the piece " + query::inQuotes(piece) + " with the id " + std::to_string(*id),
                     idsOf(vocabularySize));

@@ -48,10 +48,11 @@ bool isText(const SentencePiece& piece) {
 
 /// Finds places where a text can be split so that the library encodes both sides as in the whole text.
 ///
-/// A model that merges pairs makes a symbol only if it is a piece. So no symbol contains two neighbouring
-/// characters that are neighbours in no piece. Merges on one side do not change the order of those on the
-/// other. How an unused piece falls apart depends only on its spelling. Without byte fallback, consecutive
-/// characters that are no pieces give one id. The character after a cut must therefore be a piece.
+/// A model that merges pairs makes a symbol only if it is a piece. No symbol therefore contains two
+/// neighbouring characters that are neighbours in no piece. Merges on one side do not change the order of
+/// those on the other. How an unused piece falls apart depends only on its spelling. Without byte fallback,
+/// consecutive characters that are no pieces give one id. The character after a cut must therefore be a
+/// piece.
 ///
 /// A unigram model allows no cut: the library rounds sums of scores from the beginning of the text.
 class CutPlaces {
@@ -132,7 +133,7 @@ std::vector<TokenId> callLibrary(const sentencepiece::SentencePieceProcessor& li
   std::vector<TokenId> ids;
   const auto status = library.Encode(text, &ids);
   if (!status.ok())
-    throw Failure(errorAt("text", status.ToString(), "a text that the sentencepiece library encodes"));
+    throw Failure(errorAt("text", status.ToString(), "a text that the sentencepiece library can encode"));
   return ids;
 }
 
@@ -170,7 +171,7 @@ class SentencePieceTokenizer final : public PieceTable {
     for (std::size_t i = 0; i < model.pieces.size(); ++i) addPiece(model.pieces[i], static_cast<TokenId>(i));
     const auto status = m_library.LoadFromSerializedProto(serializeSentencePieceModel(model));
     if (!status.ok())
-      throw Failure({file, "", status.ToString(), "a model that the sentencepiece library loads"});
+      throw Failure({file, "", status.ToString(), "a model that the sentencepiece library can load"});
     m_cuts.emplace(model);
   }
 
@@ -250,7 +251,7 @@ class SentencePieceTokenizer final : public PieceTable {
     if (word.size() <= kShortBytes) return callLibrary(m_library, word);
     if (word.size() <= kMostUncutBytes) return m_longCalls.encode(m_library, word, stop);
     throw Failure(
-        errorAt("text", "more than " + counted(kMostUncutBytes, "byte") + " that the tokenizer cannot divide",
+        errorAt("text", "more than " + counted(kMostUncutBytes, "byte") + " that the tokenizer cannot split",
                 "a text with spaces or line breaks"));
   }
 
@@ -473,7 +474,7 @@ void checkSettings(const ModelSettings& settings, const std::string& file) {
   if (settings.removeExtraWhitespaces || !settings.escapeWhitespaces) {
     throw Failure({file, "normalizer_spec",
                    settings.escapeWhitespaces ? "removal of white space" : "spaces that are not escaped",
-                   "a tokenizer that keeps white space as it is, written U+2581"});
+                   "a tokenizer that keeps white space, with U+2581 for a space"});
   }
 }
 
@@ -579,13 +580,14 @@ void checkSentencePieceModel(const SentencePieceModel& model, const std::string&
     }
   }
   if (unknown != 1) {
-    throw Failure({file, "", std::to_string(unknown) + " pieces for the unknown", "exactly one"});
+    throw Failure({file, "", std::to_string(unknown) + " unknown pieces", "exactly one"});
   }
   std::size_t byteCount = 0;
   for (const bool present : bytes) byteCount += present ? 1 : 0;
   if (byteCount != (model.byteFallback ? 256U : 0U)) {
     throw Failure({file, "", counted(byteCount, "byte piece"),
-                   model.byteFallback ? "256, for it declares byte fallback" : "none without byte fallback"});
+                   model.byteFallback ? "256, because the model declares byte fallback"
+                                      : "none without byte fallback"});
   }
 }
 

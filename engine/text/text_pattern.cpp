@@ -114,12 +114,11 @@ class ExpressionPattern final : public TextPattern {
     if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
     if (result < 0) {
       throwIfStopped(*budget.stop);
-      const std::string problem =
-          result == PCRE2_ERROR_CALLOUT ? "it takes too many steps" : libraryMessage(result);
+      const std::string problem = result == PCRE2_ERROR_CALLOUT ? "too many steps" : libraryMessage(result);
       throw Failure({"", "text",
-                     counted(text.size(), "byte") + " on which the tokenizer's regular expression fails (" +
+                     counted(text.size(), "byte") + " that the tokenizer's regular expression fails on (" +
                          problem + ")",
-                     "a text that it can be matched on"});
+                     "a text that the expression can match"});
     }
     const PCRE2_SIZE* ranges = pcre2_get_ovector_pointer(&data);
     return ByteRange{ranges[0], ranges[1]};
@@ -141,8 +140,8 @@ Code compile(const std::string& expression, const std::string& file, const std::
   Code code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(), kOptions,
                           &error, &offset, context.get()));
   if (!code) {
-    throw Failure({file, place, "a regular expression that is refused (" + libraryMessage(error) + ")",
-                   "a regular expression"});
+    throw Failure({file, place, "an invalid regular expression (" + libraryMessage(error) + ")",
+                   "a valid regular expression"});
   }
   // Expressions are interpreted if the machine allows no generated code.
   pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
@@ -177,8 +176,9 @@ std::unique_ptr<const TextPattern> expressionPattern(const std::string& expressi
   }
   TranslatedExpression translated = translateExpression(expression);
   if (translated.unsupported) {
-    throw Failure({file, place, "a regular expression with " + *translated.unsupported,
-                   "an expression without it: it is not supported, or not read alike everywhere"});
+    throw Failure(
+        {file, place, "a regular expression with " + *translated.unsupported,
+         "an expression without this construct: it is unsupported, or ambiguous between libraries"});
   }
   return std::make_unique<ExpressionPattern>(compile(translated.expression, file, place));
 }

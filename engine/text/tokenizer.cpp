@@ -73,7 +73,7 @@ std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoin
   if (const auto json = checkpoint.find("tokenizer.json")) return loadJson(*json);
   if (const auto pieces = checkpoint.find("tokenizer.model")) return loadSentencePiece(*pieces);
   if (const auto gguf = checkpoint.anyGguf()) return makeGgufTokenizer(checkpoint::GgufMetadata::read(*gguf));
-  throw Failure({checkpoint.path().string(), "", /*id:no-tokenizer*/ "no tokenizer in it",
+  throw Failure({checkpoint.path().string(), "", /*id:no-tokenizer*/ "no tokenizer",
                  "a directory with tokenizer.json, tokenizer.model or a .gguf file"});
 }
 
@@ -212,7 +212,8 @@ std::unique_ptr<Tokenizer> makeByteLevel(const checkpoint::GgufMetadata& metadat
   addPipeline(requirePreTokenization(metadata), description);
   const bool* spacePrefix = metadata.boolean(kSpacePrefixKey);
   if (spacePrefix != nullptr && *spacePrefix) {
-    throw failAt(metadata, kSpacePrefixKey, "true", "false: this kind of vocabulary takes the text as it is");
+    throw failAt(metadata, kSpacePrefixKey, "true",
+                 "false, because this kind of vocabulary does not change the text");
   }
   addPieces(metadata, description);
   addMerges(metadata, description);
@@ -222,8 +223,7 @@ std::unique_ptr<Tokenizer> makeByteLevel(const checkpoint::GgufMetadata& metadat
 std::unique_ptr<Tokenizer> makeSentencePiece(const checkpoint::GgufMetadata& metadata) {
   const bool* extraSpaces = metadata.boolean(kExtraSpacesKey);
   if (extraSpaces != nullptr && *extraSpaces) {
-    throw failAt(metadata, kExtraSpacesKey, "removal of white space",
-                 "a tokenizer that keeps white space as it is");
+    throw failAt(metadata, kExtraSpacesKey, "removal of white space", "a tokenizer that keeps white space");
   }
   const std::vector<std::string>& tokens = requireTexts(metadata, kTokensKey, kMaxPieces);
   const std::vector<SentencePiece::Type> types = readTypes(metadata, tokens.size());
@@ -386,8 +386,8 @@ void readDecoder(const checkpoint::JsonPlace& place, BpeDescription& description
   } else if (type == "Replace") {
     const checkpoint::JsonPlace literal = place.field("pattern").field("String");
     if (place.field("content").requireText() != " " || literal.textOrEmpty().empty()) {
-      throw place.fail("a decoder that replaces something else than a mark for the space",
-                       "the mark for the space and \" \"");
+      throw place.fail("a decoder that replaces something other than the space mark",
+                       "the space mark and \" \"");
     }
     description.spaceMark = literal.requireText();
   } else if (type == "ByteLevel") {
@@ -452,11 +452,11 @@ std::pair<std::string, std::string> readMerge(const checkpoint::JsonPlace& place
 void requireUnset(const checkpoint::JsonPlace& model) {
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     const checkpoint::JsonPlace setting = model.field(name);
-    if (!setting.textOrEmpty().empty()) throw setting.unexpected("nothing: such pieces are not supported");
+    if (!setting.textOrEmpty().empty()) throw setting.unexpected("no value: such pieces are not supported");
   }
   const checkpoint::JsonPlace dropout = model.field("dropout");
   if (!dropout.isNull() && dropout.value() != 0) {
-    throw dropout.unexpected("no dropout: with it the same text has many tokenizations");
+    throw dropout.unexpected("no dropout, because dropout gives one text many tokenizations");
   }
 }
 

@@ -25,7 +25,7 @@ namespace spanscope::text {
 
 /// The conditions for stopping an encoding.
 struct EncodeLimits {
-  /// Checked all the time. Failure is thrown within milliseconds of a request.
+  /// Checked regularly: a Failure is thrown within milliseconds of a request.
   std::stop_token stop = {};
   /// Max number of ids that the caller needs.
   std::size_t mostTokens = std::numeric_limits<std::size_t>::max();

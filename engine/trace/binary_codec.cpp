@@ -6,8 +6,8 @@
 namespace spanscope::trace {
 
 void MemoryBudget::throwExceeded(std::uint64_t bytes) const {
-  throw Failure(Error{"", "", "content that takes " + counted(bytes, "byte") + " more of memory",
-                      "at most " + counted(m_left, "byte") + ", which the limit leaves"});
+  throw Failure(Error{"", "", "content that needs " + counted(bytes, "byte") + " more memory",
+                      "at most " + counted(m_left, "byte") + ", the rest of the memory limit"});
 }
 
 void ByteReader::fail(std::string found, std::string expected) const {
@@ -25,7 +25,7 @@ std::uint64_t ByteReader::longNumber() {
     value |= bits << shift;
     if (next < 0x80) {
       if (next == 0 && shift > 0)
-        fail(/*id:number-leading-zeros*/ "a number with leading zeros", "its shortest form");
+        fail(/*id:number-leading-zeros*/ "a number with leading zeros", "the shortest form");
       return value;
     }
   }
@@ -37,9 +37,8 @@ void ByteReader::throwEnd() const {
 }
 
 void ByteReader::throwCount(std::uint64_t count, std::size_t minimum) const {
-  fail("a count of " + std::to_string(count),
-       "at most " + std::to_string(remaining() / minimum) +
-           /*id:bytes-left-can*/ ", which is what the bytes left can hold");
+  fail("a count of " + std::to_string(count), "at most " + std::to_string(remaining() / minimum) +
+                                                  /*id:bytes-left-can*/ ", the max for the remaining bytes");
 }
 
 }  // namespace spanscope::trace

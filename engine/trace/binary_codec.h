@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Values to bytes and back, from their field lists. Integers are LEB128, signed ones zigzag; floating point
-// numbers and key halves are little endian; strings and lists are a count and their content. There is one
-// encoding of each value: a longer spelling of a number is refused, so bytes and values say the same.
-// A PackedValue has the bytes of a value of any type with a list of fields (engine/trace/event_fields.h).
+// Converts values to bytes and back, by their lists of fields. Integers are LEB128, signed integers zigzag.
+// Floating point numbers and the halves of keys are little endian. Strings and lists are a count and their
+// content. Each value has one encoding: readers refuse a longer encoding of a number. A PackedValue has the
+// bytes of a value of any type with a list of fields (engine/trace/event_fields.h). Open this file to encode
+// a new type.
 #pragma once
 
 #include "engine/base/error.h"
@@ -22,13 +23,13 @@
 
 namespace spanscope::trace {
 
-/// Bytes that are read values may still take in memory. What a file of a few bytes can make a reader allocate
-/// ends here.
+/// The remaining memory for values that are read, in bytes. It limits the allocations that a small file can
+/// cause.
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::uint64_t bytes) : m_left(bytes) {}
 
-  /// Throws Failure when it is used up.
+  /// Throws Failure if the budget is used up.
   void take(std::uint64_t bytes) {
     if (bytes > m_left) throwExceeded(bytes);
     m_left -= bytes;
@@ -70,8 +71,8 @@ class ByteWriter {
   std::vector<std::uint8_t> m_bytes;
 };
 
-/// Reads from a span that must outlive it. Every function throws Failure, without a file name; the place is
-/// the name of the field that was being read.
+/// Reads values from a span, which must outlive the reader. Every function throws Failure without a file
+/// name. The place of the Failure is the name of the current field.
 class ByteReader {
  public:
   ByteReader(std::span<const std::uint8_t> bytes, MemoryBudget& budget)
@@ -109,7 +110,8 @@ class ByteReader {
     m_at += size;
     return value;
   }
-  /// A count of elements that take at least `minimum` bytes each, checked against what is left.
+  /// Reads a count of elements that take at least `minimum` bytes each. Throws Failure if the remaining bytes
+  /// are too few for this count.
   std::size_t count(std::size_t minimum) {
     const std::uint64_t value = number();
     if (value > remaining() / minimum) throwCount(value, minimum);
@@ -132,7 +134,8 @@ template <class T>
 struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
-/// A Shared or what is made of it; `Value` is what it holds. Written as that value.
+/// Whether a type is a Shared or derives from it. `Value` is the type of the content, which is written
+/// instead.
 template <class T>
 struct IsShared : std::false_type {};
 template <class T>
@@ -190,7 +193,7 @@ void writeValue(ByteWriter& writer, const T& value) {
   }
 }
 
-/// Fewest bytes that a value of the type takes: those of its default.
+/// Returns the min number of bytes of a value of the type, which is the size of its default value.
 template <class T>
 std::size_t minimumBytes() {
   static const std::size_t kSize = [] {
@@ -249,7 +252,7 @@ void readValue(ByteReader& reader, T& value) {
   } else if constexpr (IsMap<T>::value) {
     using Key = typename T::key_type;
     using Element = typename T::mapped_type;
-    constexpr std::size_t kNodeBytes = 48;  // what a tree node takes besides its value
+    constexpr std::size_t kNodeBytes = 48;  // size of a tree node without its value
     const std::size_t count = reader.count(minimumBytes<Key>() + minimumBytes<Element>());
     reader.budget().take(count * (sizeof(Key) + sizeof(Element) + kNodeBytes));
     value.clear();
@@ -277,7 +280,7 @@ PackedValue pack(const T& value) {
   return {.bytes = std::string(writer.bytes().begin(), writer.bytes().end())};
 }
 
-/// Nothing: the bytes are of another type, or damaged.
+/// Returns the value, or nothing if the bytes are damaged or of another type.
 template <class T>
 std::optional<T> unpack(const PackedValue& packed) {
   constexpr std::uint64_t kMostMemory = 256ULL << 20;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the trace: the ordered event stream of a session, as plain values. Every view shows its data. Names
-// follow vLLM's KV events if these exist. Each payload lists its fields once in event_rows/, in file order.
-// The codec, the JSON form and the fingerprint of the file format come from this list. Open this file to add
-// an event or a field.
+// Defines the trace: the ordered event stream of a session, as plain values. All views show data of the
+// trace. Event names follow vLLM's KV events if vLLM has such an event. Each payload lists its fields once in
+// event_rows/, in file order. The codec, the JSON form and the fingerprint of the file format come from these
+// lists. Open this file to add an event or a field.
 #pragma once
 
 #include "engine/base/error.h"
@@ -20,7 +20,8 @@ namespace spanscope::trace {
 
 // ---- runs and steps ----------------------------------------------------------------------
 
-/// The start of a session, or of a recording that begins in its middle. All later events build on this state.
+/// The start of a session, or of a recording that begins in the middle of a session. All later events change
+/// this state.
 struct SessionStarted {
   std::string program;  ///< name and version
   std::string model;    ///< directory or shape of the model
@@ -33,8 +34,8 @@ struct SessionStarted {
 };
 
 struct RunStarted {
-  std::string queryJson;  ///< canonical
-  std::string policy;     ///< "prefix", "spans"; for a run on servers, their names: "vLLM on gpu-3"
+  std::string queryJson;  ///< the query in canonical JSON
+  std::string policy;  ///< "prefix", "spans"; for a run on servers, the names of the servers: "vLLM on gpu-3"
   std::uint64_t seed = 0;
   bool operator==(const RunStarted&) const = default;
 };
@@ -62,13 +63,13 @@ struct PlanMade {
 enum class FragmentRanking : std::uint8_t { Lexical, Embedding, Hybrid };
 /// A chunk of a document that an augment found.
 struct FragmentInfo {
-  std::string hash;         ///< of its text; the user's choices refer to this hash
+  std::string hash;         ///< hash of the text; pins and drops of the user refer to this hash
   std::string source;       ///< name of the document
   std::string place;        ///< place in the document, e.g. "page 3"; may be empty
-  std::uint32_t level = 0;  ///< 0: text of the document; above: a summary
+  std::uint32_t level = 0;  ///< 0: text of the document; above 0: a summary
   std::string text;
   std::uint32_t rank = 0;         ///< from 1; 0: pinned without a rank
-  double score = 0;               ///< of the ranking; higher is better
+  double score = 0;               ///< score in the ranking; higher is better
   std::uint32_t lexicalRank = 0;  ///< rank by words; 0: not found by words
   double lexicalScore = 0;
   std::uint32_t embeddingRank = 0;  ///< rank by vectors; 0: not found by vectors
@@ -78,8 +79,8 @@ struct FragmentInfo {
   bool inPrompt = false;
   bool operator==(const FragmentInfo&) const = default;
 };
-/// The chunks that retrieval found for the augment at Event::node, before planning. First come the chunks in
-/// the prompt, in prompt order. Then come others, by rank.
+/// The chunks that retrieval found for the augment at Event::node, before planning. The chunks in the prompt
+/// come first, in prompt order. Other chunks follow, by rank.
 struct FragmentsRetrieved {
   std::string question;
   FragmentRanking ranking = FragmentRanking::Lexical;
@@ -97,7 +98,7 @@ struct StepStarted {
 enum class StepOutcome : std::uint8_t {
   EndToken,
   TokenLimit,    ///< the max number of tokens
-  ContextLimit,  ///< fewer tokens, but the model's context is full
+  ContextLimit,  ///< the model's context is full before the max number of tokens
   Stopped,
   Failed
 };
@@ -145,17 +146,17 @@ struct SpanTableLaidOut {
 enum class LookupOutcome : std::uint8_t {
   Hit,        ///< a hit at the stored start position
   Relocated,  ///< a hit at another start position
-  Partial,    ///< the first `tokens` slots were hits and were copied; the rest is computed
+  Partial,    ///< the first `tokens` slots were hits and were copied; the other slots are computed
   Miss
 };
-/// Why a virtual block was not a hit as a whole.
+/// The reason why a virtual block was not completely a hit.
 enum class MissReason : std::uint8_t {
-  None,            ///< it was a hit
+  None,            ///< the block was a hit
   NeverSeen,       ///< no similar block was ever stored after this parent
   TokensDiffer,    ///< the nearest stored block differs from token `differsAt` on
   ContextDiffers,  ///< the same tokens are stored, but attend to other segments
-  Evicted,         ///< it was stored; the event `evictedBy` evicted it
-  AfterMiss,       ///< an earlier block of its chain is missing, so the cache cannot know its content
+  Evicted,         ///< the block was stored, and the event `evictedBy` evicted it
+  AfterMiss,       ///< an earlier block of its chain was a miss, so this block cannot be a hit
   LastToken,       ///< the whole block is stored, but the last token of a prompt is always computed
   CacheOff
 };
@@ -177,18 +178,18 @@ struct BlockLookedUp {
   TokenId tokenWanted = -1;
   TokenId tokenStored = -1;
   std::uint64_t evictedBy = 0;         ///< sequence number of the BlockRemoved event, for Evicted
-  std::int32_t contextDiffersAt = -1;  ///< for ContextDiffers: index in the list of attended segments; −1:
-                                       ///< the same segments, but at another distance
+  std::int32_t contextDiffersAt = -1;  ///< for ContextDiffers: first differing index in the list of attended
+                                       ///< segments; −1: the same segments at another distance
   bool operator==(const BlockLookedUp&) const = default;
 };
-/// A free block was taken for a virtual block. Its reference count becomes 1.
+/// A free block was allocated for a virtual block. Its reference count becomes 1.
 struct BlockAllocated {
   BlockId block = kNullBlock;
   std::uint32_t segment = 0;
   std::int32_t virtualIndex = 0;
   bool operator==(const BlockAllocated&) const = default;
 };
-/// A hit got one more reference. If it was in the free list, it leaves the list.
+/// A hit got one more reference. If the block was in the free list, it leaves the list.
 struct BlockShared {
   BlockId block = kNullBlock;
   std::uint32_t segment = 0;
@@ -221,8 +222,8 @@ struct BlockCopied {
   std::int32_t slots = 0;
   bool operator==(const BlockCopied&) const = default;
 };
-/// The block has one reference fewer. At 0 it joins the free list, at the front if it is not cached, else at
-/// the back.
+/// The block has one reference fewer. At 0 references, the block joins the free list. A cached block joins at
+/// the back, any other block at the front.
 struct BlockReleased {
   BlockId block = kNullBlock;
   std::int32_t references = 0;  ///< count after this event
@@ -231,19 +232,19 @@ struct BlockReleased {
 struct CacheCleared {
   bool operator==(const CacheCleared&) const = default;
 };
-/// Where keys and values are stored outside of the pool.
+/// A place for keys and values outside of the pool.
 enum class StoreTier : std::uint8_t { Host, Disk };
-/// A tier of the span store filled a block that was just allocated. The hit of the block's BlockLookedUp was
-/// a hit in this tier, not in the pool.
+/// A tier of the span store filled a new block. The hit in the block's BlockLookedUp was in this tier, not in
+/// the pool.
 struct BlockLoaded {
   BlockId block = kNullBlock;
-  BlockKey key;  ///< of the wanted content
+  BlockKey key;  ///< key of the requested content
   StoreTier tier = StoreTier::Host;
   std::uint32_t segment = 0;
   std::int32_t virtualIndex = 0;
   std::int32_t tokens = 0;  ///< loaded token slots
   std::uint64_t bytes = 0;
-  std::int64_t nanoseconds = 0;  ///< time for reading, checking and copying; 0 if there was none
+  std::int64_t nanoseconds = 0;  ///< time for reading, checking and copying; 0: nothing was read
   bool operator==(const BlockLoaded&) const = default;
 };
 /// The content of a block was copied into a tier of the span store.
@@ -260,27 +261,27 @@ struct StoreTierState {
   StoreTier tier = StoreTier::Host;
   std::uint64_t blocks = 0;  ///< full and partial blocks
   std::uint64_t tokens = 0;  ///< token slots
-  std::uint64_t bytes = 0;   ///< bytes of these, including names and padding
+  std::uint64_t bytes = 0;   ///< bytes of these blocks, including names and padding
   std::uint64_t limit = 0;   ///< max bytes
   bool operator==(const StoreTierState&) const = default;
 };
 /// Blocks of the span store that are kept and removed together.
 struct StoredPack {
   StoreTier tier = StoreTier::Host;
-  std::string name;          ///< of the file
-  std::string model;         ///< the model's name when they were stored
-  bool ofThisModel = false;  ///< whether this session can find them
+  std::string name;          ///< name of the file
+  std::string model;         ///< the model's name when the blocks were stored
+  bool ofThisModel = false;  ///< whether lookups of this session can find the blocks
   std::uint64_t blocks = 0;
   std::uint64_t tokens = 0;
   std::uint64_t bytes = 0;
-  std::int64_t age = 0;     ///< milliseconds since they were stored
-  std::int64_t unused = 0;  ///< milliseconds since one of them was loaded or stored
+  std::int64_t age = 0;     ///< milliseconds since the blocks were stored
+  std::int64_t unused = 0;  ///< milliseconds since one of the blocks was loaded or stored
   bool operator==(const StoredPack&) const = default;
 };
 /// The contents of the span store, at the start of a session and after each run.
 struct StoreReported {
-  std::vector<StoreTierState> tiers;  ///< the used tiers
-  std::vector<StoredPack> packs;      ///< the last used first; at most kMostPacksReported
+  std::vector<StoreTierState> tiers;  ///< the tiers in use
+  std::vector<StoredPack> packs;      ///< the most recently used first; at most kMostPacksReported
   bool operator==(const StoreReported&) const = default;
 };
 inline constexpr std::size_t kMostPacksReported = 256;
@@ -297,12 +298,12 @@ struct StoreTextsReported {
 };
 /// A request was admitted. The counts are the sums of its lookups.
 struct RequestAdmitted {
-  std::int64_t promptTokens = 0;  ///< all tokens; for a resumed request, including those of its answer
+  std::int64_t promptTokens = 0;  ///< all tokens; for a resumed request, including the tokens of its answer
   std::int64_t cachedTokens = 0;
   std::int64_t relocatedTokens = 0;
-  bool resumed = false;               ///< whether it ran before and was preempted
-  std::int64_t recomputedTokens = 0;  ///< tokens that were computed before, have been evicted, and are
-                                      ///< computed again now
+  bool resumed = false;               ///< whether the request ran before and was preempted
+  std::int64_t recomputedTokens = 0;  ///< tokens that were computed before, have been evicted, and are now
+                                      ///< recomputed
   bool operator==(const RequestAdmitted&) const = default;
 };
 /// A request has to wait. This event is sent once for each reason.
@@ -312,11 +313,11 @@ struct RequestDeferred {
   bool operator==(const RequestDeferred&) const = default;
 };
 
-/// A running request was preempted, so that an older one can continue. It waits for its next admission.
-/// Lookups can find its blocks until they are evicted.
+/// A running request was preempted, so that an older request can continue. The preempted request waits for
+/// its next admission. Lookups can find its blocks until they are evicted.
 struct RequestPreempted {
   RequestId requester = 0;          ///< the request that needed a block
-  std::int64_t blocks = 0;          ///< number of blocks that it referenced
+  std::int64_t blocks = 0;          ///< number of blocks that the preempted request referenced
   std::int64_t computedTokens = 0;  ///< tokens of its prompt and answer in these blocks
   bool operator==(const RequestPreempted&) const = default;
 };
@@ -329,10 +330,10 @@ struct BatchEntry {
   std::int32_t begin = 0;  ///< the first local token
   std::int32_t count = 0;  ///< rows
   bool decode = false;     ///< one generated token; otherwise a chunk of the prompt
-  bool repeated = false;   ///< keys and values existed before: lost by a preemption, or copied
+  bool repeated = false;   ///< keys and values existed before, but were lost in a preemption or are copied
   bool operator==(const BatchEntry&) const = default;
 };
-/// A forward pass has ended. It took `nanoseconds`; Event::time is its end.
+/// A forward pass has ended. It took `nanoseconds`. Event::time is its end.
 struct BatchComputed {
   std::vector<BatchEntry> entries;
   std::int64_t nanoseconds = 0;
@@ -343,7 +344,7 @@ struct TokenGenerated {
   TokenId token = 0;
   std::string text;                ///< text that this token completed
   std::string shown;               ///< the displayed text of the token alone
-  float probability = 0;           ///< of this token, before temperature and filters
+  float probability = 0;           ///< probability of this token, before temperature and filters
   std::vector<float> segmentMass;  ///< attention mass per segment of the span table, mean over observed
                                    ///< layers and heads; empty if not observed
   bool operator==(const TokenGenerated&) const = default;
@@ -351,20 +352,20 @@ struct TokenGenerated {
 struct TokenAlternative {
   TokenId token = 0;
   std::string shown;      ///< the displayed text of the token alone
-  float probability = 0;  ///< before temperature and filters
+  float probability = 0;  ///< probability before temperature and filters
   bool operator==(const TokenAlternative&) const = default;
 };
-/// The most likely tokens for a place of an answer, the most likely first. This event comes just before the
-/// sampled token, which may not be among them. It is sent only on request.
+/// The most likely tokens at one position of an answer, the most likely first. This event comes just before
+/// the event of the sampled token. The sampled token may be another token. The event is sent only on request.
 struct TokenAlternatives {
   std::int32_t index = 0;  ///< as in TokenGenerated
   std::vector<TokenAlternative> tokens;
   bool operator==(const TokenAlternatives&) const = default;
 };
-/// The attention of one row, or the mean over the rows of a query block. It has the attention weight by
-/// layer, head and segment of the keys. Sums over the answer are computed from it. It has two numbers of 4
-/// bytes for each layer, head and attended segment. For 30 layers, 9 heads and 22 segments, these are 48 kB
-/// per row.
+/// The attention weights of one row, or the mean over the rows of a query block. The weights are by layer,
+/// head and key segment. Sums over the answer are computed from these events. The event has two numbers of 4
+/// bytes for each layer, head and attended segment. For 30 layers, 9 heads and 22 segments, this is 48 kB per
+/// row.
 struct SegmentAttention {
   /// The index (as in TokenGenerated) of the token that was sampled from this row. −1: rows of the prompt.
   std::int32_t index = -1;
@@ -372,43 +373,45 @@ struct SegmentAttention {
   std::int32_t virtualIndex = 0;           ///< index of the query block in its segment
   std::int32_t row = -1;                   ///< local token of a single row; −1: all computed rows
   std::int32_t rows = 0;                   ///< number of averaged rows
-  std::vector<std::uint32_t> keySegments;  ///< the attended segments, in prompt order, its own last
+  std::vector<std::uint32_t> keySegments;  ///< the attended segments, in prompt order; the row's own segment
+                                           ///< comes last
   std::vector<std::int32_t> layers;        ///< the observed layers, ascending
   std::int32_t heads = 0;
   std::vector<float> mass;  ///< [layers][heads][keySegments]. The sum for each head is 1.
-  /// [layers][heads][keySegments]: the part of `mass` on the first attended token of the segment. For the
+  /// By layer, head and key segment: the part of `mass` on the first attended token of the segment. For the
   /// first segment, this token is the first key of the prompt. It is the attention sink, to which models
   /// attend if they need no information. An independent segment was computed without earlier tokens. Its
   /// first token can therefore also be such a sink.
   std::vector<float> first;
   bool operator==(const SegmentAttention&) const = default;
 };
-/// The attention of one query block. For each stretch of keys, it has the mean over rows of the attention
-/// weight, per head. A stretch is a key block, or a single key token on request.
+/// The attention of one query block: the attention weight by head and stretch of keys, as the mean over rows.
+/// A stretch is a key block, or a single key token on request.
 struct AttentionMass {
   std::int32_t layer = 0;         ///< −1: the mean over all observed layers and heads, as a single head
   std::uint32_t segment = 0;      ///< segment of the query block
   std::int32_t virtualIndex = 0;  ///< index of the query block in its segment
   std::int32_t row = -1;          ///< local token of a requested single row; −1: all computed rows
   std::int32_t rows = 0;          ///< number of averaged rows
-  std::vector<std::uint32_t> keySegments;  ///< the attended segments, in prompt order, its own last
-  std::int32_t keySpan = 0;             ///< tokens of a stretch; the last stretch of a segment may have fewer
+  std::vector<std::uint32_t> keySegments;  ///< the attended segments, in prompt order; the row's own segment
+                                           ///< comes last
+  std::int32_t keySpan = 0;             ///< tokens per stretch; the last stretch of a segment may have fewer
   std::vector<std::int32_t> keyBlocks;  ///< number of stretches of each segment
   std::int32_t heads = 0;
   std::vector<float> mass;  ///< [heads][sum of keyBlocks]; the sum for each head is 1
   bool operator==(const AttentionMass&) const = default;
 };
-/// Attention was left out of the trace, because the attention of a run has a limit. This event is sent at the
-/// first missing record, and again at the end of the run. Counts begin at the start of the run.
+/// Attention records were left out of the trace, because a run has a limit for these records. This event is
+/// sent at the first missing record, and again at the end of the run. Counts begin at the start of the run.
 struct AttentionLeftOut {
   std::uint64_t leftOut = 0;   ///< missing AttentionMass, SegmentAttention and PartAttention events
-  std::uint64_t recorded = 0;  ///< such events in the trace
-  std::uint64_t limit = 0;     ///< max bytes of attention in a run
+  std::uint64_t recorded = 0;  ///< events of these kinds in the trace
+  std::uint64_t limit = 0;     ///< max bytes of attention records in a run
   bool operator==(const AttentionLeftOut&) const = default;
 };
-/// The model computed the tokens of a finished answer once more. The attention of one layer is recorded in
-/// detail. Event::request is the request of the answer. The result is in the following ReplayedMass events
-/// for this request, up to its next AttentionReplayed. Each has one row. Answers and cached blocks do not
+/// The model recomputed the tokens of a finished answer to record the attention of one layer in detail.
+/// Event::request is the request of the answer. The result is in the following ReplayedMass events of this
+/// request, up to its next AttentionReplayed. Each ReplayedMass has one row. Answers and cached blocks do not
 /// change.
 struct AttentionReplayed {
   std::int32_t layer = 0;
@@ -416,7 +419,7 @@ struct AttentionReplayed {
   bool singleKeys = false;  ///< By key token; otherwise by key block.
   /// Local token of the last segment from which the answer's first token was sampled.
   std::int32_t firstRow = 0;
-  std::int32_t rows = 0;              ///< number of rows that follow: one per token of the answer
+  std::int32_t rows = 0;              ///< number of rows that follow, one per token of the answer
   std::int64_t cachedTokens = 0;      ///< prompt tokens with keys and values in the cache
   std::int64_t recomputedTokens = 0;  ///< prompt tokens that had been evicted and were recomputed
   bool operator==(const AttentionReplayed&) const = default;
@@ -442,67 +445,69 @@ struct TokensRecomputed {
   bool operator==(const TokensRecomputed&) const = default;
 };
 
-/// One token of an answer: its place under the policy, and under a full prefill of the same tokens.
+/// One token of an answer: its probability with the policy, and with a full prefill of the same tokens.
 struct FidelityToken {
-  TokenId token = 0;             ///< the token of the answer
-  double divergence = 0;         ///< KL(full ‖ policy) of the next-token distributions, nats; at least 0
-  TokenId policyBest = 0;        ///< most likely token under the policy; of equal ones the lowest id
-  TokenId fullBest = 0;          ///< most likely token under a full prefill
-  double policyProbability = 0;  ///< of `token`, before temperature and filters
+  TokenId token = 0;       ///< the token of the answer
+  double divergence = 0;   ///< KL(full ‖ policy) of the next-token distributions, nats; at least 0
+  TokenId policyBest = 0;  ///< most likely token with the policy; of equally likely tokens, the lowest id
+  TokenId fullBest = 0;    ///< most likely token with a full prefill
+  double policyProbability = 0;  ///< probability of `token`, before temperature and filters
   double fullProbability = 0;
   bool operator==(const FidelityToken&) const = default;
 };
 /// How close a finished answer is to a full prefill. Event::request is the request of the answer. The model
-/// computed the given tokens twice, after all visible tokens of the prompt. The first time it used the
-/// policy. The second time it used a plain causal mask at positions 0, 1, 2, ….
+/// computed the tokens of the answer twice, after all visible tokens of the prompt. The first computation
+/// used the policy. The second computation used a plain causal mask at positions 0, 1, 2, ….
 struct FidelityMeasured {
-  std::int64_t promptTokens = 0;      ///< tokens before the answer, equal in both
+  std::int64_t promptTokens = 0;      ///< tokens before the answer, equal in both computations
   std::int64_t cachedTokens = 0;      ///< prompt tokens with keys and values in the cache
   std::int64_t recomputedTokens = 0;  ///< prompt tokens that had been evicted and were recomputed
   std::vector<FidelityToken> tokens;  ///< one per token of the answer
   std::vector<TokenId> fullAnswer;    ///< the greedy answer of a full prefill, at most as long as the answer
-  std::string fullText;               ///< its text; empty without a tokenizer
-  bool sameText = false;              ///< whether the answer's tokens give this text
+  std::string fullText;               ///< text of this answer; empty without a tokenizer
+  bool sameText = false;              ///< whether the answer has this text
   std::int32_t attentionRows = 0;     ///< Number of compared rows, from the answer's first row on.
-  /// By layer: the distance between the attention of policy and full prefill, 0 … √2. For each compared row
-  /// and head, it is the L2 norm of the difference over single keys. The value is the mean.
+  /// By layer: the distance between the attention with the policy and with full prefill, 0 … √2. The distance
+  /// is the L2 norm of the difference over single keys. The value is the mean over compared rows and heads.
   std::vector<double> attentionDeviation;
   bool operator==(const FidelityMeasured&) const = default;
 };
-/// One token of an answer: its place under the session's arithmetic, and in f32.
+/// One token of an answer: its probability in the session's arithmetic, and in f32.
 struct ArithmeticToken {
   TokenId token = 0;       ///< the token of the answer
   double divergence = 0;   ///< KL(f32 ‖ arithmetic) of the next-token distributions, nats; at least 0
-  TokenId best = 0;        ///< most likely token under the arithmetic; of equal ones the lowest id
+  TokenId best = 0;        ///< most likely token in the arithmetic; of equally likely tokens, the lowest id
   TokenId exactBest = 0;   ///< most likely token in f32
-  double probability = 0;  ///< of `token`, before temperature and filters
+  double probability = 0;  ///< probability of `token`, before temperature and filters
   double exactProbability = 0;
   bool operator==(const ArithmeticToken&) const = default;
 };
-/// How close a full prefill under the session's arithmetic is to one in f32. Both use the tokens of an answer
-/// and the same weights. Event::request is the request of the answer. FidelityMeasured compares the policy
-/// with the first of the two. This event is sent only if the arithmetic is not f32.
+/// How close a full prefill in the session's arithmetic is to a full prefill in f32. Both use the tokens of
+/// an answer and the same weights. Event::request is the request of the answer. FidelityMeasured compares the
+/// policy with the full prefill in the session's arithmetic. This event is sent only if the arithmetic is not
+/// f32.
 struct ArithmeticMeasured {
   std::string arithmetic;  ///< "fast"
   std::vector<ArithmeticToken> tokens;
   bool operator==(const ArithmeticMeasured&) const = default;
 };
-/// Requests that attend to each other's answers while these are generated, in the order of their places. Each
-/// attends to its own prompt, to the answers of the others in this order, and to its own answer. Sent once,
+/// Requests that attend to each other's answers during generation, in prompt order. Each request attends to
+/// its own prompt, then to the other answers in this order, then to its own answer. The event is sent once,
 /// before the first token that attends to another answer.
 struct TeamFormed {
   std::vector<RequestId> requests;
   bool operator==(const TeamFormed&) const = default;
 };
-/// The attention of a row, from which a token of an answer was sampled, to the answers of others. The other
-/// events on attention leave it out.
+/// The attention to the answers of other requests, from a row from which a token was sampled. The other
+/// attention events do not include it.
 struct TeammateAttention {
   std::int32_t index = 0;           ///< index of the token in the answer
   std::vector<RequestId> requests;  ///< the other requests of the team
-  std::vector<float> mass;  ///< on each of their answers: mean over heads and observed layers, 0 … 1
+  std::vector<float> mass;  ///< by request: attention mass on its answer, mean over heads and observed
+                            ///< layers, 0 … 1
   bool operator==(const TeammateAttention&) const = default;
 };
-/// The layout of a run, if it is not exact. Sent right after RunStarted.
+/// The layout of a run, if the layout is not exact. Sent right after RunStarted.
 struct LayoutChosen {
   std::string layout;          ///< "padded"
   std::int32_t blockSize = 0;  ///< tokens
@@ -522,23 +527,23 @@ struct LayoutRun {
 };
 /// The tokens of one message or answer that the layout truncated.
 struct CroppedRun {
-  std::int64_t before = 0;  ///< visible tokens of the prompt before this place
+  std::int64_t before = 0;  ///< number of visible prompt tokens before the truncated tokens
   NodePath node;
   std::vector<TokenId> tokens;
   std::vector<std::string> texts;  ///< the displayed text of each token
   bool operator==(const CroppedRun&) const = default;
 };
-/// The changes by a layout that is not exact, in the span table of Event::request. Sent right after
-/// SpanTableLaidOut, which counts added tokens as tokens of the template.
+/// The changes of a layout that is not exact, in the span table of Event::request. Sent right after
+/// SpanTableLaidOut. SpanTableLaidOut counts added tokens as tokens of the template.
 struct LayoutApplied {
   std::vector<LayoutRun> runs;
   std::vector<CroppedRun> cropped;
   bool operator==(const LayoutApplied&) const = default;
 };
-/// A section of a prompt, as the user sees it; see layout::PromptPart.
+/// A section of a prompt, as views show it; see layout::PromptPart.
 struct PartInfo {
   NodePath node;        ///< the plus child, or the message
-  bool inPlus = false;  ///< whether it is in a plus
+  bool inPlus = false;  ///< whether the section is in a plus
   bool operator==(const PartInfo&) const = default;
 };
 /// Tokens [begin, end) of a segment that belong to one section.
@@ -550,20 +555,20 @@ struct PartRange {
   bool operator==(const PartRange&) const = default;
 };
 /// The sections of the prompt of Event::request. Sent right after its SpanTableLaidOut. The cache uses
-/// segments; the user sees sections.
+/// segments; views show sections.
 struct PromptDivided {
   std::vector<PartInfo> parts;  ///< in the order in which they begin
-  /// Ascending by segment and begin. They cover every segment, including hidden ones.
+  /// Ascending by segment and begin. The ranges cover every segment, including hidden segments.
   std::vector<PartRange> ranges;
   bool operator==(const PromptDivided&) const = default;
 };
-/// SegmentAttention by section, sent beside it. It is sent for a row from which a token of the answer was
-/// sampled. One of the attended segments must contain more than one section. It has two numbers of 4 bytes
-/// for each layer, head and section.
+/// The attention of a SegmentAttention, by section. The event is sent next to a SegmentAttention of a row
+/// from which a token of the answer was sampled. It is sent only if one of the attended segments contains
+/// several sections. The event has two numbers of 4 bytes for each layer, head and section.
 struct PartAttention {
   std::int32_t index = 0;               ///< index of the answer's token that was sampled from this row
-  std::vector<std::uint32_t> keyParts;  ///< the attended sections, in prompt order, the row's own last;
-                                        ///< indices in PromptDivided::parts
+  std::vector<std::uint32_t> keyParts;  ///< indices in PromptDivided::parts: the attended sections in prompt
+                                        ///< order; the row's own section comes last
   std::vector<std::int32_t> layers;     ///< the observed layers, ascending
   std::int32_t heads = 0;
   std::vector<float> mass;   ///< [layers][heads][keyParts]; the sum for each head is 1
@@ -573,7 +578,7 @@ struct PartAttention {
 struct StepMetrics {
   StepIndex step = 0;
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;  ///< including relocated ones
+  std::int64_t cachedTokens = 0;  ///< including relocated tokens
   std::int64_t relocatedTokens = 0;
   std::int64_t computedTokens = 0;
   std::int64_t generatedTokens = 0;
@@ -594,33 +599,34 @@ struct MessageLogged {
 
 /// The attention windows of the model's layers. Sent at the beginning of each run if a layer has a window.
 struct WindowsReported {
-  /// By layer, the number of positions that a token attends to, itself included; 0: all.
+  /// By layer, the number of positions that a token attends to, including its own; 0: all.
   std::vector<std::int32_t> windows;
   bool operator==(const WindowsReported&) const = default;
 };
 
 // ---- servers -----------------------------------------------------------------------------
 
-/// A server's information about the prompt tokens in its cache. "Found none" differs from "not reported".
+/// A server's report about cached prompt tokens. "0 reported" differs from "not reported".
 enum class CachedState : std::uint8_t { Found, MeasuredZero, NotReported, CannotReport };
 
-/// A server that answers steps of the run, and its report about itself. Sent before the first of them.
+/// A server that answers steps of the run, with the server's description of itself. Sent before the first of
+/// these steps.
 struct ServerChosen {
-  std::string name;              ///< the user's name for it: "gpu-3"
+  std::string name;              ///< the user's name for the server: "gpu-3"
   std::string kind;              ///< "vllm", "llama.cpp"
   std::string title;             ///< the name of this kind: "vLLM"
   std::string version;           ///< empty: not reported
   std::string address;           ///< without user names and keys
-  bool reportsCached = false;    ///< whether it reports cached tokens; false: never, or only if it is set up
-                                 ///< for this
-  bool reportsProgress = false;  ///< whether it reports the progress of prompts
-  bool takesQueries = false;     ///< whether it has SPNL's endpoint
+  bool reportsCached = false;    ///< whether the server reports cached tokens; false: never, or only if it is
+                                 ///< configured for this
+  bool reportsProgress = false;  ///< whether the server reports the progress of prompts
+  bool takesQueries = false;     ///< whether the server has SPNL's endpoint
   bool operator==(const ServerChosen&) const = default;
 };
 /// The prompt of Event::request was sent.
 struct RequestSent {
   std::string server;       ///< ServerChosen::name
-  std::string model;        ///< the server's name for it
+  std::string model;        ///< the server's name for the model
   std::uint64_t bytes = 0;  ///< bytes of the body
   bool operator==(const RequestSent&) const = default;
 };
@@ -631,26 +637,26 @@ struct PromptReported {
   std::int64_t processed = 0;  ///< including cached tokens
   bool operator==(const PromptReported&) const = default;
 };
-/// A piece of the answer arrived. Servers may send several tokens at a time.
+/// A piece of the answer arrived. A piece may have several tokens.
 struct TextReceived {
   std::string text;
   bool operator==(const TextReceived&) const = default;
 };
 /// The server's report about Event::request, and the measurements of this program. Sent after the answer has
-/// ended or broken off.
+/// ended or was interrupted.
 struct ServerReported {
   StepIndex step = 0;
   std::string server;                        ///< ServerChosen::name
-  std::string model;                         ///< the server's name for it
-  std::optional<std::int64_t> promptTokens;  ///< nothing: not reported, also for the values below
+  std::string model;                         ///< the server's name for the model
+  std::optional<std::int64_t> promptTokens;  ///< nothing: not reported (also for the optional values below)
   CachedState cached = CachedState::NotReported;
   std::int64_t cachedTokens = 0;  ///< above 0 for Found, otherwise 0
   std::optional<std::int64_t> generatedTokens;
-  std::optional<double> timeToFirstToken;  ///< seconds from sending to the first text; nothing: no text
+  std::optional<double> timeToFirstToken;  ///< seconds from the request to the first text; nothing: no text
                                            ///< arrived
-  double seconds = 0;                      ///< from sending to the end
-  std::string finish;                      ///< the reason of the end, in the server's word: "stop", "length"
-  std::string brokenBy;                    ///< why the answer has no end; empty: it has one
+  double seconds = 0;                      ///< seconds from the request to the end
+  std::string finish;                      ///< reason of the end, as the server names it: "stop", "length"
+  std::string brokenBy;                    ///< reason why the answer is incomplete; empty: complete
   bool isCachedKnown() const { return cached == CachedState::Found || cached == CachedState::MeasuredZero; }
   bool operator==(const ServerReported&) const = default;
 };
@@ -663,14 +669,14 @@ struct PackedValue {
   Shared<std::string> bytes;  ///< empty: no value
   bool operator==(const PackedValue&) const = default;
 };
-/// A job that is no run has ended. Event::run and Event::request name its answer; 0: it concerns no answer of
-/// this trace. If the result has its own events, `result` is empty.
+/// A job other than a run has ended. Event::run and Event::request name the answer that the job is about. 0:
+/// the job is about no answer of this trace. If the result has its own events, `result` is empty.
 struct JobEnded {
   std::string kind;       ///< id of the kind: "next-token"
   PackedValue arguments;  ///< the kind's Arguments
   JobOutcome outcome = JobOutcome::Finished;
-  std::string problem;  ///< why it failed; empty: it did not fail
-  PackedValue result;   ///< the kind's Result, as far as it was computed
+  std::string problem;  ///< reason of the failure; empty: the job did not fail
+  PackedValue result;   ///< the kind's Result, possibly incomplete
   bool operator==(const JobEnded&) const = default;
 };
 
@@ -693,12 +699,12 @@ using Payload =
                  PromptReported, TextReceived, ServerReported, TokenAlternatives, JobEnded>;
 
 struct Event {
-  std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps
+  std::uint64_t sequence = 0;  ///< 1, 2, 3, … within a session, without gaps
   std::int64_t time = 0;       ///< nanoseconds since the start of the session, never decreasing
   std::uint32_t session = 0;
   RunId run = 0;          ///< 0: none
   RequestId request = 0;  ///< 0: none
-  NodePath node;          ///< also "" if there is no node
+  NodePath node;          ///< the query node; "": the root or no node
   Payload payload;
   bool operator==(const Event&) const = default;
 };

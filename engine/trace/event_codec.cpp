@@ -77,7 +77,7 @@ void describeType(std::string& out) {
   }
 }
 
-/// The first so many of them.
+/// The schema of the first sizeof...(I) payloads.
 template <std::size_t... I>
 void describePayloads(std::string& out, std::size_t count, std::index_sequence<I...>) {
   (..., (I < count ? (out.append(kNames[I]), describeType<std::variant_alternative_t<I, Payload>>(out),
@@ -85,7 +85,8 @@ void describePayloads(std::string& out, std::size_t count, std::index_sequence<I
                    : void()));
 }
 
-/// Older files have states of the replay between the events, so their fields are a part of the schema.
+/// Older files have replay states between the events. The schema of these files therefore includes the fields
+/// of a state.
 constexpr const char* kKeyframeFields =
     "keyframe{all:bool;progress:{program:text;model:text;backend:text;threads:i32;layers:i32;"
     "heads:i32;sequence:u64;time:i64;lost:u64;whole:bool;gap:bool;passes:i64;rows:i64;passTime:i64;"
@@ -113,7 +114,7 @@ constexpr const char* kKeyframeFields =
     "cached:bool;key:{high:u64;low:u64;};parent:{high:u64;low:u64;};fill:i32;base:i64;"
     "virtualIndex:i32;storedByRun:u32;storedByRequest:u32;storedByNode:text;tokens:list(i32);});"
     "freeOrder:list(i32);};}";
-/// And these are in later ones of them.
+/// Fields that only the later of these files have.
 constexpr const char* kKeyframeReportFields =
     "{reported:map(u32,{step:u32;server:text;model:text;promptTokens:optional(i64);cached:enum(found,"
     "measured_zero,not_reported,cannot_be_reported,);cachedTokens:i64;generatedTokens:optional(i64);"
@@ -128,10 +129,10 @@ std::string schemaTextOf(std::size_t payloads, bool withReports) {
   return out;
 }
 
-/// How many payloads the oldest files had that can be read: every later one was put at the end of the
-/// variant, which leaves the numbers of the others as they are.
+/// Number of payloads in the oldest readable files. Every later payload was added at the end of the variant,
+/// so the numbers of older payloads did not change.
 constexpr std::size_t kOldestPayloadCount = 26;
-/// And how many they had when keyframes got reports.
+/// Number of payloads when keyframes got reports.
 constexpr std::size_t kPayloadCountWithReports = 49;
 
 }  // namespace
@@ -233,7 +234,7 @@ std::string hex(const BlockKey& key) {
   return out;
 }
 
-/// The bytes of a value are no text.
+/// Returns hexadecimal digits, because the bytes of a value are not text.
 std::string hex(const PackedValue& value) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;

@@ -14,7 +14,7 @@
 
 namespace spanscope::trace {
 
-/// The place of the previous event. Sequence numbers and times are written as differences.
+/// Sequence number and time of the previous event. Events are written as differences from these values.
 struct EventCursor {
   std::uint64_t sequence = 0;
   std::int64_t time = 0;
@@ -23,10 +23,11 @@ struct EventCursor {
 /// Min number of bytes of an event.
 inline constexpr std::size_t kMinimumEventBytes = 7;
 
-/// Appends an event and moves the cursor. Sequence number and time must not be below the cursor's.
+/// Appends an event and moves the cursor. Sequence number and time must not be below the values of the
+/// cursor.
 void encodeEvent(ByteWriter& writer, EventCursor& cursor, const Event& event);
 
-/// Reads an event and moves the cursor. Throws Failure whose place names event and field.
+/// Reads an event and moves the cursor. Throws a Failure whose place names event and field.
 void decodeEvent(ByteReader& reader, EventCursor& cursor, Event& event);
 
 /// Returns the names of all events, in the order of the variant.
@@ -36,12 +37,12 @@ std::vector<std::string> eventNames();
 /// format.
 std::string schemaText();
 
-/// Returns the hash of schemaText. Files contain the hash, so that a file is never read with another list of
-/// fields.
+/// Returns the hash of schemaText(). Files contain the hash, so that a file is never read with another list
+/// of fields.
 std::uint64_t schemaFingerprint();
 
-/// Returns whether files with this fingerprint can be read. The program knows its own fingerprint. It also
-/// knows that of a program without the newest events, if all others are equal.
+/// Returns whether files with this fingerprint can be read. Readable are files of this program version, and
+/// files of older versions that lack only the newest events.
 bool isReadableSchema(std::uint64_t fingerprint);
 
 /// Returns the event as an object: "sequence", "time" (nanoseconds), "session", "run", "request", "node",
@@ -49,7 +50,7 @@ bool isReadableSchema(std::uint64_t fingerprint);
 /// words, and block keys are 32 hexadecimal digits.
 nlohmann::ordered_json toJson(const Event& event);
 
-/// Returns toJson on one line. Bytes that are not UTF-8 become U+FFFD.
+/// Returns toJson() on one line. Bytes that are not UTF-8 become U+FFFD.
 std::string jsonLine(const Event& event);
 
 }  // namespace spanscope::trace

@@ -11,7 +11,7 @@
 
 namespace spanscope::trace {
 
-/// A text of any length. A line shows its beginning.
+/// A text of any length. A line shows only its beginning.
 struct ShortText {
   std::string text;
   bool operator==(const ShortText&) const = default;

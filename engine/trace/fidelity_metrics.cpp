@@ -101,7 +101,7 @@ std::string divergenceText(double nats) {
 
 std::string divergenceText(const DivergenceMetrics& divergence) {
   return "KL " + divergenceText(divergence.meanDivergence) + " (median " +
-         divergenceText(divergence.medianDivergence) + ", most " + divergenceText(divergence.mostDivergence) +
+         divergenceText(divergence.medianDivergence) + ", max " + divergenceText(divergence.mostDivergence) +
          "), " + std::to_string(divergence.agreeing) + " of " +
          counted(divergence.tokens, "token agrees", "tokens agree");
 }

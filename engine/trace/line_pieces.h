@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes pieces of the lines in which events are listed. Open this file to change the listing.
+// Formats the values in the lines of an event listing. Open this file to change the listing.
 #pragma once
 
 #include "engine/base/counted.h"
@@ -14,8 +14,8 @@ namespace spanscope::trace {
 
 /// Returns "0.025", with `digits` digits after the point.
 std::string fixedPoint(double value, int digits);
-/// Returns a share, 0 … 1, in percent without the sign: "84", "<1", ">99". With 1 digit: "84.3", "<0.1",
-/// ">99.9". Only exactly 0 is "0", and only exactly 1 is "100".
+/// Returns a share, 0 … 1, in percent without the percent sign: "84", "<1", ">99". With 1 digit: "84.3",
+/// "<0.1", ">99.9". "0" means exactly 0, and "100" means exactly 1.
 std::string shareNumber(double share, int digits = 0);
 
 /// Returns the beginning of a text, with control characters and line ends escaped. A trace therefore cannot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Estimates the memory of a trace's values, from their field lists. Open this file when a limit on memory is
-// exceeded. Code that keeps events uses the estimate for its limits.
+// Estimates the memory of a trace's values from their field lists. Code that keeps events uses the estimate
+// for its memory limits. Open this file when such a limit is exceeded.
 #pragma once
 
 #include "engine/base/shared.h"
@@ -22,7 +22,7 @@ std::uint64_t heapBytes(const T& value) {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
     return 0;
   } else if constexpr (std::is_same_v<T, std::string>) {
-    constexpr std::size_t kInPlace = 15;  // characters that need no memory of their own
+    constexpr std::size_t kInPlace = 15;  // characters that need no heap memory
     return value.capacity() > kInPlace ? value.capacity() + 1 : 0;
   } else if constexpr (IsVector<T>::value) {
     std::uint64_t bytes = value.capacity() * sizeof(typename T::value_type);

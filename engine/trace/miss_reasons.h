@@ -17,13 +17,13 @@ namespace spanscope::trace {
 /// Texts of the window are marked by forTranslation("Misses", …). %1 is the block's segment.
 struct MissReasonInfo {
   MissReason reason = MissReason::None;
-  std::string_view name;        ///< in files; in listings without its underscores
+  std::string_view name;        ///< name in files; listings have spaces instead of underscores
   const char* words = "";       ///< in short: "evicted"
-  const char* prediction = "";  ///< the text of a prediction about such a block: "computed (was evicted)"
-  const char* sentence = "";    ///< %2: the first token that differs from the stored one, for TokensDiffer.
-  /// The sentence if the nearest block ends sooner, this block is not full, or only its place differs.
+  const char* prediction = "";  ///< text of a prediction for such a block: "computed (was evicted)"
+  const char* sentence = "";    ///< The explanation. For TokensDiffer, %2 is the first token that differs.
+  /// The explanation if the nearest block ends earlier, this block is partial, or only the position differs.
   const char* specialCase = "";
-  bool tokensAreStored = false;  ///< a block has the same tokens, but cannot serve this one
+  bool tokensAreStored = false;  ///< a stored block has the same tokens, but cannot be reused here
 };
 
 /// In the order of MissReason.
@@ -36,32 +36,32 @@ inline constexpr std::array kMissReasons = {
         .words = forTranslation("Misses", "never seen"),
         .prediction = forTranslation("Misses", "computed (never seen)"),
         .sentence = forTranslation(
-            "Misses", "After the same beginning, no block of %1 was stored, so the block was computed.")},
+            "Misses",
+            "No similar block was stored after the same prefix, so this block of %1 was computed.")},
     MissReasonInfo{
         .reason = MissReason::TokensDiffer,
         .name = "tokens_differ",
         .words = forTranslation("Misses", "tokens differ"),
         .prediction = forTranslation("Misses", "computed (tokens differ)"),
         .sentence = forTranslation("Misses",
-                                   "After the same beginning, the nearest stored block differs from this "
+                                   "After the same prefix, the nearest stored block differs from this "
                                    "block of %1 from token %2 on."),
         .specialCase = forTranslation(
-            "Misses",
-            "After the same beginning, the nearest stored block ends earlier than this block of %1.")},
-    MissReasonInfo{
-        .reason = MissReason::ContextDiffers,
-        .name = "context_differs",
-        .words = forTranslation("Misses", "it attends to something else"),
-        .prediction = forTranslation("Misses", "computed (attends to something else)"),
-        .sentence = forTranslation(
-            "Misses",
-            "The same tokens are stored, but they were computed with other text in their attention than %1 "
-            "has here. Keys and values depend on this text, so they cannot be reused."),
-        .specialCase = forTranslation("Misses",
-                                      "The same tokens are stored, but at other positions than %1 has here. "
-                                      "This model scales queries by their position in large steps, and a "
-                                      "step is between the two positions. So they cannot be reused."),
-        .tokensAreStored = true},
+            "Misses", "After the same prefix, the nearest stored block ends earlier than this block of %1.")},
+    MissReasonInfo{.reason = MissReason::ContextDiffers,
+                   .name = "context_differs",
+                   .words = forTranslation("Misses", "it attends to something else"),
+                   .prediction = forTranslation("Misses", "computed (attends to something else)"),
+                   .sentence = forTranslation(
+                       "Misses",
+                       "The same tokens are stored, but they attended to other text than the tokens of %1 "
+                       "do. Keys and values depend on this text, so the stored ones cannot be reused."),
+                   .specialCase = forTranslation(
+                       "Misses",
+                       "The same tokens are stored, but at other positions than in %1. "
+                       "This model scales query vectors in large steps of the position, and a "
+                       "step is between the two positions. The stored tokens therefore cannot be reused."),
+                   .tokensAreStored = true},
     MissReasonInfo{
         .reason = MissReason::Evicted,
         .name = "evicted",
@@ -80,7 +80,7 @@ inline constexpr std::array kMissReasons = {
     MissReasonInfo{.reason = MissReason::LastToken,
                    .name = "last_token",
                    .words = forTranslation("Misses", "last token"),
-                   .prediction = forTranslation("Misses", "computed (the last token always is)"),
+                   .prediction = forTranslation("Misses", "computed (last token)"),
                    .sentence = forTranslation(
                        "Misses",
                        "All of this block of %1 is stored, but it has the last token of the prompt. This "
@@ -118,7 +118,7 @@ constexpr const char* sentenceOf(const BlockLookedUp& lookup, std::int32_t block
   return isSpecial ? info.specialCase : info.sentence;
 }
 
-/// Returns "tokens differ": the name in listings.
+/// Returns the name in listings, e.g. "tokens differ".
 inline std::string listedName(MissReason reason) {
   std::string name(infoOf(reason).name);
   for (char& letter : name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The names of enumerations and the fields of structs inside events, in file order. A change here changes the
-// file format. Open this file to add a field to such a struct.
+// The names of enumeration values and the fields of structs inside events, in file order. A change in this
+// file changes the file format. Open this file to add a field to such a struct.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -14,7 +14,7 @@
 
 namespace spanscope::trace {
 
-/// `T` is `X` or `const X`. One fields() is for reading and writing.
+/// True if `T` is `X` or `const X`. One function fields() can therefore read and write.
 template <class T, class X>
 concept Is = std::same_as<std::remove_const_t<T>, X>;
 

@@ -43,18 +43,18 @@ std::optional<Error> PoolReplay::check(const PoolState& state) {
     }
     if (static_cast<std::size_t>(block.fill) != block.tokens.size()) {
       return errorAt(place(), counted(block.tokens.size(), "token"),
-                     std::to_string(block.fill) + ", its fill");
+                     std::to_string(block.fill) + /*id:fill-of-block*/ ", the fill of the block");
     }
     if (i == 0 && (block.cached || block.references != 0)) {
       return errorAt(place(), /*id:null-block-use*/ "a null block in use",
-                     /*id:nobody-refers-finds*/ "one that nobody refers to or finds");
+                     /*id:nobody-refers-finds*/ "a null block without references and content");
     }
     if (i != 0 && block.references == 0) ++unreferenced;
   }
   if (state.freeOrder.size() != unreferenced) {
-    return errorAt(
-        "free list", counted(state.freeOrder.size(), "block"),
-        std::to_string(unreferenced) + /*id:blocks-nobody-refers*/ ", the blocks nobody refers to");
+    return errorAt("free list", counted(state.freeOrder.size(), "block"),
+                   std::to_string(unreferenced) +
+                       /*id:blocks-nobody-refers*/ ", the number of blocks without references");
   }
   std::vector<bool> seen(state.blocks.size(), false);
   for (const BlockId id : state.freeOrder) {
@@ -64,8 +64,8 @@ std::optional<Error> PoolReplay::check(const PoolState& state) {
     const auto index = static_cast<std::size_t>(id);
     if (seen[index]) return errorAt("free list", blockPlace(id) + " twice", "each block once");
     if (state.blocks[index].references != 0) {
-      return errorAt("free list", blockPlace(id) + /*id:which-is-referred*/ ", which is referred to",
-                     /*id:blocks-nobody-refers-pool-replay*/ "blocks nobody refers to");
+      return errorAt("free list", blockPlace(id) + /*id:which-is-referred*/ ", which has references",
+                     /*id:blocks-nobody-refers-pool-replay*/ "blocks without references");
     }
     seen[index] = true;
   }
@@ -137,7 +137,7 @@ PoolState PoolReplay::state() const {
   return PoolState{m_blockSize, m_blocks.values(), freeOrder()};
 }
 
-/// One function a payload; the last one takes those that do not concern the pool.
+/// Has one function per payload that changes the pool. The last function accepts all other payloads.
 struct PoolReplay::Applier {
   PoolReplay& pool;
   const Event& event;
@@ -147,7 +147,7 @@ struct PoolReplay::Applier {
   Result outOfRange(BlockId block) const {
     if (block >= 1 && static_cast<std::size_t>(block) < pool.m_blocks.size()) return std::nullopt;
     if (pool.m_blocks.empty())
-      return errorAt("block", std::to_string(block), "none: the trace has reported no pool");
+      return errorAt("block", std::to_string(block), "no block, because the trace has no pool");
     return errorAt("block", std::to_string(block), "1 to " + std::to_string(pool.m_blocks.size() - 1));
   }
   const BlockState& at(BlockId block) const { return pool.m_blocks[static_cast<std::size_t>(block)]; }
@@ -170,8 +170,8 @@ struct PoolReplay::Applier {
     }
     if (block.cached) {
       return errorAt(blockPlace(payload.block),
-                     /*id:allocated-while-lookups*/ "allocated while lookups can find it",
-                     "its removal first");
+                     /*id:allocated-while-lookups*/ "allocated with a stored content",
+                     /*id:block-without-content*/ "a block without a content");
     }
     edit(payload.block).references = 1;
     pool.leaveFreeList(payload.block);
@@ -214,12 +214,11 @@ struct PoolReplay::Applier {
     const BlockState& block = at(payload.block);
     if (!block.cached) {
       return errorAt(blockPlace(payload.block),
-                     /*id:removed-though-lookups*/ "removed, though lookups cannot find it",
-                     "a stored block");
+                     /*id:removed-though-lookups*/ "removed without a stored content", "a stored block");
     }
     if (block.key != payload.key) {
       return errorAt(blockPlace(payload.block), /*id:removed-under-another*/ "removed under another key",
-                     /*id:key-stored-under*/ "the key it was stored under");
+                     /*id:key-stored-under*/ "the key of the stored content");
     }
     pool.forget(static_cast<std::size_t>(payload.block));
     return std::nullopt;
@@ -238,7 +237,7 @@ struct PoolReplay::Applier {
     const BlockState& block = at(payload.block);
     if (block.references == 0) {
       return errorAt(blockPlace(payload.block),
-                     /*id:released-though-nobody*/ "released, though nobody refers to it",
+                     /*id:released-though-nobody*/ "released without references",
                      /*id:block-use*/ "a block in use");
     }
     if (payload.references != block.references - 1) {
@@ -253,7 +252,7 @@ struct PoolReplay::Applier {
     if (pool.m_blocks.empty()) return std::nullopt;
     if (pool.m_freeCount + 1 != pool.m_blocks.size()) {
       return errorAt("pool", /*id:cleared-while-blocks*/ "cleared while blocks are in use",
-                     /*id:nobody-referring-block*/ "nobody referring to a block");
+                     /*id:nobody-referring-block*/ "a pool without blocks in use");
     }
     for (std::size_t i = 0; i < pool.m_blocks.size(); ++i) pool.forget(i);
     std::vector<BlockId> order(pool.m_blocks.size() - 1);

@@ -14,37 +14,39 @@
 
 namespace spanscope::trace {
 
-/// The KV pool as rebuilt from its events. Copies share the blocks that do not change. Each event costs
-/// constant time. CacheCleared and whole states cost time for every block. Except for block 0, a block is in
-/// the free list exactly if it is not in use. The rules:
-/// - SessionStarted, Snapshot: the state is replaced.
+/// The KV pool, rebuilt from its events. Copies of this object share the blocks that do not change. An event
+/// takes constant time. CacheCleared and whole states take time proportional to the number of blocks. Except
+/// for block 0, a block is in the free list exactly if the block is not in use. The rules:
+/// - SessionStarted, Snapshot: the event replaces the state.
 /// - BlockAllocated: a free block without a content gets one reference and leaves the free list.
-/// - BlockShared: references as given, one more than before. A free block leaves the free list.
-/// - BlockStored: the content is set, stored by the event's run, request and node.
-/// - BlockRemoved: the content is cleared.
-/// - BlockReleased: references as given, one fewer than before. At 0 the block joins the free list, without a
-///   content at the front, else at the back.
-/// - CacheCleared: all contents are cleared, and the free list becomes ascending. No block may be in use.
+/// - BlockShared: sets the references, one more than before. A free block leaves the free list.
+/// - BlockStored: sets the content, stored by the event's run, request and node.
+/// - BlockRemoved: clears the content.
+/// - BlockReleased: sets the references, one fewer than before. At 0 references, the block joins the free
+///   list. A block with a content joins at the back, any other block at the front.
+/// - CacheCleared: clears all contents, and sorts the free list in ascending order. No block may be in use.
 /// - BlockCopied and all other events change nothing.
 class PoolReplay {
  public:
-  /// A pool without blocks, for a source that reports none.
+  /// Makes a pool without blocks, for a source that reports no pool.
   PoolReplay() = default;
 
-  /// Throws Failure for an invalid state, see check().
+  /// Throws Failure for an invalid state; see check().
   explicit PoolReplay(PoolState state);
 
-  /// Returns the fault of a state. Faults are references below 0 and a wrong free list. A fill that does not
-  /// fit the tokens or the block is one too.
+  /// Returns the fault of a state, if any. Faults are negative references and a wrong free list. Another
+  /// fault is a fill that does not match the tokens or the block size.
   static std::optional<Error> check(const PoolState& state);
 
   /// Applies an event. If the event contradicts the state, returns the error and changes nothing.
   std::optional<Error> apply(const Event& event);
 
-  /// Returns the whole state with the order of the free list. Takes time and memory for every block.
+  /// Returns the whole state with the order of the free list. Time and memory are proportional to the number
+  /// of blocks.
   PoolState state() const;
 
-  /// Returns the approximate memory of the pool beside an earlier state of it. Shared memory is not counted.
+  /// Returns the approximate memory that the pool needs in addition to `before`, an earlier state of the same
+  /// pool. Memory that both share does not count.
   std::uint64_t bytesBeside(const PoolReplay& before) const;
 
   std::size_t blockCount() const { return m_blocks.size(); }  ///< including the null block
@@ -64,8 +66,8 @@ class PoolReplay {
 
   std::int32_t m_blockSize = 16;
   SharedVector<BlockState> m_blocks;
-  // The free list is a ring through block 0, which is never free. Its front is m_next[0], and its back is
-  // m_previous[0].
+  // The free list is a ring through block 0, which is never free. The front of the list is m_next[0], and the
+  // back is m_previous[0].
   SharedVector<BlockId> m_next;
   SharedVector<BlockId> m_previous;
   std::size_t m_freeCount = 0;

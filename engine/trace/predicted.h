@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Distinguishes the sessions of a cache simulator (engine/simulator) from those of an engine or a server.
-// Nothing in them was measured.
+// Distinguishes sessions of a cache simulator (engine/simulator) from sessions of an engine or a server. A
+// simulated session has no measurements. Open this file to change the mark of simulated sessions.
 #pragma once
 
 #include <string_view>

@@ -11,14 +11,14 @@ namespace spanscope::trace {
 
 namespace {
 
-/// Whether a segment begins with the tokens of the one before it, which were computed again (policy link).
+/// Whether `rest` continues the segment `linked`, whose tokens were recomputed (policy link).
 bool isRestOf(const SegmentInfo& linked, const SegmentInfo& rest) {
   return !linked.hidden && linked.visibleBegin == 0 && rest.visibleBegin > 0 && linked.depth > 0 &&
          linked.scope == rest.scope && linked.node == rest.node;
 }
 
-/// Traces without parts: a segment is a source if it is independent, or the first of its scope that stands in
-/// the view.
+/// Makes the sections of a trace without sections. A segment is a source if it is independent, or the first
+/// visible segment of its scope.
 PromptDivided partPerSegment(std::span<const SegmentInfo> segments) {
   PromptDivided divided;
   std::set<std::uint32_t> scopes;
@@ -83,7 +83,7 @@ std::optional<std::uint32_t> PromptParts::partAt(std::uint32_t segment, std::int
     --range;
     if (range->segment != segment) break;
     part = range->part;
-    // What lies behind the prompt goes on with its last part.
+    // Tokens after the prompt belong to its last section.
     if (local >= range->begin) break;
   }
   return part;
@@ -106,7 +106,7 @@ PartAttention byPart(const SegmentAttention& row, const PromptParts& parts) {
       .index = row.index, .keyParts = {}, .layers = row.layers, .heads = row.heads, .mass = {}, .first = {}};
   const std::size_t segments = row.keySegments.size();
   std::vector<std::size_t> places;     // by key segment: index in keyParts
-  std::vector<bool> begins(segments);  // whether the part begins with this segment
+  std::vector<bool> begins(segments);  // whether the section begins with this segment
   const auto partOf = [&](std::uint32_t segment) {
     for (const PartRange& range : parts.visible()) {
       if (range.segment == segment) return std::optional(range.part);
@@ -121,7 +121,7 @@ PartAttention byPart(const SegmentAttention& row, const PromptParts& parts) {
     begins[i] = known == joined.keyParts.end();
     if (begins[i]) joined.keyParts.push_back(part);
   }
-  // The row's own part comes last.
+  // The row's own section comes last.
   if (const auto at = std::find(joined.keyParts.begin(), joined.keyParts.end(), own);
       at != joined.keyParts.end())
     std::rotate(at, at + 1, joined.keyParts.end());
@@ -174,7 +174,7 @@ std::vector<double> sourceShares(const PromptParts& parts, std::span<const PartA
 
 namespace {
 
-/// The scope around each scope: the innermost one of which a segment sees something of the scope.
+/// Returns the enclosing scope of each scope: the innermost scope with a segment that attends to the scope.
 std::map<std::uint32_t, std::uint32_t> outerScopes(std::span<const SegmentInfo> segments) {
   std::map<std::uint32_t, std::uint32_t> outer;
   for (const SegmentInfo& segment : segments) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of a prompt as a person reads them, whatever segments the policy made of them.
-// Who sees whom in a prompt: the attention mask that follows from a request's span table.
+// Computes the sections of a prompt as views show them, independent of the policy's segments. Also computes
+// the attention mask of a request from its span table. Open this file when sections, document shares or masks
+// look wrong.
 #pragma once
 
 #include "engine/trace/event.h"
@@ -14,39 +15,39 @@
 
 namespace spanscope::trace {
 
-/// What a part is to the tokens of the answer.
+/// The role of a section for the tokens of the answer.
 enum class PartRole : std::uint8_t {
-  Source,   ///< something the answer may look up: a child of plus, or another independent segment
-  Context,  ///< other text before the question: the system's
-  Own,      ///< question, template and reply: the part that the answer goes on with
-  Hidden,   ///< no row sees any token of it
+  Source,   ///< content that the answer may look up: a child of plus, or another independent segment
+  Context,  ///< other text before the question, such as the system message
+  Own,      ///< question, template and answer: the section that the answer continues
+  Hidden,   ///< no row attends to any of its tokens
 };
 
-/// The visible segment that stands in the place of a hidden segment and began as a copy of it (policies blend
-/// and relay); nothing if there is none.
+/// Returns the visible segment that replaces a hidden segment and began as a copy of it (policies blend and
+/// relay). Nothing if there is none.
 std::optional<std::size_t> copyOf(std::span<const SegmentInfo> segments, std::size_t hidden);
 
 class PromptParts {
  public:
   PromptParts() = default;
-  /// `divided`: what the trace told of the table. If it is null or empty, each visible segment is a part.
+  /// `divided`: the sections that the trace reports. If it is null or empty, each visible segment is a
+  /// section.
   PromptParts(std::span<const SegmentInfo> segments, const PromptDivided* divided);
 
   std::size_t size() const { return m_divided.parts.size(); }
   const PartInfo& info(std::size_t part) const { return m_divided.parts[part]; }
   PartRole role(std::size_t part) const { return m_roles[part]; }
-  /// Ranges of visible tokens in view order. The reply goes on with the last one.
+  /// Returns the ranges of visible tokens, in the order of the view. The answer continues the last range.
   const std::vector<PartRange>& visible() const { return m_visible; }
-  /// Ranges of tokens that stand in nobody's view and of which no visible segment is a copy: they only carry
-  /// what the policy needs, such as beginnings that `link` replaces. Ascending; one range of each segment at
-  /// most.
+  /// Returns the ranges of hidden tokens without a visible copy. Only the policy needs these tokens, e.g.
+  /// beginnings that `link` replaces. The ranges are ascending, with at most one range per segment.
   const std::vector<PartRange>& beside() const { return m_beside; }
-  /// The part of a local token, also of a hidden one. A generated token belongs to the last part of its
-  /// segment. Nothing if the segment has no tokens.
+  /// Returns the section of a local token, which may be hidden. A generated token belongs to the last section
+  /// of its segment. Returns nothing if the segment has no tokens.
   std::optional<std::uint32_t> partAt(std::uint32_t segment, std::int32_t local) const;
-  /// The part that the answer goes on with; nothing if there are no parts.
+  /// Returns the section that the answer continues, or nothing without sections.
   std::optional<std::uint32_t> own() const;
-  /// Number of visible tokens of the prompt in the part.
+  /// Returns the number of visible prompt tokens in the section.
   std::int64_t tokens(std::size_t part) const;
   bool operator==(const PromptParts&) const = default;
 
@@ -57,41 +58,41 @@ class PromptParts {
   std::vector<PartRole> m_roles;
 };
 
-/// Joins the segments of a row to parts. Right if no segment that the row sees holds tokens of several parts;
-/// for others the trace has a PartAttention of its own.
+/// Adds up the attention to segments by section. The result is correct if no attended segment contains tokens
+/// of several sections. For other rows, the trace has a PartAttention.
 PartAttention byPart(const SegmentAttention& row, const PromptParts& parts);
 
-/// For every part its share of what the reply read, 0 … 1; they sum to 1, or are all 0 where nothing was
-/// read. Only sources have one.
+/// Returns the share of each section in the attention of the answer, 0 … 1. Only sources have a share. The
+/// shares sum to 1, or all shares are 0 if the answer attends to no source.
 ///
-///   share of d  =  Σ (m − s)²  /  the same of all sources
+/// share of d  =  Σ (m − s)²  /  the sum over all sources
 ///
-/// over all rows from which a token of the reply was drawn, layers and heads, with m the attention on d and s
-/// the part of it on d's first token, which is looked at for nothing. The square lets a head that looks at
-/// one document count more than many that look a little at all of them. `spanq bench sources` chose the
-/// measure among others on generated questions of which the answer's documents are known; the manual has its
-/// figures and theirs.
+/// The sum is over layers, heads and all rows from which a token of the answer was sampled. Here m is the
+/// attention mass on d. The part of m on d's first token, which can be an attention sink, is s. Because of
+/// the square, heads that attend to one document count more than heads that attend to many. `spanq bench
+/// sources` compared this measure with others on generated questions whose documents are known. The manual
+/// has the values of all measures.
 std::vector<double> sourceShares(const PromptParts& parts, std::span<const PartAttention* const> rows);
-/// The sum of one row, by part, before it is divided.
+/// Returns the sum of one row by section, before the division.
 std::vector<double> sourceReads(const PromptParts& parts, const PartAttention& row);
-/// Divides by the sum, unless that is 0.
+/// Divides the values by their sum, unless the sum is 0.
 std::vector<double> normalised(std::vector<double> reads);
 
-/// Whether a row may look at a key, and why or why not.
+/// Whether a row can attend to a key, and the reason.
 enum class Sight : std::uint8_t {
-  Own,         ///< yes: the key stands in the row's own segment, and not after the row
-  Seen,        ///< yes: the row's segment sees the key's
-  Later,       ///< no: the key comes after the row
-  Beside,      ///< no: each stands in a scope of its own, beside the other's: children of plus
-  Before,      ///< no: the key stands before the scope in which the row was computed on its own
-  HiddenCopy,  ///< no: the row was computed behind a hidden copy of the key
-  Hidden       ///< no: the key stands in nobody's view, or there is no such token
+  Own,        ///< yes: the key is in the row's own segment, not after the row
+  Seen,       ///< yes: the row's segment attends to the key's segment
+  Later,      ///< no: the key comes after the row
+  Beside,     ///< no: row and key are in parallel scopes, such as children of plus
+  Before,     ///< no: the key is before the scope in which the row was computed alone
+  HiddenCopy,  ///< no: the row was computed after a hidden copy of the key
+  Hidden      ///< no: the key is hidden, or there is no such token
 };
 constexpr bool isSeen(Sight sight) {
   return sight == Sight::Own || sight == Sight::Seen;
 }
 
-/// A token of a request: its segment, and its place in the segment. Generated tokens continue the last
+/// A token of a request: its segment, and its position in the segment. Generated tokens continue the last
 /// segment.
 struct TokenPlace {
   std::uint32_t segment = 0;
@@ -99,24 +100,23 @@ struct TokenPlace {
   bool operator==(const TokenPlace&) const = default;
 };
 
-/// The mask of one request. It says what the row of a token may look at when its keys and values, or the
-/// token after it, are computed. A layer with a window looks at less, and a policy may have a generated row
-/// read less than it may see (AnswerRows).
+/// The attention mask of one request: the keys that each row can attend to. A layer with a window attends to
+/// fewer keys. A policy may also restrict a generated row further (AnswerRows).
 class WhoSees {
  public:
   WhoSees() = default;
-  /// `segments` must outlive this object; each sees only earlier ones, as Replay checks. `again`: what the
-  /// trace told of tokens that were computed again. The other tokens of a segment that copies a stored one
-  /// have the keys and values of the stored one, so they saw what that one saw. Null: nothing was told, so
-  /// every row of a copy saw what the copy sees.
+  /// `segments` must outlive this object. Each segment attends only to earlier segments, as Replay checks.
+  /// `again`: the recomputed tokens. Other tokens of a copied segment have the keys and values of the source
+  /// segment. These tokens therefore attended to the segments of the source. Null: not reported, so every row
+  /// of a copy attends to the segments of the copy.
   explicit WhoSees(std::span<const SegmentInfo> segments, const TokensRecomputed* again = nullptr);
 
   Sight sight(const TokenPlace& row, const TokenPlace& key) const;
-  /// The other segments of which the row sees all visible tokens, ascending. All rows of a segment see the
-  /// same ones, except in copies.
+  /// Returns the other segments that the row can attend to with all their visible tokens, ascending. All rows
+  /// of a segment attend to the same segments, except in copies.
   const std::vector<std::uint32_t>& segmentsSeenBy(const TokenPlace& row) const;
-  /// The hidden segment whose keys and values the row has, because the row was not computed again; nothing:
-  /// the row was computed in this segment.
+  /// Returns the hidden segment whose keys and values the row has, because the row was not recomputed.
+  /// Returns nothing if the row was computed in its own segment.
   std::optional<std::uint32_t> storedIn(const TokenPlace& row) const;
 
  private:
@@ -125,11 +125,12 @@ class WhoSees {
   std::span<const SegmentInfo> m_segments;
   struct Copy {
     std::uint32_t source = 0;
-    std::vector<std::uint32_t> sees;  ///< what the source saw, as visible segments
-    std::vector<std::int32_t> again;  ///< local tokens that were computed again, ascending
+    std::vector<std::uint32_t> sees;  ///< visible segments that the source attended to
+    std::vector<std::int32_t> again;  ///< recomputed local tokens, ascending
   };
   std::vector<std::optional<Copy>> m_copies;       ///< by segment
-  std::map<std::uint32_t, std::uint32_t> m_outer;  ///< by scope but 0: the scope around it, of a lower number
+  std::map<std::uint32_t, std::uint32_t> m_outer;  ///< by scope, except 0: the enclosing scope, which has a
+                                                   ///< lower number
 };
 
 }  // namespace spanscope::trace

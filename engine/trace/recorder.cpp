@@ -41,7 +41,7 @@ Recorder::~Recorder() {
   try {
     finishFile();
   } catch (const std::exception&) {
-    // A destructor has nobody to tell; what is not whole is removed.
+    // A destructor cannot report errors. An incomplete file is removed.
   }
 }
 
@@ -129,7 +129,7 @@ void Recorder::enqueue(Event event) {
   m_queue.push_back({std::move(event), bytes});
 }
 
-/// Whether an event of so many bytes has no place in the queue.
+/// Whether the queue has no space for an event of `bytes` bytes.
 bool Recorder::isFull(std::uint64_t bytes) const {
   return m_queue.size() >= m_options.queueCapacity ||
          (!m_queue.empty() && m_queueBytes + bytes > m_options.queueBytes);
@@ -144,8 +144,8 @@ void Recorder::dropWhere(Goes goes) {
   });
 }
 
-/// Makes room for an event of so many bytes and for a quarter of the queue at least, so that its cost is
-/// spread over as many events.
+/// Makes space for an event of `bytes` bytes, and for at least a quarter of the queue. The cost of this
+/// function is thus spread over many events.
 void Recorder::shed(std::uint64_t bytes) {
   const std::size_t before = m_queue.size();
   const std::uint64_t room = m_options.queueBytes - std::min(bytes, m_options.queueBytes / 2);

@@ -16,7 +16,7 @@ namespace {
 
 using Result = std::optional<Error>;
 
-/// Sums of numbers that a hostile file chose stop at the largest number.
+/// Adds without overflow, because a hostile file can contain any numbers.
 void addTo(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
 }
@@ -24,7 +24,9 @@ void addTo(std::int64_t& sum, std::int64_t value) {
 Result checkSegment(const SegmentInfo& segment, std::size_t index) {
   const std::string place = "segment " + std::to_string(index);
   for (const std::uint32_t seen : segment.sees) {
-    if (seen >= index) return errorAt(place, "sees segment " + std::to_string(seen), "earlier segments only");
+    if (seen >= index)
+      return errorAt(place, "attention to segment " + std::to_string(seen),
+                     /*id:earlier-segments-only*/ "attention only to earlier segments");
   }
   if (!segment.texts.empty() && segment.texts.size() != segment.tokens.size()) {
     return errorAt(
@@ -60,12 +62,12 @@ Result checkCounts(std::int64_t prompt, std::int64_t cached, std::int64_t reloca
     return errorAt("token counts",
                    std::to_string(relocated) + " relocated of " + std::to_string(cached) + " cached of " +
                        std::to_string(prompt),
-                   "each from 0 to the next");
+                   "0 ≤ relocated ≤ cached ≤ total");
   }
   return std::nullopt;
 }
 
-/// What is wrong with an event, given what came before; changes nothing.
+/// Checks an event against the state so far. Changes nothing.
 struct Checker {
   const Progress& progress;
   const PoolReplay& pool;
@@ -87,7 +89,7 @@ struct Checker {
   Result known(RequestId id) const {
     if (!whole || find(id) != nullptr) return std::nullopt;
     return errorAt("request", std::to_string(id),
-                   /*id:earlier-event-introduced*/ "one that an earlier event introduced");
+                   /*id:earlier-event-introduced*/ "a request of an earlier event");
   }
   Result names(About about) const {
     switch (about) {
@@ -103,7 +105,7 @@ struct Checker {
     return std::nullopt;
   }
 
-  /// What the row of its kind says of it, and what its kind's function below adds to that.
+  /// Returns the fault by the facts of the event's kind, or by the function below for its kind.
   template <class T>
   Result check(const T& payload) const {
     if (Result error = names(Facts<T>::kAbout)) return error;
@@ -120,7 +122,7 @@ struct Checker {
   }
   Result operator()(const RunFinished&) const {
     if (!whole || progress.runs.contains(event.run)) return std::nullopt;
-    return errorAt("run", std::to_string(event.run), /*id:one-that-has*/ "one that has started");
+    return errorAt("run", std::to_string(event.run), /*id:one-that-has*/ "a run that has started");
   }
   Result operator()(const StepFinished&) const {
     return event.request == 0 ? std::nullopt : known(event.request);
@@ -130,7 +132,7 @@ struct Checker {
       return error;
     if (payload.computedTokens < 0 || payload.generatedTokens < 0 || payload.preemptions < 0 ||
         payload.recomputedTokens < 0) {
-      return errorAt("token counts", "a negative one", "at least 0");
+      return errorAt("token counts", "a negative number", "at least 0");
     }
     return event.request == 0 ? std::nullopt : known(event.request);
   }
@@ -139,7 +141,7 @@ struct Checker {
     if (request != nullptr && !request->blocks.empty() &&
         request->blocks.rbegin()->first.segment >= payload.segments.size()) {
       return errorAt("segments", std::to_string(payload.segments.size()),
-                     /*id:enough-blocks-reported*/ "enough for the blocks reported before");
+                     /*id:enough-blocks-reported*/ "enough segments for the reported blocks");
     }
     return checkSegments(payload.segments);
   }
@@ -150,9 +152,9 @@ struct Checker {
       return errorAt("block", std::to_string(payload.block), /*id:block-pool*/ "a block of the pool, or 0");
     }
     if (payload.tokens < 0 || payload.wanted < 0 || payload.tokens > payload.wanted) {
-      return errorAt("token slots",
-                     std::to_string(payload.tokens) + " found of " + std::to_string(payload.wanted),
-                     /*id:none-negative-no*/ "none negative, and no more found than looked for");
+      return errorAt(
+          "token slots", std::to_string(payload.tokens) + " hits of " + std::to_string(payload.wanted),
+          /*id:none-negative-no*/ "no negative numbers, and at most as many hits as requested slots");
     }
     return std::nullopt;
   }
@@ -174,7 +176,7 @@ struct Checker {
       if (Result error = known(entry.request)) return error;
       if (entry.count < 0 || entry.begin < 0) {
         return errorAt("rows", std::to_string(entry.count) + " from " + std::to_string(entry.begin),
-                       "none negative");
+                       "no negative numbers");
       }
     }
     if (payload.nanoseconds < 0)
@@ -229,7 +231,7 @@ struct Checker {
       if (request == nullptr || request->segments.empty()) continue;
       const std::size_t length = request->segments[range.segment].tokens.size();
       if (static_cast<std::size_t>(range.end) > length)
-        return errorAt("tokens to " + std::to_string(range.end), "more",
+        return errorAt("tokens to " + std::to_string(range.end), "too many tokens",
                        "the segment's " + counted(length, "token"));
     }
     return std::nullopt;
@@ -253,8 +255,8 @@ struct Checker {
 
 }  // namespace
 
-/// What an event changes besides the pool, with a function for each kind that changes more than that the
-/// request is known from now on. It has been checked.
+/// Applies a checked event to everything except the pool. It has a function for each kind of event that
+/// changes more than the list of known requests.
 struct Replay::Updater {
   Replay& replay;
   Progress& progress;
@@ -331,7 +333,7 @@ struct Replay::Updater {
   }
   void operator()(const SpanTableLaidOut& payload) const { request().segments = payload.segments; }
   void operator()(const BlockLookedUp& payload) const {
-    // What was found in the cache is what the first admission found: a resumed request mostly finds itself.
+    // Only lookups of the first admission count. A resumed request finds mostly its own blocks.
     if (request().preemptions > 0) return;
     VirtualBlock& block = at(payload.segment, payload.virtualIndex);
     block.outcome = payload.outcome;
@@ -347,8 +349,8 @@ struct Replay::Updater {
   void operator()(const BlockShared& payload) const {
     if (event.request == 0) return;
     VirtualBlock& block = at(payload.segment, payload.virtualIndex);
-    // The source of a copy is shared for a while under the same place; the block that was allocated serves
-    // it.
+    // The source of a copy is shared for a short time at the same place. The allocated block is the one to
+    // show.
     if (!block.allocated) block.block = payload.block;
   }
   void operator()(const BlockStored&) const { ++progress.stored; }
@@ -356,7 +358,7 @@ struct Replay::Updater {
     if (payload.reason == RemovalReason::Evicted) ++progress.evicted;
   }
   void operator()(const BlockCopied&) const { ++progress.copied; }
-  void operator()(const BlockLoaded&) const {}  // its lookup has made the request known
+  void operator()(const BlockLoaded&) const {}  // the request is known from the lookup
   void operator()(const RequestAdmitted& payload) const {
     RequestState& state = request();
     if (state.phase != RequestPhase::Finished) state.phase = RequestPhase::Running;
@@ -378,7 +380,7 @@ struct Replay::Updater {
   }
   void operator()(const RequestPreempted& payload) const {
     RequestState& state = request();
-    // A member of a team may have said all it had to say; the others still read it.
+    // A member of a team may have finished while the other members still attend to its answer.
     if (state.phase != RequestPhase::Finished) {
       state.phase = RequestPhase::Waiting;
       state.waitReason = "preempted: an older request needs the blocks";
@@ -506,8 +508,8 @@ std::optional<Error> Replay::apply(const Event& event) {
   const bool jump = event.sequence - last > 1;
   const PoolEffect effect = std::visit([]<class T>(const T&) { return Facts<T>::kPool; }, event.payload);
   if (effect == PoolEffect::Changes && (jump || m_progress.gap)) {
-    return named(errorAt("pool", /*id:change-after-events*/ "a change after events that are missing",
-                         "a snapshot before it"));
+    return named(errorAt("pool", /*id:change-after-events*/ "a change after missing events",
+                         "a snapshot before the change"));
   }
   const bool whole = m_progress.whole && !jump;
   const Checker checker{m_progress, m_pool, event, whole};

@@ -13,12 +13,12 @@ class Sink {
  public:
   virtual ~Sink() = default;
 
-  /// Takes an event and gives it its sequence number and time. Returns the sequence number. Never waits for a
-  /// reader of the events.
+  /// Gives an event its sequence number and time, and passes it on. Returns the sequence number. Never waits
+  /// for a consumer of events.
   virtual std::uint64_t send(RunId run, RequestId request, const NodePath& node, Payload payload) = 0;
 };
 
-/// Keeps nothing, for sessions that are only timed.
+/// A sink that drops all events, for sessions that are only timed.
 class NoSink final : public Sink {
  public:
   std::uint64_t send(RunId, RequestId, const NodePath&, Payload) override { return ++m_sequence; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads and writes trace files. A file has events in compressed chunks with checksums, and an index at the
+// Reads and writes trace files. A file has compressed chunks of events with checksums, and an index at the
 // end. Open this file first when you work with trace files.
 #pragma once
 
@@ -33,16 +33,15 @@ struct TraceWriteOptions {
   int compressionLevel = 3;                          ///< of zstd
 };
 
-/// The limits of a reader. Beyond them, it throws Failure.
+/// The limits of a reader. The reader throws Failure if a limit is exceeded.
 struct TraceLimits {
   std::uint64_t chunkBytes = 1ULL << 28;   ///< one chunk before compression; also the writer's limit
   std::uint64_t memoryBytes = 1ULL << 32;  ///< max memory of the events of one call
 };
 
-/// Makes a trace's bytes and passes them to `output` in order. Functions pass on the exceptions of `output`.
-/// They throw Failure for an event that cannot be written, which is left out and changes nothing. Its
-/// sequence number or time is below that of the event before it, or it takes more than
-/// TraceLimits::chunkBytes.
+/// Encodes a trace and passes the bytes to `output` in order. Functions pass on the exceptions of `output`.
+/// append() throws Failure and changes nothing if an event cannot be written. Reasons are a sequence number
+/// or time below that of the previous event, or more than TraceLimits::chunkBytes bytes.
 class TraceEncoder {
  public:
   using Output = std::function<void(std::span<const std::uint8_t>)>;
@@ -53,17 +52,18 @@ class TraceEncoder {
   TraceEncoder& operator=(TraceEncoder&&) noexcept;
 
   void append(const Event& event);
-  void flush();   ///< ends the chunk, so that all appended events have been passed on
-  void finish();  ///< index and trailer; nothing may be appended after it
+  void flush();   ///< ends the chunk, so that all appended events have reached `output`
+  void finish();  ///< writes index and trailer; afterwards, nothing may be appended
 
  private:
   struct Impl;
   std::unique_ptr<Impl> m_impl;
 };
 
-/// Records into a file, by the rules of OutputFile. A file with the final name is always complete. Without
-/// finish() nothing remains. The ".part" file of a killed program can be read up to its last whole chunk.
-/// Throws Failure that names the file if it cannot be written. After that, the object can only be destroyed.
+/// Records events into a file, by the rules of OutputFile. A file with the final name is always complete.
+/// Without finish(), no file remains. The ".part" file of a killed program can be read up to its last whole
+/// chunk. Functions throw Failure with the name of the file if it cannot be written. After a Failure, the
+/// object can only be destroyed.
 class TraceWriter {
  public:
   TraceWriter(OutputFile file, const TraceHeader& header, const TraceWriteOptions& options = {});
@@ -72,11 +72,12 @@ class TraceWriter {
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
-  void append(const Event& event);  ///< as TraceEncoder::append
+  void append(const Event& event);  ///< see TraceEncoder::append
   void flush();
-  void finish();   ///< completes the file, syncs it to the disk and gives it its name, replacing an older one
-  void discard();  ///< removes what was written
-  const std::filesystem::path& partPath() const;  ///< where the events are until finish()
+  void finish();   ///< completes the file, syncs it to the disk, and replaces an older file with the final
+                   ///< name
+  void discard();  ///< removes the file
+  const std::filesystem::path& partPath() const;  ///< path of the file until finish()
 
  private:
   struct Impl;
@@ -87,27 +88,27 @@ class TraceWriter {
 struct TraceFile {
   TraceHeader header;
   std::vector<Event> events;    ///< sequence numbers and times never decrease
-  std::vector<Error> warnings;  ///< for an incomplete recording: the data that could not be read
+  std::vector<Error> warnings;  ///< for an incomplete recording: the parts that could not be read
 };
 
-/// Writes all events at once. After Failure no new file remains, and an older one with this name is
+/// Writes all events at once. After a Failure, no new file remains, and an older file with this name is
 /// unchanged.
 void writeTrace(const std::filesystem::path& path, std::span<const Event> events,
                 const TraceHeader& header = {}, const TraceWriteOptions& options = {});
 std::vector<std::uint8_t> traceBytes(std::span<const Event> events, const TraceHeader& header = {},
                                      const TraceWriteOptions& options = {});
 
-/// Reads a whole file. Damage in a finished file is a Failure that names the place ("byte 24", "chunk 3"). A
-/// file without its end is read up to the last whole chunk, with a warning. `name` is the name of the file in
-/// errors.
+/// Reads a whole file. For damage in a finished file, throws a Failure that names the place ("byte 24",
+/// "chunk 3"). A file without its end is read up to the last whole chunk, with a warning. `name` is the name
+/// of the file in errors.
 TraceFile readTrace(const std::filesystem::path& path, const TraceLimits& limits = {});
 TraceFile readTrace(std::span<const std::uint8_t> bytes, std::string name, const TraceLimits& limits = {});
 
-/// Reads parts of a trace: events from anywhere. Opening reads only the index. Without an index, it reads the
-/// headers and checksums of all chunks. For one thread at a time.
+/// Reads events from any place in a trace. Opening reads only the index. Without an index, opening reads the
+/// headers and checksums of all chunks. Not thread-safe.
 class TraceReader {
  public:
-  /// Throws Failure for a file that is no trace.
+  /// Throws Failure if the file is not a trace.
   explicit TraceReader(const std::filesystem::path& path, const TraceLimits& limits = {});
   TraceReader(std::vector<std::uint8_t> bytes, std::string name, const TraceLimits& limits = {});
   ~TraceReader();
@@ -121,7 +122,7 @@ class TraceReader {
   std::uint64_t lastSequence() const;
 
   /// Returns at most `limit` events, from the first one whose number is not below `sequence`. Throws Failure
-  /// for damage.
+  /// if the file is damaged.
   std::vector<Event> eventsFrom(std::uint64_t sequence, std::size_t limit);
 
   /// Returns the whole trace.

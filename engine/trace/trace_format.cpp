@@ -93,8 +93,8 @@ std::vector<std::uint8_t> RecordDecompressor::decompress(std::span<const std::ui
                                                          std::uint32_t rawBytes) {
   const unsigned long long stated = ZSTD_getFrameContentSize(stored.data(), stored.size());
   if (stated == ZSTD_CONTENTSIZE_ERROR || stated == ZSTD_CONTENTSIZE_UNKNOWN) {
-    refuse("", /*id:content-not-compressed*/ "content that is not compressed as it should be",
-           /*id:zstd-frame-states*/ "a zstd frame that states its size");
+    refuse("", /*id:content-not-compressed*/ "content in another compression format",
+           /*id:zstd-frame-states*/ "a zstd frame with its content size");
   }
   if (stated != rawBytes) {
     refuse("", "a frame of " + counted(stated, "byte"), counted(rawBytes, "byte"));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Defines the bytes of a trace file, for the writer and the reader. Open this file to change the file format.
-// All numbers are little endian. A file has these parts:
+// All numbers are little endian. A file has these sections:
 // - preamble: 8 bytes magic, u32 version, u32 reserved (0), u64 schema fingerprint;
 // - header, a record of kind Header: a TraceHeader;
 // - records: chunks with consecutive events; older files also have keyframes, which the reader skips;
 // - index, a record of kind Index: a list of IndexEntry, one for each chunk and keyframe;
 // - trailer: u64 offset of the index record, 8 bytes end magic.
 //
-// A record is a record header and its content, compressed as one zstd frame that states its size. The
-// checksum of a record covers the header's other fields and the stored bytes. Every changed bit is therefore
-// noticed.
+// A record is a record header and its content, compressed as one zstd frame with its content size. The
+// checksum of a record covers the other fields of the header and the stored bytes. The reader therefore
+// detects every changed bit.
 #pragma once
 
 #include "engine/base/error.h"
@@ -45,8 +45,8 @@ struct RecordHeader {
 
   RecordKind kind = RecordKind::Chunk;  ///< u32
   std::uint32_t count = 0;              ///< events in a chunk
-  std::uint64_t firstSequence = 0;  ///< of a chunk's first event; for a keyframe, of the last included event
-  std::uint64_t lastSequence = 0;   ///< of its last event; for a keyframe, of the last included event
+  std::uint64_t firstSequence = 0;  ///< of the first event of a chunk, or of the last event before a keyframe
+  std::uint64_t lastSequence = 0;   ///< of the last event of a chunk, or of the last event before a keyframe
   std::int64_t firstTime = 0;
   std::int64_t lastTime = 0;
   std::uint32_t rawBytes = 0;
@@ -54,10 +54,10 @@ struct RecordHeader {
   std::uint64_t checksum = 0;
 };
 
-/// One chunk or keyframe in the index: its place and its header without sizes and checksum.
+/// One chunk or keyframe in the index: its offset, and its header without sizes and checksum.
 struct IndexEntry {
   RecordKind kind = RecordKind::Chunk;
-  std::uint64_t offset = 0;  ///< of the record in the file
+  std::uint64_t offset = 0;  ///< offset of the record in the file
   std::uint32_t count = 0;
   std::uint64_t firstSequence = 0;
   std::uint64_t lastSequence = 0;
@@ -76,25 +76,25 @@ void fields(V&& v, X& x) {
   v("lastTime", x.lastTime);
 }
 
-/// Returns the header's bytes with the checksum of header and content.
+/// Returns the bytes of the header, with the checksum of header and content.
 std::array<std::uint8_t, RecordHeader::kBytes> encodeRecordHeader(RecordHeader header,
                                                                   std::span<const std::uint8_t> stored);
 
-/// Reads the fixed fields. Throws Failure with the field as place for an invalid kind.
+/// Reads the fixed fields. Throws Failure for an invalid kind. The place of the Failure is the field.
 RecordHeader decodeRecordHeader(std::span<const std::uint8_t> bytes);
 
 std::uint64_t recordChecksum(const RecordHeader& header, std::span<const std::uint8_t> stored);
 
-/// Returns one zstd frame that states its content's size.
+/// Returns one zstd frame with its content size.
 std::vector<std::uint8_t> compressRecord(std::span<const std::uint8_t> raw, int level);
 
-/// Reverses compressRecord. Keeps its working memory from one record to the next.
+/// Reverses compressRecord(). Reuses its working memory for the next record.
 class RecordDecompressor {
  public:
   RecordDecompressor();
 
-  /// Returns exactly `rawBytes` bytes. Throws Failure if the frame is damaged or states another size. Memory
-  /// is allocated only after this check.
+  /// Returns exactly `rawBytes` bytes. Throws Failure if the frame is damaged or has another content size.
+  /// Allocates memory only after this check.
   std::vector<std::uint8_t> decompress(std::span<const std::uint8_t> stored, std::uint32_t rawBytes);
 
  private:

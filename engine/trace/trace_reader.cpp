@@ -16,13 +16,13 @@ namespace spanscope::trace {
 
 namespace {
 
-/// A file or bytes in memory, read by place.
+/// A file, or bytes in memory, with reads at any offset.
 class ByteSource {
  public:
   explicit ByteSource(const std::filesystem::path& path) : m_name(path.string()) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) {
-      throw Failure(Error{m_name, "", error ? error.message() : "something that is no file", "a trace file"});
+      throw Failure(Error{m_name, "", error ? error.message() : "a path that is not a file", "a trace file"});
     }
     m_file.open(path, std::ios::binary);
     m_size = std::filesystem::file_size(path, error);
@@ -37,7 +37,7 @@ class ByteSource {
   const std::string& name() const { return m_name; }
   std::uint64_t size() const { return m_size; }
 
-  /// The range must lie within size().
+  /// Reads `count` bytes. The range must be within size().
   std::vector<std::uint8_t> read(std::uint64_t offset, std::uint64_t count) {
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
     if (!m_file.is_open()) {
@@ -71,7 +71,7 @@ struct Record {
 struct TraceReader::Impl {
   Impl(ByteSource byteSource, const TraceLimits& readLimits)
       : source(std::move(byteSource)), limits(readLimits) {
-    // Sizes in records are 32 bits wide, and so is what a vector is asked for.
+    // Sizes in records have 32 bits, so vectors of this size suffice.
     limits.chunkBytes = std::min<std::uint64_t>(limits.chunkBytes, std::numeric_limits<std::uint32_t>::max());
     readPreamble();
     readHeader();
@@ -87,9 +87,9 @@ struct TraceReader::Impl {
   TraceHeader header;
   std::vector<Error> warnings;
   std::vector<IndexEntry> index;
-  std::vector<std::size_t> chunks;  ///< places in `index`
-  std::uint64_t firstRecord = 0;    ///< offset of what follows the header
-  std::uint64_t recordsEnd = 0;     ///< offset of what follows the last chunk or keyframe
+  std::vector<std::size_t> chunks;  ///< indices in `index`
+  std::uint64_t firstRecord = 0;    ///< offset of the first record after the header
+  std::uint64_t recordsEnd = 0;     ///< offset of the end of the last chunk or keyframe
   std::uint64_t eventCount = 0;
   std::optional<std::size_t> decodedChunk;
   std::vector<Event> decoded;
@@ -102,7 +102,7 @@ struct TraceReader::Impl {
   }
   static std::string bytePlace(std::uint64_t offset) { return "byte " + std::to_string(offset); }
 
-  /// "chunk 3" or "keyframe 1", counted from 1.
+  /// Returns "chunk 3" or "keyframe 1", counted from 1.
   std::string placeOf(std::size_t entry) const {
     const RecordKind kind = index[entry].kind;
     const auto count = std::count_if(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(entry) + 1,
@@ -110,7 +110,7 @@ struct TraceReader::Impl {
     return std::string(enumName(kind)) + " " + std::to_string(count);
   }
 
-  /// Runs `read`; what it throws gets the place that `place` makes, unless it names a file already.
+  /// Runs `read`. Adds the place from `place` to a failure, unless the failure names a file.
   template <class Place, class Read>
   static void within(Place place, Read read) {
     try {
@@ -122,7 +122,7 @@ struct TraceReader::Impl {
       throw Failure(std::move(what));
     }
   }
-  /// The same, and this file.
+  /// Works like within(), and adds the name of this file to a failure.
   template <class Place, class Read>
   void at(Place place, Read read) const {
     try {
@@ -137,11 +137,11 @@ struct TraceReader::Impl {
   void readPreamble() {
     if (source.size() < kPreambleBytes) {
       refuse(bytePlace(0), counted(source.size(), "byte"),
-             /*id:trace-file-least*/ "a trace file, which has at least " + std::to_string(kPreambleBytes));
+             /*id:trace-file-least*/ "a trace file, with a min size of " + std::to_string(kPreambleBytes));
     }
     const std::vector<std::uint8_t> bytes = source.read(0, kPreambleBytes);
     if (!std::equal(kTraceMagic.begin(), kTraceMagic.end(), bytes.begin())) {
-      refuse(bytePlace(0), "other bytes", /*id:first-bytes-trace*/ "the first bytes of a trace file");
+      refuse(bytePlace(0), "other first bytes", /*id:first-bytes-trace*/ "the first bytes of a trace file");
     }
     MemoryBudget none(0);
     ByteReader reader(std::span<const std::uint8_t>(bytes).subspan(kTraceMagic.size()), none);
@@ -154,17 +154,18 @@ struct TraceReader::Impl {
     if (reserved != 0) refuse(bytePlace(12), std::to_string(reserved), "0");
     if (!isReadableSchema(schema))
       refuse(bytePlace(16), /*id:trace-other-fields*/ "a trace with other fields",
-             /*id:fields-version-program*/ "the fields of this version of the program");
+             /*id:fields-version-program*/ "the fields of this program version");
   }
 
-  /// Throws Failure without a file name if there is no whole record between offset and end.
+  /// Reads a record. Throws Failure without a file name if there is no complete record between `offset` and
+  /// `end`.
   Record readRecord(std::uint64_t offset, std::uint64_t end) {
     const auto cut = [](const std::string& found, const std::string& expected) {
       throw Failure(Error{"", "", found, expected});
     };
     const std::uint64_t left = end - offset;
     if (left < RecordHeader::kBytes) {
-      cut(counted(left, "byte"), "a record, which has at least " + std::to_string(RecordHeader::kBytes));
+      cut(counted(left, "byte"), "a record, with a min size of " + std::to_string(RecordHeader::kBytes));
     }
     Record record;
     record.header = decodeRecordHeader(source.read(offset, RecordHeader::kBytes));
@@ -178,13 +179,13 @@ struct TraceReader::Impl {
     }
     record.stored = source.read(offset + RecordHeader::kBytes, record.header.storedBytes);
     if (recordChecksum(record.header, record.stored) != record.header.checksum) {
-      cut(/*id:content-not-fit*/ "content that does not fit its checksum",
-          /*id:content-written*/ "content as it was written");
+      cut(/*id:content-not-fit*/ "content with a wrong checksum",
+          /*id:content-written*/ "undamaged content");
     }
     return record;
   }
 
-  /// Reads a value that fills a record's content.
+  /// Reads a value that takes the whole content of a record.
   template <class T>
   void readContent(const Record& record, T& value) {
     const std::vector<std::uint8_t> raw = decompressor.decompress(record.stored, record.header.rawBytes);
@@ -208,7 +209,7 @@ struct TraceReader::Impl {
        });
   }
 
-  /// False if the file has no end, so that the records have to be looked for.
+  /// Reads the index. Returns false if the file has no end. The caller must then search for records.
   bool readIndex() {
     if (source.size() < firstRecord + RecordHeader::kBytes + kTrailerBytes) return false;
     const std::uint64_t trailerAt = source.size() - kTrailerBytes;
@@ -229,19 +230,20 @@ struct TraceReader::Impl {
                Error{"", "", std::string("a ") + std::string(enumName(record.header.kind)), "an index"});
          }
          if (offset + RecordHeader::kBytes + record.header.storedBytes != trailerAt) {
-           throw Failure(Error{"", "", "bytes between the index and the end", "none"});
+           throw Failure(Error{"", "", "bytes between the index and the end", "no such bytes"});
          }
          readContent(record, index);
          recordsEnd = offset;
          for (std::size_t i = 0; i < index.size(); ++i) checkEntry(i);
          if (index.empty() && offset != firstRecord) {
-           throw Failure(Error{"", "", "bytes that belong to no record", "none"});
+           throw Failure(Error{"", "", "bytes that belong to no record", "no such bytes"});
          }
        });
     return true;
   }
 
-  /// An entry against the one before it. Whether the record is what it says is seen when it is read.
+  /// Compares an entry with the previous entry. The description of the record is checked when the record is
+  /// read.
   void checkEntry(std::size_t i) {
     const IndexEntry& entry = index[i];
     const auto wrong = [i](std::string found, std::string expected) {
@@ -250,23 +252,25 @@ struct TraceReader::Impl {
     const std::uint64_t lowest = i == 0 ? firstRecord : index[i - 1].offset + RecordHeader::kBytes;
     if ((i == 0 && entry.offset != firstRecord) || entry.offset < lowest || entry.offset > recordsEnd ||
         recordsEnd - entry.offset < RecordHeader::kBytes) {
-      wrong("a record at byte " + std::to_string(entry.offset), "records one after the other");
+      wrong("a record at byte " + std::to_string(entry.offset), "adjacent records");
     }
     const bool chunk = entry.kind == RecordKind::Chunk;
     if ((!chunk && entry.kind != RecordKind::Keyframe) || (entry.count != 0) != chunk) {
       wrong("a " + std::string(enumName(entry.kind)) + " of " + counted(entry.count, "event"),
-            /*id:chunk-events-keyframe*/ "a chunk of events or a keyframe without");
+            /*id:chunk-events-keyframe*/ "a chunk with events, or a keyframe without events");
     }
     const std::uint64_t sequence = i == 0 ? 1 : index[i - 1].lastSequence;
     const std::int64_t time = i == 0 ? 0 : index[i - 1].lastTime;
     if (entry.firstSequence < sequence || entry.lastSequence < entry.firstSequence ||
         entry.firstTime < time || entry.lastTime < entry.firstTime) {
-      wrong(/*id:sequence-numbers-times*/ "sequence numbers or times that go back", "ascending ones");
+      wrong(/*id:sequence-numbers-times*/ "sequence numbers or times that go back",
+            /*id:ascending-numbers-times*/ "ascending numbers and times");
     }
     eventCount += entry.count;
   }
 
-  /// Finds whole records from the front; what cannot be read ends the search and is a warning.
+  /// Finds complete records from the beginning. A record that cannot be read ends the search and gives a
+  /// warning.
   void scan() {
     std::uint64_t offset = firstRecord;
     bool complete = false;
@@ -289,13 +293,14 @@ struct TraceReader::Impl {
         }
         offset += RecordHeader::kBytes + found.storedBytes;
       }
-      warnings.push_back(error(bytePlace(offset), /*id:recording-not-ended*/ "a recording that was not ended",
-                               complete ? "its last bytes; nothing is lost"
-                                        : /*id:end-stands-before*/ "its end; what stands before is whole"));
+      warnings.push_back(error(bytePlace(offset), /*id:recording-not-ended*/ "a recording without its end",
+                               complete
+                                   ? "the last bytes; no event is lost"
+                                   : /*id:end-stands-before*/ "the end; all events before it are complete"));
     } catch (const Failure& failure) {
       warnings.push_back(
           error(bytePlace(offset), failure.error().found,
-                failure.error().expected + /*id:stands-before-whole*/ "; what stands before is whole"));
+                failure.error().expected + /*id:stands-before-whole*/ "; all events before it are complete"));
     }
     recordsEnd = offset;
   }
@@ -312,7 +317,7 @@ struct TraceReader::Impl {
                           found.lastSequence, found.firstTime, found.lastTime};
     if (said != entry || entry.offset + RecordHeader::kBytes + found.storedBytes != endOf(i)) {
       throw Failure(Error{"", "", /*id:record-index-not*/ "a record that the index does not describe",
-                          /*id:index-says*/ "what the index says"});
+                          /*id:index-says*/ "the record of the index"});
     }
     return record;
   }
@@ -340,8 +345,8 @@ struct TraceReader::Impl {
     const Event& first = events[events.size() - count];
     if (first.sequence != record.header.firstSequence || cursor.sequence != record.header.lastSequence ||
         first.time != record.header.firstTime || cursor.time != record.header.lastTime) {
-      throw Failure(Error{"", "", /*id:other-sequence-numbers*/ "other sequence numbers or times",
-                          /*id:those-header*/ "those of its header"});
+      throw Failure(Error{"", "", /*id:other-sequence-numbers*/ "events with other sequence numbers or times",
+                          /*id:those-header*/ "the values of the header"});
     }
   }
 
@@ -400,7 +405,8 @@ TraceFile TraceReader::readAll() {
   Impl& impl = *m_impl;
   TraceFile file{impl.header, {}, impl.warnings};
   MemoryBudget budget(impl.limits.memoryBytes);
-  // Room for all at once, within what a file of this size is likely to hold whatever its index says.
+  // Reserves memory for all events at once. The size of the file limits the number, because the index may be
+  // wrong.
   constexpr std::uint64_t kLikelyPerByte = 4;
   file.events.reserve(std::min(impl.eventCount, kLikelyPerByte * impl.source.size()));
   for (std::size_t i = 0; i < impl.index.size(); ++i) {

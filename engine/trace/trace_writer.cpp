@@ -18,14 +18,14 @@ struct TraceEncoder::Impl {
   std::vector<IndexEntry> index;
   ByteWriter chunk;
   EventCursor cursor;  ///< last event
-  RecordHeader open;   ///< of the chunk being filled; count 0: none
+  RecordHeader open;   ///< header of the unfinished chunk; count 0: no such chunk
   bool finished = false;
-  bool broken = false;  ///< output failed in the middle of something
+  bool broken = false;  ///< the output failed in the middle of a record
 
   void put(std::span<const std::uint8_t> bytes) {
     const bool wasBroken = std::exchange(broken, true);
     if (wasBroken)
-      throw Failure(Error{"", "", "a recording that failed before", "one that could be written"});
+      throw Failure(Error{"", "", "a recording that has failed", "a recording without an error"});
     output(bytes);
     broken = false;
     offset += bytes.size();
@@ -86,10 +86,10 @@ void TraceEncoder::append(const Event& event) {
     throw Failure(
         Error{"", "event " + std::to_string(event.sequence), std::move(found), std::move(expected)});
   };
-  if (impl.finished) refuse("an event after the end", "none");
+  if (impl.finished) refuse("an event after the end", "no more events");
   if (event.sequence == 0) refuse("sequence number 0", "numbers from 1");
   if (event.sequence < impl.cursor.sequence) {
-    refuse("a sequence number below the one before it", "at least " + std::to_string(impl.cursor.sequence));
+    refuse("a sequence number below the previous one", "at least " + std::to_string(impl.cursor.sequence));
   }
   if (event.time < impl.cursor.time) {
     refuse("a time of " + std::to_string(event.time), "at least " + std::to_string(impl.cursor.time));
@@ -98,7 +98,7 @@ void TraceEncoder::append(const Event& event) {
       impl.open.count != 0 && event.time - impl.open.firstTime >= impl.options.nanosecondsPerChunk;
   if (late) impl.endChunk();
 
-  // What is written of an event depends on the one before it in its chunk.
+  // The encoding of an event depends on the previous event in its chunk.
   EventCursor cursor = impl.open.count == 0 ? EventCursor{event.sequence, event.time} : impl.cursor;
   const std::size_t before = impl.chunk.bytes().size();
   encodeEvent(impl.chunk, cursor, event);

@@ -12,12 +12,12 @@
 namespace spanscope::workbench {
 namespace {
 
-/// Where the store lies too, so that what is measured is the disk that it is on.
+/// Returns a folder on the disk of the span store, so that the measurement uses this disk.
 std::filesystem::path scratchFolder() {
   try {
     return standardStoreFolder().parent_path();
   } catch (const Failure&) {
-    return {};  // experiments that need none do without
+    return {};  // only some experiments need the folder
   }
 }
 
@@ -26,7 +26,7 @@ std::vector<std::filesystem::path> publishedFolders() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
   const char* const named = std::getenv("SPANSCOPE_GOLDEN_DIR");
   if (named != nullptr && *named != '\0') folders.emplace_back(named);
-  // Beside a checkout that the program was started from.
+  // Beside a checkout from which the program was started.
   std::error_code error;
   const std::filesystem::path here = std::filesystem::current_path(error);
   if (!error) folders.push_back((here / ".." / "shared" / "golden").lexically_normal());
@@ -36,7 +36,7 @@ std::vector<std::filesystem::path> publishedFolders() {
 }  // namespace
 
 experiment::ExperimentModel experimentModelOf(ModelBundle& bundle, const run::SessionConfig& config) {
-  // What an experiment calls an empty cache is empty, and what a person keeps in tiers stays there.
+  // Without tiers, the cache of an experiment is really empty, and the user's stored blocks do not change.
   run::SessionConfig own = config;
   own.store = {};
   return {.name = bundle.name,

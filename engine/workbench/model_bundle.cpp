@@ -20,10 +20,10 @@ namespace spanscope::workbench {
 
 namespace {
 
-/// Seed of random weights: any fixed one does, but results of two runs should be comparable.
+/// Seed of random weights. The seed is fixed, so that results of two runs are comparable.
 constexpr std::uint64_t kShapeSeed = 1;
 
-/// Weights that are no longer given once a stop is requested, and that tell how many were.
+/// Weights that report progress and throw after a stop request.
 class WatchedWeights final : public model::WeightSource {
  public:
   WatchedWeights(const model::WeightSource& weights, const ModelOptions& options)
@@ -35,9 +35,9 @@ class WatchedWeights final : public model::WeightSource {
       throw Failure({.file = m_weights.name(),
                      .place = name,
                      .found = /*id:stop-while-loaded*/ "a stop during loading",
-                     .expected = "to be let finish"});
+                     .expected = "the end of the loading"});
     }
-    // Tied weights are asked for twice.
+    // Tied weights are requested twice.
     if (m_options.progress) m_options.progress(std::min(m_read++, m_all), m_all);
     return m_weights.get(name, rows, columns);
   }
@@ -58,14 +58,14 @@ ModelBundle::FileTimes filesOf(const model::WeightSource& weights) {
   ModelBundle::FileTimes times;
   for (const model::StoredTensor& tensor : weights.stored()) {
     if (times.contains(tensor.file)) continue;
-    std::error_code error;  // a file that has gone has no time, either time
+    std::error_code error;  // a deleted file has no time
     times.emplace(tensor.file, std::filesystem::last_write_time(tensor.file, error));
   }
   return times;
 }
 
-/// What tells the weights from others that differ in places which the fingerprint does not sample. It is
-/// rarely needed, so where it was not made while the weights were read, they are read again.
+/// Returns a hash that distinguishes weights which differ only in places that the fingerprint does not
+/// sample. The hash is rarely needed. If loading did not compute it, the weights are read again.
 std::string weightsDigest(ModelBundle& bundle) {
   if (!bundle.decoder->weightsDigest().empty() || bundle.checkpoint.isNothing())
     return bundle.decoder->weightsDigest();
@@ -73,8 +73,8 @@ std::string weightsDigest(ModelBundle& bundle) {
   if (filesOf(*weights) != bundle.weightFiles) {
     throw Failure({.file = weights->name(),
                    .place = {},
-                   .found = /*id:file-changed-since*/ "a file that was changed since the model was loaded",
-                   .expected = "the file as it was, to store spans of it: load the model again"});
+                   .found = /*id:file-changed-since*/ "a file that changed after the model was loaded",
+                   .expected = "the unchanged file, to store its spans; load the model again"});
   }
   bundle.decoder->readWeightsDigest(*weights);
   weights->requireUnchanged();
@@ -106,7 +106,7 @@ void addWeights(ModelBundle& bundle, const std::shared_ptr<const model::WeightSo
                                             .exact = options.exact,
                                             .arithmetic = options.arithmetic});
   const WatchedWeights watched(weights, options);
-  // Weights that were made say it all in their fingerprint.
+  // The fingerprint of random weights identifies them completely.
   const bool isRead = !bundle.checkpoint.isNothing();
   bundle.decoder = std::make_unique<model::Decoder>(
       bundle.config, watched, *bundle.backend,
@@ -205,7 +205,7 @@ ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::
 
 ModelBundle loadModelBundle(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                             const ModelOptions& options) {
-  // What is small is read first, so that most mistakes are found before the weights are touched.
+  // Small files are read first, so that most errors are found before the weights are read.
   ModelBundle bundle = describeModel(checkpoint, options.chat, options.context);
   addWeights(bundle, model::openWeights(checkpoint, bundle.config), backends, options);
   return bundle;
@@ -222,7 +222,7 @@ ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& b
 
 namespace {
 
-/// The model as traces name it: where it lies.
+/// The name of the model in traces: its path.
 std::string sourceOf(const ModelBundle& bundle) {
   if (bundle.checkpoint.isNothing()) return bundle.name;
   return bundle.checkpoint.path().string() + (bundle.adapter.empty() ? "" : " + " + bundle.adapter);
@@ -235,8 +235,7 @@ std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::Sessio
   const run::SessionConfig config = suited(wanted, bundle.device.kind);
   checkMemory(memoryNeed(bundle.config, bundle.weights, &config, bundle.device.kind.memory()),
               bundle.device.device);
-  // What outlives the program must not be taken for that of weights which differ in a place that was not
-  // sampled.
+  // Stored blocks must not match other weights that differ only in a place that was not sampled.
   const std::string fingerprint =
       bundle.fingerprint + (config.store.isOn() ? ";weights=" + weightsDigest(bundle) : "");
   return std::make_unique<run::Session>(config, *bundle.decoder, *bundle.backend, fingerprint,
@@ -285,8 +284,8 @@ MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmoun
                                    .heads = config.keyValueHeads,
                                    .headSize = config.headSize,
                                    .type = need.kvType});
-  // Residual, normed and kept rows; queries and what they gathered; keys and values; both halves of the
-  // activation; and the logits of one row, which are f32 everywhere.
+  // The sum has these parts: residual, normed and kept rows; queries and their attention results; keys and
+  // values; both halves of the activation. The logits of one row are always f32.
   const std::int64_t columns = 3 * hidden + 2 * queries + 2 * keys + 2 * inner;
   need.workspace =
       saturatedSum({saturatedProduct({session->rowsPerPass, columns, rules.ofActivation}),
@@ -300,9 +299,9 @@ void checkMemory(const MemoryNeed& need, const compute::Device& device) {
   if (need.blocks > 0) {
     found += ", " + gibibytes(need.pool()) + /*id:for-a-pool*/ " for a pool of " +
              counted(need.blocks, "block") + " in " + compute::nameOf(need.kvType) + " and " +
-             gibibytes(need.workspace) + " to work in";
+             gibibytes(need.workspace) + " of working memory";
   }
-  std::string expected = "at most the " + gibibytes(device.memoryBytes) + " of memory that it has";
+  std::string expected = "at most the " + gibibytes(device.memoryBytes) + " of its memory";
   const std::uint64_t other = saturatedSum({need.weights, need.workspace});
   if (need.blocks > 0 && need.blockBytes > 0 && other < device.memoryBytes) {
     expected +=

@@ -58,7 +58,7 @@ struct ModelBundle {
   using FileTimes = std::map<std::string, std::filesystem::file_time_type>;
   FileTimes weightFiles;         ///< when each file of weights was written; empty for a shape
   compute::ChosenDevice device;  ///< the device of `backend`
-  compute::Arithmetic arithmetic = compute::Arithmetic::F32;  ///< of the backend, if that is a processor's
+  compute::Arithmetic arithmetic = compute::Arithmetic::F32;  ///< of the backend, if it is a processor
   std::unique_ptr<compute::Backend> backend;  ///< null for a description without weights, like the decoder
   std::unique_ptr<model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape

@@ -13,7 +13,7 @@
 namespace spanscope::workbench {
 namespace {
 
-/// Between the names of a checkpoint and of its adapter.
+/// The text between the names of a checkpoint and its adapter.
 constexpr std::string_view kWith = " + ";
 
 std::string_view trimmed(std::string_view text) {
@@ -40,7 +40,8 @@ std::string modelNameOf(const RunSettings& settings) {
 bool meansModel(std::string_view wanted, std::string_view loaded) {
   const std::string_view own = loaded.substr(0, loaded.find(kWith));
   const std::string_view name = wanted.substr(wanted.rfind('/') + 1);
-  // A path names a checkpoint as the window does: without ".gguf", and by the folder of a snapshot.
+  // The name of a path is the name in the window: without ".gguf", and for a snapshot the name of its model's
+  // folder.
   return wanted.empty() || name == loaded || name == own ||
          (!name.empty() && checkpoint::Checkpoint(std::string(wanted)).name() == own);
 }

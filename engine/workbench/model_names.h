@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the models that a query names, and whether they are the running model. Open this file when a model
-// name is reported as different.
+// Compares the model names of a query with the running model. Open this file when a model name is wrongly
+// reported as different.
 #pragma once
 
 #include "engine/query/query.h"

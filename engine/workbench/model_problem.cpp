@@ -59,7 +59,7 @@ std::string guessedTemplate(const RunSettings& settings) {
     const std::optional<text::FoundChatTemplate> found = text::matchChatTemplate(source.text);
     if (found && found->match == text::TemplateMatch::Markers) return found->chat->name;
   } catch (const Failure&) {
-    // modelProblem() says so.
+    // modelProblem() reports this error.
   }
   return {};
 }
@@ -77,7 +77,7 @@ std::string baseOf(const std::filesystem::path& directory) {
                                   });
 }
 
-/// Whether every pair is of a matrix of the model, and the model's last layer has some.
+/// Whether every pair fits a matrix of the model, and the model's last layer has pairs.
 bool fits(const model::Adapter& adapter, const model::ModelConfig& config) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> shapes;
   for (const model::NamedTensor& tensor : model::tensorsOf(config))
@@ -112,7 +112,7 @@ std::optional<OfferedAdapter> offeredAdapter(const model::ModelConfig& config) {
         return OfferedAdapter{.directory = folder, .base = baseOf(folder)};
     }
   } catch (const Failure&) {
-    // A program without its resources, or with damaged ones, offers nothing.
+    // A program with missing or damaged resources offers no adapter.
   }
   return std::nullopt;
 }

@@ -10,9 +10,9 @@
 namespace spanscope::workbench {
 namespace {
 
-// Fills in parameters of a query that is written for others, who may fill in the rest.
+// Fills in parameters of an exported query. The receiver may fill in the others.
 
-/// The field where the parameter stands as a number takes this value.
+/// Sets the number field that has the parameter to this value.
 void setNumber(query::Node& root, const query::ParameterUse& use, bool asParameter) {
   query::Node* node = query::nodeAt(root, use.node);
   if (node == nullptr) return;
@@ -73,7 +73,7 @@ void refuseSugar(const query::Node& query, std::vector<Diagnostic>& problems) {
     Diagnostic& problem = problems.emplace_back();
     problem.pointer = path;
     problem.found = std::string("an operator \"") + query::operatorName(node) + "\"";
-    problem.expected = /*id:servers-know-put*/ "one that servers know: put the text itself there";
+    problem.expected = /*id:servers-know-put*/ "an operator that servers know; write the text itself there";
   });
 }
 
@@ -94,7 +94,7 @@ query::Node PipelineResult::takeQuery() {
   return std::move(*m_queries[last - 1]);
 }
 
-/// One query on its way.
+/// One query in progress through the stages.
 class Pipeline {
  public:
   explicit Pipeline(PipelineInput input) : m_input(std::move(input)) {}
@@ -111,7 +111,7 @@ class Pipeline {
   }
 
  private:
-  /// False: it ends here.
+  /// Returns false if the pipeline ends here.
   bool pass(Stage stage) {
     switch (stage) {
       case Stage::Read:
@@ -142,7 +142,7 @@ class Pipeline {
     return false;
   }
 
-  /// At the place in the text of its node or, for a field, of the node around it.
+  /// Sets the position in the text: the position of its node or, for a field, of the node around it.
   void add(Diagnostic diagnostic) {
     if (diagnostic.position.line == 0) {
       if (const auto range = rangeAround(diagnostic.pointer, m_result.sources)) {
@@ -159,7 +159,7 @@ class Pipeline {
     return endAs(PipelineEnd::Problem);
   }
 
-  /// A node that is given needs no reading.
+  /// A given node does not need the read stage.
   bool take() {
     auto* node = std::get_if<query::Node>(&m_input.source);
     if (node == nullptr || m_result.m_passed > 0) return node != nullptr;

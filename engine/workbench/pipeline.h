@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs the stages from a written query to its plan. There is no other way to a plan. The caller chooses the
-// last stage, and the rights of each stage. All problems are in one list, each with its place. Open this file
-// to add a stage.
+// Runs the stages from a written query to its plan. Every plan is made here. The caller chooses the last
+// stage, and the rights of each stage. All problems are in one list, each with its place. Open this file to
+// add a stage.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -45,7 +45,7 @@ using QuerySource = std::variant<std::string_view, query::Node>;
 struct PipelineInput {
   QuerySource source;
   query::QueryForm form = query::QueryForm::Json;  ///< of the text
-  /// The first stage to run. A node that has already passed the earlier stages is not changed by them again.
+  /// The first stage to run. Earlier stages do not change a node that already passed them.
   Stage from = Stage::Read;
 
   std::map<std::string, std::string> parameters{};          ///< values by name

@@ -11,8 +11,8 @@
 namespace spanscope::workbench {
 namespace {
 
-/// All are named from the folder of the program, so that an installation may be moved as a whole, and no
-/// program has a path of the machine in it that it was built on. The folder of a build has links there.
+/// All paths are relative to the folder of the program. An installation can therefore be moved, and no
+/// program contains a path of the build machine. A build folder has links at these paths.
 std::vector<std::filesystem::path> candidates() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -30,7 +30,7 @@ std::filesystem::path findResources() {
   for (const std::filesystem::path& place : candidates()) {
     std::error_code error;
     if (std::filesystem::is_directory(place / "models", error)) {
-      // What a person reads is the folder itself, not a link to it.
+      // The user sees the path of the folder itself, not of a link to it.
       const std::filesystem::path folder = std::filesystem::canonical(place, error);
       return error ? place : folder;
     }
@@ -46,7 +46,8 @@ std::filesystem::path findResources() {
 }  // namespace
 
 std::filesystem::path resourceDirectory() {
-  // A program's resources do not move while it runs, and every key that is typed asks for them.
+  // The result is kept, because every typed key needs the folder and resources do not move while the program
+  // runs.
   static const std::filesystem::path found = findResources();
   return found;
 }

@@ -32,7 +32,7 @@ class SessionSummarizer final : public retrieve::Summarizer {
                                      std::stop_token stop) override;
 
  private:
-  /// Drops all events: summaries are not runs of the person, so nobody sees their events.
+  /// Drops all events, because summaries are not runs of the user.
   class NoEvents final : public trace::Sink {
    public:
     std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload) override { return ++m_count; }
@@ -51,7 +51,7 @@ namespace {
 using query::Node;
 
 constexpr std::int32_t kMaxTokens = 96;
-/// Of the session's cache: enough for the groups of a call, of fragments of the usual size.
+/// Blocks of the session's cache: enough for the groups of a call with chunks of the usual size.
 constexpr std::int32_t kBlocks = 1024;
 constexpr const char* kTask = "Write a short summary of the texts. Keep names, places, numbers and dates.";
 
@@ -59,7 +59,7 @@ Node message(query::Role role, std::string text) {
   return {query::Message{.role = role, .text = std::move(text)}};
 }
 
-/// What is asked of one group: the texts do not see each other.
+/// Returns the prompt of one group. The texts do not attend to each other.
 Node promptOf(const std::vector<std::string>& texts) {
   query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
   for (const std::string& text : texts) plus.children.push_back(message(query::Role::User, text));
@@ -109,7 +109,7 @@ std::vector<std::string> SessionSummarizer::summarize(std::span<const std::vecto
     throw Failure({{},
                    "summaries",
                    counted(summaries.size(), "answer"),
-                   std::to_string(groups.size()) + ", one a group"});
+                   std::to_string(groups.size()) + ", one for each group"});
   }
   return summaries;
 }

@@ -26,7 +26,7 @@ std::string usualPolicyOf(const document::RunSettings& settings) {
         (!settings.adapter.empty() && model::Adapter::open(settings.adapter).blockAttention());
     if (!isTrained) return policy::Choice(policy::policyForAnyCheckpoint()).name();
   } catch (const Failure&) {
-    // The run says what is wrong with it.
+    // The run reports the error.
   }
   return standardPolicy();
 }
@@ -41,7 +41,8 @@ std::filesystem::path standardStoreFolder() {
   std::filesystem::path caches = absolute("XDG_CACHE_HOME");
   if (caches.empty() && !absolute("HOME").empty()) caches = absolute("HOME") / ".cache";
   if (caches.empty())
-    throw Failure(errorAt("span store", "neither XDG_CACHE_HOME nor HOME", "a folder for caches"));
+    throw Failure(errorAt("span store", "no variable XDG_CACHE_HOME or HOME with an absolute path",
+                          "a folder for caches"));
   return caches / "spanscope" / "spans";
 }
 

@@ -14,7 +14,7 @@ namespace spanscope::workbench {
 
 namespace {
 
-/// A value with its name and what people read of it.
+/// A value with its name and its label.
 template <class T>
 struct Named {
   T value;
@@ -23,14 +23,14 @@ struct Named {
 };
 
 constexpr std::array<Named<plan::OutputForm>, 2> kOutputForms = {
-    {{plan::OutputForm::Recomputed, "anew", tr("computed anew")},
+    {{plan::OutputForm::Recomputed, "anew", tr("recomputed")},
      {plan::OutputForm::Reused, "reused", tr("reused (approximate)")}}};
 
 constexpr std::array<Named<plan::LocalityShape>, 2> kLocalityShapes = {
     {{plan::LocalityShape::Tree, "tree", tr("levels until one judge is left")},
      {plan::LocalityShape::MapReduce, "map-reduce", tr("one level, then one judge of all")}}};
 
-/// The types that the cache can hold, beside the one that suits the device.
+/// The types of the cache, in addition to the one that suits the device.
 constexpr std::array kKvTypes = {compute::DType::F32, compute::DType::BF16};
 
 /// In the order of layout::layouts().

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The possible names of settings, taken from the tables of the things that they choose.
-// Describes each setting once. Documents, the settings dock, the options of the command line and the identity
-// of a session are made from these descriptions.
+// Describes each setting once, with its possible names. Documents, the settings panel, the options of the
+// command line and the identity of a session are made from these descriptions.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -23,14 +22,13 @@ namespace spanscope::workbench {
 
 struct RunSettings;
 
-/// Marks a text for people; it is translated where it is shown. lupdate finds such texts by this function's
-/// name; their context is this namespace.
+/// Marks a text for the user. The text is translated where it is shown. The program lupdate finds such texts
+/// by the name of this function. Their context is this namespace.
 constexpr const char* tr(const char* text) {
   return text;
 }
 
-/// What must be renewed when a setting changes. A change also affects everything that comes later in this
-/// list.
+/// The first thing that a change of a setting affects. The change also affects everything later in this list.
 enum class SettingEffect : std::uint8_t {
   Model,      ///< the checkpoint is loaded again, and a new session begins
   Session,    ///< a new session begins, with an empty cache
@@ -41,7 +39,7 @@ enum class SettingEffect : std::uint8_t {
   Window,     ///< only what the window does
 };
 
-/// The group in which the dock shows the setting.
+/// The group in which the settings panel shows the setting.
 enum class SettingGroup : std::uint8_t { Model, Cache, Run, Locality, Retrieval, Recording };
 
 /// Whole numbers, both ends included.
@@ -70,7 +68,7 @@ enum class TextKind : std::uint8_t {
   Name,
 };
 
-/// The row of a setting in the dock.
+/// The row of a setting in the settings panel.
 struct SettingRow {
   SettingGroup group = SettingGroup::Run;
   int place = 0;           ///< in its group; settings with the same place are in the order of the list
@@ -116,12 +114,15 @@ struct Setting {
   SettingOption option{};
 };
 
-/// Whether a setting may have this name: one of its choices; for a device also a kind with a number,
-/// "cuda:1"; for a policy also a policy with values, "link(64)". No list contains numbers of devices, because
-/// only the machine knows how many devices of a kind there are.
+/// Whether a setting may have this name:
+/// - one of its choices,
+/// - for a device also a kind with a number, "cuda:1",
+/// - for a policy also a policy with values, "link(64)".
+///
+/// No list contains numbers of devices, because only the machine knows how many devices of a kind there are.
 bool mayBe(const Setting& setting, std::string_view name);
 
-/// What was expected, if the name is invalid but begins like a valid one, e.g. which values a policy has.
+/// The expected form if the name is invalid but begins like a valid one, e.g. the values of a policy.
 /// Otherwise empty.
 std::string expectedBeside(const Setting& setting, std::string_view name);
 

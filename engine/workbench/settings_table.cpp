@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is said of each setting.
+// The descriptions of all settings.
 #include "engine/cache/kv_cache.h"
 #include "engine/compute/backends.h"
 #include "engine/retrieve/chunker.h"
@@ -85,10 +85,10 @@ const std::vector<Setting>& runSettings() {
        .onlyWhereChosen = true,
        .row = {.group = Group::Model,
                .place = 1,
-               .label = tr("Stands for"),
+               .label = tr("Also accepts"),
                .help = tr("Model names in queries that this checkpoint runs without a warning, separated by "
                           "commas. “Run here” adds to this list."),
-               .title = tr("Stands for"),
+               .title = tr("Also accepts"),
                .example = tr("no other model")}},
       {.key = "server",
        .name = "server",
@@ -124,8 +124,10 @@ const std::vector<Setting>& runSettings() {
        .onlyWhereChosen = true,
        .row = {.group = Group::Cache,
                .label = tr("Layout"),
-               .help = tr("Layout of prompts: the exact text of the chat template, or with padding, "
-                          "delimiters and truncated answers for servers with span support")},
+               .help =
+                   tr("Layout of prompts: the exact text of the chat template, or a layout for servers with "
+                      "span support. Such a layout adds padding and delimiters, or also truncates "
+                      "answers.")},
        .option = {.name = "--layout", .help = "Layout of prompts"}},
       {.key = "seed",
        .name = "seed",
@@ -208,9 +210,10 @@ const std::vector<Setting>& runSettings() {
                .label = tr("Device"),
                .help = tr("Device for computation. “spanq devices” lists all devices.")},
        .option = {.name = "--device",
-                  .help = "Device that computes: auto (first usable device), cpu, cuda (the first "
-                          "NVIDIA GPU) or one of several by its number, e.g. cuda:1; \"spanq devices\" lists "
-                          "them"}},
+                  .help =
+                      "Device that computes: auto (first usable device), cpu, cuda (first "
+                      "NVIDIA GPU), or one by its number, e.g. cuda:1. The command \"spanq devices\" lists "
+                      "all devices"}},
       {.key = "exact",
        .name = "exact",
        .member = &RunSettings::exact,
@@ -223,8 +226,8 @@ const std::vector<Setting>& runSettings() {
            },
        .row = {.group = Group::Model,
                .label = tr("Bit-identical results on a GPU"),
-               .help = tr("The result of a token does not depend on other tokens of a forward pass, so a "
-                          "reused block has the bits of a recomputed one. The processor always computes in "
+               .help = tr("The result of a token does not depend on other tokens of a forward pass. A reused "
+                          "block then has the bits of a recomputed block. The processor always computes in "
                           "this way. A GPU takes longer.")},
        .option = {.name = "--exact",
                   .help = "Give every token the same bits on a GPU, whatever is computed with it. This takes "
@@ -252,7 +255,7 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Model,
        .range = {0, compute::kMostThreads},
        .row = {.group = Group::Model, .label = tr("Threads"), .least = tr("one per core")},
-       .option = {.name = "--threads", .help = "Threads; 0: one per core; max 8 per core"}},
+       .option = {.name = "--threads", .help = "Threads, max 8 per core; 0: one per core"}},
       {.key = "max_tokens",
        .name = "maxTokens",
        .member = &RunSettings::maxTokens,
@@ -290,8 +293,8 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
        .row = {.group = Group::Recording,
                .label = tr("Detail"),
-               .help = tr("The answer: for each of its tokens the documents by layer and head, and the "
-                          "blocks as the mean of all heads. Maps of one layer and head are computed from "
+               .help = tr("Each answer token gets the documents by layer and head, and the blocks as the "
+                          "mean of all heads. Maps of one layer and head are computed from "
                           "this on request, so the last choice is rarely needed.")},
        .option = {.name = "--attention", .help = "Tokens whose attention is recorded", .needs = "--observe"}},
       {.key = "every_token",
@@ -347,7 +350,7 @@ const std::vector<Setting>& runSettings() {
                .label = tr("Inner answers"),
                .help = tr("How the answer of an inner generate node enters the outer prompt")},
        .option = {.name = "--output-form",
-                  .help = "Keys and values of such an output: recomputed (anew) or reused (approximate)"}},
+                  .help = "Keys and values of such an output: recomputed, or reused (approximate)"}},
       {.key = "locality",
        .name = "locality",
        .member = &RunSettings::locality,
@@ -355,8 +358,9 @@ const std::vector<Setting>& runSettings() {
        .range = {0, kMostEntries},
        .row = {.group = Group::Locality,
                .label = tr("Entries a judge"),
-               .help = tr("Split a judge of many candidates into judges of at most N, if a plus says that "
-                          "their order does not matter. This changes what each judge reads."),
+               .help = tr(
+                   "Split a judge of many candidates into judges of at most N. A plus must say that the "
+                   "order of the candidates does not matter. This changes what each judge reads."),
                .least = tr("off"),
                .range = WholeRange{1, kMostEntries}},
        .option = {.name = "--locality",
@@ -372,7 +376,7 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Locality, .label = tr("Shape")},
        .option = {.name = "--locality-shape",
                   .help = "Levels of judges until one is left (tree), or one level and then one judge of all "
-                          "answers (map-reduce; documents are judged in groups, too)",
+                          "answers (map-reduce). With map-reduce, documents are judged in groups, too",
                   .needs = "--locality"}},
       {.key = "reduce_prompt",
        .name = "reducePrompt",
@@ -381,7 +385,7 @@ const std::vector<Setting>& runSettings() {
        .isLong = true,
        .isUsed = [](const RunSettings& settings) { return settings.hasPlies(); },
        .row = {.group = Group::Locality,
-               .label = tr("Later plies"),
+               .label = tr("Later levels"),
                .help = tr("Question of the later levels"),
                .example = tr("the same question")},
        .option = {.name = "--reduce-prompt",
@@ -408,8 +412,8 @@ const std::vector<Setting>& runSettings() {
                .help = tr("auto: by vectors if an augment names the embedding model, else by shared words")},
        .option = {.name = "--rank",
                   .help = "Ranking of fragments: by shared words (lexical, BM25), by vectors of the model "
-                          "(embedding), by both (hybrid), or by vectors if the augment's embedding_model "
-                          "names the model, else by words (auto)"}},
+                          "(embedding) or by both (hybrid). With auto: by vectors if the augment's "
+                          "embedding_model names the model, else by words"}},
       {.key = "chunk",
        .name = "chunk",
        .member = &RunSettings::chunk,

@@ -21,11 +21,11 @@ using experiment::SpeedSample;
 
 constexpr std::uintmax_t kMostBytes = 1U << 20U;
 constexpr std::size_t kMostPaces = 256;
-constexpr std::int64_t kMostPromptTokens = 50'000;  ///< more are halved
+constexpr std::int64_t kMostPromptTokens = 50'000;  ///< larger numbers are halved
 constexpr std::int64_t kMostGeneratedTokens = 2'000;
 
-/// Model, device, threads, exactness and arithmetic. Empty: the model has no place, so that nothing is known
-/// of it.
+/// Returns model, device, threads, exactness and arithmetic as a key. Empty: the model has no path, so its
+/// speed is not known.
 std::string keyOf(const RunSettings& settings) {
   try {
     const RunSettings identity = modelIdentityOf(settings);
@@ -81,7 +81,7 @@ void SpeedRecords::note(const RunSettings& settings, const SpeedSample& sample) 
   read(m_paces);
   if (!m_paces.contains(key) && m_paces.size() >= kMostPaces) return;
   SpeedSample& pace = m_paces[key];
-  // So that what is new counts for at least half.
+  // Old measurements are reduced so that the new one counts for at least half.
   bound(pace.promptTokens, pace.promptSeconds, std::max(sample.promptTokens, kMostPromptTokens / 2));
   bound(pace.generatedTokens, pace.generatedSeconds,
         std::max(sample.generatedTokens, kMostGeneratedTokens / 2));
@@ -91,7 +91,7 @@ void SpeedRecords::note(const RunSettings& settings, const SpeedSample& sample) 
   write();
 }
 
-/// With the mutex locked. Another program may have written since.
+/// The mutex must be locked. Another program may have written the file since the last read.
 void SpeedRecords::read(Paces& into) const {
   if (m_file.empty()) return;
   std::error_code error;

@@ -36,7 +36,7 @@ TemplateFacts templateFacts(const checkpoint::Checkpoint& checkpoint) {
   try {
     facts.source = text::templateSource(checkpoint);
     facts.found = text::matchChatTemplate(facts.source->text);
-    if (!facts.found) facts.problem = "its template is not known";
+    if (!facts.found) facts.problem = "the chat template is not known";
   } catch (const Failure& failure) {
     facts.problem = failure.error().message();
   }

@@ -27,8 +27,8 @@ struct TemplateFacts {
   std::string problem;                           ///< the reason why nothing was found
   std::unique_ptr<text::Tokenizer> tokenizer;    ///< null: unreadable
   std::string tokenizerProblem;                  ///< the reason
-  /// The most likely first. Templates with all pieces come first, those with the most pieces before others.
-  /// Templates that the tokenizer cannot write come last.
+  /// Templates with all pieces come first, and templates with more pieces before others. Templates that the
+  /// tokenizer cannot write come last.
   std::vector<TemplateCandidate> candidates;
 };
 

@@ -44,7 +44,7 @@ std::size_t checkedBytes(const char* what, std::int64_t a, std::int64_t b, std::
   std::size_t product = 1;
   for (const std::int64_t factor : {a, b, c, d}) {
     if (factor < 0) {
-      throw Failure(Error{"", what, "a size of " + std::to_string(factor), "a size that is not negative"});
+      throw Failure(Error{"", what, "a size of " + std::to_string(factor), "a size of 0 or more"});
     }
     if (factor != 0 && product > kLargestProduct / static_cast<std::size_t>(factor)) {
       throw Failure(Error{"", what,

@@ -68,7 +68,7 @@ struct Scratch {
   float* end;
 };
 
-/// Everything a thread needs to work on one run and one key head.
+/// The data with which a thread computes one run and one key head.
 template <class Element>
 class HeadWorker {
  public:
@@ -235,7 +235,7 @@ class HeadWorker {
     return sum;
   }
 
-  /// By virtual block of a range; null where all are read.
+  /// By virtual block of a range. Null if all blocks are read.
   const std::uint8_t* chosenOf(const PlannedRange& range) const {
     if (m_run.mostBlocks == 0) return nullptr;
     return m_chosen.data() + m_firstChosen[static_cast<std::size_t>(&range - m_run.ranges.data())];
@@ -278,7 +278,7 @@ class HeadWorker {
     }
   }
 
-  /// Scores of keys in the tile that lie in no piece give no weight.
+  /// Gives no weight to keys of the tile that are in no piece.
   void blankGaps(std::int64_t first, std::int64_t last, std::int64_t keys) {
     if (m_run.mostBlocks != 0) blankOutside(first, last, keys);
   }
@@ -386,8 +386,8 @@ class HeadWorker {
     }
   }
 
-  /// Scores a tile of ranges from `index` on, which is left at the first that does not fit in it. Returns the
-  /// keys of the tile.
+  /// Scores a tile of ranges from `index` on. Leaves `index` at the first range that does not fit in the
+  /// tile. Returns the keys of the tile.
   std::int64_t scoreShortRanges(std::size_t& index, std::size_t end, std::int64_t firstRow,
                                 std::int64_t rowCount) {
     const std::int64_t queries = rowCount * m_group;
@@ -396,7 +396,7 @@ class HeadWorker {
     for (; index < end && at + m_run.ranges[index].keys() <= kMostTileKeys; ++index) {
       const PlannedRange& range = m_run.ranges[index];
       const std::size_t first = m_pieces.count();
-      // Later rows attend to fewer keys of it.
+      // Later rows attend to fewer keys of this range.
       if (range.keys() > 0 && m_run.start(range, firstRow) < range.end) {
         m_pieces.add(m_tiles, range.blocks, range.begin, range.end, at, m_parts, chosenOf(range));
       }
@@ -408,8 +408,8 @@ class HeadWorker {
     return at;
   }
 
-  /// Gives no weight to keys of the tile that are before the row's window, for its queries from `query` on.
-  /// The keys are those of ranges first … end − 1. Returns whether there are others.
+  /// Gives no weight to keys of the tile before the row's window, for the row's queries from `query` on. The
+  /// keys are those of ranges first … end − 1. Returns whether the tile has other keys.
   bool blankBefore(std::size_t first, std::size_t end, std::int64_t row, std::int64_t query) {
     bool sees = false;
     std::int64_t at = 0;
@@ -425,8 +425,8 @@ class HeadWorker {
     return sees;
   }
 
-  /// Adds scores and values of a tile's m_pieces to the results of queries first … end − 1. Member m_seen
-  /// describes what their rows read of it.
+  /// Adds scores and values of a tile's m_pieces to the results of queries first … end − 1. m_seen has the
+  /// keys of the tile that the rows of these queries read.
   void takeTile(std::int64_t first, std::int64_t end) {
     const auto forRows = [&](const auto& visit) {
       std::int64_t query = first;
@@ -496,12 +496,12 @@ class HeadWorker {
     m_scratch.total[query] = decayed + hn::GetLane(hn::SumOfLanes(d, sum));
   }
 
-  /// Joins the result of a stretch to those before it.
+  /// Joins the result of a stretch to the earlier results.
   void merge(std::int64_t queries, const float* maxima, const float* totals, const float* allSums) {
     const FloatTag d;
     for (std::int64_t query = 0; query < queries; ++query) {
       const float maximum = maxima[query];
-      if (maximum == kNone) continue;  // the row reads no key of it
+      if (maximum == kNone) continue;  // the row reads no key of this stretch
       const float before = m_scratch.mergedMaximum[query];
       float* merged = m_scratch.merged + query * m_scratch.sumStride;
       const float* sums = allSums + query * m_scratch.sumStride;

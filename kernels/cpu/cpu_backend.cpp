@@ -379,7 +379,8 @@ void useInstructionSet(std::string_view name) {
     names += (names.empty() ? "" : ", ") + std::string(set.name);
   }
   use(0);
-  throw Failure(Error{"", "instruction set", '"' + std::string(name) + '"', "one that is here: " + names});
+  throw Failure(
+      Error{"", "instruction set", '"' + std::string(name) + '"', "one of the available sets: " + names});
 }
 
 }  // namespace spanscope::cpu

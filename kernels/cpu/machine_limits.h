@@ -14,7 +14,8 @@ namespace spanscope::cpu {
 
 struct MachineLimits {
   double flops = 0;           ///< f32 floating-point operations per second; a multiply-add counts as two
-  double bf16Flops = 0;       ///< the same by pairs of bf16 elements; 0: the processor has none
+  double bf16Flops = 0;       ///< the same by pairs of bf16 elements; 0: the processor has no such
+                              ///< instructions
   double byteOperations = 0;  ///< the same by bytes
   double readBytes = 0;       ///< bytes per second that all threads together read from memory
 };
@@ -39,7 +40,7 @@ class MachineMeter {
 
   int threads() const { return m_pool.size(); }
   double sampleFlops();           ///< takes about 10 ms
-  double sampleBf16Flops();       ///< the same; 0: there are none
+  double sampleBf16Flops();       ///< the same; 0: the processor has no such instructions
   double sampleByteOperations();  ///< the same
   double sampleReadBytes();       ///< takes about 20 ms
 

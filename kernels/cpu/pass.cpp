@@ -66,7 +66,8 @@ std::span<const std::int32_t> CpuPass::rows(compute::RowList list) const {
 }
 
 void CpuPass::narrow(std::span<const float> scores, RotaryCache& cache) {
-  if (!m_wide) throw Failure(Error{"", "narrowing a pass", "one that has no rows to lose", "narrowings"});
+  if (!m_wide)
+    throw Failure(Error{"", "narrowing a pass", "a pass without further narrowings", "narrowings"});
   m_chosenRows = m_wide->narrowing.step(scores);
   const compute::PassInputs& inputs = m_wide->narrowing.inputs();
   m_tokens = inputs.tokens;

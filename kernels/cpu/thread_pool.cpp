@@ -81,9 +81,9 @@ std::string ThreadPool::shortfall() const {
   if (size() == m_asked) return {};
   const std::string fewer = counted(size(), "thread") + " instead of " + std::to_string(m_asked) + ": ";
   if (size() < m_tried)
-    return fewer + /*id:too-few-threads-started*/ "the system could not start as many" + limitsText();
+    return fewer + /*id:too-few-threads-started*/ "the system could not start more threads" + limitsText();
   return fewer + "more than " + std::to_string(kMostThreadsACore) +
-         /*id:threads-only-wait*/ " a core only wait for each other";
+         /*id:threads-only-wait*/ " threads per core only wait for each other";
 }
 
 /// Ends the workers beyond `left`. They sleep without a job, and are woken up for this.
@@ -136,7 +136,7 @@ void ThreadPool::awaitThreads(Clock::time_point begin) {
   const Clock::time_point worked = Clock::now();
   while (!isDone()) std::this_thread::yield();
   const Clock::time_point end = Clock::now();
-  // The wait for a thread on its last tile lasts at most as long as the caller's own tiles took.
+  // The wait for a thread's last tile takes at most as long as the caller's own tiles.
   if (end - worked < kPatience || end - worked < worked - begin) return;
   m_aloneUntil = end + m_alone;
   m_alone = std::min<Clock::duration>(kMostAlone, 2 * m_alone);

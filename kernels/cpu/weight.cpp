@@ -87,7 +87,7 @@ void packPairs(const PanelSource& source, std::int64_t panel, std::uint32_t* out
 }
 
 /// Packs the words of a bf16 panel. For each k, the lower halves have features of the first half of the
-/// width. The upper halves have those of the second half.
+/// width. The upper halves have the features of the second half.
 void packInterleaved(const PanelSource& source, std::int64_t panel, std::uint32_t* out) {
   const std::int64_t half = source.width / 2;
   const std::int64_t first = panel * source.width;

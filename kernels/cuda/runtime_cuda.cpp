@@ -68,7 +68,7 @@ int deviceCount() {
   // Without a driver, the call below reports a driver that is too old.
   int driver = 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-  if (driver == 0) throw Failure(errorAt("CUDA", "no driver for NVIDIA cards", "one"));
+  if (driver == 0) throw Failure(errorAt("CUDA", "no driver for NVIDIA GPUs", "one"));
   int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
   return count;
@@ -262,13 +262,13 @@ void copy(const Stream::State& stream, void* target, const void* source, std::si
 }  // namespace
 
 void Stream::copyToDevice(void* target, const void* source, std::size_t bytes) {
-  copy(*m_state, target, source, bytes, cudaMemcpyHostToDevice, "to the card");
+  copy(*m_state, target, source, bytes, cudaMemcpyHostToDevice, "to the GPU");
 }
 void Stream::copyToHost(void* target, const void* source, std::size_t bytes) {
-  copy(*m_state, target, source, bytes, cudaMemcpyDeviceToHost, "from the card");
+  copy(*m_state, target, source, bytes, cudaMemcpyDeviceToHost, "from the GPU");
 }
 void Stream::copyOnDevice(void* target, const void* source, std::size_t bytes) {
-  copy(*m_state, target, source, bytes, cudaMemcpyDeviceToDevice, "on the card");
+  copy(*m_state, target, source, bytes, cudaMemcpyDeviceToDevice, "on the GPU");
 }
 
 void Stream::fill(void* target, std::uint8_t value, std::size_t bytes) {

@@ -26,7 +26,7 @@ QList<QKeySequence> sequences(const QStringList& portable) {
   return keys;
 }
 
-/// Spin boxes and editable combo boxes put the focus on their line edit or answer for it.
+/// Spin boxes and editable combo boxes give the focus to their line edit, or handle its keys.
 bool isTextField(const QWidget* widget) {
   if (widget == nullptr) return false;
   if (qobject_cast<const QLineEdit*>(widget) != nullptr ||
@@ -39,7 +39,8 @@ bool isTextField(const QWidget* widget) {
   return combo != nullptr && combo->isEditable();
 }
 
-/// A key that types, moves or deletes in a text: without Ctrl, Alt or Meta, and no function key.
+/// Whether the key types, moves or deletes in a text: a key without Ctrl, Alt or Meta that is not a function
+/// key.
 bool belongsToText(const QKeyEvent& key) {
   if ((key.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) != 0) return false;
   return !(key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35) && key.key() != Qt::Key_Escape;
@@ -67,7 +68,7 @@ CommandActions::CommandActions(QWidget* window) : QObject(window) {
     } else {
       action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     }
-    // The window's own menu roles are by id; Qt would guess them from the text.
+    // The window sets menu roles by id. Qt would guess roles from the text.
     action->setMenuRole(QAction::NoRole);
     connect(action, &QAction::triggered, this, [this, id = info.id] { Q_EMIT triggered(id); });
     m_actions.insert(info.id, action);
@@ -108,7 +109,7 @@ QList<QAction*> CommandActions::actions(CommandCategory category) const {
 
 bool CommandActions::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride && isTextField(QApplication::focusWidget())) {
-    // An accepted override reaches the text field as an ordinary key press.
+    // If the override is accepted, the text field gets an ordinary key press.
     const auto* key = static_cast<QKeyEvent*>(event);
     if (belongsToText(*key)) {
       event->accept();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command table as actions, which menus, buttons and keys trigger.
-// The keys of commands: those of the table, except where a person has changed them in the settings.
-// What commands do, and when they can. The window and the canvas each keep rows for the commands that they
-// carry out. The names, help and keys of commands are in command_table.h, under the same ids.
+// Keys, actions and handlers of the commands in command_table.h, under the ids of that table.
+// Menus, buttons and keys trigger the actions. Handlers say what commands do, and when they can do something.
+// The window and the canvas each have a list of handlers.
 #pragma once
 
 #include "ui/commands/command_table.h"
@@ -20,16 +19,16 @@ class QSettings;
 
 namespace spanscope::ui {
 
+/// The keys of commands: the keys of the table, except where the user has changed them in the settings.
 class KeyBindings {
  public:
   /// The keys of the table.
   KeyBindings() = default;
-  /// The keys of the table, except where the settings hold others under "keys/ID". Texts in the settings that
-  /// are no keys are left out.
+  /// The keys of the table, except where the settings have others under "keys/ID". Ignores texts in the
+  /// settings that are not keys.
   explicit KeyBindings(const QSettings& settings);
 
-  /// The keys of a command as portable key sequences, of which the first is shown; empty: the command has no
-  /// keys.
+  /// The keys of a command as portable key sequences. Menus show the first. Empty: the command has no keys.
   QStringList keys(const CommandInfo& info) const;
   /// Whether the command has other keys than in the table.
   bool isChanged(const CommandInfo& info) const;
@@ -38,12 +37,11 @@ class KeyBindings {
   void set(const CommandInfo& info, const QStringList& keys);
   void reset(const CommandInfo& info);
   void resetAll() { m_changed.clear(); }
-  /// Adds the key to the command's keys, and removes it and every key that conflicts with it from other
-  /// commands.
+  /// Adds the key to the command. Removes all conflicting keys from other commands.
   void assign(const CommandInfo& info, const QString& key);
 
-  /// Other commands than `info` whose keys conflict with `key`: a key that is the same, begins with `key`, or
-  /// is the beginning of `key`. With such a conflict neither command would be carried out.
+  /// Returns commands other than `info` with a key that equals `key`, begins with `key`, or is a prefix of
+  /// `key`. With such a conflict, the key triggers neither command.
   std::vector<const CommandInfo*> conflicts(const CommandInfo& info, const QString& key) const;
 
   /// The command table with these keys, for menus, palette and key sheet.
@@ -56,7 +54,7 @@ class KeyBindings {
   QHash<QString, QStringList> m_changed;  ///< by id
 };
 
-/// What the window itself uses this key for, so that no command can have it; empty: a command can have it.
+/// Returns the fixed use of a key that no command can have. Empty: a command can have the key.
 QString fixedUseOf(const QString& key);
 
 }  // namespace spanscope::ui
@@ -65,9 +63,9 @@ class QWidget;
 
 namespace spanscope::ui {
 
-/// The first key as a person reads it; empty without keys.
+/// The first key as native text; empty without keys.
 QString shownKey(const CommandInfo& info);
-/// All keys as a person reads them: "Ctrl+Shift+Z, Ctrl+Y"; empty without keys.
+/// All keys as native text, such as "Ctrl+Shift+Z, Ctrl+Y"; empty without keys.
 QString shownKeys(const CommandInfo& info);
 
 class CommandActions : public QObject {
@@ -76,13 +74,12 @@ class CommandActions : public QObject {
   /// Keys of scope Window work in `window`.
   explicit CommandActions(QWidget* window);
 
-  /// Sets other keys than those of the table, in menus and tool tips too.
+  /// Sets the keys of all actions, also in menus and tool tips.
   void setKeys(const KeyBindings& keys);
 
-  /// Lets keys of scope Window also work in this widget's window, because a dock may float in a window of its
-  /// own.
+  /// Makes keys of scope Window also work in this widget's window. A floating dock has its own window.
   void addWindow(QWidget* widget);
-  /// Lets keys of scope Canvas work in this widget and its children. Call it for each canvas.
+  /// Makes keys of scope Canvas work in this widget and its children. Call this function for each canvas.
   void addCanvas(QWidget* canvas);
 
   /// The action of a command; nullptr if the id is not in the table.
@@ -101,14 +98,14 @@ class CommandActions : public QObject {
 
 struct CommandHandler {
   QString id;                  ///< id from the command table or from linkCommands()
-  std::function<bool()> when;  ///< whether the command would do something now
+  std::function<bool()> when;  ///< whether the command can do something now
   std::function<void(const QString& argument)> does;
-  std::function<QString()> title;  ///< the present title in the menu; none: the title of the table
+  std::function<QString()> title;  ///< the current title in the menu; null: the title of the table
 };
 
 class CommandHandlers {
  public:
-  /// Adds a command that can be carried out whenever its CommandInfo::subject is there.
+  /// Adds a command that is available whenever its CommandInfo::subject is there.
   void add(const char* id, std::function<void()> does);
   void add(const char* id, std::function<bool()> when, std::function<void()> does,
            std::function<QString()> title = {});
@@ -116,12 +113,13 @@ class CommandHandlers {
                        std::function<void(const QString& argument)> does);
 
   const std::vector<CommandHandler>& rows() const { return m_rows; }
-  /// The row of a command; nullptr if the command is not one of these.
+  /// The row of a command; nullptr if the list does not have the command.
   const CommandHandler* find(const QString& id) const;
 
-  /// Whether `command`, an id or "id:argument", is one of these commands and can do something now.
+  /// Whether the list has `command`, and the command can do something now. `command` is an id or
+  /// "id:argument".
   bool can(const QString& command) const;
-  /// Carries out the command if it can do something now. Returns false if it is not one of these commands.
+  /// Carries out the command if it can do something now. Returns false if the list does not have the command.
   bool perform(const QString& command) const;
 
  private:

@@ -26,7 +26,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kWidth = 600;
-constexpr int kRows = 9;  ///< as many are in sight; more scroll
+constexpr int kRows = 9;  ///< visible rows; the list scrolls to more
 
 }  // namespace
 
@@ -91,13 +91,12 @@ void CommandPalette::setTheme(const Theme& theme) {
   m_delegate->setTheme(theme);
   setPalette(theme.palette());
   const auto name = [&theme](Role role) { return theme.color(role).name(); };
-  setStyleSheet(
-      QStringLiteral("#commandPalette { background: %1; border: 1px solid %2; border-radius: %3px; }"
-                     "#commandPalette QListView { background: %1; border: none; }"
-                     "#commandPalette QLabel { color: %4; background: transparent; }")
-          .arg(name(Role::Surface), name(Role::Outline))
-          .arg(kDockRadius)
-          .arg(name(Role::TextThird)));
+  setStyleSheet(QStringLiteral("#commandPalette { background: %1; border: 1px solid %2; border-radius: %3px }"
+                               "#commandPalette QListView { border: none; background: %1 }"
+                               "#commandPalette QLabel { background: transparent; color: %4 }")
+                    .arg(name(Role::Surface), name(Role::Outline))
+                    .arg(kDockRadius)
+                    .arg(name(Role::TextThird)));
   m_field->setFont(theme.interfaceFont());
   m_nothing->setFont(theme.interfaceFont());
   for (QLabel* label : findChildren<QLabel*>()) {
@@ -134,7 +133,7 @@ void CommandPalette::applyFilter(const QString& wanted) {
   m_count->setText(rows == 1 ? tr("1 command") : tr("%1 commands").arg(rows));
   m_list->setVisible(rows > 0);
   m_nothing->setVisible(rows == 0);
-  // The first that can be carried out, so that Return does something wherever it can.
+  // The first available command is selected, so that Return carries out a command if possible.
   int row = 0;
   while (row < rows && !m_model->isEnabledAt(row)) ++row;
   if (rows > 0) m_list->setCurrentIndex(m_model->index(row < rows ? row : 0));
@@ -144,7 +143,7 @@ void CommandPalette::move(int rows) {
   const int count = m_model->rowCount();
   if (count == 0) return;
   const int current = m_list->currentIndex().row();
-  // One step past an end comes in at the other; a page stops there.
+  // A step past one end continues at the other end. A page stops at the end.
   const int wanted = current + rows;
   const bool isStep = rows == 1 || rows == -1;
   const int row = isStep ? (wanted + count) % count : std::clamp(wanted, 0, count - 1);
@@ -156,7 +155,7 @@ void CommandPalette::move(int rows) {
 void CommandPalette::choose(int row) {
   if (!m_model->isEnabledAt(row)) return;
   const QString id = m_model->idAt(row);
-  // Closed first: the command may open a dialog.
+  // The popup closes first, because the command may open a dialog.
   close();
   Q_EMIT chosen(id);
 }
@@ -191,14 +190,13 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
 
 namespace {
 
-/// Typed text that is in the command's own text ranks first. Then come its search words, letters that are
-/// scattered over its text, hits that need its category, and hits in its help.
-constexpr int kInText = 200;
-constexpr int kOfWords = 150;
-constexpr int kScattered = 120;
-constexpr int kWithCategory = 100;
+/// Scores of matches. A match in the help alone has score 0.
+constexpr int kInText = 200;        ///< the command's text contains the typed text
+constexpr int kOfWords = 150;       ///< each typed word begins a search word of the command
+constexpr int kScattered = 120;     ///< the typed letters are scattered over the command's text
+constexpr int kWithCategory = 100;  ///< the match needs the command's category
 
-/// Other words that people type for a command or a view, by its id.
+/// Other words that users type for a command or a view.
 struct SearchWords {
   const char* id;
   QString words;
@@ -256,7 +254,7 @@ const std::vector<SearchWords>& searchWords() {
       {"view.dock:turn", tr("rotation rotate rope rotary position relocation")},
       {"view.dock:next-token", tr("logits probabilities distribution alternatives")},
       {"view.dock:fragments", tr("chunks passages retrieval augment rag")},
-      {"view.dock:output", tr("answers results replies")},
+      {"view.dock:output", tr("answers results replies responses")},
       {"view.dock:prediction", tr("forecast predict estimate cache simulator")},
       {"view.dock:plan", tr("steps rewrite rules lowering")},
       {"view.dock:timeline", tr("schedule gantt batch prefill decode")},
@@ -411,7 +409,7 @@ Qt::ItemFlags PaletteModel::flags(const QModelIndex& index) const {
 
 namespace {
 
-/// The name in one line, the matched letters heavier and underlined (not told by colour alone).
+/// Draws the name in one line. Matched letters are bolder and underlined, so colour is not their only mark.
 void drawName(QPainter& painter, const QPointF& at, const QString& name, const QList<int>& matched,
               const QFont& font, const QColor& ink, const QColor& mark) {
   QTextLayout layout(name, font);
@@ -475,7 +473,7 @@ void PaletteDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
 
   painter->setFont(m_theme.smallFont());
   const QFontMetricsF small(m_theme.smallFont());
-  // The category follows the name, where it reads as what it belongs to.
+  // The category follows the name of its command.
   const QString category = index.data(PaletteModel::CategoryRole).toString();
   const double nameWidth = nameMetrics.horizontalAdvance(name) + 12;
   if (left + nameWidth + small.horizontalAdvance(category) < right) {
@@ -495,8 +493,8 @@ namespace {
 
 constexpr int kMatched = 1;
 constexpr int kWordStart = 8;  ///< "sa" finds "Save as" before "Disable all"
-constexpr int kTextStart = 4;  ///< more for the first word
-constexpr int kUnbroken = 9;   ///< follows the previous letter at once
+constexpr int kTextStart = 4;  ///< extra for the first word
+constexpr int kUnbroken = 9;   ///< the letter directly follows the previous letter
 constexpr int kImpossible = std::numeric_limits<int>::min() / 2;
 
 bool isWordStart(QStringView text, qsizetype at) {
@@ -518,11 +516,11 @@ std::optional<FuzzyMatch> fuzzyMatch(QStringView wanted, QStringView text) {
   const auto columns = static_cast<std::size_t>(text.size());
   if (rows > columns) return std::nullopt;
 
-  // best[i][j]: letters 0 … i placed, letter i on character j. from[i][j]: where letter i − 1 stands then.
+  // best[i][j]: best score of letters 0 … i with letter i at character j. from[i][j]: place of letter i − 1.
   std::vector<std::vector<int>> best(rows, std::vector<int>(columns, kImpossible));
   std::vector<std::vector<std::size_t>> from(rows, std::vector<std::size_t>(columns, 0));
   for (std::size_t i = 0; i < rows; ++i) {
-    int bestBefore = kImpossible;  // over all places of letter i − 1 left of j, other than next to it
+    int bestBefore = kImpossible;  // over places of letter i − 1 before character j − 1
     std::size_t bestPlace = 0;
     for (std::size_t j = i; j < columns; ++j) {
       if (i > 0 && j >= 2 && best[i - 1][j - 2] > bestBefore) {

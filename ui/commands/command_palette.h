@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A popup in which a person finds a command by its name.
+// The command palette: a popup in which the user finds commands, with its list model, delegate and matching.
 #pragma once
 
 #include "ui/commands/command_table.h"
@@ -20,17 +20,15 @@ class QListView;
 
 namespace spanscope::ui {
 
-// The list of the command palette: the commands that match the typed text, the best first.
-
 struct PaletteEntry {
   CommandInfo info;
-  bool enabled = true;  ///< the command would do something now
-  /// Its text is a sentence, in which letters stand here and there whatever is typed: it is found only where
-  /// each typed word stands in it.
+  bool enabled = true;  ///< the command can do something now
+  /// Matches only if the command's text contains each typed word. Set this flag for sentences, in which
+  /// scattered letters match almost any typed text.
   bool byWords = false;
 };
 
-/// Makes entries from the table. `enabled` says of each id whether the command would do something now.
+/// Makes entries from the table. `enabled` returns whether the command with an id can do something now.
 template <class Predicate>
 std::vector<PaletteEntry> paletteEntries(const std::vector<CommandInfo>& table, Predicate enabled) {
   std::vector<PaletteEntry> entries;
@@ -39,13 +37,14 @@ std::vector<PaletteEntry> paletteEntries(const std::vector<CommandInfo>& table, 
   return entries;
 }
 
+/// The commands that match the typed text, the best match first.
 class PaletteModel : public QAbstractListModel {
   Q_OBJECT
  public:
   enum PaletteRole {
     IdRole = Qt::UserRole,
     CategoryRole,
-    KeysRole,  ///< QStringList: keys as a person reads them, e.g. "Ctrl+K"
+    KeysRole,  ///< QStringList: keys as native text, e.g. "Ctrl+K"
     HelpRole,
     MatchedRole,  ///< QList<int>: the matched characters of the display text
   };
@@ -56,7 +55,7 @@ class PaletteModel : public QAbstractListModel {
   void setFilter(const QString& wanted);
   QString filter() const { return m_filter; }
 
-  /// The id of the command in a row; empty if there is no such row.
+  /// The id of the command in a row; empty if the row does not exist.
   QString idAt(int row) const;
   bool isEnabledAt(int row) const;
 
@@ -84,7 +83,7 @@ class PaletteDelegate;
 class CommandPalette : public QFrame {
   Q_OBJECT
  public:
-  /// Pops up over the upper part of `parent`'s window.
+  /// The popup opens over the upper part of `parent`'s window.
   explicit CommandPalette(QWidget* parent);
 
   void setTheme(const Theme& theme);
@@ -96,7 +95,7 @@ class CommandPalette : public QFrame {
   const PaletteModel& model() const { return *m_model; }
 
  Q_SIGNALS:
-  /// The person has chosen a command. Sent after the popup has closed.
+  /// The user has chosen a command. Sent after the popup has closed.
   void chosen(const QString& id);
 
  protected:
@@ -117,8 +116,8 @@ class CommandPalette : public QFrame {
   PaletteDelegate* m_delegate = nullptr;
 };
 
-/// Paints a row of the command palette: the command with the matched letters marked, its help below, its
-/// category and keys at the right.
+/// Paints a row of the command palette. The first line has the command with marked matches, and its category.
+/// The second line has the help. The keys are at the right.
 class PaletteDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:
@@ -135,15 +134,14 @@ class PaletteDelegate : public QStyledItemDelegate {
 inline constexpr int kPaletteRowHeight = 44;  ///< pixels
 
 struct FuzzyMatch {
-  int score = 0;                     ///< larger is better; only useful for comparison
+  int score = 0;                     ///< larger is better; only for comparisons
   std::vector<qsizetype> positions;  ///< indices of the matched characters of the text, ascending
   bool operator==(const FuzzyMatch&) const = default;
 };
 
-/// Whether the letters of `wanted` occur in `text` in this order, with anything between them, and how well.
-/// The result is the best of all ways to place the letters; beginnings of words and unbroken runs count most.
-/// Case does not matter, nor do spaces in `wanted`. An empty `wanted` matches every text with score 0.
-/// Returns nothing if there is no match.
+/// Finds the letters of `wanted` in `text` in this order, with anything between them. Ignores case, and
+/// spaces in `wanted`. Returns the placement with the best score. Beginnings of words and unbroken runs count
+/// most. An empty `wanted` matches every text with score 0. Returns nothing if there is no match.
 std::optional<FuzzyMatch> fuzzyMatch(QStringView wanted, QStringView text);
 
 }  // namespace spanscope::ui

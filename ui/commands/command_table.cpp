@@ -86,7 +86,7 @@ std::vector<CommandInfo> makeTable() {
       tr("Change the operator, or wrap the node in another operator"), {"Ctrl+R"}, Canvas);
   add("node.wrap", Node, Document, tr("Wrap in…"), tr("Wrap the selected nodes in a new node"), {"W"},
       Canvas);
-  add("node.plus-cross", Node, Document, tr("Plus ⇄ cross"),
+  add("node.plus-cross", Node, Document, tr("Swap plus and cross"),
       tr("Change a plus to a cross, or a cross to a plus"), {"X"}, Canvas);
   add("node.make-root", Node, Document, tr("Make this the query"),
       tr("Make the branch of the selected node the query"));
@@ -94,11 +94,11 @@ std::vector<CommandInfo> makeTable() {
   add("node.freeze", Node, Document, tr("Freeze answer"),
       tr("Use the last answers and do not run the node again"), {"Z"}, Canvas);
   add("node.collapse", Node, Document, tr("Collapse"), tr("Hide everything under the node"), {"H"}, Canvas);
-  add("node.stack", Node, Document, tr("Open or stack"),
-      tr("Show each input of a stack, or stack them again"), {"S"}, Canvas);
-  add("node.frame", Node, Document, tr("Frame"), tr("Add a titled frame around the selected nodes"),
+  add("node.stack", Node, Document, tr("Toggle stack"), tr("Show each input of a stack, or stack them again"),
+      {"S"}, Canvas);
+  add("node.frame", Node, Document, tr("Add frame"), tr("Add a titled frame around the selected nodes"),
       {"Ctrl+G"}, Canvas);
-  add("node.note", Node, Document, tr("Note"), tr("Add a note to the canvas"), {"Shift+N"}, Canvas);
+  add("node.note", Node, Document, tr("Add note"), tr("Add a note to the canvas"), {"Shift+N"}, Canvas);
   add("node.tidy", Node, Document, tr("Tidy layout"),
       tr("Arrange the selected nodes, or all nodes, as a tree"), {"Ctrl+L"});
   add("node.reroute", Node, Document, tr("Reroute wire"),
@@ -139,7 +139,7 @@ std::vector<CommandInfo> makeTable() {
   add("run.fidelity", Run, Document, tr("Measure fidelity"),
       tr("Compare the answers of the shown run with a full prefill of the same tokens"));
   add("run.benchmark", Run, Document, tr("Benchmark…"),
-      tr("Run the query repeatedly to measure what the cache saves"));
+      tr("Run the query repeatedly to measure how much time the cache saves"));
   add("run.policies", Run, Document, tr("Compare policies…"),
       tr("Run the query under several reuse policies, and compare times, answers and fidelity"));
   add("run.experiment", Run, Document, tr("Experiments…"),
@@ -151,7 +151,7 @@ std::vector<CommandInfo> makeTable() {
   add("run.servers", Run, Program, tr("Servers…"), tr("Add, test and remove servers for queries"));
   add("run.serve", Run, Program, tr("Serve this model"),
       tr("Start or stop a local server with this window's model and cache"));
-  add("run.requests", Run, Program, tr("Requests of other programs"),
+  add("run.requests", Run, Program, tr("Toggle requests panel"),
       tr("Show or hide the requests of other programs to this window"));
   add("run.use-adapter", Run, Document, tr("Use the fitting adapter"),
       tr("Use the bundled block-attention adapter of the loaded model, from the next run on"));
@@ -194,16 +194,16 @@ std::vector<CommandInfo> makeTable() {
   add("view.tabs", View, Document, tr("Documents…"), tr("List the open documents"), {"Ctrl+Shift+O"});
   add("view.canvas", View, Document, tr("Go to the canvas"),
       tr("Move the keyboard focus to the canvas; Esc does the same"), {"F6"});
-  add("view.zoom-in", View, Document, tr("Zoom in"), tr("Larger nodes"), {"Ctrl++", "Ctrl+="});
-  add("view.zoom-out", View, Document, tr("Zoom out"), tr("Smaller nodes"), {"Ctrl+-"});
+  add("view.zoom-in", View, Document, tr("Zoom in"), tr("Show larger nodes"), {"Ctrl++", "Ctrl+="});
+  add("view.zoom-out", View, Document, tr("Zoom out"), tr("Show smaller nodes"), {"Ctrl+-"});
   add("view.zoom-reset", View, Document, tr("Zoom to 100 %"), tr("Show nodes at their own size"), {"Ctrl+0"});
   add("view.fit-all", View, Document, tr("Fit all"),
       tr("Fit the query at a readable size; a second time fits all of it"), {"Home"}, Canvas);
   add("view.fit-selection", View, Document, tr("Fit selection"), tr("Show the selected nodes"), {"F", "."},
       Canvas);
-  add("view.minimap", View, Document, tr("Minimap"), tr("Show or hide the overview of the canvas"),
+  add("view.minimap", View, Document, tr("Toggle minimap"), tr("Show or hide the overview of the canvas"),
       {"Alt+M"});
-  add("view.prediction", View, Document, tr("Prediction on nodes"),
+  add("view.prediction", View, Document, tr("Toggle prediction on nodes"),
       tr("Show or hide the prediction for the next run on each node"), {"Shift+F"}, Canvas);
   add("view.theme", View, Program, tr("Toggle dark theme"), tr("Switch between the light and the dark theme"),
       {"Ctrl+Shift+L"});
@@ -212,18 +212,18 @@ std::vector<CommandInfo> makeTable() {
   add("view.drag", View, Document, tr("Toggle drag: select or pan"),
       tr("Switch a drag on the empty canvas between select and pan; Shift always selects"));
   add("view.snap", View, Document, tr("Toggle snapping"),
-      tr("Snap dragged nodes to other nodes and to the grid, or not; Alt moves freely"));
+      tr("Switch snapping of dragged nodes to nodes and grid on or off; Alt moves freely"));
   add("view.motion", View, Program, tr("Toggle motion"),
-      tr("Animate a played trace as the system allows, or never"));
+      tr("Switch the animation of a played trace on or off; it also needs the system's permission"));
 
-  add("learn.lessons", Learn, Program, tr("Lessons"), tr("Show the open lesson, or the list of lessons"),
+  add("learn.lessons", Learn, Program, tr("Open lessons"), tr("Show the open lesson, or the list of lessons"),
       {"F9"});
   add("learn.next", Learn, Program, tr("Next step"), tr("Go to the next step of the lesson"), {"F8"});
-  add("learn.back", Learn, Program, tr("Step before"),
+  add("learn.back", Learn, Program, tr("Previous step"),
       tr("Go to the previous step, with its document, runs and views"), {"F7"});
   add("learn.return", Learn, Program, tr("Back to the step"),
       tr("Restore the document, runs and views of the step"), {"Shift+F9"});
-  add("learn.present", Learn, Program, tr("Present"),
+  add("learn.present", Learn, Program, tr("Present lesson"),
       tr("Show the step and its view on the whole screen; Page Up and Page Down change steps, Esc ends"),
       {"F5"});
   add("learn.save-page", Learn, Program, tr("Save the lesson as a page…"),
@@ -232,14 +232,14 @@ std::vector<CommandInfo> makeTable() {
       tr("Choose the embedded engine or a server for the runs of this lesson"));
   add("learn.leave", Learn, Program, tr("Leave the lesson"), tr("Close the lesson; your progress is kept"));
   add("learn.record", Learn, Document, tr("Record a lesson"),
-      tr("Record your actions as the steps of a lesson, and write its text"));
+      tr("Record your actions as the steps of a lesson, and write the lesson's text"));
   add("learn.open-file", Learn, Program, tr("Open a lesson file…"), tr("Open a lesson: a Markdown file"));
 
   add("help.palette", Help, Program, tr("Commands…"), tr("Find a command by its name"),
       {"Ctrl+K", "Ctrl+Shift+P"});
-  add("help.manual", Help, Program, tr("Manual"), tr("Open the page of the focused dock, or the contents"),
-      {"F1"});
-  add("help.keys", Help, Program, tr("Keys"), tr("Show all keys on one sheet"), {"?"});
+  add("help.manual", Help, Program, tr("Open manual"),
+      tr("Open the page of the focused dock, or the contents"), {"F1"});
+  add("help.keys", Help, Program, tr("Show keys"), tr("Show all keys on one sheet"), {"?"});
   add("help.change-keys", Help, Program, tr("Change keys…"), tr("Change the keys of commands"));
   add("help.about", Help, Program, tr("About Spanscope"), tr("Show versions and device"));
   return table;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one table of everything that a person can do. Menus, tool tips, keys, the command palette and the key
-// sheet are made from it. What a command does, and when it can, is in a row with the same id of
-// CommandHandlers (command_handlers.h).
+// The table of all commands. The program makes menus, tool tips, keys, the command palette and the key sheet
+// from this table. A handler with the same id says what a command does (CommandHandlers, command_actions.h).
 #pragma once
 
 #include <QString>
@@ -12,7 +11,7 @@
 
 namespace spanscope::ui {
 
-/// The menu in which a command stands.
+/// The menu that has a command.
 enum class CommandCategory { File, Edit, Node, Run, View, Learn, Help };
 
 /// All categories, in the order of the menus.
@@ -22,13 +21,13 @@ inline constexpr std::array kCommandCategories{
 
 QString categoryTitle(CommandCategory category);
 
-/// What a command acts on.
+/// The object of a command.
 enum class CommandSubject {
   Program,   ///< works even if no document is open
-  Document,  ///< needs an open document; menus and keys offer it while one is in sight
+  Document,  ///< needs an open document; available only while one is visible
 };
 
-/// Where a command's keys work.
+/// The place in which a command's keys work.
 enum class CommandScope {
   Window,  ///< everywhere in the window
   Canvas,  ///< while the canvas has the focus
@@ -40,18 +39,19 @@ struct CommandInfo {
   CommandSubject subject = CommandSubject::Document;
   QString text;      ///< "Open…"
   QString help;      ///< one sentence
-  QStringList keys;  ///< portable key sequences, of which the first is shown; may be empty
+  QStringList keys;  ///< portable key sequences; may be empty
   CommandScope scope = CommandScope::Window;
 };
 
 const std::vector<CommandInfo>& commandTable();
 const CommandInfo* findCommand(const QString& id);
 
-/// The title of the menu within its menu that has the command; empty: none has. Menus must fit small screens.
+/// The title of the submenu that has the command; empty: no submenu has it. Submenus keep menus short enough
+/// for small screens.
 QString subMenuOf(const QString& id);
 
-/// Ids of commands that stand in no menu, because they mean nothing without an argument:
-/// "file.open-example:rag.json". Links and buttons ask for them.
+/// Ids of commands that are in no menu, because they need an argument: "file.open-example:rag.json". Links
+/// and buttons use these ids.
 const QStringList& linkCommands();
 
 }  // namespace spanscope::ui

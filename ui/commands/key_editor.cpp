@@ -38,7 +38,7 @@ KeyEditor::KeyEditor(const KeyBindings& keys, const Theme& theme, QWidget* paren
 
   m_table = new QTreeWidget(this);
   m_table->setColumnCount(ColumnCount);
-  m_table->setHeaderLabels({tr("Command"), tr("Keys"), tr("Works")});
+  m_table->setHeaderLabels({tr("Command"), tr("Keys"), tr("Where")});
   m_table->setRootIsDecorated(false);
   m_table->setUniformRowHeights(true);
   m_table->setAccessibleName(tr("Commands and their keys"));
@@ -53,11 +53,11 @@ KeyEditor::KeyEditor(const KeyBindings& keys, const Theme& theme, QWidget* paren
   m_key->setToolTip(tr("Click here and press the new key of the command"));
   connect(m_key, &QKeySequenceEdit::keySequenceChanged, this, &KeyEditor::showKey);
   m_assign = new QPushButton(tr("Assign key"), this);
-  m_clear = new QPushButton(tr("No keys"), this);
+  m_clear = new QPushButton(tr("Remove keys"), this);
   m_clear->setToolTip(tr("Remove all keys of the command"));
-  m_reset = new QPushButton(tr("Reset"), this);
+  m_reset = new QPushButton(tr(/*id:reset-keys*/ "Reset keys"), this);
   m_reset->setToolTip(tr("Restore the default keys of the command"));
-  m_resetAll = new QPushButton(tr("Reset all"), this);
+  m_resetAll = new QPushButton(tr("Reset all keys"), this);
   m_message = new QLabel(this);
   m_message->setFont(theme.smallFont());
   m_message->setWordWrap(true);
@@ -84,7 +84,7 @@ KeyEditor::KeyEditor(const KeyBindings& keys, const Theme& theme, QWidget* paren
   connect(m_reset, &QPushButton::clicked, this, [this] {
     const CommandInfo* info = current();
     if (info == nullptr) return;
-    // What had its keys since gives them back.
+    // Other commands that have the default keys now lose them.
     m_keys.set(*info, {});
     for (const QString& key : info->keys) m_keys.assign(*info, key);
     keysChanged();

@@ -15,8 +15,8 @@ class QTreeWidgetItem;
 
 namespace spanscope::ui {
 
-/// A dialog in which a person looks through the command table and changes keys. The changes take effect when
-/// the dialog is accepted.
+/// A dialog that shows the command table and changes keys. The changes take effect when the user accepts the
+/// dialog.
 class KeyEditor : public QDialog {
   Q_OBJECT
  public:

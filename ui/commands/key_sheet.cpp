@@ -59,7 +59,7 @@ KeySheet::KeySheet(const std::vector<CommandInfo>& table, const Theme& theme, QW
   area->setWidget(sheet);
   area->setAlignment(Qt::AlignCenter);
   area->setAccessibleName(tr("Keys"));
-  // The sheet is painted: its text is read out from here.
+  // Screen readers use this text, because the sheet is painted.
   area->setAccessibleDescription(keySheetText(keySheetSections(table)));
   area->viewport()->setAutoFillBackground(true);
   QPalette surface = area->viewport()->palette();
@@ -167,7 +167,8 @@ KeyRow keyRow(const CommandInfo& info) {
   return row;
 }
 
-/// Keys that work on the canvas alone have a small square before them, which the foot explains.
+/// Paints the small square before keys that work only on the canvas. The foot of the sheet explains the
+/// square.
 void paintCanvasMark(QPainter& painter, double left, double middle, const Theme& theme) {
   painter.setPen(QPen(theme.color(Role::TextThird), 1));
   painter.setBrush(Qt::NoBrush);
@@ -195,7 +196,8 @@ std::vector<KeySection> keySheetSections(const std::vector<CommandInfo>& table) 
 }
 
 std::vector<std::vector<KeySection>> keySheetColumns(std::vector<KeySection> sections, int columns) {
-  // Tallest first, each into the column that is lowest; then every column back into the order of the menus.
+  // Each section goes into the shortest column, tallest section first. Then each column is sorted in the
+  // order of the menus.
   std::vector<std::size_t> order(sections.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&sections](std::size_t a, std::size_t b) {
@@ -275,7 +277,7 @@ void paintKeySheet(QPainter& painter, const std::vector<std::vector<KeySection>>
   painter.setFont(theme.smallFont());
   painter.setPen(theme.color(Role::TextSecond));
   painter.drawText(QRectF(kMargin + 16, foot - 12, size.width(), 24), Qt::AlignLeft | Qt::AlignVCenter,
-                   tr("while the canvas has the focus; a text field uses plain keys itself"));
+                   tr("only while the canvas has the focus; in a text field, plain keys edit the text"));
   painter.restore();
 }
 
@@ -292,7 +294,7 @@ QString keySheetText(const std::vector<KeySection>& sections) {
 
 std::optional<Error> writeKeySheetPdf(const QString& path,
                                       const std::vector<std::vector<KeySection>>& columns) {
-  const Theme theme(Scheme::Light);  // paper is light
+  const Theme theme(Scheme::Light);  // for paper
   const QSize size = keySheetSize(columns, theme);
   QByteArray bytes;
   QBuffer buffer(&bytes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The key sheet: its content, its painting on screen, on paper and as PDF, its dialog, and key caps.
 #pragma once
 
 #include "engine/base/error.h"
@@ -19,10 +20,8 @@ class QLabel;
 
 namespace spanscope::ui {
 
-// The content of the key sheet, and how it is painted on the screen, on paper and in a PDF file.
-
 struct KeyRow {
-  QStringList keys;  ///< as a person reads them; any of these keys works
+  QStringList keys;  ///< as native text; each of these keys works
   QString text;
   bool onCanvas = false;  ///< the keys work only while the canvas has the focus
   bool operator==(const KeyRow&) const = default;
@@ -34,11 +33,11 @@ struct KeySection {
   bool operator==(const KeySection&) const = default;
 };
 
-/// One section for each category of the table, with its commands that have keys, and one section for keys and
-/// gestures of the canvas that are no commands.
+/// Makes a section for each category that has commands with keys. The last section has keys and gestures of
+/// the canvas that are not commands.
 std::vector<KeySection> keySheetSections(const std::vector<CommandInfo>& table);
 
-/// Arranges the sections in columns of about equal height, without breaking a section.
+/// Arranges the sections in columns of about equal height. Each section stays in one column.
 std::vector<std::vector<KeySection>> keySheetColumns(std::vector<KeySection> sections, int columns);
 
 /// The size of the columns in pixels with this theme's fonts.
@@ -46,7 +45,7 @@ QSize keySheetSize(const std::vector<std::vector<KeySection>>& columns, const Th
 void paintKeySheet(QPainter& painter, const std::vector<std::vector<KeySection>>& columns,
                    const Theme& theme);
 
-/// The key sheet as text, one row in a line.
+/// The key sheet as text, one line per row.
 QString keySheetText(const std::vector<KeySection>& sections);
 
 /// Writes a PDF file with one page that is as large as the sheet. Writes the whole file or changes nothing.
@@ -57,7 +56,7 @@ std::optional<Error> writeKeySheetPdf(const QString& path,
 class KeySheet : public QDialog {
   Q_OBJECT
  public:
-  /// `table` holds the commands with their present keys.
+  /// `table` has the commands with their current keys.
   KeySheet(const std::vector<CommandInfo>& table, const Theme& theme, QWidget* parent = nullptr);
 
  private:
@@ -68,7 +67,7 @@ class KeySheet : public QDialog {
   QLabel* m_message = nullptr;
 };
 
-// Paints keys as key caps, for the command palette and the key sheet.
+// Key caps, for the command palette and the key sheet.
 
 inline constexpr double kKeyCapHeight = 20;  ///< pixels
 

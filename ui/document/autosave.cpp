@@ -20,7 +20,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr qint64 kMostSideFile = qint64{256} << 20U;  ///< bytes: a document and typed text
+constexpr qint64 kMostSideFile = qint64{256} << 20U;  ///< bytes; a file has a document and typed text
 constexpr auto kSuffix = ".span-autosave";
 
 QString lockPath(const QString& sideFile) {
@@ -59,7 +59,7 @@ std::optional<Recovery> readSideFile(const QString& path) {
     recovery.typed = typed.toString();
   if (!recovery.typed && !recovery.filePath.isEmpty() && QFileInfo::exists(recovery.filePath)) {
     const document::OpenedDocument saved = openDocument(recovery.filePath);
-    // As text: the ids of the two were counted apart.
+    // Compares texts, because both documents number their nodes on their own.
     if (saved.document &&
         document::writeDocument(*saved.document) == document::writeDocument(recovery.document))
       return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<Recovery> readSideFile(const QString& path) {
 
 std::unique_ptr<QLockFile> lockSideFile(const QString& sideFile) {
   auto lock = std::make_unique<QLockFile>(lockPath(sideFile));
-  // However old: it holds until the program that made it is gone.
+  // Zero: a lock of any age is valid until the program that made it has ended.
   lock->setStaleLockTime(0);
   if (!lock->tryLock(0)) return nullptr;
   return lock;
@@ -124,7 +124,7 @@ void Autosave::schedule() {
 }
 
 bool Autosave::beginWriting() {
-  // The undo stack says last that it is clean; nothing is unsaved then.
+  // The undo stack reports "clean" after its other signals. Then nothing is unsaved.
   if (!m_model.isModified()) return false;
   m_sinceWriting.start();
   if (takeSideFile()) return true;
@@ -137,7 +137,7 @@ void Autosave::write() {
   if (!beginWriting()) return;
   m_isDirty = false;
   m_isWriting = true;
-  // The value is shared and never changes: writing it needs no lock and holds nobody up.
+  // The snapshot never changes, so the thread can write it without a lock.
   m_writer.start([this, path = m_sideFile, line = header(), document = m_model.snapshot()] {
     const std::optional<Error> error = writeSideFile(path, line, *document);
     QMetaObject::invokeMethod(
@@ -148,7 +148,7 @@ void Autosave::write() {
 void Autosave::writeNow() {
   m_timer.stop();
   m_writer.waitForDone();
-  // What is still to be told of an older state counts no more.
+  // Ignores the pending result of an older write.
   m_isWriting = false;
   if (!beginWriting()) return;
   const std::optional<Error> error = writeSideFile(m_sideFile, header(), m_model.document());
@@ -171,7 +171,7 @@ QByteArray Autosave::header() const {
 }
 
 void Autosave::finishWriting(const std::optional<Error>& error, const QString& path) {
-  // What was discarded while it was being written is gone.
+  // The side file was discarded during the write.
   if (!m_isWriting || path != m_sideFile) return;
   m_isWriting = false;
   m_writingTook = std::chrono::milliseconds(m_sinceWriting.elapsed());
@@ -189,9 +189,9 @@ void Autosave::followState() {
     discard();
     return;
   }
-  // What is unsaved may be so without a change: its file holds something else by now.
+  // A document can be unsaved without a change: another program has changed its file.
   if (!m_sideFile.isEmpty() && m_model.filePath() == m_sideFilePath) return;
-  // Saved under another name and changed since: the side file must follow.
+  // The document has a new path, so it needs another side file.
   if (!m_sideFile.isEmpty()) discard();
   m_isDirty = true;
   schedule();
@@ -213,7 +213,7 @@ QString Autosave::keep() {
   m_isWriting = false;
   stopWatching();
   const bool isKept = takeSideFile() && !writeSideFile(m_sideFile, header(), m_model.document());
-  // An older state that lies there is better than none.
+  // If the write failed, an older state stays in the side file.
   QString kept = std::exchange(m_sideFile, QString());
   m_lock.reset();
   return isKept ? kept : QString();
@@ -228,7 +228,7 @@ bool Autosave::takeSideFile() {
   for (int i = 0; i < kMostTries; ++i) {
     const QString name =
         (i == 0 ? base : base + QLatin1Char('-') + QString::number(i)) + QLatin1String(kSuffix);
-    // What lies there is unsaved work of a program that died, or of one that edits the same file.
+    // An existing side file belongs to a crashed program, or to one that edits the same file.
     if (QFileInfo::exists(name)) continue;
     m_lock = lockSideFile(name);
     if (m_lock == nullptr) continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps unsaved changes in a side file, so that they outlive the program.
+// Keeps unsaved changes in a side file, which remains if the program ends without saving.
 //
 // A side file is one line of JSON ({"autosave": 1, "path": …, "title": …, "time": …, "typed": …}), followed
-// by the document as writeDocument() gives it. "typed" is JSON text that is no query yet, if there is any
-// (ui/document/unread_text.h). A lock file lies beside it for as long as the program that writes it lives.
+// by the document as writeDocument() writes it. "typed" is JSON text that is no query yet, if there is any
+// (ui/document/unread_text.h). A lock file is beside the side file while the program that writes it runs.
 #pragma once
 
 #include "engine/base/error.h"
@@ -25,39 +25,39 @@ class QLockFile;
 
 namespace spanscope::ui {
 
-/// Takes the lock of a side file; null if a running program holds it.
+/// Locks a side file. Returns null if a running program has the lock.
 std::unique_ptr<QLockFile> lockSideFile(const QString& sideFile);
 
 /// The default folder for side files: `autosave` in the application's data folder.
 QString autosaveDirectory();
 
 /// Watches one document, which must outlive it. A separate thread writes the side file. The side file is
-/// removed when nothing is left unsaved. The destructor removes it too, because it means a clean close. Side
-/// files that other programs left behind are never touched.
+/// removed when nothing is left unsaved. The destructor removes it too, because it means a clean close. The
+/// class never changes side files of other programs.
 class Autosave : public QObject {
   Q_OBJECT
  public:
   explicit Autosave(DocumentModel& model, QString directory = autosaveDirectory(), QObject* parent = nullptr);
   ~Autosave() override;
 
-  /// Sets the longest time between a change and the start of writing it to the side file. A document that
-  /// takes long to write waits ten times as long, at most five seconds.
+  /// Sets the longest time between a change and the start of writing it to the side file. If writing takes
+  /// long, the wait is ten times as long as the last write, at most five seconds.
   void setInterval(std::chrono::milliseconds interval);
   std::chrono::milliseconds interval() const { return m_interval; }
 
-  QString sideFile() const { return m_sideFile; }  ///< empty: there is no side file now
+  QString sideFile() const { return m_sideFile; }  ///< Empty if there is no side file now.
   /// Writes unsaved changes to the side file now, and waits until they are written. For use when saving has
   /// failed.
   void writeNow();
   /// Removes the side file: unsaved changes need no more protection.
   void discard();
-  /// Leaves the present document in a side file for a later start of the program, and stops watching. Returns
+  /// Leaves the current document in a side file for a later start of the program, and stops watching. Returns
   /// the path of the side file. Returns an empty path if the file could not be written; then an older state
   /// may still be there.
   QString keep();
 
  Q_SIGNALS:
-  void written();  ///< the side file holds another state
+  void written();  ///< the side file has another state
   void failed(
       const spanscope::Error& error);  ///< the side file could not be written; the next change tries again
 
@@ -85,7 +85,7 @@ class Autosave : public QObject {
   bool m_isDirty = false;
 };
 
-/// What a program left behind that did not end cleanly.
+/// A side file of a program that did not end cleanly.
 struct Recovery {
   QString sideFile;
   QString filePath;  ///< empty: the document never had one
@@ -100,7 +100,7 @@ struct Recovery {
 std::vector<Recovery> findRecoveries(const QString& directory = autosaveDirectory());
 /// The same for one side file.
 std::optional<Recovery> findRecovery(const QString& sideFile);
-/// Removes the side file, after the person has taken the document or refused it.
+/// Removes the side file, after the user has opened the document or refused it.
 void removeRecovery(const Recovery& recovery);
 
 }  // namespace spanscope::ui

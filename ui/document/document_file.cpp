@@ -37,7 +37,7 @@ OpenedFile refused(std::string found, std::string expected) {
   return opened;
 }
 
-/// The query alone, an empty seq where an input is missing.
+/// The text of the query alone. A missing input becomes an empty seq.
 std::string queryText(const document::Document& document, query::QueryForm form) {
   if (document.root() == document::kNoNode) {
     return query::writeQuery({query::Join{.kind = query::JoinKind::Seq, .children = {}}}, form);
@@ -55,7 +55,7 @@ std::optional<query::QueryForm> queryFormOfPath(const QString& path) {
   return std::nullopt;
 }
 
-/// The folder of a query that is being opened, where nobody is there to be asked.
+/// The folder of a query that is being opened. The user cannot answer questions of the query at this time.
 class Folder final : public query::Surroundings {
  public:
   explicit Folder(const QString& path) : m_files(QFileInfo(path).absolutePath().toStdString()) {}
@@ -66,14 +66,14 @@ class Folder final : public query::Surroundings {
   std::variant<std::string, query::NotGiven> ask(const std::string& /*prompt*/) override {
     return query::NotGiven{.found = "a question inside a text",
                            .expected = "a separate question node",
-                           .hint = "the window can ask only such questions"};
+                           .hint = "the window cannot ask questions inside a text"};
   }
 
  private:
   query::FileAccess m_files;
 };
 
-/// Removes the warning that a chat is read as a query. It is the only one about the chat as a whole.
+/// Removes the warning that a chat is read as a query. No other warning is about the whole chat.
 void removeFormWarning(std::string_view text, std::vector<query::Diagnostic>& diagnostics) {
   std::erase_if(diagnostics, [begin = text.find_first_of("[{")](const query::Diagnostic& diagnostic) {
     return diagnostic.severity == Severity::Warning && diagnostic.pointer.empty() &&
@@ -81,7 +81,7 @@ void removeFormWarning(std::string_view text, std::vector<query::Diagnostic>& di
   });
 }
 
-/// The nodes of the list of messages that is the query. Nothing where it is another query.
+/// The nodes of the messages, if the query is a list of messages. Nothing for another query.
 std::optional<std::vector<document::NodeId>> messageNodes(const document::Document& document,
                                                           query::ChatForm form) {
   const document::DocumentNode* list = document.find(document.root());
@@ -91,7 +91,7 @@ std::optional<std::vector<document::NodeId>> messageNodes(const document::Docume
   return list->children;
 }
 
-/// What a file is whose text was read as a query.
+/// Describes a file whose text was read as a query.
 std::shared_ptr<const QueryFile> queryFile(std::string_view text, query::QueryForm form, const QString& path,
                                            document::OpenedDocument& opened) {
   QueryFile file;
@@ -101,7 +101,7 @@ std::shared_ptr<const QueryFile> queryFile(std::string_view text, query::QueryFo
   if (file.chat != query::ChatForm::None) {
     const document::Document& document = *opened.document;
     const query::GenerateSettings* settings = query::settingsOf(document.at(document.root()).own);
-    // Without a temperature, the query runs with another one than the request.
+    // If the request has no temperature, the query runs with another one. Then the warning stays.
     if (settings == nullptr || !std::holds_alternative<query::Absent>(settings->temperature))
       removeFormWarning(text, opened.diagnostics);
     file.text = text;
@@ -140,7 +140,7 @@ OpenedFile readText(std::string_view text, const QString& path) {
 }  // namespace
 
 OpenedFile openDocument(const QString& path) {
-  // Opening a pipe would wait for a program that writes into it, and the window with it.
+  // Opening a pipe would block the window until another program writes into the pipe.
   const QFileInfo info(path);
   if (info.isDir()) return refused("a folder", "a file");
   if (info.exists() && !info.isFile()) return refused("a pipe or a device", "a file");
@@ -149,7 +149,7 @@ OpenedFile openDocument(const QString& path) {
     return refused(file.errorString().toStdString(), "a file that can be read");
   }
   constexpr auto kMostBytes = static_cast<qint64>(query::ParseLimits{}.maxBytes);
-  // One byte more than is allowed is enough to tell, also of a file that grows.
+  // One byte above the limit shows that the file is too large, even if it grows during the read.
   const QByteArray bytes = file.read(kMostBytes + 1);
   if (file.error() != QFileDevice::NoError) {
     return refused(file.errorString().toStdString(), "a file that can be read");
@@ -179,7 +179,7 @@ std::optional<Error> saveDocument(const QString& path, const document::Document&
   const std::string text = kept   ? std::move(kept->text)
                            : form ? queryText(document, *form)
                                   : document::writeDocument(document);
-  // What could not be opened again must not take the place of what can.
+  // A text that cannot be opened again must not replace a file that can.
   for (const query::Diagnostic& diagnostic : readText(text, path).diagnostics) {
     if (diagnostic.severity != Severity::Error) continue;
     return Error{path.toStdString(), diagnostic.pointer, diagnostic.found, diagnostic.expected};
@@ -270,7 +270,7 @@ QString whyNotWritable(const QString& path) {
   const QString folder = QDir::toNativeSeparators(file.absolutePath());
   if (file.isDir()) return tr("“%1” is a folder.").arg(name);
   if (!QFileInfo::exists(file.absolutePath())) return tr("The folder %1 no longer exists.").arg(folder);
-  // Not WriteUser, which an administrator always has.
+  // WriteUser does not count, because an administrator always has it.
   const QFile::Permissions writers = QFile::WriteOwner | QFile::WriteGroup | QFile::WriteOther;
   if (file.exists() && (file.permissions() & writers) == 0) return tr("“%1” is read-only.").arg(name);
   if (file.exists() && !file.isWritable()) return tr("You do not have permission to change “%1”.").arg(name);

@@ -20,12 +20,12 @@
 namespace spanscope::ui {
 namespace {
 
-// Says in the undo history what a change of settings was.
+// Names changes of settings for the undo history.
 
 using workbench::RunSettings;
 using workbench::Setting;
 
-/// More would make the menu wider than a small window.
+/// Longer values would make the menu wider than a small window.
 constexpr qsizetype kMostCharacters = 28;
 
 /// A value as the settings dock shows it.
@@ -74,8 +74,8 @@ bool differs(const Setting& setting, const RunSettings& one, const RunSettings& 
   return std::visit([&](auto member) { return one.*member != other.*member; }, setting.member);
 }
 
-/// "Reuse policy: spans → prefix" if one setting differs, where long values are cut; "NAME: Checkpoint,
-/// Stands for" if several do. The settings must differ.
+/// "Reuse policy: spans → prefix" if one setting differs; long values are shortened. "NAME: Checkpoint,
+/// Server" if several settings differ. At least one setting must differ.
 QString settingChangeText(const QString& name, const RunSettings& before, const RunSettings& after) {
   std::vector<const Setting*> changed;
   for (const Setting& setting : workbench::runSettings()) {
@@ -94,7 +94,7 @@ QString settingChangeText(const QString& name, const RunSettings& before, const 
 
 }  // namespace
 
-/// Two whole values, of which the settings do not count: nodes that did not change are shared between them.
+/// Has the document before and after a change. It ignores their settings. Both share the unchanged nodes.
 class ChangeCommand final : public QUndoCommand {
  public:
   ChangeCommand(DocumentModel& model, const QString& name, std::shared_ptr<const document::Document> before,
@@ -106,12 +106,12 @@ class ChangeCommand final : public QUndoCommand {
         m_key(std::move(key)) {}
 
   void undo() override {
-    // What comes next is not merged into a command from before.
+    // The next change is not merged into an earlier command.
     m_model.endMerge();
     show(*m_before);
   }
   void redo() override {
-    // The stack calls this as it takes the command, when the model has its value already.
+    // The stack calls redo() when it takes the command. The model already has the new value then.
     if (m_isTaken) show(*m_after);
     m_isTaken = true;
   }
@@ -201,24 +201,24 @@ DocumentModel::DocumentModel(document::Document document, QObject* parent)
 DocumentModel::~DocumentModel() {
   m_undo.disconnect(this);
   m_settingsUndo.disconnect(this);
-  // The stacks are cleared when nobody may hear of it any more.
+  // The stacks are destroyed next, and must not notify anybody of that.
   if (const UnreadText* unread = UnreadText::find(*this)) m_undo.disconnect(unread);
 }
 
 bool DocumentModel::change(const QString& name, const std::function<void(document::Document&)>& change,
                            const QString& mergeKey) {
-  // Views that answer an undo with a change of their own would cut off what can be redone.
+  // A change by a view during an undo would delete the commands that can be redone.
   if (m_replaying) return false;
   auto next = std::make_shared<document::Document>(*m_document);
   change(*next);
   if (*next == *m_document) return false;
   const bool wasModified = isModified();
-  // A serial in the key ends a merge without a command of its own.
+  // The serial in the key ends a merge without an additional command.
   const QString key =
       mergeKey.isEmpty() ? QString() : mergeKey + QLatin1Char('#') + QString::number(m_mergeSerial);
   const std::shared_ptr<const document::Document> before = std::exchange(m_document, std::move(next));
-  // The commands stand in their stacks, which own them, before anybody is told, so that changes which answer
-  // this one come after it.
+  // The commands are pushed before changed() is emitted. So the commands of changes that react to this one
+  // come later.
   if (!ChangeCommand::isSame(*before, *m_document))
     m_undo.push(new ChangeCommand(*this, name, before, m_document, key));
   if (before->settings != m_document->settings)
@@ -252,7 +252,7 @@ void DocumentModel::setTitle(const QString& title) {
 bool DocumentModel::isModified() const {
   const UnreadText* unread = UnreadText::find(*this);
   if (!m_undo.isClean() || (unread != nullptr && unread->typed())) return true;
-  // A file of a query holds no settings. Choosing a model is no edit of it.
+  // A file with only a query has no settings. Choosing a model does not edit the file.
   const bool isOfQuery = unread != nullptr && unread->file() != nullptr;
   return !m_settingsUndo.isClean() && (!isOfQuery || unread->hasOwnSettings());
 }
@@ -273,7 +273,7 @@ void DocumentModel::replay(std::shared_ptr<const document::Document> document) {
   m_replaying = true;
   Q_EMIT changed();
   m_replaying = false;
-  // A change of settings may be none that is saved.
+  // isModified() can have changed without a signal of the stacks, because some settings are not saved.
   if (areSettings) Q_EMIT stateChanged();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An open document: its present value, its undo histories and its file.
+// An open document: its current value, its undo histories and its file.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -24,11 +24,13 @@ class DocumentModel : public QObject {
   std::shared_ptr<const document::Document> snapshot() const { return m_document; }
 
   /// The only way to change the document. `change` edits a copy. If the copy differs, it becomes the
-  /// document, and an undo command is pushed: with this name for the query and its layout, with a text that
-  /// names the settings and their values for settings, one of each if both differ. Consecutive changes with
-  /// the same non-empty merge key become one command, until endMerge() or another change of the same history
-  /// comes between. Returns whether anything changed. While changed() tells of an undo or redo, no change is
-  /// accepted: it returns false.
+  /// document, and this function pushes undo commands:
+  /// - for the query and its layout, a command with this name;
+  /// - for settings, a command whose text names them and their values.
+  /// Consecutive changes with the same non-empty merge key become one command. A call of endMerge(), or
+  /// another change of the same history, ends that.
+  /// Returns whether anything changed. Refuses every change, and returns false, while changed() notifies of
+  /// an undo or redo.
   bool change(const QString& name, const std::function<void(document::Document&)>& change,
               const QString& mergeKey = {});
   void endMerge();
@@ -44,7 +46,7 @@ class DocumentModel : public QObject {
   void setTitle(const QString& title);  ///< for a document without a file
   bool isModified() const;              ///< the document differs from what was saved last
   void markSaved();
-  /// To call when the file holds something else: the document counts as modified until it is saved.
+  /// Call it when the file has other contents: the document then counts as modified until it is saved.
   void markUnsaved();
 
  Q_SIGNALS:
@@ -62,7 +64,7 @@ class DocumentModel : public QObject {
   QString m_filePath;
   QString m_title;
   int m_mergeSerial = 0;
-  bool m_replaying = false;  ///< changed() is telling of an undo or redo
+  bool m_replaying = false;  ///< changed() is notifying of an undo or redo
 };
 
 }  // namespace spanscope::ui

@@ -17,12 +17,13 @@ namespace {
 
 constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP};
 
-/// The end that the handler writes to. A handler is given nothing but the number of its signal.
+/// The end of the pipe that the handler writes to. It is global, because a handler gets only the number of
+/// its signal.
 std::atomic<int> writingEnd = -1;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-/// One for each of kSignals: a timer of the system that sends that signal again. The handler reads them, so
-/// they are made before it is set.
+/// A system timer that sends a signal again. Each of kSignals has one. The handler reads the timers, so they
+/// are made before the handler is installed.
 struct Deadline {
   timer_t timer{};
   std::atomic<bool> isSet = false;
@@ -30,7 +31,7 @@ struct Deadline {
 std::array<Deadline, kSignals.size()> deadlines;
 itimerspec deadlineTime{};
 
-/// Does no more than a handler may.
+/// Calls only functions that are safe in a signal handler.
 void tellLoop(int signal) {
   const int error = errno;
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
@@ -73,7 +74,7 @@ EndingSignals::~EndingSignals() {
   for (const Previous& previous : m_previous) ::sigaction(previous.signal, &previous.action, nullptr);
   for (Deadline& deadline : deadlines) {
     itimerspec left{};
-    // One that runs ends the program if what follows takes too long.
+    // A running timer stays. It ends the program if the rest of the shutdown takes too long.
     if (deadline.isSet.exchange(false) && ::timer_gettime(deadline.timer, &left) == 0 &&
         left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0)
       ::timer_delete(deadline.timer);

@@ -17,9 +17,9 @@ namespace spanscope::ui {
 
 namespace {
 
-/// Milliseconds without a message: a file that is being written is looked at when that is over.
+/// Milliseconds without a notification after which a file counts as completely written.
 constexpr int kSettle = 120;
-constexpr qint64 kCoarse = 2000;  ///< milliseconds: the coarsest clock of a file system in use
+constexpr qint64 kCoarse = 2000;  ///< milliseconds: step of the coarsest file system clock
 
 QString folderOf(const QString& path) {
   return QFileInfo(path).absolutePath();
@@ -65,7 +65,7 @@ void FileWatch::accept(std::uint32_t id, FileStamp read) {
 }
 
 void FileWatch::look() {
-  // Who is told may ask for other files to be watched.
+  // A receiver of changed() may change the list of watched files.
   std::vector<std::uint32_t> ids;
   for (const auto& [id, file] : m_files) ids.push_back(id);
   for (const std::uint32_t id : ids) look(id);
@@ -77,12 +77,12 @@ void FileWatch::look(std::uint32_t id) {
 }
 
 void FileWatch::look(std::uint32_t id, File& file) {
-  // Whoever replaced the file has ended the watch on what was there.
+  // Replacing a file ends the watch on the old file.
   follow(file);
   const QFileInfo info(file.path);
   const QDateTime touched = info.exists() ? info.metadataChangeTime() : QDateTime();
   if (touched.isValid() && touched == file.touched) return;
-  // Clocks of file systems are coarse: what was changed just now may be changed again at the same time.
+  // Clocks of file systems are coarse: a second change can get the same time as the first.
   const bool isOld = touched.isValid() && touched.msecsTo(QDateTime::currentDateTime()) > kCoarse;
   file.touched = isOld ? touched : QDateTime();
   FileStamp now = stampOf(file.path);
@@ -148,7 +148,7 @@ QString prefixOf(const QString& path) {
 
 std::unique_ptr<QLockFile> lockAt(const QString& path) {
   auto lock = std::make_unique<QLockFile>(path);
-  // However old: it holds until the process that made it is gone.
+  // Zero: a lock of any age is valid until the process that made it has ended.
   lock->setStaleLockTime(0);
   return lock;
 }
@@ -207,7 +207,7 @@ std::vector<qint64> FilePresence::findOthers(const Presence& presence) const {
     });
     if (isOwn) continue;
     const std::unique_ptr<QLockFile> lock = lockAt(path);
-    // Taken: its process was killed, and what it left goes with this lock.
+    // The lock could be taken: its process was killed. The destructor of `lock` removes the file.
     if (lock->tryLock(0)) continue;
     qint64 process = 0;
     QString host;

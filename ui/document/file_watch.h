@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tells when an open file holds something else than what was last read from it or written to it.
+// Reports when the contents of an open file differ from what was last read from it or written to it.
 #pragma once
 
 #include <QByteArray>
@@ -18,11 +18,10 @@ class QLockFile;
 
 namespace spanscope::ui {
 
-/// What a file held when it was looked at. Two stamps are equal if the file held the same both times,
-/// whatever happened in between.
+/// The contents of a file at one time. Two stamps are equal if the contents are equal.
 struct FileStamp {
-  bool exists = false;  ///< there is a regular file that can be read
-  /// SHA-256 of its bytes; if it is larger than any document may be, its size and time instead.
+  bool exists = false;  ///< Whether it is a regular file that can be read.
+  /// SHA-256 of its bytes. If it is larger than any document may be, its size and time instead.
   QByteArray content;
   bool operator==(const FileStamp&) const = default;
 };
@@ -38,23 +37,24 @@ class FileWatch : public QObject {
  public:
   explicit FileWatch(QObject* parent = nullptr);
 
-  /// Starts to watch a file. `known` is what the caller has read of it. An empty path, or forget(), stops it.
+  /// Starts to watch a file. `known`: the contents that the caller has read. An empty path, or forget(),
+  /// stops it.
   void watch(std::uint32_t id, const QString& path, FileStamp known);
   void forget(std::uint32_t id);
-  /// Takes the last content found in the file as known: the caller has it, or wants to hear no more about it.
+  /// Takes the last content of the file as known. The caller has this content, or does not need it.
   void accept(std::uint32_t id);
   /// Takes `read` as known: the caller has read this content.
   void accept(std::uint32_t id, FileStamp read);
-  /// Looks at the files now, for places where the system's messages are not reliable (network drives).
+  /// Checks the files now, for drives whose notifications are not reliable, such as network drives.
   void look();
   void look(std::uint32_t id);
 
-  /// Whether the file holds something else than the caller knows.
+  /// Whether the contents of the file differ from those that the caller knows.
   bool isChanged(std::uint32_t id) const;
   bool isGone(std::uint32_t id) const;  ///< whether the file existed for the caller and is now missing
 
  Q_SIGNALS:
-  /// The file holds something else than the last time this object looked at it.
+  /// The contents of the file have changed since this object last checked it.
   void changed(std::uint32_t id);
 
  private:
@@ -75,13 +75,13 @@ class FileWatch : public QObject {
   std::map<std::uint32_t, File> m_files;
 };
 
-// Lets windows of several processes that have the same file open know of each other. Each process leaves a
-// lock for each open file in a folder that all of them watch.
+// Finds other processes that have the same file open. Each process puts a lock for each open file into a
+// folder that all of them watch.
 
 class FilePresence : public QObject {
   Q_OBJECT
  public:
-  /// Creates `directory` if it does not exist. If it cannot be written, processes do not know of each other.
+  /// Creates `directory` if it does not exist. If that fails, processes do not find each other.
   explicit FilePresence(QString directory, QObject* parent = nullptr);
   ~FilePresence() override;
 
@@ -92,7 +92,7 @@ class FilePresence : public QObject {
 
   /// The process ids of all other places where the same file is open, ascending.
   const std::vector<qint64>& others(std::uint32_t id) const;
-  /// Looks again, because a killed process leaves without a message.
+  /// Checks again, because a killed process ends without a notification.
   void look();
 
  Q_SIGNALS:

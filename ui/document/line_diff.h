@@ -16,8 +16,8 @@ struct DiffLine {
   bool operator==(const DiffLine&) const = default;
 };
 
-/// What becomes of the lines of `before` on the way to `after`, with as few lines removed and added as
-/// possible (engine/base/difference.h).
+/// The lines of `before` and `after`, each kept, removed or added, with as few changes as possible
+/// (engine/base/difference.h).
 std::vector<DiffLine> diffLines(const QStringList& before, const QStringList& after);
 
 }  // namespace spanscope::ui

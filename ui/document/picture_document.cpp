@@ -21,7 +21,7 @@ constexpr const char* kKeyword = "spanscope:document";
 constexpr QLatin1String kSpace("urn:spanscope:document");
 constexpr QLatin1String kElement("document");
 
-/// As PNG wants it: of type and data of a chunk.
+/// The checksum that PNG requires, over the type and the data of a chunk.
 std::uint32_t checksumOf(const QByteArray& bytes) {
   static const std::array<std::uint32_t, 256> table = [] {
     constexpr std::uint32_t kPolynomial = 0xEDB88320U;
@@ -61,14 +61,14 @@ Error noDocument(std::string found) {
 }
 
 QByteArray intoPng(const QByteArray& picture, std::string_view text) {
-  // Neither compressed nor of a language: flags and two empty names stand between keyword and text.
+  // Zeros for "not compressed" and for two empty texts, language and translated keyword.
   QByteArray data = QByteArray("iTXt") + kKeyword;
   data.append(5, '\0');
   data.append(text.data(), static_cast<qsizetype>(text.size()));
   if (data.size() > std::numeric_limits<qint32>::max()) return picture;
   const QByteArray chunk =
       bigEndian(static_cast<std::uint32_t>(data.size() - 4)) + data + bigEndian(checksumOf(data));
-  // Before the last chunk, which is empty.
+  // Inserts the chunk before the last chunk, which is empty.
   QByteArray result = picture;
   result.insert(picture.size() - kChunkFrame, chunk);
   return result;
@@ -86,7 +86,7 @@ std::variant<std::string, Error> fromPng(const QByteArray& picture) {
     if (type == "iTXt" && picture.mid(at + 8, std::min(size, key.size())) == key) {
       const QByteArray data = picture.mid(at + 4, 4 + size);
       const auto checksum = qFromBigEndian<std::uint32_t>(picture.constData() + at + 8 + size);
-      // Flag and method of compression, then language and translated keyword up to their ends.
+      // Skips the flag and the method of compression, then the language and the translated keyword.
       const qsizetype language = 4 + key.size() + 2;
       const qsizetype translated = data.indexOf('\0', language) + 1;
       const qsizetype text = translated <= 0 ? 0 : data.indexOf('\0', translated) + 1;
@@ -105,7 +105,7 @@ QByteArray intoSvg(const QByteArray& picture, std::string_view text) {
   const qsizetype end = root < 0 ? -1 : picture.indexOf('>', root);
   if (end < 0) return picture;
   QString shown = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-  // The only characters that JSON may hold as they are and XML may not.
+  // JSON can contain these two characters unescaped, but XML cannot.
   shown.replace(QChar(0xFFFE), QStringLiteral("\\ufffe")).replace(QChar(0xFFFF), QStringLiteral("\\uffff"));
   QByteArray metadata;
   QXmlStreamWriter writer(&metadata);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures that carry the document from which they were made: a PNG in a text chunk, an SVG in its metadata.
-// Other programs show them as ordinary pictures.
+// Writes a document into a picture file and reads it from there. A PNG has the document in a text chunk, an
+// SVG in its metadata. Other programs show these files as ordinary pictures.
 #pragma once
 
 #include "engine/base/error.h"
@@ -14,17 +14,17 @@
 
 namespace spanscope::ui {
 
-/// Returns the picture with the document's text in it, as writeDocument() gives it. `picture` is a whole PNG
-/// or SVG as this program writes them; anything else is returned unchanged.
+/// Returns the picture with a document in it. `documentText` comes from writeDocument(). `picture` is a whole
+/// PNG or SVG that this program wrote. Returns anything else unchanged.
 QByteArray withDocument(const QByteArray& picture, std::string_view documentText);
 
-/// The text of the document that a picture carries, or why there is none. The picture may come from anyone,
-/// so it is read no further than its own length fields allow.
+/// Returns the text of the document in a picture, or an error. The picture is untrusted, so every length
+/// field is checked.
 std::variant<std::string, Error> documentOfPicture(const QByteArray& picture);
 
-/// Whether the bytes begin like a PNG or an SVG.
+/// Whether the bytes begin as a PNG or an SVG does.
 bool isPicture(const QByteArray& bytes);
-/// Whether the file's name is that of a PNG or an SVG.
+/// Whether the file name ends in .png or .svg.
 bool isPicturePath(const QString& path);
 
 }  // namespace spanscope::ui

@@ -16,7 +16,7 @@ QString wordOf(const document::Sentence::Argument& argument) {
   return argument.isOperator ? operatorLabel(argument.text) : QString::fromStdString(argument.text);
 }
 
-/// All places are filled in one pass: a text of the query may hold a "%1" of its own.
+/// Fills all placeholders in one pass, because a text of the query may contain "%1".
 QString translated(const document::Sentence& sentence) {
   const QString form = QCoreApplication::translate("Problems", sentence.form);
   QString text;

@@ -24,7 +24,7 @@ struct Problem {
   bool isOfDevice = false;
   bool isOfTemplate = false;
   std::int32_t poolNeeded = 0;
-  std::string place{};  ///< JSON pointer into the query as it is drawn; "" also for what stands outside of it
+  std::string place{};  ///< JSON pointer into the query as it is drawn; "" also for places outside of it
   bool operator==(const Problem&) const = default;
 };
 
@@ -32,14 +32,13 @@ struct Problem {
 std::vector<Problem> findProblems(const document::Document& document, const ProblemContext& context = {},
                                   document::NodeId top = document::kNoNode);
 
-/// What is wrong and how to fix it, in sentences.
+/// Says what is wrong and how to fix it, in sentences.
 QString saidOf(const Problem& problem);
 
-/// Why the query cannot be run, from the same list: its first error, and how many more there are. Empty: it
-/// has no error.
+/// Why the query cannot be run: its first error, and how many more there are. Empty if it has no error.
 QString refusalOf(const std::vector<Problem>& problems);
 
-/// What a person calls the node: its operator, with the node's own name if it has one: "generate · answer".
+/// The label of the node: its operator, and its own name if it has one: "generate · answer".
 QString nodeLabel(const document::DocumentNode& node);
 
 }  // namespace spanscope::ui

@@ -16,9 +16,9 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{32} << 20U;  // half of what a file of a document may hold
+constexpr std::size_t kMostBytes = std::size_t{32} << 20U;  // half the max size of a document's file
 
-/// A folder that a person opened to this program by choosing it, or a file in it.
+/// A folder that the user allowed this program to read, by choosing the folder or a file in it.
 class ChosenFolder final : public query::Surroundings {
  public:
   explicit ChosenFolder(const QString& folder) : m_files(folder.toStdString()) {}
@@ -66,7 +66,7 @@ class Reader {
 
  private:
   void takeFile(const QFileInfo& info) {
-    // The file itself was chosen: where a link leads is what the person wanted.
+    // The user chose this file, so the program follows links.
     const QString real = info.canonicalFilePath();
     const QFileInfo there(real.isEmpty() ? info.absoluteFilePath() : real);
     ChosenFolder folder(there.absolutePath());
@@ -116,7 +116,7 @@ class Reader {
     return pages.join(QStringLiteral("\n\n")).toStdString();
   }
 
-  /// `shown`: the file, as the user reads it.
+  /// `shown`: the name of the file for the user.
   void add(const QFileInfo& info, const QString& shown, query::Surroundings& files, const std::string& path) {
     auto read = readText(shown, files, path);
     if (const auto* reason = std::get_if<query::NotGiven>(&read)) {
@@ -126,7 +126,7 @@ class Reader {
     auto& text = std::get<std::string>(read);
     if (text.size() > kMostBytes - m_bytes) {
       m_read.leftOut
-          << tr("%1: with this file, the files have more than %2 MiB").arg(shown).arg(kMostBytes >> 20U);
+          << tr("%1: together, the files are larger than %2 MiB").arg(shown).arg(kMostBytes >> 20U);
       return;
     }
     m_bytes += text.size();
@@ -134,7 +134,7 @@ class Reader {
     m_folders.push_back(QFileInfo(info.absolutePath()).fileName());
   }
 
-  /// Files of the same name in several folders are told apart by their folders.
+  /// Adds the folder to the names of files that have the same name in several folders.
   void nameThem() {
     std::map<std::string, int> times;
     for (const TextFile& file : m_read.files) ++times[file.name];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads files that a person chose as texts for a query.
+// Reads files that the user chose as texts for a query.
 #pragma once
 
 #include <QString>
@@ -18,17 +18,17 @@ struct TextFile {
 
 struct TextFiles {
   std::vector<TextFile> files;  ///< empty if there is a problem
-  /// What cannot be read, as a person reads it: "a.png: …".
+  /// The files that cannot be read, for the user: "a.png: …".
   QStringList leftOut;
-  QString problem;  ///< why nothing was read, in words; empty: something was read
+  QString problem;  ///< why nothing was read, in words; empty if a file was read
 };
 
-/// Reads files, and all files in folders and in the folders below them: UTF-8 or UTF-16, and PDFs, whose
-/// pages become one text. What cannot be read is left out. It is a problem if nothing can be read. Files of a
-/// folder are ordered by the bytes of their paths.
+/// Reads files, and all files in folders and in the folders below them. Files are UTF-8, UTF-16, or PDFs,
+/// whose pages become one text. Files that cannot be read are left out. It is a problem if no file can be
+/// read. Files of a folder are ordered by the bytes of their paths.
 TextFiles readTextFiles(const QStringList& paths, const std::stop_token& stop = {});
 
-/// "left out: a.png: …; b.png: …": what the user reads of files that were left out. Empty if there are none.
+/// "left out: a.png: …; b.png: …", for the user. Empty if no file was left out.
 QString leftOutText(const QStringList& leftOut);
 
 }  // namespace spanscope::ui

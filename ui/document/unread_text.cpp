@@ -12,7 +12,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// The first letter in upper case, as hints in the list of problems begin.
+/// Returns the text with an upper case first letter, as hints in the list of problems have it.
 QString capitalized(const std::string& text) {
   QString sentence = QString::fromStdString(text);
   if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
@@ -105,7 +105,7 @@ void UnreadText::noteSaved(const QString& path, std::optional<query::QueryForm> 
 }
 
 bool UnreadText::hasOwnSettings() const {
-  // The usual policy of a model is in its files.
+  // hasOwnSettings() reads the usual policy of a model from the model's files, so its result is cached.
   const document::RunSettings& settings = m_model.document().settings;
   if (m_judged != settings) {
     m_judged = settings;
@@ -114,7 +114,7 @@ bool UnreadText::hasOwnSettings() const {
   return m_isOwn;
 }
 
-/// What an undone change brought is not in the document any more, and neither is what it left out.
+/// Removes the parts that undone changes left out, because their text is no longer in the document.
 void UnreadText::followUndo(int index) {
   // Before a reload, the document had other nodes.
   if (index < m_fileIndex) forgetNodes();

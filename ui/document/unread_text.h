@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps the text of a document that the document itself cannot hold: what was left out when a text was read
-// into it, and JSON text that is no query yet.
+// Keeps the text that a document cannot hold: text that a reader left out, and JSON text that is no query
+// yet.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -28,49 +28,49 @@ class UnreadText : public QObject {
   static const UnreadText* find(const DocumentModel& model);
 
   // ---- what was left out ----
-  /// Takes the warnings of the reader of the document's file, instead of those before. `file`: what the file
-  /// is; nullptr: it holds a document.
+  /// Replaces the warnings of the reader of the document's file. `file`: the file if it has only a query;
+  /// nullptr if it has a document.
   void noteFile(const std::vector<query::Diagnostic>& diagnostics,
                 std::shared_ptr<const QueryFile> file = nullptr);
   /// Adds the warnings about a text that was pasted. Call it after the change; undo removes them.
   void notePaste(const std::vector<query::Diagnostic>& diagnostics);
-  /// Takes the warnings about JSON text that became the query, instead of those before. Call it after the
-  /// change; undo removes them.
+  /// Replaces the warnings about JSON text that became the query. Call it after the change; undo removes
+  /// them.
   void noteJson(const std::vector<query::Diagnostic>& diagnostics);
-  /// To call when the document was saved: nothing else is in its file. `form`: the form of a query alone;
-  /// nothing: it is a document.
+  /// Call it when the document was saved: nothing else is in its file. `form`: the form of a file with only
+  /// a query; nothing for a document.
   void noteSaved(const QString& path, std::optional<query::QueryForm> form);
-  /// To call when the document was saved as the chat that it was opened from. The file still has parts that
+  /// Call it when the document was saved as the chat that it was opened from. The file still has parts that
   /// the document cannot hold: `diagnostics` are the warnings of its reader.
   void noteSavedAsChat(const QString& path, const std::vector<query::Diagnostic>& diagnostics);
-  /// To call when another document took the place of the one that was opened: its nodes are others.
+  /// Call it when another document replaced the opened one: its nodes are others.
   void forgetNodes();
-  /// What saving over the document's file removes, as a person reads it.
+  /// The parts of the document's file that saving over it removes, for the user.
   QStringList leftOutOfFile() const;
-  /// The file that the document was opened from or saved in, if it holds a query alone; else nullptr.
+  /// The file that the document was opened from or saved in, if it has only a query; else nullptr.
   const QueryFile* file() const { return m_file.get(); }
-  /// Whether the document has settings that its file cannot hold but a user chose. The model is none of them.
+  /// Whether a user chose settings that the file cannot hold. The model is none of them.
   bool hasOwnSettings() const;
 
   // ---- JSON text that is no query yet ----
-  /// Nothing: the text shows the document.
+  /// Nothing if the text shows the document.
   const std::optional<QString>& typed() const { return m_typed; }
-  /// Keeps the text as it is being typed. It counts as an unsaved change.
+  /// Keeps the text while the user types. The text counts as an unsaved change.
   void setTyped(const QString& text);
   /// Takes the errors of the typed text.
   void setTypedErrors(std::vector<query::Diagnostic> errors);
-  /// The document that the typed text began as. Changes of the document since then conflict with the text.
+  /// The document when typing began. Later changes of the document conflict with the text.
   const std::shared_ptr<const document::Document>& base() const { return m_base; }
-  /// The person knows the present document and goes on typing.
+  /// Takes the current document as base(). The user knows it and continues to type.
   void takeBase();
-  /// Removes the typed text: it became the query, or the person does not want it.
+  /// Removes the typed text: it became the query, or the user discarded it.
   void discardTyped();
-  /// Reads typed text now, without waiting for a pause. Views that hold it answer to settling().
+  /// Has typed text read now, without waiting for a pause. Views with such text react to settling().
   void settle();
-  /// Why the query cannot be run, exported or saved now, in words. Empty: no text is pending.
+  /// Why the query cannot be run, exported or saved now, in words. Empty if no text is pending.
   QString refusal() const;
 
-  /// Errors and warnings for the list of problems. Pending text is the first. `withJson`: also about JSON
+  /// Errors and warnings for the list of problems, those of pending text first. `withJson`: also about JSON
   /// text that became the query.
   std::vector<Problem> problems(bool withJson = true) const;
 
@@ -98,14 +98,14 @@ class UnreadText : public QObject {
   std::shared_ptr<const QueryFile> m_file;
   int m_fileIndex = 0;                                    ///< of the undo stack when the file was opened
   mutable std::optional<document::RunSettings> m_judged;  ///< the last settings of hasOwnSettings()
-  mutable bool m_isOwn = false;                           ///< what it said of them
+  mutable bool m_isOwn = false;                           ///< the result for these settings
   std::optional<QString> m_typed;
   std::vector<query::Diagnostic> m_errors;  ///< of the typed text
   std::shared_ptr<const document::Document> m_base;
 };
 
-/// Removes the warnings about values that `document` has: its own list of problems names them. `pointer`:
-/// where its query is in the text.
+/// Removes the warnings about values that `document` has, because its own list of problems names them.
+/// `pointer`: the place of its query in the text.
 void removeKept(std::vector<query::Diagnostic>& warnings, const document::Document& document,
                 const std::string& pointer);
 

@@ -32,7 +32,7 @@ bool isJoin(const DocumentNode& node) {
   return arityOf(node.own).most == Arity::kMany;
 }
 
-/// The operators in the order in which they are offered: `first`, then the others of the palette.
+/// Returns the operators in the order of the list: `first`, then the others of the palette.
 std::vector<std::string> ordered(const std::vector<std::string>& first, bool needInput,
                                  const std::string& without = {}) {
   std::vector<std::string> result;
@@ -121,7 +121,7 @@ NodeId addOperator(Document& document, const AddPlace& place, const std::string&
   const query::Node own = document::makeOperator(op);
   switch (place.kind) {
     case AddPlace::Kind::Root: {
-      // The first node stands where the tidy layout begins. A draft stays where the person put it.
+      // The tidy layout places the first node. A draft stays at the place that the user chose.
       return document::addNode(document, own, document.size() == 0 ? std::nullopt : place.at);
     }
     case AddPlace::Kind::Child: {
@@ -137,7 +137,7 @@ NodeId addOperator(Document& document, const AddPlace& place, const std::string&
     }
     case AddPlace::Kind::Above: {
       if (!document.contains(place.node)) return kNoNode;
-      // A tree that a person has placed stays there: its new top stands where the old top did.
+      // A tree that the user has placed stays there: its new top has the position of the old top.
       const auto position =
           document.at(place.node).parent == kNoNode ? document.at(place.node).position : std::nullopt;
       const NodeId added = document::addNode(document, own, position);
@@ -171,10 +171,10 @@ QString describePlace(const Document& document, const AddPlace& place) {
     case AddPlace::Kind::Above:
       return node == nullptr ? QString() : tr("Takes %1 as its input").arg(nodeTitle(*node));
     case AddPlace::Kind::Wrap:
-      return place.nodes.size() == 1 && node != nullptr ? tr("Around %1").arg(nodeTitle(*node))
-                                                        : tr("Around %1 nodes").arg(place.nodes.size());
+      return place.nodes.size() == 1 && node != nullptr ? tr("Wraps %1").arg(nodeTitle(*node))
+                                                        : tr("Wraps %1 nodes").arg(place.nodes.size());
     case AddPlace::Kind::Replace:
-      return node == nullptr ? QString() : tr("Instead of %1").arg(nodeTitle(*node));
+      return node == nullptr ? QString() : tr("Replaces %1").arg(nodeTitle(*node));
   }
   return {};
 }
@@ -196,7 +196,7 @@ bool connectAt(Document& document, NodeId child, Place place) {
 
 namespace {
 
-/// The nodes without nodes below others of them. Empty if they have different parents.
+/// Returns the nodes that are not below other given nodes. Empty if these nodes have different parents.
 std::vector<NodeId> siblings(const Document& document, const std::vector<NodeId>& nodes) {
   std::vector<NodeId> tops = document::topmost(document, nodes);
   const bool areOne = std::all_of(tops.begin(), tops.end(), [&](NodeId id) {
@@ -226,7 +226,7 @@ NodeId wrapNodes(Document& document, const std::vector<NodeId>& nodes, const std
   const query::Node own = document::makeOperator(op);
   if (inner.empty() || document::arityOf(own).most < inner.size()) return kNoNode;
   const Document before = document;
-  // A node that a person has placed stays there: the new node takes its place.
+  // If the user has placed the node, the new node gets the position of the old one.
   std::optional<document::Point> position;
   if (document.at(inner.front()).parent == kNoNode) position = document.at(inner.front()).position;
   const NodeId added = document::addNode(document, own, position);
@@ -413,7 +413,7 @@ void AddPopup::paintEvent(QPaintEvent* /*event*/) {
 void AddPopup::filter(const QString& text) {
   m_list->clear();
   const QString wanted = text.trimmed();
-  // Operators whose name begins with the text come first, then operators that hold it anywhere.
+  // Operators whose name begins with the text come first, then operators with the text anywhere in the name.
   std::vector<QString> first;
   std::vector<QString> rest;
   for (const std::string& op : m_operators) {
@@ -470,7 +470,7 @@ void AddPopup::showHelp() {
     return row.label.startsWith(wanted, Qt::CaseInsensitive) || QString::fromStdString(row.name) == wanted;
   });
   const QString why = named == table.end() || !m_whyUnfit ? QString() : m_whyUnfit(named->name);
-  m_help->setText(why.isEmpty() ? tr("No matching operator has this name") : why);
+  m_help->setText(why.isEmpty() ? tr("No operator that fits here has this name") : why);
 }
 
 }  // namespace spanscope::ui

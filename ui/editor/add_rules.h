@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which nodes may be added where: pure functions of the document.
-// The list from which a person chooses a new node: a search line, and the operators that fit, each with a
-// short help.
+// Decides which nodes may be added where (pure functions of the document), and shows the list from which the
+// user chooses a new node.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -18,7 +17,7 @@
 
 namespace spanscope::ui {
 
-/// Where a new node goes.
+/// The place of a new node.
 struct AddPlace {
   enum class Kind {
     Root,     ///< as a new tree: the query if there is none, else a draft
@@ -28,49 +27,51 @@ struct AddPlace {
     Wrap,     ///< around `nodes`
   };
   Kind kind = Kind::Root;
-  /// Child: the parent; Above: the node below; Replace: the node to replace.
+  /// The parent for Child, the node below for Above, the node to replace for Replace.
   document::NodeId node = document::kNoNode;
   std::size_t index = 0;                     ///< Child: index of the input
-  std::optional<document::Point> at;         ///< where the person pointed
-  std::vector<document::NodeId> nodes = {};  ///< to wrap
+  std::optional<document::Point> at;         ///< where the user pointed
+  std::vector<document::NodeId> nodes = {};  ///< for Wrap
   bool operator==(const AddPlace&) const = default;
 };
 
-/// Where a new node goes while `selected` is selected: into that node if it is a join or has a free input,
-/// else after it in its parent if that is a join, else above it. If no node is selected, the new node starts
-/// a new tree.
+/// Returns the place of a new node. Without a selected node, the new node starts a new tree. Otherwise the
+/// first of these places counts:
+/// - an input of `selected`, if that node is a join or has a free input
+/// - after `selected`, if its parent is a join
+/// - above `selected`
 AddPlace placeFor(const document::Document& document, document::NodeId selected);
 
-/// The names of the operators that fit the place. The usual choices come first.
+/// Returns the names of the operators that fit the place. The usual choices come first.
 std::vector<std::string> fittingOperators(const document::Document& document, const AddPlace& place);
 
-/// Why an operator does not fit the place, as a sentence; empty: it fits.
+/// Returns a sentence that explains why an operator does not fit the place. Empty: the operator fits.
 QString whyUnfit(const document::Document& document, const AddPlace& place, const std::string& op);
 
-/// Adds the operator at the place, or replaces a node by it. Returns the node, or kNoNode if the operator
-/// does not fit.
+/// Adds the operator at the place, or replaces a node with the operator. Returns the node, or kNoNode if the
+/// operator does not fit.
 document::NodeId addOperator(document::Document& document, const AddPlace& place, const std::string& op);
 
-/// What the popup says it does: "Input 2 of cross", "Takes user as its input".
+/// Returns the caption of the popup for a place: "Input 2 of cross", "Takes user as its input".
 QString describePlace(const document::Document& document, const AddPlace& place);
 
-/// The first free input of a node: for a join the one after its last child, for others the first without a
-/// child. Nothing if all are taken.
+/// Returns the first free input of a node. In a join it comes after the last child. In other nodes it is the
+/// first input without a child. Nothing: all inputs are taken.
 std::optional<std::size_t> freeInputOf(const document::DocumentNode& node);
 
-/// Moves a subtree to a place, which may belong to the parent that it has already. If the parent stands in
-/// the tidy layout, the subtree joins it. Returns false if it does not fit.
+/// Moves a subtree to a place, which may belong to its current parent. If the parent is in the tidy layout,
+/// the subtree joins that layout. Returns false if the subtree does not fit.
 bool connectAt(document::Document& document, document::NodeId child, document::Place place);
 
-// Wraps nodes: puts a new node between them and their parent.
+// Wrapping puts a new node between nodes and their parent.
 
-/// The operators that can take all of these nodes as inputs. Nodes below others of them do not count. Empty
-/// if the remaining nodes have different parents.
+/// Returns the operators that can take all of these nodes as inputs. A node below another of these nodes does
+/// not count. Empty if the remaining nodes have different parents.
 std::vector<std::string> wrappingOperators(const document::Document& document,
                                            const std::vector<document::NodeId>& nodes);
 
-/// Adds a new node in the place of the first of the nodes, with all of them as its inputs in prompt order.
-/// Returns kNoNode if the operator cannot take them; then nothing has changed.
+/// Adds a new node in the place of the first of the nodes. All of the nodes become its inputs, in prompt
+/// order. Returns kNoNode, and changes nothing, if the operator cannot take the nodes.
 document::NodeId wrapNodes(document::Document& document, const std::vector<document::NodeId>& nodes,
                            const std::string& op);
 
@@ -81,13 +82,14 @@ class QListWidget;
 
 namespace spanscope::ui {
 
+/// The list of operators that fit a place: a search line, and the operators, each with a short help.
 class AddPopup : public QFrame {
   Q_OBJECT
  public:
   explicit AddPopup(QWidget* parent);
 
-  /// Opens the list and gives the search line the focus. `caption` says what choosing an operator does.
-  /// `whyUnfit` says why an operator is not in the list.
+  /// Opens the list and gives the search line the focus. `caption` explains what the choice of an operator
+  /// does. `whyUnfit` explains why an operator is not in the list.
   void open(const std::vector<std::string>& operators, const QString& caption, QPoint at, const Theme& theme,
             std::function<QString(const std::string&)> whyUnfit);
 
@@ -115,7 +117,7 @@ class AddPopup : public QFrame {
   QLabel* m_help;
 };
 
-/// Gives an overlay (popup, find bar, line edit) the colours of the theme.
+/// Gives an overlay (popup, find bar, line edit) the colours and the font of the theme.
 void applyTheme(QWidget& widget, const Theme& theme);
 
 }  // namespace spanscope::ui

@@ -23,7 +23,7 @@ struct Extent {
   double from = 0;
   double size = 0;
   double to() const { return from + size; }
-  /// First edge, center, last edge.
+  /// Returns the first edge, the center and the last edge.
   std::array<double, 3> lines() const { return {from, from + size / 2, to()}; }
 };
 
@@ -36,9 +36,9 @@ Extent down(const Rect& rect) {
 }
 
 constexpr std::size_t kCenter = 1;
-constexpr double kSame = 0.5;  ///< scene pixels between lines that look like one
+constexpr double kSame = 0.5;  ///< max scene pixels between lines that count as the same
 
-/// Edges meet edges, and centers meet centers.
+/// Calls `use` for each pair of lines that can snap: edges with edges, and centers with centers.
 template <class Use>
 void forLines(const Extent& one, const Extent& other, const Use& use) {
   for (std::size_t i = 0; i < 3; ++i) {
@@ -48,7 +48,7 @@ void forLines(const Extent& one, const Extent& other, const Use& use) {
   }
 }
 
-/// How far the extent moves to the nearest line of the others; nothing: no line is that near.
+/// Returns the movement to the nearest line of the others. Nothing: no line is within `reach`.
 template <class ExtentOf>
 std::optional<double> nearest(const Rect& rect, const std::vector<Rect>& others, double reach,
                               const ExtentOf& extentOf) {
@@ -62,7 +62,8 @@ std::optional<double> nearest(const Rect& rect, const std::vector<Rect>& others,
   return best;
 }
 
-/// The shared lines of the rectangle, which has snapped. `lineOf` makes a line from its place and its ends.
+/// Adds the lines that the snapped rectangle shares with others. `lineOf` makes a line from its place and its
+/// ends.
 template <class ExtentOf, class LengthOf, class LineOf>
 void addGuides(std::vector<QLineF>& guides, const Rect& rect, const std::vector<Rect>& others,
                const ExtentOf& extentOf, const LengthOf& lengthOf, const LineOf& lineOf) {
@@ -173,7 +174,7 @@ bool covers(const Rect& a, const Rect& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/// The rectangle with the distance that nodes keep around it.
+/// Returns the rectangle, enlarged by the min distance between nodes.
 Rect withGap(const Rect& rect) {
   return {.x = rect.x - kRowGap,
           .y = rect.y - kRowGap,
@@ -208,7 +209,7 @@ void moveToFreePlace(document::Document& document, NodeId top, const Stacks& sta
     }
   }
   for (const document::Note& note : document.notes) taken.push_back(withGap(note.area));
-  // The search goes from the top, so that a rectangle that was passed does not come again further down.
+  // Checks the rectangles from top to bottom, because the area only moves down.
   std::sort(taken.begin(), taken.end(), [](const Rect& a, const Rect& b) { return a.y < b.y; });
   const double before = area.y;
   for (const Rect& rect : taken) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lines up rectangles in the scene: where a dragged one snaps, and where commands put several of them.
+// Aligns rectangles in the scene. Computes where a dragged rectangle snaps, and where commands put several
+// rectangles.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -14,29 +15,30 @@ namespace spanscope::ui {
 
 /// The distance between the dots of the canvas, in scene pixels. Dragged nodes snap to them.
 inline constexpr double kGridStep = 20;
-/// How near a dragged node snaps, in pixels of the screen.
+/// The distance at which a dragged node snaps, in pixels of the screen.
 inline constexpr double kSnapReach = 6;
 
 struct Snap {
-  QPointF by;  ///< how far the rectangle moves to snap, in scene pixels
-  /// The lines that the rectangle then shares with others, each as long as both rectangles.
+  /// The movement of the rectangle, in scene pixels.
+  QPointF by;
+  /// The lines that the rectangle then shares with others. Each line spans both rectangles.
   std::vector<QLineF> guides;
 };
 
-/// Snaps a rectangle to the edges and centers of others that are at most `reach` away, in each direction on
-/// its own. Where there are none, its top left corner snaps to the grid.
+/// Snaps a rectangle to the nearest edges and centers of others that are at most `reach` away. Both
+/// directions are independent. In a direction without such a line, its top left corner snaps to the grid.
 Snap snapTo(const document::Rect& rect, const std::vector<document::Rect>& others, double reach);
 
 enum class Alignment { Left, Center, Right, Top, Middle, Bottom };
 
-/// Moves each rectangle to this edge or center of the rectangle around all of them.
+/// Moves each rectangle to this edge or center of the rectangle around all `rects`.
 void align(std::vector<document::Rect>& rects, Alignment to);
 
 /// Makes the gaps between the rectangles equal, from left to right or from top to bottom. The outermost two
-/// stay.
+/// rectangles do not move.
 void distribute(std::vector<document::Rect>& rects, Qt::Orientation along);
 
-/// Moves a draft down to the first place where no node of it covers another node or a note.
+/// Moves a draft down to the first place where none of its nodes covers another node or a note.
 void moveToFreePlace(document::Document& document, document::NodeId top, const Stacks& stacks = {});
 
 }  // namespace spanscope::ui

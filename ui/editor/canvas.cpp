@@ -123,7 +123,7 @@ void Canvas::paintTo(QPainter& painter, const QSize& size) {
   scene.render(&painter, target, content, Qt::KeepAspectRatio);
 }
 
-// The part of CanvasParts that carries out commands with a popup, a line edit or the view.
+// The functions of CanvasParts that carry out commands with a popup, a line edit or the view.
 
 using document::Document;
 using document::kNoNode;
@@ -275,7 +275,7 @@ AddPlace CanvasParts::placeForSelection() const {
 }
 
 void CanvasParts::openAddForSelection() {
-  // The person points nowhere, so the tidy layout places a node without a parent, clear of the others.
+  // The command has no point, so the tidy layout finds a free place for a node without a parent.
   const AddPlace place = placeForSelection();
   QPointF at = m_view->centerPoint();
   if (const Rect* rect = m_core.rectOf(m_core.current()))
@@ -298,7 +298,7 @@ void CanvasParts::addNamed(const QString& op, std::optional<QPointF> viewportPoi
   if (m_core.model() == nullptr) return;
   AddPlace place =
       viewportPoint ? placeAt(m_view->mapToScene(viewportPoint->toPoint())) : placeForSelection();
-  // What takes no input goes beside the current node.
+  // An operator without inputs cannot wrap nodes, so it goes next to the current node.
   if (place.kind == AddPlace::Kind::Wrap &&
       document::arityOf(document::makeOperator(op.toStdString())).most == 0)
     place = placeFor(m_core.document(), m_core.current());
@@ -333,7 +333,7 @@ void CanvasParts::addDocuments(const std::vector<TextFile>& files) {
   const QString name = files.size() == 1 ? tr("Add %1").arg(QString::fromStdString(files.front().name))
                                          : tr("Add %1 documents").arg(files.size());
   m_core.change(name, [&](Document& next) {
-    // In an empty document it would be documents that nobody asks about.
+    // In an empty document, the documents need a question too.
     if (wasEmpty) question = startQuestion(next);
     added = ui::addDocuments(next, files, m_core.current(), m_core.stacks());
   });
@@ -352,12 +352,12 @@ void CanvasParts::add(const QString& op) {
                          : tr("Add %1").arg(op),
                 [&](Document& document) { added = addOperator(document, m_addPlace, op.toStdString()); });
   if (added == kNoNode) {
-    m_core.say(tr("It no longer fits there"));
+    m_core.say(tr("The operator no longer fits there"));
     return;
   }
   m_core.select({added});
   if (wasEmpty) {
-    // The first node appears where the person pointed, at its own size.
+    // The first node appears at the point that the user chose, at zoom 1.
     m_view->setZoom(1);
     if (const Rect* rect = m_core.rectOf(added)) {
       const QPointF size(m_view->viewport()->width(), m_view->viewport()->height());
@@ -367,7 +367,7 @@ void CanvasParts::add(const QString& op) {
   }
   showAdded();
   if (replaces || wraps || m_core.document().at(added).own.as<query::Message>() == nullptr) return;
-  // The popup gives the focus back first.
+  // The call is queued, because the popup must first return the focus.
   QMetaObject::invokeMethod(
       this, [this, added] { editInPlace(added); }, Qt::QueuedConnection);
 }
@@ -506,7 +506,7 @@ void CanvasParts::find(const QString& text) {
         if (nodeSearchText(document.at(id)).contains(text, Qt::CaseInsensitive)) m_hits.push_back(id);
       }
     }
-    // The search goes on from the current node, so that typing more does not jump about.
+    // The search starts at the current node, so that the match stays the same while the user types.
     const auto at = std::find(m_hits.begin(), m_hits.end(), m_core.current());
     if (at != m_hits.end()) m_hit = static_cast<std::size_t>(at - m_hits.begin());
   }

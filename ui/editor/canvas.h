@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The node canvas draws a document as a tree that reads like the prompt, and handles every gesture that edits
-// it.
+// The node canvas draws a document as a tree in prompt order, and handles every gesture that edits the
+// document.
 #pragma once
 
 #include "ui/commands/command_actions.h"
@@ -17,17 +17,18 @@
 
 namespace spanscope::ui {
 
-/// The part of the scene that the canvas shows. It is kept with the session, not in the document.
+/// The part of the scene that the canvas shows. The session stores it, the document does not.
 struct CanvasPlace {
   double zoom = 1;
   QPointF center;
-  /// The canvas keeps showing the whole query, whatever its own size, until the person moves the view.
+  /// The canvas shows the whole query at any size of the canvas, until the user moves the view.
   bool isFitted = false;
-  /// All of the query was in sight. Where it no longer is, in another size, setPlace() fits it.
+  /// The whole query was visible. If a canvas of another size does not show all of it, setPlace() fits the
+  /// query.
   bool isWhole = false;
 };
 
-/// What the mouse does on the canvas.
+/// The settings of the mouse on the canvas.
 struct CanvasMouse {
   bool wheelZooms = false;  ///< the wheel zooms, and scrolls with Ctrl; else the other way round
   bool dragPans = false;  ///< a drag on empty canvas moves the view, and selects with Shift; else it selects
@@ -42,14 +43,14 @@ class Canvas : public QWidget {
 
   /// The document to show and change; nullptr: none.
   void setModel(DocumentModel* model);
-  /// Run states, badges, streamed text, selection and theme.
+  /// Sets run states, badges, streamed text, selection and theme.
   void setInput(const ViewInput& input);
-  /// As CanvasCore::useServers().
+  /// Does the same as CanvasCore::useServers().
   void useServers(std::shared_ptr<const KnownServers> servers);
 
-  /// The commands that concern nodes and where the canvas looks.
+  /// The commands for nodes and for the view of the canvas.
   const CommandHandlers& commands() const;
-  /// Carries out a command of the canvas if it can be carried out now. "node.add:OPERATOR" adds that operator
+  /// Carries out a command of the canvas if that is possible now. "node.add:OPERATOR" adds that operator
   /// where it fits the selected node. Returns false if the command is not one of the canvas.
   bool perform(const QString& command);
   /// Whether the command would do something now.
@@ -57,16 +58,18 @@ class Canvas : public QWidget {
 
   /// Selects the node, opens collapsed nodes above it, and moves the view to show it.
   void reveal(document::NodeId node);
-  /// Where the node is drawn, or the stack that it lies in, in pixels of the canvas; null: nowhere.
+  /// The rectangle of the node, or of the stack that contains it, in pixels of the canvas. Null: the node is
+  /// not drawn.
   QRect placeOf(document::NodeId node) const;
 
-  /// Makes texts children of a plus, where addDocuments() says, and shows them. One undo step takes them
-  /// back.
+  /// Adds texts as children of a plus, as addDocuments() in clipboard.h does, and shows them. One undo step
+  /// removes them.
   void addDocuments(const std::vector<TextFile>& files);
 
-  /// Shows the query as large as it can be read, and its result if not all of it fits.
+  /// Fits the whole query into the canvas. If it would be too small to read, shows a part, such as the
+  /// result.
   void fit();
-  /// The zoom up to which fit() enlarges a small query, and keeps it fitted: 1, until it is set.
+  /// Sets the zoom up to which fit() enlarges a small query. Default: 1.
   void setMostFitZoom(double zoom);
   void setMouse(const CanvasMouse& mouse);
   CanvasPlace place() const;
@@ -77,11 +80,11 @@ class Canvas : public QWidget {
 
  Q_SIGNALS:
   void selectionWanted(const spanscope::ui::Selection& selection);
-  /// The person asks for a command that is not one of the canvas (e.g. "run.run").
+  /// The user requested a command that is not one of the canvas, such as "run.run".
   void commandWanted(const QString& id);
-  /// The person wants to edit the node's text: the inspector should take the focus.
+  /// The user wants to edit the node's text. The inspector should take the focus.
   void editWanted(spanscope::document::NodeId node);
-  /// The person dropped or pasted files.
+  /// The user dropped or pasted files.
   void filesDropped(const QStringList& paths);
   void messageWanted(const QString& text);  ///< for the status bar: why a gesture did nothing
 

@@ -82,8 +82,7 @@ class AccessibleCanvas : public QAccessibleWidget {
     for (const auto& [id, interface] : m_nodes) QAccessible::deleteAccessibleInterface(interface);
   }
 
-  // The core is looked up at each call, because the interface may be older than the parts of the canvas and
-  // may outlive them.
+  // Each call looks up the core, because the interface can exist before and after the parts of the canvas.
   CanvasCore* core() const { return widget()->findChild<CanvasCore*>(QString(), Qt::FindDirectChildrenOnly); }
   CanvasView* view() const { return widget()->findChild<CanvasView*>(QString(), Qt::FindDirectChildrenOnly); }
   Canvas& canvas() const { return *static_cast<Canvas*>(widget()); }
@@ -96,7 +95,7 @@ class AccessibleCanvas : public QAccessibleWidget {
     return made;
   }
 
-  /// Children are the trees, then the widgets that lie over the canvas at the moment.
+  /// Returns the number of trees and of the visible widgets over the canvas. The trees come first.
   int childCount() const override {
     return static_cast<int>(tops().size()) + static_cast<int>(overlays().size());
   }
@@ -105,9 +104,10 @@ class AccessibleCanvas : public QAccessibleWidget {
     const std::vector<NodeId> trees = tops();
     const auto count = static_cast<int>(trees.size());
     if (index < 0) return nullptr;
-    // The interface of a node is made when it is asked for.
+    // The first call for a node makes its interface.
     if (index < count)
-      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): Qt asks a const one for what may be changed.
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): Qt calls a const function for an object that
+      // can be changed.
       return const_cast<AccessibleCanvas*>(this)->node(trees[static_cast<std::size_t>(index)]);
     const QList<QWidget*> widgets = overlays();
     return index - count < widgets.size() ? QAccessible::queryAccessibleInterface(widgets.at(index - count))
@@ -134,7 +134,8 @@ class AccessibleCanvas : public QAccessibleWidget {
   QAccessibleInterface* focusChild() const override {
     const CanvasCore* shown = core();
     if (canvas().hasFocus() && shown != nullptr && shown->current() != kNoNode) {
-      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): Qt asks a const one for what may be changed.
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): Qt calls a const function for an object that
+      // can be changed.
       return const_cast<AccessibleCanvas*>(this)->node(shown->current());
     }
     return QAccessibleWidget::focusChild();
@@ -229,7 +230,7 @@ QString AccessibleNode::text(QAccessible::Text type) const {
 QRect AccessibleNode::rect() const {
   if (!isValid()) return {};
   const document::Rect* rect = m_canvas.core()->rectOf(m_id);
-  // A node in a stack is where the stack is.
+  // A node in a stack has the rectangle of the stack.
   const Stack* stack = m_canvas.core()->stacks().of(m_id);
   if (rect == nullptr && stack != nullptr) rect = m_canvas.core()->rectOf(stack->members.front());
   const CanvasView* view = m_canvas.view();

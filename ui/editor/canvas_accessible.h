@@ -10,10 +10,10 @@ namespace spanscope::ui {
 
 class CanvasCore;
 
-/// Makes canvases accessible. Call it before the first canvas is shown; further calls do nothing.
+/// Makes canvases accessible. Call this function before the first canvas is shown. Later calls do nothing.
 void installCanvasAccessibility();
 
-/// "user, document 1, 49 tokens, cached 100 %".
+/// Returns the text of a node for screen readers: "user, document 1, 49 tokens, cached 100 %".
 QString accessibleNodeName(const CanvasCore& core, document::NodeId id);
 
 }  // namespace spanscope::ui

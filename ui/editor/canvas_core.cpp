@@ -20,7 +20,7 @@ using document::NodeId;
 
 namespace {
 
-/// Whether the two differ in the contents of nodes only.
+/// Whether the documents differ only in the contents of nodes.
 bool haveSameTree(const Document& one, const Document& other) {
   const std::optional<std::vector<NodeId>> unlike = other.nodesUnlike(one);
   return unlike && std::all_of(unlike->begin(), unlike->end(), [&](NodeId id) {
@@ -48,7 +48,7 @@ void CanvasCore::setModel(DocumentModel* model) {
   m_statusDocument.reset();
   m_prediction.reset();
   m_predictions.clear();
-  m_simulators.reset();  // what it knows is of the other document
+  m_simulators.reset();  // its results belong to the other document
   m_counted.reset();
   m_promptTokens.clear();
   if (m_model != nullptr) {
@@ -80,8 +80,8 @@ void CanvasCore::setInput(const ViewInput& input) {
   m_runs = runs;
   if (!sameRuns) updateStatuses();
   takePrediction();
-  // A selection made here is told to the window and comes back with an input. An older selection that comes
-  // before it must not undo it.
+  // A selection on the canvas goes to the window and returns with an input. An earlier input has an older
+  // selection, which must not replace it.
   if ((!before || before->selection.nodes != input.selection.nodes) && input.selection.nodes != m_selection) {
     m_selection.clear();
     for (const NodeId id : input.selection.nodes) {
@@ -181,7 +181,8 @@ void CanvasCore::takeIdentities() {
 }
 
 SegmentIdentities CanvasCore::identities() {
-  // The window reads identities once for all views. They can be used if they belong to the drawn document.
+  // The window reads identities once for all views. The canvas can use them if they belong to the drawn
+  // document.
   if (m_input && m_input->identities && m_input->document == m_document && &drawn() == m_document.get())
     return *m_input->identities;
   return m_input ? m_book.read(drawn(), *m_input->trace, m_input->paths)
@@ -207,7 +208,7 @@ void CanvasCore::traceAdded() {
 
 std::set<NodeId> CanvasCore::wanted() const {
   std::set<NodeId> wanted;
-  // A stack that is selected as a whole stays a stack.
+  // If all members of a stack are selected, the stack stays.
   if (current() != document::kNoNode && m_selection.size() == 1) wanted.insert(current());
   for (const auto& [id, status] : m_statuses) {
     if (status.phase == NodePhase::Running && m_document->contains(id)) wanted.insert(id);
@@ -223,7 +224,7 @@ bool CanvasCore::showWanted() {
     }
     return true;
   });
-  // If all wanted nodes are drawn already, nothing moves.
+  // If all these nodes are drawn already, nothing moves.
   if (isDrawn) return false;
   m_stackChoices.shown = std::move(wanted);
   return restack();
@@ -242,7 +243,7 @@ QString CanvasCore::tipOf(NodeId id) const {
   QStringList lines;
   const NodeStatus& status = statusOf(id);
   const auto look = m_looks.find(id);
-  // The tool tip of a join says what it promises, because its name does not.
+  // The tool tip of a join explains the operator, because its name does not.
   if (look != m_looks.end()) {
     if (look->second.pill && findTerm(QString::fromStdString(look->second.op)) != nullptr)
       lines.append(explain(QString::fromStdString(look->second.op)));
@@ -271,7 +272,7 @@ QString CanvasCore::tipOf(NodeId id) const {
     lines.append(tr("%1 gave this answer. The next run uses another model")
                      .arg(QString::fromStdString(status.answeredBy)));
   if (status.looked >= 0)
-    lines.append(tr("The answer attended to this source with %1 of its attention on all sources")
+    lines.append(tr("This source got %1 of the attention that the answer gave to all sources")
                      .arg(partText(status.looked)));
   if (const NodePrediction* prediction = predictionOf(id)) lines.append(predictionWords(*prediction));
   if (!status.advice.empty()) lines.append(tr("⚠ %1").arg(QString::fromStdString(status.advice)));
@@ -281,7 +282,7 @@ QString CanvasCore::tipOf(NodeId id) const {
 void CanvasCore::setPreview(std::optional<Document> preview) {
   if (!preview && !m_preview) return;
   m_preview = std::move(preview);
-  // As many nodes as before have cards of their own, so that a gesture moves nothing else.
+  // The number of separate cards stays the same, so that a gesture moves no other node.
   m_stacks = stacksOf(drawn(), m_stackChoices, m_stackLimit);
   redraw();
 }
@@ -359,8 +360,8 @@ void CanvasCore::takeDocument(std::shared_ptr<const Document> document) {
   const std::optional<std::vector<NodeId>> edited = isDrawn ? editedInPlace(*before) : std::nullopt;
   if (edited) {
     redrawNodes(*edited);
-    // If a text now equals that of another document, both are the same part. A window tells that with its
-    // input.
+    // If a text now equals the text of another document, both have the same identity. In a window, the input
+    // reports the identities.
     if (!m_input || !m_input->identities) takeIdentities();
   } else if (isDrawn && haveSameTree(*before, *m_document)) {
     // Only the contents of nodes changed, so the same nodes stay stacked while the user types.
@@ -396,7 +397,7 @@ void CanvasCore::redraw() {
 }
 
 std::optional<std::vector<NodeId>> CanvasCore::editedInPlace(const Document& before) const {
-  // Parameters decide whether the text of a run counts as the document's text.
+  // A changed parameter can change whether the text of a run equals the text of the document.
   if (m_document->frames != before.frames || m_document->notes != before.notes ||
       m_document->parameters != before.parameters || m_document->declarations != before.declarations ||
       m_document->settings.model != before.settings.model) {
@@ -407,7 +408,7 @@ std::optional<std::vector<NodeId>> CanvasCore::editedInPlace(const Document& bef
   for (const NodeId id : *unlike) {
     const document::DocumentNode& now = m_document->at(id);
     const document::DocumentNode& then = before.at(id);
-    // A message has a hue and a join has none: another kind of operator may change the looks of other nodes.
+    // Only messages have hues, so another kind of operator can change the looks of other nodes.
     const bool sameKind = now.own.value.index() == then.own.value.index();
     if (!sameKind || now.muted != then.muted || now.bends != then.bends || !laidOutAlike(now, then))
       return std::nullopt;
@@ -420,7 +421,8 @@ void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
   const std::string checkpoint = workbench::modelNameOf(m_document->settings);
   for (const NodeId id : nodes) {
     const auto look = m_looks.find(id);
-    if (look == m_looks.end() || look->second.stacked > 0) continue;  // the node is not drawn itself
+    if (look == m_looks.end() || look->second.stacked > 0)
+      continue;  // the node is not drawn as a separate card
     const document::DocumentNode& node = m_document->at(id);
     setOwnLook(look->second, node, answererOf(*m_document, node, checkpoint));
     changed.push_back(id);
@@ -441,7 +443,7 @@ void CanvasCore::takePrediction() {
       (isOfServers || m_input->prediction.newest->isKnown()) && m_input->position == m_input->trace->size()) {
     const auto& runs = m_input->state().progress().runs;
     const auto newest = m_input->paths.empty() ? runs.end() : runs.find(m_input->paths.rbegin()->first);
-    // If an older run of another session is shown, the next run is not compared with it.
+    // An older run of another session is not compared with the next run.
     const bool isOlder =
         newest == runs.end() && std::any_of(m_input->paths.begin(), m_input->paths.end(),
                                             [&runs](const auto& run) { return runs.contains(run.first); });
@@ -457,7 +459,7 @@ void CanvasCore::takePrediction() {
     }
     m_simulators->ask(*m_input);
     const std::shared_ptr<const AskedSimulators>& asked = m_simulators->newest();
-    // What was said of an earlier query stays until there is more, as long as its nodes are there.
+    // The prediction of an earlier query stays until a newer one arrives, for nodes that still exist.
     return usePredictions(asked ? serverPredictions(*asked, *m_document) : NodePredictions());
   }
   if (shown == m_prediction && (shown || m_predictions.empty())) return;

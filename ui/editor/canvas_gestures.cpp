@@ -24,13 +24,14 @@ using document::Rect;
 
 namespace {
 
-/// How far the pointer may leave a join's column before dragging means moving instead of reordering.
+/// The distance from a join's column, in scene pixels. Farther away, a drag moves the node instead of
+/// reordering it.
 constexpr double kReorderReach = 100;
 constexpr double kSnap = 4;
 constexpr double kLeastArea = 60;
-/// The view scrolls if something is dragged this near to the edge of the viewport, or beyond it.
+/// The view scrolls if the pointer drags something this near to the edge of the viewport, or outside it.
 constexpr int kScrollEdge = 24;
-constexpr int kMostScroll = 24;  ///< pixels a tick
+constexpr int kMostScroll = 24;  ///< pixels per tick
 constexpr int kScrollTick = 16;  ///< milliseconds
 
 bool holds(const Rect& area, const Rect& rect) {
@@ -123,7 +124,7 @@ void CanvasGestures::pressLeft(const QMouseEvent& /*event*/, QPointF at) {
       return;
     case CanvasHit::Kind::Nothing:
       m_kind = Kind::PressedCanvas;
-      // The clicks of a double click come one after the other.
+      // The second click of a double click must not replace the stored selection.
       if (!m_core.selection().empty() || !m_sinceCanvas.isValid() ||
           m_sinceCanvas.elapsed() > QApplication::doubleClickInterval()) {
         m_selectionBefore = m_core.selection();
@@ -271,7 +272,7 @@ void CanvasGestures::release(const QMouseEvent& event) {
       for (const NodeId top : m_core.document().tops()) {
         for (const NodeId id : m_core.document().subtree(top)) {
           const Rect* rect = m_core.rectOf(id);
-          // A stack stands for its members.
+          // A stack represents its members.
           const Stack* stack = m_core.stacks().of(id);
           if (stack != nullptr) rect = m_core.rectOf(stack->members.front());
           if (rect == nullptr || !band.intersects(QRectF(rect->x, rect->y, rect->width, rect->height)))
@@ -328,7 +329,7 @@ void CanvasGestures::doubleClick(const QMouseEvent& event) {
       Q_EMIT renameAreaWanted(hit.area);
       break;
     case CanvasHit::Kind::Nothing: {
-      // The first click cleared the selection; what is added still belongs to it.
+      // The first click cleared the selection. The new node belongs to that selection.
       if (m_core.selection().empty() && !m_selectionBefore.empty()) m_core.select(m_selectionBefore);
       m_selectionBefore.clear();
       AddPlace place = placeFor(m_core.document(), m_core.current());
@@ -481,7 +482,7 @@ Document CanvasGestures::reordered(QPointF at, bool swap) {
   const std::size_t from = document.indexInParent(id);
   const Rect start = m_start.at(id);
   const double middle = start.y + start.height / 2 + at.y() - m_pressedAt.y();
-  // Compares with where the siblings stand without the gesture, so that nothing flickers.
+  // Compares with the layout without the gesture, so that nodes do not flicker.
   const Stacks& stacks = m_core.stacks();
   const std::map<NodeId, Rect> layout = tidyLayout(document, stacks);
   std::size_t to = from;
@@ -493,7 +494,7 @@ Document CanvasGestures::reordered(QPointF at, bool swap) {
     const double center = rect->second.y + rect->second.height / 2;
     const Stack* stack = stacks.at(children[i]);
     if (i != from && center < middle) before += stack == nullptr ? 1 : stack->members.size();
-    if (stack != nullptr) continue;  // a node exchanged with a member of the stack would vanish in it
+    if (stack != nullptr) continue;  // after a swap with a member, the node would disappear in the stack
     if (std::abs(center - middle) < nearest) {
       nearest = std::abs(center - middle);
       if (swap) to = i;
@@ -576,7 +577,7 @@ void CanvasGestures::startArea() {
   for (const document::Frame& frame : m_core.document().frames)
     take({AreaRef::Kind::Frame, frame.id}, frame.area);
   for (const auto& [id, rect] : m_core.layout()) {
-    // What is in a frame moves with it.
+    // The nodes in a frame move with it, so they are no snap targets.
     if (m_area.kind != AreaRef::Kind::Frame || !holds(m_areaStart, rect)) m_others.push_back(rect);
   }
 }

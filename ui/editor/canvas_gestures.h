@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the mouse does on the canvas. A gesture in progress shows what it would do; when it ends, it makes one
-// undo step.
+// Handles the mouse on the canvas. During a gesture, the canvas shows the result. The end of the gesture adds
+// one undo step.
 #pragma once
 
 #include "ui/editor/add_rules.h"
@@ -34,19 +34,20 @@ class CanvasGestures : public QObject {
   /// Ends the gesture in progress without a change. Returns false if there is none.
   bool cancel();
   bool isActive() const { return m_kind != Kind::None; }
-  /// While the space key is held, dragging with the left button moves the view.
+  /// Sets whether the space key is pressed. Then a drag with the left button moves the view.
   void setSpaceHeld(bool held);
-  /// Whether a drag on empty canvas moves the view, and selects with Shift or Ctrl; else it selects.
+  /// If `on`, a drag on empty canvas moves the view, and selects with Shift or Ctrl. Otherwise it selects.
   void setDragPans(bool on) { m_dragPans = on; }
-  /// Whether dragged nodes snap to others and to the grid; Alt moves them freely.
+  /// Sets whether dragged nodes snap to others and to the grid. With Alt they move freely.
   void setSnaps(bool on) { m_snaps = on; }
-  /// The `reach` for CanvasScene::hitAt() at the present zoom, in scene pixels.
+  /// Returns the `reach` for CanvasScene::hitAt() at the current zoom, in scene pixels.
   double reach() const;
 
   /// Paints the rubber band, or the lines to which a dragged node snaps.
   void paintOver(QPainter& painter, const CanvasStyle& style) const;
 
-  /// Puts a reroute point into the wire above the node, at a point of the scene. Returns false if it can not.
+  /// Puts a reroute point into the wire above the node, at a point of the scene. Returns false if that is not
+  /// possible.
   bool addBend(document::NodeId child, QPointF at);
   void removeBend(document::NodeId child, std::size_t index);
 
@@ -55,10 +56,10 @@ class CanvasGestures : public QObject {
   /// The add popup should open at a point of the viewport.
   void addWanted(const spanscope::ui::AddPlace& place, QPointF viewportPoint);
   void editWanted(document::NodeId node);
-  /// A stack, given by its first member, should be opened.
+  /// The stack with this first member should be opened.
   void openWanted(document::NodeId first);
   void restackWanted(document::NodeId list);
-  /// The node has a new parent, and the layout may have moved it out of sight.
+  /// The node has a new parent, and the layout may have moved it out of the visible area.
   void connected(document::NodeId child);
   void renameAreaWanted(spanscope::ui::AreaRef area);
 
@@ -82,10 +83,11 @@ class CanvasGestures : public QObject {
   void pressLeft(const QMouseEvent& event, QPointF at);
   /// Continues the gesture in progress with the pointer at this pixel of the viewport.
   void follow(QPoint pixel, Qt::KeyboardModifiers modifiers);
-  /// How far the view should scroll because the pointer drags something to its edge, in pixels a tick.
+  /// Returns the pixels per tick by which the view scrolls, because the pointer drags something near its
+  /// edge.
   QPoint scrollStep() const;
   void scrollOn();
-  /// Selects the members of a stack. The first member is selected last, because it is the drawn one and so
+  /// Selects the members of a stack. The first member is the drawn one. It is selected last, so that it
   /// becomes the current node.
   void selectStack(document::NodeId first, bool toggles);
   void startNodes();
@@ -97,10 +99,10 @@ class CanvasGestures : public QObject {
   void startWireDown(document::NodeId parent, std::size_t input);
   void moveWire(QPointF at);
   void dropWire(QPointF viewportPoint);
-  /// Why the wire that is dragged does not fit the node.
+  /// Returns the reason why the dragged wire does not fit the node. Empty: it fits.
   QString refusal(document::NodeId other) const;
-  /// How far what is dragged moves while the pointer has moved by `delta`. `all`: where it was at first.
-  /// Notes the lines to show.
+  /// Returns the movement of the dragged nodes or area, with snapping. The pointer has moved by `delta`.
+  /// `all` is the rectangle at the start. Stores the lines to show.
   QPointF snapped(QRectF all, QPointF delta, Qt::KeyboardModifiers modifiers);
   void setGuides(std::vector<QLineF> guides);
   void startBend(document::NodeId child, std::size_t index);
@@ -126,17 +128,17 @@ class CanvasGestures : public QObject {
   std::vector<document::NodeId> m_selectionBefore;  ///< the selection at the last press on the canvas
   QElapsedTimer m_sinceCanvas;                      ///< since the last press on the canvas
   bool m_toggles = false;                           ///< the press was made with Ctrl
-  QTimer m_scroll;                                  ///< runs while something is dragged to the edge
+  QTimer m_scroll;                                  ///< runs while the pointer drags something near the edge
   Qt::KeyboardModifiers m_modifiers;                ///< modifiers of the last move
 
   // dragging nodes
   document::NodeId m_pressed = document::kNoNode;
   std::vector<document::NodeId> m_dragged;
   std::map<document::NodeId, document::Rect> m_start;
-  std::optional<document::Document> m_result;  ///< the document that a drop will give
+  std::optional<document::Document> m_result;  ///< the document after a drop
   QString m_resultName;
   bool m_onWire = false;
-  std::vector<document::Rect> m_others;  ///< what stays, to which what is dragged snaps
+  std::vector<document::Rect> m_others;  ///< rectangles that do not move, to which dragged ones snap
   std::vector<QLineF> m_guides;
 
   // dragging a reroute point
@@ -152,7 +154,7 @@ class CanvasGestures : public QObject {
 
   AreaRef m_area;
   document::Rect m_areaStart;
-  QPointF m_areaBy;  ///< how far it has moved, or its corner
+  QPointF m_areaBy;  ///< the movement of the area, or of its corner
 };
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The items of the scene. They only paint; the canvas handles all events itself.
+// The items of the scene: nodes, wires, frames, notes. They only paint. The canvas handles all events.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -20,9 +20,9 @@ namespace spanscope::ui {
 using SharedStyle = std::shared_ptr<const CanvasStyle>;
 
 inline constexpr double kFrameTitleHeight = 28;
-inline constexpr double kAreaGrip = 14;  ///< size of the corner at the bottom right that resizes
+inline constexpr double kAreaGrip = 14;  ///< size of the bottom right corner, where a drag resizes
 
-inline constexpr double kBendSize = 8;  ///< of the dot at a reroute point of a wire
+inline constexpr double kBendSize = 8;  ///< size of the dot at a reroute point of a wire
 
 class NodeItem : public QGraphicsItem {
  public:
@@ -34,7 +34,7 @@ class NodeItem : public QGraphicsItem {
   const NodeLook& look() const { return m_look; }
   void setLook(const NodeLook& look);
   void setStatus(const NodeStatus& status);
-  /// Sets what the next run will find; nullptr: the card says nothing about it.
+  /// Sets the prediction for the next run; nullptr: the card shows none.
   void setPrediction(const NodePrediction* prediction);
   void setMarks(const NodeMarks& marks);
   const NodeMarks& marks() const { return m_marks; }
@@ -68,7 +68,7 @@ class WireItem : public QGraphicsItem {
 
   void setEnds(QPointF from, QPointF to, const std::vector<QPointF>& bends = {});
   const std::vector<QPointF>& bends() const { return m_bends; }
-  /// Where a new reroute point goes among bends() if it is put at the point.
+  /// Returns the index in bends() for a new reroute point at this point.
   std::size_t bendIndexAt(QPointF point) const;
   QPointF middle() const { return m_path.pointAtPercent(0.5); }
   void setLook(Look look);
@@ -76,7 +76,7 @@ class WireItem : public QGraphicsItem {
   /// Marks the reroute point that keys move.
   void setChosenBend(std::optional<std::size_t> index);
   void setStyle(const SharedStyle& style);
-  /// Distance of a point from the wire.
+  /// Returns the distance of a point from the wire.
   double distance(QPointF point) const;
 
   QRectF boundingRect() const override {
@@ -127,7 +127,7 @@ class FrameTitleItem : public QGraphicsItem {
 
   void setContent(const QString& text, const document::Rect& area, std::size_t hue);
   void setStyle(const SharedStyle& style);
-  /// The rectangle of the title at this zoom, in scene pixels from the top left corner of the frame.
+  /// Returns the rectangle of the title at this zoom, in scene pixels from the top left corner of the frame.
   QRectF labelAt(double zoom) const;
 
   QRectF boundingRect() const override;
@@ -140,7 +140,7 @@ class FrameTitleItem : public QGraphicsItem {
   std::size_t m_hue = 0;
 };
 
-/// The zoom at which a painter paints a scene.
+/// Returns the zoom at which a painter paints a scene.
 double zoomOf(const QPainter& painter);
 
 }  // namespace spanscope::ui

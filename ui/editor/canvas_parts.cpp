@@ -31,7 +31,7 @@ using document::Rect;
 namespace {
 
 constexpr int kOverlayMargin = 12;
-constexpr int kSettled = 400;  ///< milliseconds after which a window that opens has its size
+constexpr int kSettled = 400;  ///< milliseconds until a new window has its final size
 
 QRectF toRect(const Rect& rect) {
   return {rect.x, rect.y, rect.width, rect.height};
@@ -96,7 +96,7 @@ void CanvasParts::connectParts() {
   connect(&m_core, &CanvasCore::added, this, &CanvasParts::showAdded);
   connect(m_strip, &AnswerStrip::wanted, this, &CanvasParts::reveal);
   connect(&m_gestures, &CanvasGestures::connected, this, [this](NodeId child) {
-    // The layout has moved it to its place among the inputs.
+    // The layout has moved the node to its place among the inputs.
     const QRectF rect = rectOf(child);
     if (!m_view->visibleRect().contains(rect)) m_view->bringIntoSight(rect);
   });
@@ -128,7 +128,7 @@ void CanvasParts::connectParts() {
   connect(&m_core, &CanvasCore::selectionChanged, this, [this] {
     updateMinimap();
     m_scene.setChosenBend({});
-    // Nodes that were selected in another view should come into sight here too.
+    // The canvas shows a node that the user selected in another view.
     if (!m_gestures.isActive() && m_canvas.isVisible() && !m_canvas.hasFocus() &&
         m_core.selection().size() == 1)
       m_view->bringIntoSight(rectOf(m_core.current()));
@@ -198,8 +198,8 @@ void CanvasParts::holdView() {
     while (document.at(id).parent != kNoNode) id = document.at(id).parent;
     return id;
   };
-  // The tidy layout moves what it places with every edit. The view moves with the root, or with the node that
-  // is nearest to its middle. What the user has placed does not move, so neither does the view.
+  // Every edit can move the nodes of the tidy layout. The view moves with the root, or with the node nearest
+  // to the middle of the view. If the user has placed this node, neither the node nor the view moves.
   QPointF by;
   double nearest = std::numeric_limits<double>::max();
   bool wasAnySeen = false;
@@ -220,7 +220,7 @@ void CanvasParts::holdView() {
   const QRectF shown = m_view->visibleRect();
   bool isAnySeen = false;
   bool isAnyNewSeen = false;
-  QRectF added;  // the node that was added nearest to the root
+  QRectF added;  // rectangle of the added node that is nearest to the root
   for (const auto& [id, rect] : m_core.layout()) {
     const bool isSeen = shown.intersects(toRect(rect));
     isAnySeen = isAnySeen || isSeen;
@@ -247,10 +247,10 @@ void CanvasParts::takeStatuses() {
 }
 
 void CanvasParts::updateStrip() {
-  // A person waits for the node that began to answer last.
+  // The strip shows the node that began to answer last.
   NodeId shown = kNoNode;
   for (const NodeId id : m_running) {
-    // Until statuses are taken again, it may be a node of the previous tab, or a node that is gone.
+    // Until the next update of the statuses, the node can be one of the previous tab or a removed one.
     if (!m_core.document().contains(id)) continue;
     const NodeStatus& status = m_core.statusOf(id);
     if (shown == kNoNode || status.request > m_core.statusOf(shown).request) shown = id;
@@ -274,8 +274,8 @@ void CanvasParts::setModel(DocumentModel* model) {
   m_lineEdit->hide();
   m_noteEdit->end();
   m_fitPending = true;
-  // A canvas that was never shown has no size. It would draw all nodes of a large document, only to stack
-  // them when it is shown.
+  // Before its first display, the canvas has no size. Without a limit it would draw all nodes of a large
+  // document, and stack them later.
   if (!m_canvas.isVisible()) m_core.setRoom(m_view->heightAt(kReadableZoom), m_view->heightAt(kLeastFitZoom));
   m_core.setModel(model);
   updateGreeting();
@@ -290,21 +290,21 @@ void CanvasParts::fitWhenReady() {
 void CanvasParts::fitReadable(bool grew) {
   const QRectF content = m_scene.contentRect();
   m_keepsFit = true;
-  // Cards that could be read do not become signs under the user's hands.
+  // An edit does not shrink readable cards to signs.
   const double whole = grew && m_view->zoom() >= kTextZoom ? kTextZoom : kLeastWholeZoom;
   m_view->fit(content, m_view->fittingZoom(content) >= whole ? whole : kLeastFitZoom);
   if (isWhole()) {
-    // The canvas has become larger: what was said is not true any more.
+    // The message that the query is cut off is no longer true.
     if (std::exchange(m_isCutSaid, false)) m_core.say({});
     return;
   }
-  // The end of the query, its result, is at the right.
+  // The root, which gives the result of the query, is at the right.
   m_view->bringIntoSight(rectOf(m_core.document().root()));
   m_view->bringIntoSight(focusRect());
 }
 
 void CanvasParts::fitAll() {
-  // The first call shows what can be read, a second call shows everything.
+  // The first call shows a readable part. A second call shows the whole query.
   const bool again = m_keepsFit && m_view->zoom() <= kLeastFitZoom;
   fit();
   if (again) m_view->fit(m_scene.contentRect());
@@ -376,7 +376,7 @@ void CanvasParts::setPlace(const CanvasPlace& place) {
   m_keepsFit = false;
   m_view->setZoom(place.zoom);
   m_view->centerOn(place.center);
-  // The canvas may be smaller than when all of the query was in sight.
+  // The canvas can be smaller than at the time when the whole query was visible.
   if (place.isWhole && m_canvas.isVisible() && !isWhole()) fitReadable();
 }
 
@@ -503,7 +503,7 @@ bool CanvasParts::keyPress(const QKeyEvent& event) {
     if (next == kNoNode) return true;
     std::vector<NodeId> nodes;
     if (const Stack* stack = m_core.stacks().at(next); stack != nullptr && !extends) {
-      // All members are selected, the first one last, because it is the drawn one.
+      // Selects all members. The first member is the drawn one, so it is selected last.
       m_core.select({stack->members.rbegin(), stack->members.rend()});
       bringSelectionIntoSight();
       return true;
@@ -537,7 +537,7 @@ bool CanvasParts::keyPress(const QKeyEvent& event) {
       return true;
     case Qt::Key_Tab:
     case Qt::Key_Backtab:
-      // The add command has this key, so the focus stays here.
+      // The add command uses this key, so the key does not move the focus.
       return true;
     default:
       return false;
@@ -572,7 +572,7 @@ void CanvasParts::updateMinimap() {
 }
 
 void CanvasParts::showMinimap() {
-  // A query in sight as a whole needs no map, and a small canvas has no room for a map.
+  // A query that is fully visible needs no overview, and a small canvas has no room for one.
   constexpr int kLeastHeight = 260;
   const bool helps = m_core.document().size() > 0 && m_canvas.height() >= kLeastHeight &&
                      !m_view->visibleRect().contains(m_scene.contentRect());
@@ -616,7 +616,7 @@ void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
     if (info == nullptr) return;
     QAction* action = into->addAction(info->text);
     action->setToolTip(info->help);
-    // The window handles these keys; the menu only shows them.
+    // The window handles these keys. The menu only shows them.
     const QString key = m_core.input() == nullptr ? QString() : m_core.input()->keyOf(id);
     if (!key.isEmpty()) action->setText(info->text + QLatin1Char('\t') + key);
     const CommandHandler* own = m_commands.find(id);
@@ -628,7 +628,7 @@ void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
     connect(action, &QAction::triggered, this, [this, id] { m_canvas.perform(id); });
   };
   const auto add = [&](const QString& id) { addTo(menu, id); };
-  // In one list they would not fit a small screen.
+  // The submenus keep the menu small enough for a small screen.
   const auto addMenu = [&](const QString& title, std::initializer_list<const char*> ids) {
     QMenu* within = menu->addMenu(title);
     within->setToolTipsVisible(true);

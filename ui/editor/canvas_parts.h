@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Puts the canvas together from its parts, and connects the parts with each other.
+// Builds the canvas from its parts, and connects the parts.
 #pragma once
 
 #include "ui/editor/add_rules.h"
@@ -39,17 +39,18 @@ class CanvasParts : public QObject {
 
   void setModel(DocumentModel* model);
   void reveal(document::NodeId id);
-  /// Stacks what there is no room for, and fits everything into the view as long as it can be read.
+  /// Stacks the nodes that do not fit, and calls fitReadable().
   void fit();
   void setPlace(const CanvasPlace& place);
   void setMouse(const CanvasMouse& mouse);
   bool keepsFit() const { return m_keepsFit; }
-  /// Whether all of the query is in sight.
+  /// Whether the whole query is visible.
   bool isWhole() const;
-  /// In the scene: of the node, or of the stack that it lies in; null: it is not drawn.
+  /// Returns the rectangle of the node, or of the stack that contains it, in the scene. Null: it is not
+  /// drawn.
   QRectF rectOf(document::NodeId id) const;
-  /// Adds an operator without asking: at the selected node, or, if a point of the viewport is given, at what
-  /// lies under it.
+  /// Adds an operator without asking. Without a point of the viewport, the operator goes to the selection.
+  /// Otherwise it goes to that point: to the node, to the wire, or as a new tree.
   void addNamed(const QString& op, std::optional<QPointF> viewportPoint = {});
   void addDocuments(const std::vector<TextFile>& files);
   /// Fits everything into the view as soon as there are nodes and the view has a size.
@@ -68,15 +69,15 @@ class CanvasParts : public QObject {
   void addViewCommands();
   void layOutOverlays();
   bool keyPress(const QKeyEvent& event);
-  /// Chooses a reroute point of the wire above the current node for the arrow keys, one after the other.
+  /// Chooses the next reroute point of the wire above the current node. The arrow keys move this point.
   void chooseNextBend();
-  /// Whether the key moved the chosen reroute point, or left it.
+  /// Handles a key that moves the chosen reroute point or ends its choice. Returns whether the key did so.
   bool moveChosenBend(const QKeyEvent& event);
   void showContextMenu(const QContextMenuEvent& event);
 
   void openAdd(const AddPlace& place, QPointF viewportPoint);
   void openAddForSelection();
-  /// Where a node goes that the keyboard adds: around several selected nodes, else as placeFor() says.
+  /// Returns the place for a node that the keyboard adds: around several selected nodes, else placeFor().
   AddPlace placeForSelection() const;
   void add(const QString& op);
   AddPlace placeAt(QPointF scenePoint) const;
@@ -84,34 +85,35 @@ class CanvasParts : public QObject {
   void drop(const QMimeData& data, QPointF viewportPoint);
   void rename();
   void renameArea(AreaRef area);
-  /// Lets the user write the text of a message on its card.
+  /// Opens the editor for the text of a message on its card.
   void editInPlace(document::NodeId message);
-  /// Keeps the editor on its card, with the text that the message has.
+  /// Moves the open editor with its card, and shows the current text of the message.
   void followEdited();
   QRect textPlaceOf(document::NodeId message) const;
   void bringSelectionIntoSight();
-  /// Moves the view to show the nodes that were just added. They are selected. If the root was in sight, it
-  /// stays so.
+  /// Moves the view to show the nodes that were just added, which are selected. A root that was visible stays
+  /// visible if the zoom allows it.
   void showAdded();
   void openStack(document::NodeId first);
   void restack(document::NodeId list);
   /// The spread list node that is selected, or whose child is selected; kNoNode if there is none.
   document::NodeId spreadList() const;
-  /// The area to show first: running nodes, else selected nodes, else the root. Null if there is none.
+  /// Returns the area to show first: running nodes, else the current node, else the root. Null: there is
+  /// none.
   QRectF focusRect() const;
   void takeDrawn();
   void noteDrawn();
-  /// Keeps what the user sees in its place on the screen after the layout has changed.
+  /// Moves the view after the layout changed, so that the visible nodes keep their places on the screen.
   void holdView();
   void takeStatuses();
   void updateStrip();
-  /// Says on an empty canvas how to begin.
+  /// Explains on an empty canvas how to begin.
   void updateGreeting();
   void updateMinimap();
   void showMinimap();
   void zoomBy(double factor);
-  /// Fits everything into the view, unless it would be too small to read; then shows focusRect().
-  /// `grew`: nodes were added to what was fitted.
+  /// Fits everything into the view. If it would be too small to read, shows focusRect() instead.
+  /// `grew`: nodes were added after the last fit.
   void fitReadable(bool grew = false);
   void fitAll();
   QRectF selectionRect() const;
@@ -134,16 +136,16 @@ class CanvasParts : public QObject {
   QLabel* m_greeting;
   CommandHandlers m_commands;
   AddPlace m_addPlace;
-  /// The wire above this node and the point of it for which the context menu was opened.
+  /// The context menu was opened at this point of the wire above this node.
   std::optional<std::pair<document::NodeId, QPointF>> m_bendWanted;
   QPointF m_addPoint;                             ///< viewport
   document::NodeId m_edited = document::kNoNode;  ///< the message whose text is edited on its card
   std::vector<document::NodeId> m_hits;
   std::size_t m_hit = 0;
   bool m_fitPending = true;
-  /// Everything stays fitted when the size changes, until the person moves the view.
+  /// Everything stays fitted when the size changes, until the user moves the view.
   bool m_keepsFit = false;
-  QTimer m_sayCut;  ///< until it is said that the query is cut off
+  QTimer m_sayCut;  ///< until a message says that the query is cut off
   bool m_isCutSaid = false;
   bool m_wasEmpty = true;
   bool m_minimapOn = true;

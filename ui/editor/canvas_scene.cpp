@@ -20,11 +20,12 @@ using document::NodeId;
 
 constexpr int kMotionInterval = 33;  // milliseconds
 constexpr double kMotionStep = 0.03;
-constexpr double kNode = 2;  ///< height among the items: over wires, under notes
+constexpr double kNode = 2;  ///< z value of nodes: above wires, below notes
 constexpr double kSelectedNode = 2.5;
-/// Room around the drawn items; the scene's index is made again only when items leave it.
+/// Margin around the drawn items, in scene pixels. The scene's index is only rebuilt when items leave the
+/// margin.
 constexpr double kIndexMargin = 2000;
-constexpr double kFarBend = 2000;  ///< from the nodes; a reroute point beyond is not fitted into the view
+constexpr double kFarBend = 2000;  ///< max distance from the nodes of a reroute point that fit() shows
 
 bool near(QPointF a, QPointF b, double reach) {
   return std::hypot(a.x() - b.x(), a.y() - b.y()) <= reach;
@@ -59,7 +60,7 @@ CanvasScene::CanvasScene(CanvasCore& core, QObject* parent)
 
 void CanvasScene::sync() {
   const auto& looks = m_core.looks();
-  // The index divides this rectangle: it should not be much larger than what is drawn.
+  // The index divides this rectangle, so it should not be much larger than the drawn area.
   const QRectF content = contentRect();
   if (!sceneRect().contains(content)) {
     setSceneRect(content.adjusted(-kIndexMargin, -kIndexMargin, kIndexMargin, kIndexMargin));
@@ -106,7 +107,7 @@ void CanvasScene::syncWires() {
       if (isNew) wire = std::make_unique<WireItem>(m_style);
       const QPointF output = outputOf(child);
       std::vector<QPointF> bends;
-      // The wire of a stack is that of several nodes.
+      // The wire of a stack represents several nodes, so it has no reroute points.
       if (m_core.stacks().of(child) == nullptr) {
         for (const document::Point& bend : document.at(child).bends)
           bends.push_back(output + QPointF(bend.x, bend.y));
@@ -170,7 +171,7 @@ void CanvasScene::syncMarks() {
     if (input != m_targets.inputs.end()) marks.inputFits = input->second;
     marks.outputFits = m_targets.outputs.count(id) != 0;
     item->setMarks(marks);
-    // A node that is dragged stays in sight over others.
+    // A selected node is above others, so that a dragged node stays visible.
     item->setZValue(marks.selected ? kSelectedNode : kNode);
   }
 }
@@ -219,14 +220,14 @@ QPointF CanvasScene::inputOf(NodeId id, std::size_t index) const {
 
 CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
   using Kind = CanvasHit::Kind;
-  // An area without a size meets no item.
+  // The area needs a size above 0, because an empty area intersects no item.
   const double half = std::max(reach, 0.5);
   const QRectF around(point - QPointF(half, half), QSizeF(2 * half, 2 * half));
   const QList<QGraphicsItem*> found = items(around, Qt::IntersectsItemBoundingRect, Qt::DescendingOrder);
   for (const QGraphicsItem* item : found) {
     const auto* node = qgraphicsitem_cast<const NodeItem*>(item);
     if (node == nullptr) continue;
-    // Inputs may be nearer to each other than the reach.
+    // Several inputs can be within the reach, so the nearest one counts.
     CanvasHit nearest;
     double least = reach;
     for (std::size_t i = 0; i < node->look().inputs.size(); ++i) {
@@ -240,7 +241,7 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
     if (near(outputOf(node->id()), point, reach)) return {.kind = Kind::Output, .node = node->id()};
   }
   for (const auto& [frame, title] : m_titles) {
-    // A title lies over nodes, so a click on it means the title.
+    // A title is painted over nodes, so a click there hits the title.
     if (title->labelAt(shownZoom()).translated(title->pos()).contains(point))
       return {.kind = Kind::Area, .area = {AreaRef::Kind::Frame, frame}};
   }
@@ -336,7 +337,7 @@ QRectF CanvasScene::contentRect() const {
   for (const auto& [id, rect] : m_core.layout()) all |= toRect(rect);
   for (const document::Frame& frame : m_core.drawn().frames) all |= toRect(frame.area);
   for (const document::Note& note : m_core.drawn().notes) all |= toRect(note.area);
-  // A point of a wire far from everything else must not make the query too small to read.
+  // Ignores reroute points that are far from all nodes, so that the query stays large enough to read.
   const QRectF around = all.adjusted(-kFarBend, -kFarBend, kFarBend, kFarBend);
   for (const auto& [child, wire] : m_wires) {
     for (const QPointF bend : wire->bends()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps an item for everything that CanvasCore says is drawn, and finds what lies at a point.
+// Keeps an item for each drawn part of CanvasCore, and finds the item at a point.
 #pragma once
 
 #include "ui/editor/canvas_core.h"
@@ -13,13 +13,13 @@
 
 namespace spanscope::ui {
 
-/// What lies under the pointer.
+/// The part of the canvas at a point.
 struct CanvasHit {
   enum class Kind {
     Nothing,
     Node,
     Stack,    ///< `node` is its first member
-    Restack,  ///< the place where a list node offers to stack its inputs again
+    Restack,  ///< the button of a list node that stacks its inputs again
     Output,
     Input,
     Picker,
@@ -34,10 +34,10 @@ struct CanvasHit {
   AreaRef area{};
 };
 
-/// What a gesture points at.
+/// The targets that a gesture marks.
 struct CanvasTargets {
   document::NodeId wire = document::kNoNode;  ///< a drop goes into the wire above this node
-  std::map<document::NodeId, int> inputs;     ///< by node: see NodeMarks::inputFits
+  std::map<document::NodeId, int> inputs;     ///< by node, see NodeMarks::inputFits
   std::map<document::NodeId, bool> outputs;
   document::NodeId detached = document::kNoNode;  ///< the pointer drags the wire of this node
   bool operator==(const CanvasTargets&) const = default;
@@ -49,28 +49,29 @@ class CanvasScene : public QGraphicsScene {
   CanvasScene(CanvasCore& core, QObject* parent);
 
   const CanvasStyle& style() const { return *m_style; }
-  /// What lies at a point. A port catches the pointer up to `reach` scene pixels away, a wire up to half of
-  /// that.
+  /// Returns the part at a point. A port catches the pointer up to `reach` scene pixels away, a wire up to
+  /// half this distance.
   CanvasHit hitAt(QPointF point, double reach) const;
-  /// The tool tip at this point; empty: none.
+  /// Returns the tool tip at this point. Empty: there is none.
   QString tipAt(QPointF point) const;
-  /// The index for a new child of the join that is dropped at the point: behind the inputs above the point.
+  /// Returns the index for a new child of the join that is dropped at the point. The new child comes after
+  /// all inputs above the point.
   std::size_t gapAt(document::NodeId join, QPointF point) const;
-  /// The child whose wire passes within `reach` of the point; kNoNode: none.
+  /// Returns the child whose wire passes within `reach` of the point. kNoNode: there is none.
   document::NodeId wireAt(QPointF point, double reach) const;
 
-  /// The wire above this node; nullptr: none is drawn.
+  /// Returns the wire above this node. nullptr: none is drawn.
   const WireItem* wireOf(document::NodeId child) const;
   QPointF outputOf(document::NodeId id) const;
   QPointF inputOf(document::NodeId id, std::size_t index) const;
-  /// The rectangle around everything that is drawn; null if the canvas is empty.
+  /// Returns the rectangle around everything that is drawn. It is null if the canvas is empty.
   QRectF contentRect() const;
 
   void setTargets(const CanvasTargets& targets);
   void setLooseWire(std::optional<std::pair<QPointF, QPointF>> ends);
   void setHovered(document::NodeId id);
-  /// The reroute point that keys move: the node below its wire, and its place among the points; nothing:
-  /// none.
+  /// Sets the reroute point that keys move: the node below its wire, and the index of the point. Nothing:
+  /// there is none.
   void setChosenBend(std::optional<std::pair<document::NodeId, std::size_t>> bend);
   const std::optional<std::pair<document::NodeId, std::size_t>>& chosenBend() const { return m_chosenBend; }
   void setFocused(bool focused);

@@ -58,7 +58,7 @@ CanvasStyle::CanvasStyle(const Theme& of)
       monoFont(of.monoFont()) {
   bodyFont.setPixelSize(12);
   for (QFont* font : {&titleFont, &bodyFont, &smallFont, &monoFont}) {
-    // Widths must not jump with the zoom.
+    // Without hinting, widths of texts change smoothly with the zoom.
     font->setHintingPreference(QFont::PreferNoHinting);
   }
   m_relocatedPattern = overlay(surface, BlockRole::Relocated);
@@ -83,13 +83,14 @@ QBrush CanvasStyle::servedPattern(BlockRole role) const {
 
 namespace {
 
-constexpr qsizetype kMostCost = 40'000;  ///< of all kept texts together, in characters
-constexpr qsizetype kTextCost = 40;      ///< least cost of a text, however short it is
+constexpr qsizetype kMostCost = 40'000;  ///< max size of the cache, in characters
+constexpr qsizetype kTextCost = 40;      ///< min cost of a text, even if it is shorter
 constexpr double kUnit = 1.0 / 64;       ///< the unit in which Qt measures texts
-/// Pixels for one character: first fewer than most texts need, then fewer than any text needs.
+/// Pixels for one character. Most texts need more than the first value, and every text needs more than the
+/// second.
 constexpr std::array kAdvances{5.0, 2.0};
 
-/// Whether the characters stand from left to right as they are read.
+/// Whether all characters are written from left to right.
 bool isLeftToRight(const QString& text) {
   return std::none_of(text.begin(), text.end(), [](QChar c) {
     if (c.unicode() < 0x590) return false;
@@ -119,7 +120,7 @@ TextSetter::Shaped::Shaped(const QString& text, const QFont& font)
   layout.setCacheEnabled(true);
   layout.beginLayout();
   QTextLine line = layout.createLine();
-  // Text that is read from the right ends at the left, and begins where the room for the line ends.
+  // A text from right to left begins at the right end of the line, so the line gets the width of the text.
   if (!isLeftToRight) {
     width = QFontMetricsF(font).horizontalAdvance(text);
     line.setLineWidth(width);
@@ -157,7 +158,7 @@ TextLine TextSetter::line(const QString& text, const QFont& font, double width) 
   const QString ellipsis(QChar(0x2026));
   const double beforeEllipsis = room - widthOf(ellipsis, font);
   for (const double advance : kAdvances) {
-    // Only the part that could be seen is shaped.
+    // Only the part that can be visible is shaped.
     const auto most = static_cast<qsizetype>(std::max(0.0, width) / advance) + 2;
     const bool isAll = text.size() <= most || advance == kAdvances.back();
     const QString seen = isAll ? text : text.left(most);
@@ -183,7 +184,8 @@ std::vector<TextLine> TextSetter::lines(const QString& text, const QFont& font, 
   std::vector<TextLine> result;
   if (text.isEmpty() || lines <= 0) return result;
   for (const double advance : kAdvances) {
-    // Only the part that could be seen is shaped: a document of thousands of words has a card of a few lines.
+    // Only the part that can be visible is shaped. A document can have thousands of words, and a card a few
+    // lines.
     const QString seen = text.left(static_cast<qsizetype>(width / advance * (lines + 1)));
     const bool isAll = seen.size() == text.size() || advance == kAdvances.back();
     QTextLayout layout(seen, font);
@@ -198,7 +200,7 @@ std::vector<TextLine> TextSetter::lines(const QString& text, const QFont& font, 
       goesOn = line.textStart() + line.textLength() < seen.size();
     }
     layout.endLayout();
-    // A text that does not fill the lines might go on where it was cut off.
+    // The shaped part does not fill the lines, so more of the text can be visible.
     if (!isAll && !goesOn) continue;
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto [from, length] = places[i];

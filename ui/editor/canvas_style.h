@@ -20,9 +20,8 @@
 
 namespace spanscope::ui {
 
-// Lays out the short texts of cards. Zooming lays out cards again and again, with the same texts but
-// different room. Shaping a text is what takes time, so each text is shaped only once, whatever room it gets
-// later.
+// Lays out the short texts of cards. Each zoom step lays out the same texts for another width. Shaping a text
+// takes most of the time, so each text is shaped only once.
 
 /// A laid out line of text. Its glyphs are placed from the top left corner.
 struct TextLine {
@@ -40,7 +39,7 @@ class TextSetter {
   /// QFontMetricsF::elidedText.
   TextLine line(const QString& text, const QFont& font, double width);
   /// Lays out at most `lines` lines. If the text goes on, the last line ends in an ellipsis. `lastWidth` is
-  /// the room of the last line, if it has less.
+  /// the width of the last line, if that line has less room.
   std::vector<TextLine> lines(const QString& text, const QFont& font, double width, int lines,
                               std::optional<double> lastWidth = std::nullopt);
 
@@ -56,11 +55,11 @@ class TextSetter {
   const Shaped& shaped(const QString& text, const QFont& font);
   TextLine whole(const QString& text, const QFont& font);
 
-  /// Shaped texts by font and text, which are all they depend on: so none can be out of date.
+  /// Shaped texts by font and text. They depend on nothing else, so they are always valid.
   QCache<std::pair<QFont, QString>, Shaped> m_shaped;
 };
 
-/// The colours, fonts and brushes of a theme, made once for many paintings.
+/// The colours, fonts and brushes of a theme. They are made once, because painting uses them often.
 struct CanvasStyle {
   explicit CanvasStyle(const Theme& theme);
   Theme theme;
@@ -68,10 +67,10 @@ struct CanvasStyle {
       errorFill;
   QColor hit, computed, line;
   QFont titleFont, bodyFont, smallFont, monoFont;
-  /// For the bar of served tokens: the ink of a role. servedPattern() lies over it.
+  /// Returns the ink of a role in the bar of served tokens. servedPattern() is painted over it.
   QBrush servedInk(BlockRole role) const;
-  QBrush servedPattern(BlockRole role) const;  ///< no brush: plain
-  /// As Theme::segmentPattern.
+  QBrush servedPattern(BlockRole role) const;  ///< no brush: no pattern
+  /// Returns the same as Theme::segmentPattern().
   const QBrush& segmentPattern(std::size_t segment) const;
 
   /// Lays out texts in these fonts.
@@ -81,7 +80,7 @@ struct CanvasStyle {
   std::shared_ptr<TextSetter> m_setter = std::make_shared<TextSetter>();
   QBrush m_relocatedPattern;
   QBrush m_computedPattern;
-  std::array<QBrush, 4> m_segmentPatterns;  ///< one for each round of hues; later rounds use the last one
+  std::array<QBrush, 4> m_segmentPatterns;  ///< by round of hues; later rounds use the last pattern
 };
 
 }  // namespace spanscope::ui

@@ -22,9 +22,9 @@ namespace {
 
 constexpr double kLeastGridStep = 14;  // pixels of the screen
 constexpr double kFitMargin = 16;
-/// Larger than any document, so that a person can push the canvas about freely.
+/// Larger than any document, so that the user can scroll freely.
 constexpr double kFreeSpace = 1e6;
-constexpr double kWheelZoom = 1.0015;  // for each unit of the wheel's angle
+constexpr double kWheelZoom = 1.0015;  // factor for each unit of the wheel's angle
 
 }  // namespace
 
@@ -39,9 +39,10 @@ CanvasView::CanvasView(CanvasScene& scene, QWidget* parent) : QGraphicsView(&sce
   setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing);
   setMouseTracking(true);
   viewport()->setMouseTracking(true);
-  // drawBackground() covers all of it, so what stays in sight is moved rather than painted again.
+  // drawBackground() covers the whole viewport, so scrolling can move the visible picture without repainting
+  // it.
   viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
-  // The canvas around it has the focus, so that keys and gestures meet in one place.
+  // The canvas around the view has the focus, so that one widget handles keys and gestures.
   setFocusPolicy(Qt::NoFocus);
   viewport()->setFocusPolicy(Qt::NoFocus);
   viewport()->grabGesture(Qt::PinchGesture);
@@ -133,8 +134,8 @@ void CanvasView::drawBackground(QPainter* painter, const QRectF& rect) {
   m_painted = transform();
   const CanvasStyle& style = m_scene.style();
   const double scale = zoomOf(*painter);
-  // The rectangle is enlarged, because nothing lies under it with which a partly covered pixel could be
-  // mixed.
+  // The rectangle is enlarged, because a pixel that is only partly covered would mix with an undefined
+  // colour.
   painter->fillRect(rect.adjusted(-1 / scale, -1 / scale, 1 / scale, 1 / scale), style.canvas);
   if (scale < kShapeZoom) return;
   double step = kGridStep;
@@ -228,8 +229,8 @@ void CanvasView::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 void CanvasView::scrollContentsBy(int dx, int dy) {
-  // Qt paints the whole viewport again if a widget lies over it. So Qt only updates its scroll state here,
-  // and movePicture() moves what stays in sight piece by piece.
+  // Qt repaints the whole viewport if a widget covers a part of it. So Qt only updates its scroll state here,
+  // and movePicture() moves the visible picture in pieces.
   viewport()->setAttribute(Qt::WA_UpdatesDisabled, true);
   QGraphicsView::scrollContentsBy(dx, dy);
   viewport()->setAttribute(Qt::WA_UpdatesDisabled, false);
@@ -246,8 +247,7 @@ void CanvasView::movePicture(int dx, int dy) {
     viewport()->update();
     return;
   }
-  // Pieces are as long as possible in the direction of the move, because each is painted again at one of its
-  // ends.
+  // Pieces are as long as possible in the direction of the movement, because each is repainted at one end.
   const bool columns = dx == 0;
   const auto turned = [columns](const QRect& rect) {
     return columns ? QRect(rect.y(), rect.x(), rect.height(), rect.width()) : rect;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the scene on the screen: zoom, scrolling, the grid. canvas_gestures.h holds what the mouse does to
+// Shows the scene on the screen, with zoom, scrolling and the grid. canvas_gestures.h has the gestures on
 // nodes.
 #pragma once
 
@@ -17,10 +17,10 @@ class CanvasGestures;
 inline constexpr double kLeastZoom = 0.05;
 inline constexpr double kMostZoom = 4;
 inline constexpr double kZoomStep = 1.25;
-/// The least zoom that the canvas chooses by itself: a card still shows at least its title.
+/// The min zoom that the canvas chooses to show cards. At this zoom, a card still shows its title.
 inline constexpr double kLeastFitZoom = 0.52;
-/// Where this little shows the whole query, it is better than one that is cut off. Cards are then signs of
-/// their operators.
+/// The min zoom that the canvas chooses to show the whole query. At this zoom, a card is a sign of its
+/// operator.
 inline constexpr double kLeastWholeZoom = 0.15;
 
 class CanvasView : public QGraphicsView {
@@ -32,30 +32,30 @@ class CanvasView : public QGraphicsView {
   void setGestures(CanvasGestures* gestures) { m_gestures = gestures; }
 
   double zoom() const { return transform().m11(); }
-  /// Sets the zoom. The scene point below `anchor` (pixels of the viewport) stays there.
+  /// Sets the zoom. The scene point at `anchor` (pixels of the viewport) does not move.
   void setZoom(double zoom, QPointF anchor);
   void setZoom(double zoom);
-  /// The largest zoom, setMostFit() or less, at which the whole rectangle is in sight.
+  /// Returns the max zoom that shows the whole rectangle, but at most setMostFit().
   double fittingZoom(const QRectF& rect) const;
-  /// Shows the whole rectangle, at setMostFit() or less. If that would need a zoom below `least`, shows its
-  /// middle at `least`.
+  /// Shows the whole rectangle, at most at setMostFit(). If that needs a zoom below `least`, shows the middle
+  /// of the rectangle at `least`.
   void fit(const QRectF& rect, double least = kLeastZoom);
-  /// The zoom that a small query gets that is fitted: 1, until it is set.
+  /// Sets the max zoom of fit(), which a small query gets. Default: 1.
   void setMostFit(double zoom) { m_mostFit = zoom; }
-  /// The height in scene pixels that the view can show at this zoom.
+  /// Returns the height that the view can show at this zoom, in scene pixels.
   double heightAt(double zoom) const;
   QPointF centerPoint() const;
   QRectF visibleRect() const;
-  /// Moves the view as little as is needed to show the rectangle.
+  /// Moves the view by the min distance that shows the rectangle.
   void bringIntoSight(const QRectF& rect);
   void panBy(QPoint pixels);
   void setPanCursor(bool on);
-  /// Whether the wheel zooms, and scrolls with Ctrl; else it is the other way round.
+  /// If `on`, the wheel zooms, and scrolls with Ctrl. Otherwise it scrolls, and zooms with Ctrl.
   void setWheelZooms(bool on) { m_wheelZooms = on; }
 
  Q_SIGNALS:
   void placeChanged();
-  void movedByUser();  ///< the person moved the view, with the wheel or the fingers
+  void movedByUser();  ///< the user moved the view with the wheel or the fingers
 
  protected:
   void drawBackground(QPainter* painter, const QRectF& rect) override;
@@ -74,7 +74,7 @@ class CanvasView : public QGraphicsView {
   void dropEvent(QDropEvent* event) override { event->ignore(); }
 
  private:
-  /// Shifts the part of the picture that stays in sight by (dx, dy) pixels, and paints only the rest again.
+  /// Shifts the picture by (dx, dy) pixels, and repaints only the part that was not visible before.
   void movePicture(int dx, int dy);
 
   CanvasScene& m_scene;

@@ -25,8 +25,8 @@ using document::Document;
 using document::kNoNode;
 using document::NodeId;
 
-/// The texts of the elements of a JSON list. Only brackets and strings matter here: errors within an element
-/// are found when the element is read.
+/// Returns the texts of the elements of a JSON list. This function only checks brackets and strings. The
+/// reader of an element finds errors in it.
 std::optional<std::vector<std::string>> listElements(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '[') return std::nullopt;
@@ -59,7 +59,8 @@ std::optional<std::vector<std::string>> listElements(const std::string& text) {
   return std::nullopt;
 }
 
-/// An object, a list of objects, or the beginning of either. Words in brackets are words.
+/// Whether a text is a JSON object, a list of objects, or the beginning of one. Words in brackets are no
+/// JSON.
 bool isMeantAsJson(const std::string& text) {
   const char* const space = " \t\r\n";
   const std::size_t first = text.find_first_not_of(space);
@@ -70,7 +71,7 @@ bool isMeantAsJson(const std::string& text) {
                             : text[second] == '{' || text[second] == ']';
 }
 
-/// Reads a query in YAML or Lisp. Nothing if the text is none, or may as well be a text.
+/// Reads a query in YAML or Lisp. Nothing if the text is no query, or can also be an ordinary text.
 std::optional<PastedNodes> nodesInOtherForm(const std::string& text) {
   const query::QueryForm form = query::queryFormOf({}, text);
   if (form == query::QueryForm::Json) return std::nullopt;
@@ -81,7 +82,7 @@ std::optional<PastedNodes> nodesInOtherForm(const std::string& text) {
   PastedNodes pasted;
   pasted.warnings = std::move(read.diagnostics);
   if (read.query->as<query::Join>() != nullptr) {
-    // That a list of chat messages is read as a seq. Nothing of it is lost.
+    // Removes the warning that a list of chat messages is read as a seq, because nothing is lost.
     const auto root = read.sources.find({});
     std::erase_if(pasted.warnings, [&root](const query::Diagnostic& warning) {
       return root && warning.pointer.empty() && warning.offset == root->begin;
@@ -138,7 +139,7 @@ PastedNodes nodesFromText(const std::string& text) {
     pasted.trees.push_back({query::Message{.role = query::Role::User, .text = text}});
     return pasted;
   }
-  // A list may be a query as a whole: of chat messages.
+  // A whole list can be one query: a list of chat messages.
   query::ParseResult whole = query::parseJson(text);
   if (whole.query) {
     pasted.warnings = std::move(whole.diagnostics);
@@ -158,7 +159,7 @@ PastedNodes nodesFromText(const std::string& text) {
     removeKept(read.diagnostics, document::fromQuery(*read.query), {});
     pasted.trees.push_back(std::move(*read.query));
     for (query::Diagnostic& warning : read.diagnostics) {
-      // Lines are those of the element.
+      // The line numbers count from the start of the element, so they are dropped.
       warning.position = {};
       pasted.warnings.push_back(std::move(warning));
     }
@@ -225,12 +226,12 @@ bool placePlus(Document& document, NodeId plus, NodeId root) {
   NodeId above = root;
   while (!takesMany(document.at(above))) {
     const DocumentNode& node = document.at(above);
-    // An operator with two inputs says itself what each is for.
+    // An operator with two inputs defines the use of each input.
     if (node.children.size() != 1) return false;
     const NodeId child = node.children.front();
     if (child == kNoNode) return connectAt(document, plus, {.parent = above, .index = 0});
     if (document.at(child).children.empty() && !takesMany(document.at(child))) {
-      // A message alone is the question: the documents go before it.
+      // A single message is the question. The documents go before it.
       const NodeId cross = document::addNode(document, document::makeOperator("cross"));
       return document::insertAbove(document, child, cross) &&
              connectAt(document, plus, {.parent = cross, .index = 0});

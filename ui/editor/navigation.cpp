@@ -17,7 +17,7 @@ double middle(const Rect& rect) {
   return rect.y + rect.height / 2;
 }
 
-/// The drawn child at the height nearest to its parent.
+/// Returns the drawn child whose height is nearest to the height of the parent.
 NodeId nearestChild(const Document& document, const std::map<NodeId, Rect>& layout, NodeId from) {
   NodeId best = kNoNode;
   double least = 0;
@@ -38,7 +38,7 @@ std::size_t depthOf(const Document& document, NodeId id) {
   return depth;
 }
 
-/// The next drawn node of the same depth, in prompt order over all trees.
+/// Returns the next drawn node of the same depth, in prompt order over all trees.
 NodeId cousin(const Document& document, const std::map<NodeId, Rect>& layout, NodeId from, bool down) {
   const std::size_t depth = depthOf(document, from);
   NodeId last = kNoNode;
@@ -62,7 +62,7 @@ NodeId cousin(const Document& document, const std::map<NodeId, Rect>& layout, No
 
 NodeId walk(const Document& document, const std::map<NodeId, Rect>& layout, NodeId from, Walk to) {
   if (!document.contains(from) || layout.count(from) == 0) {
-    if (document.contains(from)) {  // it is hidden below a collapsed node
+    if (document.contains(from)) {  // the node is hidden below a collapsed node
       for (NodeId at = from; at != kNoNode; at = document.at(at).parent) {
         if (layout.count(at) != 0) return at;
       }

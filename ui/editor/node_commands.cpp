@@ -32,18 +32,18 @@
 namespace spanscope::ui {
 namespace {
 
-// Finds the replies of a run that are kept when a person freezes a node.
+// Finds the answers of a run that a frozen node keeps.
 
 struct FreezableAnswers {
   std::vector<std::string> answers;  ///< ordered by copy
-  QString problem;                   ///< why there are no replies, for a person
+  QString problem;                   ///< why there are no answers, for the user
 };
 
 using document::NodeId;
 using document::NodePaths;
 
-/// The steps of the node that only serve another of its steps. Attention locality makes several judges of
-/// one, and only the reply of the last judge is the node's.
+/// Returns the steps of the node whose answers only another of its steps reads. Attention locality splits a
+/// judge into several judges, and only the answer of the last judge belongs to the node.
 std::set<StepIndex> innerSteps(const trace::RunState& run, const NodePaths& paths, NodeId node) {
   std::set<StepIndex> own;
   for (const trace::PlannedStep& step : run.plan->steps) {
@@ -59,7 +59,7 @@ std::set<StepIndex> innerSteps(const trace::RunState& run, const NodePaths& path
   return inner;
 }
 
-/// The number of replies that the node gave each time it ran, from the run's query; 0: not known.
+/// Returns the number of answers of the node each time that it ran, from the run's query. 0: not known.
 std::size_t answersEachTime(const trace::RunState& run, const NodePath& path) {
   const query::ParseResult read = query::parseJson(*run.queryJson);
   const query::Node* then = read.query ? query::nodeAt(*read.query, path) : nullptr;
@@ -75,9 +75,9 @@ bool isWhole(const trace::RequestState& request) {
          (*request.outcome == trace::StepOutcome::EndToken || trace::endedByLimit(*request.outcome));
 }
 
-/// For a generate, the shown answer. For a repeat or a map, all answers in the run of the shown answer. If
-/// the node ran several times in that run (below a repeat), only the answers of the shown time. If an answer
-/// of these is missing, there are no replies and `problem` says so.
+/// Returns the shown answer of a generate, or all answers of a repeat or a map in the run of the shown
+/// answer. A node below a repeat runs several times in a run. Then only the answers of the shown time count.
+/// If one of these answers is missing, returns no answers and a `problem`.
 FreezableAnswers freezableAnswers(const ViewInput& input, NodeId node, const NodeStatus& shown) {
   if (document::mostAnswers(input.document->at(node).own) == 1) return {{shown.answer}, {}};
   const trace::Progress& progress = input.state().progress();
@@ -150,7 +150,7 @@ class DocumentCommands {
   }
 
   void paste() {
-    // File managers give the paths as text too, so files go first.
+    // File managers also provide the paths as text, so files are checked first.
     const QMimeData* data = QGuiApplication::clipboard()->mimeData();
     if (const QStringList files = data == nullptr ? QStringList() : localFiles(*data); !files.isEmpty()) {
       m_core.reportPasted(files);
@@ -171,8 +171,8 @@ class DocumentCommands {
     if (pasted.warnings.empty() || m_core.model() == nullptr) return;
     UnreadText::of(*m_core.model()).notePaste(pasted.warnings);
     m_core.say(pasted.warnings.size() == 1
-                   ? tr("One part of the pasted text is not in the query. Problems names it.")
-                   : tr("%1 parts of the pasted text are not in the query. Problems names them.")
+                   ? tr("One part of the pasted text is not in the query. The Problems dock shows it.")
+                   : tr("%1 parts of the pasted text are not in the query. The Problems dock shows them.")
                          .arg(pasted.warnings.size()));
   }
 
@@ -184,7 +184,7 @@ class DocumentCommands {
       const std::vector<NodeId> originals = document::topmost(next, m_core.selection());
       copies = document::duplicate(next, originals);
       for (std::size_t i = 0; i < copies.size() && i < originals.size(); ++i) {
-        // A copy that has no place in the parent stands beside its original.
+        // A copy without a place in the parent goes next to its original.
         const auto rect = layout.find(originals[i]);
         if (next.at(copies[i]).parent != kNoNode || rect == layout.end()) continue;
         document::setPosition(next, copies[i], Point{.x = rect->second.x + 40, .y = rect->second.y + 40});
@@ -219,7 +219,8 @@ class DocumentCommands {
     m_core.selectArea({});
   }
 
-  /// The node to select when these are gone: the next sibling, else the previous one, else the parent.
+  /// Returns the node to select after these are removed: the next sibling, else the previous one, else the
+  /// parent.
   NodeId neighbour(const std::vector<NodeId>& gone) const {
     if (gone.empty()) return kNoNode;
     const NodeId parent = document().at(gone.back()).parent;
@@ -297,7 +298,7 @@ class DocumentCommands {
 
   void switchPlusCross() {
     const auto others = plusAndCross();
-    m_core.change(tr("Plus ⇄ cross"), [&](Document& next) {
+    m_core.change(tr("Swap plus and cross"), [&](Document& next) {
       for (const auto& [id, op] : others) document::replaceOperator(next, id, op);
     });
   }
@@ -361,7 +362,7 @@ class DocumentCommands {
                   [&](Document& next) { document::setCollapsed(next, ids, on); });
   }
 
-  /// Returns whether there is a new frame, which is selected.
+  /// Adds a frame and selects it. Returns whether it was added.
   bool frame() {
     QRectF around;
     for (const NodeId id : m_core.selection()) {
@@ -414,7 +415,7 @@ class DocumentCommands {
   }
 
   // ---- lining up ----
-  /// The selected nodes that are drawn on their own.
+  /// Returns the selected nodes that are drawn as separate cards.
   std::vector<NodeId> placeable() const {
     std::vector<NodeId> ids = m_core.selection();
     std::erase_if(
@@ -432,7 +433,7 @@ class DocumentCommands {
     return editable() && placeable().size() + stacksSelected() >= least;
   }
 
-  /// Whether nodes cover each other in the document that do not do so now.
+  /// Whether any nodes cover each other in the document that do not now.
   bool covers(const Document& next) const {
     const std::map<NodeId, Rect>& before = m_core.layout();
     const std::map<NodeId, Rect> after = tidyLayout(next, m_core.stacks());
@@ -457,14 +458,14 @@ class DocumentCommands {
     const std::vector<NodeId> ids = placeable();
     const QString ofStacks = stacksSelected() == 0
                                  ? QString()
-                                 : tr("A stack has no place of its own. Open it to align its nodes.");
+                                 : tr("A stack cannot be aligned. Open the stack to align its nodes.");
     if (ids.size() < least) return m_core.say(ofStacks);
     std::vector<Rect> rects;
     for (const NodeId id : ids) rects.push_back(*m_core.rectOf(id));
     const std::vector<Rect> before = rects;
     move(rects);
     const auto place = [&](Document& next) {
-      // All of them, because a tree moves with its top, and would take selected nodes along.
+      // Sets all positions, because other selected nodes would move with the top of their tree.
       for (std::size_t i = 0; i < ids.size(); ++i)
         document::setPosition(next, ids[i], Point{.x = rects[i].x, .y = rects[i].y});
     };
@@ -537,7 +538,7 @@ void addDocumentCommands(CommandHandlers& commands, CanvasCore& core, std::funct
       "node.freeze", [own] { return own->canFreeze(); }, [own] { own->toggleFrozen(); });
   commands.add(
       "node.collapse", [own] { return own->canCollapse(); }, [own] { own->toggleCollapsed(); });
-  // Its text is asked for at once. Where the command was chosen gives the focus back first.
+  // Opens the editor for the text. The call is queued, because the menu must first return the focus.
   const auto askForText = [&commands, &core] {
     QMetaObject::invokeMethod(
         &core,
@@ -560,7 +561,7 @@ void addDocumentCommands(CommandHandlers& commands, CanvasCore& core, std::funct
       "node.tidy", [own] { return own->canTidy(); }, [own] { own->tidy(); });
   commands.add(
       "node.straighten", [own] { return own->canStraighten(); }, [own] { own->straighten(); });
-  // The history names a step as the menu names its command.
+  // An undo step has the name of its command in the menu.
   const auto addLineUp = [&commands, own](const char* id, std::size_t least,
                                           std::function<void(std::vector<Rect>&)> move) {
     commands.add(

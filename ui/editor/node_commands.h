@@ -11,8 +11,8 @@
 
 namespace spanscope::ui {
 
-/// Adds the commands that change the document or the selection and need no other widget. `pointer` gives the
-/// scene point for new nodes that have no better place. `core` must outlive the commands.
+/// Adds the commands that change the document or the selection and need no other widget. `pointer` returns
+/// the scene point for new nodes that have no other place. `core` must outlive the commands.
 void addDocumentCommands(CommandHandlers& commands, CanvasCore& core, std::function<QPointF()> pointer);
 
 }  // namespace spanscope::ui

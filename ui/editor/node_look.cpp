@@ -21,15 +21,15 @@ using document::DocumentNode;
 using document::kNoNode;
 using document::NodeId;
 
-/// The number of characters of a text that may be seen on the two lines of a card.
+/// Max visible characters of a text on the two lines of a card.
 constexpr qsizetype kShownCharacters = 200;
 
 QString shortened(const std::string& text) {
-  // A character has at most four bytes; what is cut off would not be drawn.
+  // A character has at most four bytes, so the removed part would not be visible.
   return QString::fromStdString(text.substr(0, kShownCharacters * 4)).left(kShownCharacters).simplified();
 }
 
-/// The number as the query writes it; empty if the setting has none.
+/// Returns the number in the form of the query, or "{parameter}". Empty: the setting has no value.
 template <class T>
 QString written(const query::Setting<T>& setting) {
   if (const auto* value = std::get_if<T>(&setting)) return QString::number(*value);
@@ -39,7 +39,7 @@ QString written(const query::Setting<T>& setting) {
   return {};
 }
 
-/// The text of a card below its title, from the fields of the operator.
+/// Returns the text of a card below its title, from the fields of the operator.
 QString textOf(const DocumentNode& node) {
   const query::Node& own = node.own;
   if (const std::string* text = query::textOf(own)) return shortened(*text);
@@ -49,7 +49,7 @@ QString textOf(const DocumentNode& node) {
     return shown.join(QStringLiteral(" · "));
   }
   if (const query::SourceDocument* document = query::documentOf(own)) {
-    return tr("Fragments of %1 that match the question").arg(shortened(document->name));
+    return tr("Passages of %1 that match the question").arg(shortened(document->name));
   }
   const bool isEffect = query::infoOf(own).gives == query::Gives::Nothing;
   return isEffect ? operatorInfo(query::operatorName(own)).help : QString();
@@ -68,8 +68,8 @@ QString titleOf(const DocumentNode& node) {
   return title;
 }
 
-/// The labels of inputs: "3", and for a stack "4–20" at its first member; its other members have empty
-/// labels.
+/// Returns the labels of inputs, such as "3". The first member of a stack has a range such as "4–20". Its
+/// other members have empty labels.
 QStringList labelsOf(const DocumentNode& node, const Stacks& stacks, std::size_t inputs) {
   QStringList labels;
   for (std::size_t i = 0; i < inputs; ++i) {
@@ -115,7 +115,7 @@ void setStackLook(NodeLook& look, const Document& document, const Stack& stack,
   look.muted = muted;
 }
 
-/// The hues of texts, and of the answers of roots.
+/// Returns the hues of texts, and of the answers of roots.
 std::map<NodeId, int> huesOf(const Document& document, const SegmentIdentities& identities) {
   std::map<NodeId, int> hues;
   for (const NodeId id : document.ids()) {
@@ -201,7 +201,7 @@ QString stackTitle(const Document& document, const Stack& stack) {
   const auto* join = document.at(stack.parent).own.as<query::Join>();
   const bool isText = query::infoOf(own).gives == query::Gives::Text || query::isSugar(own);
   if (isText && join != nullptr && join->kind == query::JoinKind::Plus) return tr("%1 documents").arg(count);
-  return isText ? tr("%1 messages").arg(count) : tr("%1 parts").arg(count);
+  return isText ? tr("%1 messages").arg(count) : tr("%1 nodes").arg(count);
 }
 
 std::map<NodeId, NodeLook> nodeLooks(const Document& document, const std::map<NodeId, document::Rect>& layout,
@@ -257,9 +257,9 @@ namespace {
 
 constexpr double kBarHeight = 6;
 constexpr double kTitleTop = 8;
-constexpr double kSlack = 0.1;         ///< part of a line that may stand out into the space below
+constexpr double kSlack = 0.1;         ///< share of a line that can extend into the space below
 constexpr double kLeastWithText = 35;  ///< height of a card that has room for a line below its title
-constexpr double kLeastAtEase = 38;    ///< the same with lines that keep from the edge and from each other
+constexpr double kLeastAtEase = 38;    ///< min height at which lines have space to the edge and to each other
 constexpr double kScaleStep = 1.0625;
 
 }  // namespace
@@ -283,14 +283,14 @@ NodeCardPlan::NodeCardPlan(const NodeLook& look, double scale)
                tight ? 4 : kBarHeight);
   hasBar = height >= 30;
   bodyLines = std::max(0, static_cast<int>((bar.top() - bodyTop) / kCardLine + kSlack));
-  // A card says first what it is: where a line of text is in want of room, the bar lies at the lower edge.
+  // A line of text is more important than the bar. If there is too little room, the bar is at the lower edge.
   if (bodyLines == 0 && height >= kLeastWithText) {
     bar = QRectF(bar.left(), height - 5, bar.width(), 3);
     bodyLines = 1;
   }
   hasIcon = width >= 110;
   titleLeft = kCardLeft + (hasIcon ? 20 : 0);
-  // Digits keep off the lower edge of a low card.
+  // On a low card, the digits have a min distance from the lower edge.
   shareTop = std::min(bar.center().y() - 7, height - kShareFoot);
   if (!look.answers) return;
   hasModel = height >= 100;

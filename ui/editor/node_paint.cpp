@@ -20,16 +20,15 @@ namespace {
 constexpr double kStripe = 8;
 constexpr double kRadius = 6;
 constexpr double kPillRadius = 14;
-/// How far rings, ports and chips stand out of a node. The chips on the lower edge of a card stand out most.
+/// Max distance to which rings, ports and chips extend beyond a node. Chips on the lower edge extend most.
 constexpr double kAround = 12 * kNumberScale;
 constexpr double kLabelSides = 5;  ///< room left and right of an input's label
 constexpr double kChipSides = 6;   ///< room left and right of a chip's text
 
-/// Moves a place onto the grid on which Qt puts glyphs, so that the glyphs of equal lines are rounded alike
-/// wherever the lines stand.
+/// Moves a point onto Qt's grid of glyphs, so that equal lines are rounded in the same way at any point.
 QPointF onGlyphGrid(const QPainter& painter, QPointF place) {
   constexpr double kGrid = 64;           // steps of the grid in a pixel
-  constexpr double kAbove = 1.0 / 4096;  // pixels, so that no place is rounded to the one before
+  constexpr double kAbove = 1.0 / 4096;  // pixels, so that no point is rounded down to the previous step
   const QTransform& device = painter.deviceTransform();
   if (device.type() > QTransform::TxScale) return place;
   const auto snapped = [&](double at, double scale, double from) {
@@ -151,8 +150,8 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
   drawLine(painter, texts.picker, box.right() - 8 - texts.picker.width, bottom, style.accent);
 }
 
-/// Paints the prediction as a chip on the lower edge. Its broken outline tells what is expected from what has
-/// happened.
+/// Paints the prediction as a chip on the lower edge. Its dashed outline distinguishes it from values of a
+/// run.
 void paintPrediction(QPainter& painter, const NodeTexts& texts, double bottom, const CanvasStyle& style) {
   if (texts.prediction.width <= 0) return;
   const QRectF area(kCardLeft - 6, bottom - 6.5, texts.prediction.width + 14, 17);
@@ -164,7 +163,7 @@ void paintPrediction(QPainter& painter, const NodeTexts& texts, double bottom, c
   drawLine(painter, texts.prediction, area.left() + 7, area.top() + 1.5, style.textSecond);
 }
 
-/// Paints a chip on the lower edge too, filled as far as the answer looked at this node.
+/// Paints a chip on the lower edge. The filled part is this node's share of the answer's attention.
 void paintLooked(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
                  QPointF corner, const CanvasStyle& style) {
   if (texts.looked.width <= 0) return;
@@ -209,7 +208,7 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintWarning(painter, kCardLeft, bottom + 2, style.error);
     drawLine(painter, texts.problem, kCardLeft + 16, bottom, style.error);
   }
-  if (texts.scale > kNumberScale) return;  // chips that stand out of the card would reach its neighbours
+  if (texts.scale > kNumberScale) return;  // chips beyond the card would cover other cards
   double right = plan.width - 8;
   if (look.muted || look.isFrozen()) {
     paintChip(painter, texts.chip, right, -9, style.textSecond, style.surface);
@@ -220,8 +219,8 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintChip(painter, texts.hidden, right, plan.height - 9, style.textSecond, style.surface);
     lower -= texts.hidden.width + 20;
   }
-  // The chip ends before the cached share, which stands over the corner. If there is no room for both, past
-  // figures matter more than the prediction.
+  // The chip ends before the cached share, which is above the corner. If there is no space for both, measured
+  // values are more important than the prediction.
   if (texts.share.width > 0) lower = std::min(lower, plan.bar.right());
   const double besidePrediction = kCardLeft + texts.prediction.width + 9;
   if (texts.looked.width <= 0 || lower - texts.looked.width - 14 >= besidePrediction)
@@ -263,8 +262,8 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
   }
 }
 
-/// How much larger than at zoom 1 the numbers of a pill's taken inputs are drawn: as large on the screen as
-/// at zoom 1, if the inputs are far enough from each other. 0: there is no room for them.
+/// Returns the scale of the numbers at a pill's inputs. With enough distance between inputs, the numbers have
+/// the same size on the screen as at zoom 1. 0: there is no room for numbers.
 double numberScale(const NodeLook& look, double scale) {
   if (scale <= kNumberScale) return 1;
   constexpr double kLeastOfWanted = 0.6;
@@ -288,7 +287,8 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
     painter.drawEllipse(QPointF(x, y), radius, radius);
   };
   const double scale = look.pill && withText ? numberScale(look, texts.scale) : 0;
-  constexpr double kMostReach = 18;  // of a grown label into the pill, which has its title there
+  constexpr double kMostReach =
+      18;  // max distance of an enlarged label into the pill, which has its title there
   std::optional<double> above;
   for (std::size_t i = 0; i < look.inputs.size(); ++i) {
     const bool fits = marks.inputFits == -2 || marks.inputFits == static_cast<int>(i);
@@ -296,7 +296,7 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
         static_cast<qsizetype>(i) < look.labels.size() && look.labels[static_cast<qsizetype>(i)].isEmpty();
     if (hidden) continue;
     const double gap = look.inputs[i] - std::exchange(above, look.inputs[i]).value_or(-1e9);
-    // The sign of a free input gives way to the number of the input above.
+    // If there is too little room, the number of the input above covers the sign of a free input.
     const bool isCovered = scale != 1 && !look.taken[i] && gap < 2 * kNumberRadius * scale + 1;
     if (scale == 0 || isCovered || i >= texts.numbers.size()) {
       port(0, look.inputs[i], kPortRadius, fits);
@@ -324,7 +324,7 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
     drawLine(painter, number, -number.width / 2, y - 7.5, look.taken[i] ? style.text : style.textThird);
     if (scale != 1) painter.setTransform(before);
   }
-  // Nothing stands above a top, so its output shows only when a person is about to use it.
+  // A top has no wire at its output, so the output is only drawn when the user can need it.
   if (look.hasParent || marks.outputFits || marks.hovered || marks.selected || look.draft) {
     port(look.rect.width, look.rect.height / 2, kPortRadius, marks.outputFits);
   }
@@ -343,23 +343,25 @@ void paintStripe(QPainter& painter, const QRectF& area, int hue, const CanvasSty
   fillPattern(painter, area, pattern);
 }
 
-/// Paints the pattern along the left edge of a card, under its surface. It does so in slices, because Qt
-/// hands a patterned fill of more rows to other threads, and waking them takes ten times as long as the fill.
+/// Paints the pattern along the left edge of a card, under its surface. The function paints slices, because
+/// Qt gives larger patterned fills to other threads. Waking these threads takes ten times as long as the
+/// fill.
 void paintPattern(QPainter& painter, const QRectF& rect, const QBrush& pattern) {
   if (paintsVectors(painter)) {
     painter.setBrushOrigin(rect.topLeft());
     fillPattern(painter, QRectF(rect.left(), rect.top(), 2 * kRadius, rect.height()), pattern, kRadius);
     return;
   }
-  constexpr double kMostRows = 30;  // rows of the screen; each may come in up to three pieces if zoomed
+  constexpr double kMostRows =
+      30;  // rows of the screen; with a zoom, Qt splits each row into up to three pieces
   const QTransform& device = painter.deviceTransform();
   const double zoom = device.m22();
-  // Slices meet between two rows of the screen, so that no row is painted by both.
+  // Slices end between two rows of the screen, so that no row is painted twice.
   const auto below = [&](double y) { return (std::ceil(y * zoom + device.dy()) - device.dy()) / zoom; };
   const double width = 2 * kRadius;
   const double first = below(rect.top() + kRadius);
   const double last = std::max(first, below(rect.bottom() - kRadius) - 1 / zoom);
-  QPainterPath ends;  // the ends with the rounded corners
+  QPainterPath ends;  // the parts with the rounded corners
   ends.moveTo(rect.left(), first);
   ends.arcTo(QRectF(rect.left(), rect.top(), width, width), 180, -180);
   ends.lineTo(rect.left() + width, first);
@@ -382,7 +384,7 @@ void paintCard(QPainter& painter, const QRectF& rect, const NodeLook& look, cons
   const std::vector<int> hues = look.hues.empty() ? std::vector<int>{look.hue} : look.hues;
   painter.setPen(Qt::NoPen);
   if (hues.size() == 1 && !look.muted) {
-    // Paints the whole card in its hue and the surface over the rest, which is quicker than a clip.
+    // Paints the whole card in its hue, and the surface over the rest. This is faster than a clip.
     const int hue = hues.front();
     painter.setBrush(hue < 0 ? style.outline : style.theme.segmentInk(static_cast<std::size_t>(hue)));
     painter.drawRoundedRect(rect, kRadius, kRadius);
@@ -443,7 +445,8 @@ void paintShape(QPainter& painter, const NodeLook& look, const NodeStatus& statu
   painter.drawRoundedRect(rect, radius, radius);
 }
 
-/// Seen from far away, a node is the sign of its operator, which keeps its size on the screen while it fits.
+/// Paints a node at a small zoom: the sign of its operator. The sign keeps its size on the screen while it
+/// fits.
 void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style, double zoom) {
   constexpr double kSign = 16;
   constexpr double kAir = 8;
@@ -461,7 +464,7 @@ void paintSign(QPainter& painter, const NodeLook& look, const CanvasStyle& style
 QRectF paintedArea(const NodeLook& look) {
   double sides = kAround;
   if (look.pill) {
-    // Labels of inputs stand on the left edge, and chips in the middle of the lower edge.
+    // Labels of inputs are on the left edge, and chips in the middle of the lower edge.
     const double chip = (kMostChip / 2 + kChipSides) * kNumberScale - look.rect.width / 2;
     const bool hasRange = std::any_of(look.labels.begin(), look.labels.end(),
                                       [](const QString& label) { return label.size() > 2; });

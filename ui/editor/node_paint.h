@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints one node. Sizes are in scene pixels at zoom 1; the origin is the top left corner of the node.
+// Paints one node. Sizes are in scene pixels at zoom 1. The origin is the top left corner of the node.
 #pragma once
 
 #include "ui/editor/canvas_style.h"
@@ -21,16 +21,16 @@ inline constexpr double kNumberRadius = 8;
 
 struct NodeMarks {
   bool selected = false;
-  bool focused = false;  ///< it is the current node and the canvas has the focus
+  bool focused = false;  ///< the node is the current node, and the canvas has the focus
   bool hovered = false;
-  bool outputFits = false;  ///< a wire may begin here
-  int inputFits = -1;       ///< the input at which a wire may end; −1: none, −2: any input
+  bool outputFits = false;  ///< a new wire can begin at the output
+  int inputFits = -1;       ///< the input at which the wire can end; −1: none, −2: any input
   double motion = 0;        ///< position of the moving bar, 0 … 1
   bool moves = true;        ///< the system allows motion
   bool operator==(const NodeMarks&) const = default;
 };
 
-/// The largest area that paintNode() paints for this look, whatever its status, marks and zoom.
+/// Returns the largest area that paintNode() can paint for this look, with any status, marks and zoom.
 QRectF paintedArea(const NodeLook& look);
 
 void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,

@@ -45,7 +45,7 @@ class Reader {
     return std::move(m_result);
   }
 
-  /// After read(): of the texts that no predicted prompt shows.
+  /// Returns the token counts of texts in prompts that do not fit. Call read() first.
   std::map<NodeId, std::int64_t> readUnfit() {
     std::map<NodeId, std::int64_t> tokens;
     for (auto prompt = m_prediction.unfit.rbegin(); prompt != m_prediction.unfit.rend(); ++prompt) {
@@ -84,11 +84,12 @@ class Reader {
     }
   }
 
-  /// The places of leaves in the prompt of a step, but for leaves that a later prompt has shown.
+  /// Returns the places of leaves in the prompt of a step, without leaves that a later prompt has shown.
   std::map<NodeId, std::vector<trace::PartRange>> leavesOf(StepIndex step,
                                                            const layout::SpanTable& table) const {
-    // A prompt may hold a leaf several times (inner prompts of several answers): the first one counts.
-    // By leaf: the place in the view behind the tokens taken so far. A policy may cut a leaf into segments.
+    // A prompt can contain a leaf several times (inner prompts of several answers). The first place counts.
+    // `here` has, by leaf, the place after its last token so far. A policy can cut a leaf into several
+    // segments.
     std::map<NodeId, std::int64_t> here;
     std::map<NodeId, std::vector<trace::PartRange>> shown;
     std::int64_t place = 0;
@@ -125,7 +126,8 @@ class Reader {
 };
 
 QString shareText(const NodePrediction& prediction) {
-  // The bounds of a prompt and of what is cached in it are those of different replies: a part is at most all.
+  // The bounds of the prompt and of its cached tokens can come from different answers, so the share is
+  // limited to 100 %.
   const auto number = [](std::int64_t part, std::int64_t whole) {
     return whole <= 0 ? QStringLiteral("0") : shareNumber(std::min(part, whole), whole);
   };
@@ -192,7 +194,7 @@ QString predictionWords(const NodePrediction& prediction) {
 
 namespace {
 
-/// Tokens [begin, end) of a prompt, as the server would serve them.
+/// Returns the prediction for tokens [begin, end) of a prompt on a server.
 NodePrediction ofTokens(const workbench::ServerPrompt& prompt, const simulator::Answer& answer,
                         std::int64_t begin, std::int64_t end) {
   NodePrediction prediction;
@@ -225,7 +227,7 @@ class SimulatorReader {
 
   NodePredictions read() {
     const auto& prompts = m_asked.simulators.prompts;
-    // The last prompt that holds a text counts.
+    // The last prompt that contains a text counts.
     for (std::size_t i = prompts.size(); i-- > 0;) {
       const NodeId node = m_asked.prediction->paths.nodeOf(prompts[i].name.first);
       if (!m_document.contains(node)) continue;
@@ -239,7 +241,8 @@ class SimulatorReader {
   }
 
  private:
-  /// Null: it has none, or that says nothing.
+  /// Returns the prediction of the cache simulator of a server. Null: the server has no simulator, or the
+  /// simulator cannot predict.
   const workbench::SimulatorPrediction* simulatorOf(const std::string& server) const {
     if (server.empty() || server == document::kEmbedded) return nullptr;
     for (const workbench::SimulatorPrediction& simulator : m_asked.simulators.simulators) {
@@ -266,7 +269,7 @@ class SimulatorReader {
       own.computed = {.least = std::max<std::int64_t>(1, own.prompt.least - range.most),
                       .most = own.prompt.most - range.least};
     }
-    // What an earlier step says may be found, too.
+    // The answer of an earlier step in the prompt can also be cached.
     if (prompt.holdsAnswer) own.cached.most = std::max(own.cached.least, own.prompt.most - 1);
     std::int64_t place = 0;
     for (const layout::TokenRun& run : prompt.table.segments.front().runs) {
@@ -284,7 +287,8 @@ class SimulatorReader {
     return query::infoOf(own).gives == query::Gives::Text || query::isSugar(own);
   }
 
-  /// Its text may be cut into several runs; another prompt, or another copy of this one, counts no more.
+  /// Adds a part of a leaf, whose text can be cut into several runs. Other prompts, and other copies of this
+  /// prompt, are ignored.
   void addLeaf(NodeId leaf, const NodePrediction& part, const workbench::ServerPrompt* prompt,
                const QString& server, const QString& kind) {
     const auto [known, isNew] = m_promptOf.emplace(leaf, prompt);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the prediction says of each node of the document. It looks different from what a run has done.
+// Reads the prediction for each node of the document. Views draw a prediction in another style than the
+// values of a run.
 #pragma once
 
 #include "engine/run/prediction.h"
@@ -16,46 +17,45 @@
 
 namespace spanscope::ui {
 
-/// Counts of tokens of a leaf, or of the prompt of a node that generates.
+/// The predicted token counts of a leaf, or of the prompt of a node that generates.
 struct NodePrediction : metrics::PredictedAccount {
-  /// Blocks of the prompt, 0 for a leaf; the most possible if the counts are bounds.
+  /// Number of blocks of the prompt, 0 for a leaf. If the counts are bounds, this is the max number.
   std::int64_t blocks = 0;
-  std::int64_t foundBlocks = 0;  ///< how many of these blocks are found whole
-  QString server{};              ///< whose twin says so; empty: the embedded engine's prediction
+  std::int64_t foundBlocks = 0;  ///< number of these blocks that are hits or relocated hits
+  QString server{};              ///< the server whose simulator predicts; empty: the embedded engine
   QString serverKind{};          ///< "llama.cpp"
-  bool isCertain = true;         ///< false: the run may have other counts; a leaf's counts are bounds then
+  bool isCertain = true;         ///< false: the run may have other counts
   bool operator==(const NodePrediction&) const = default;
 };
 
-/// For each node one entry by copy of its step; a leaf has one entry.
+/// Each node has one entry per copy of its step. A leaf has one entry.
 using NodePredictions = std::map<document::NodeId, std::vector<NodePrediction>>;
 
-/// The prediction of each node. `prediction` must be known. If a leaf stands in several prompts, the last of
-/// them counts, as it does after a run.
+/// Returns the prediction of each node. `prediction` must be known. If several prompts contain a leaf, the
+/// last of them counts, as after a run.
 NodePredictions nodePredictions(const DocumentPrediction& prediction, const document::Document& document);
 
-/// By text of the query: its tokens in the next run's prompt, with those of the chat template. Also of
-/// prompts that do not fit. `prediction` must be known.
+/// Returns the number of tokens of each text in the next run's prompt, with the tokens of the chat template.
+/// The map includes texts of prompts that do not fit. `prediction` must be known.
 std::map<document::NodeId, std::int64_t> promptTokens(const DocumentPrediction& prediction,
                                                       const document::Document& document);
 
-/// The prediction to show beside the status of a node. Returns nullptr if it is not worth showing: there is
-/// none, it predicts just what the shown run found, or it predicts no cached tokens and the shown run had
-/// none.
+/// Returns the prediction to show beside the status of a node. Returns nullptr in these cases:
+/// - there is no prediction
+/// - the prediction equals the counts of the shown run
+/// - neither the prediction nor the shown run has cached tokens
 const NodePrediction* predictionBeside(const NodePredictions& predictions, document::NodeId node,
                                        const NodeStatus& status);
 
-/// "next 87 %", "next 62–87 %", "next ≈ 87 %": the share of its tokens that will come from the cache.
+/// Returns the predicted share of tokens from the cache: "next 87 %", "next 62–87 %", "next ≈ 87 %".
 QString predictionBadge(const NodePrediction& prediction);
-/// The same in a sentence with the counts.
+/// Returns the same in a sentence with the counts.
 QString predictionWords(const NodePrediction& prediction);
 
-// What the twins of a document's servers say of each node.
-
-/// The prediction of each node that a server of the person's list answers, and of the texts in its prompts,
-/// by that server's twin. Nodes are not here whose server has no twin, or one that says nothing, and those
-/// that the embedded engine answers beside servers: it is sent each step as a chat, of which its prediction
-/// knows nothing.
+/// Returns the predictions of the cache simulators of servers, for each node that a server of the user's list
+/// answers. Texts in the prompts of these nodes have predictions, too. These nodes have none:
+/// - nodes of a server that has no cache simulator, or whose simulator cannot predict
+/// - nodes that the embedded engine answers beside servers: its prediction does not know the chat of a step
 NodePredictions serverPredictions(const AskedSimulators& asked, const document::Document& document);
 
 }  // namespace spanscope::ui

@@ -24,7 +24,7 @@ using document::kNoNode;
 using document::NodeId;
 using document::NodePaths;
 
-/// The text of the node that becomes its own tokens; nullptr: it has none.
+/// Returns the text of a leaf, which becomes tokens. nullptr: the node has no such text.
 const std::string* ownText(const query::Node& node) {
   return query::infoOf(node).gives == query::Gives::Text ? query::textOf(node) : nullptr;
 }
@@ -83,7 +83,7 @@ class StatusBuilder {
       const auto found = m_progress.requests.find(request);
       if (found != m_progress.requests.end()) m_steps.insert(found->second.node);
     }
-    // Another model cuts the texts into other tokens.
+    // Another model splits the texts into other tokens.
     const bool isOfModel = otherModelOf(id).empty();
     for (auto request = run.requests.rbegin(); request != run.requests.rend(); ++request) {
       const auto found = m_progress.requests.find(*request);
@@ -96,7 +96,7 @@ class StatusBuilder {
       for (const trace::PlannedStep& step : run.plan->steps) {
         const NodeId node = paths.nodeOf(step.node);
         if (m_answersLeft.count(node) == 0 || answered.count(node) != 0) continue;
-        m_waiting.insert(node);  // an older run may still tell what it answered last
+        m_waiting.insert(node);  // an older run can have the last answer of the node
       }
     }
     for (const NodeId node : answered) {
@@ -132,7 +132,7 @@ class StatusBuilder {
     status.copy = request.copy;
     status.step = stepName(request);
     status.phase = phaseOf(request);
-    // Nothing of it ran.
+    // A prediction has no running nodes.
     if (isPredicted(*m_input.trace) && status.phase != NodePhase::Failed) status.phase = NodePhase::None;
     status.answer = request.text;
     status.generated = request.generatedTokens;
@@ -164,13 +164,13 @@ class StatusBuilder {
     return found == names->second.end() ? QString() : found->second;
   }
 
-  /// Whether the prompt may not be read to its end, so that what was not found need not be computed.
+  /// Whether a step can end before its whole prompt was computed. Then misses are not always computed tokens.
   static bool isInParts(const trace::RequestState& request) {
     return !request.outcome || *request.outcome == trace::StepOutcome::Stopped ||
            *request.outcome == trace::StepOutcome::Failed;
   }
 
-  /// Null: only the trace is known.
+  /// Returns the record of a run. Null: there is only its trace.
   const RunRecord* recordOf(RunId run) const {
     if (!m_input.records) return nullptr;
     const auto found = std::lower_bound(m_input.records->begin(), m_input.records->end(), run,
@@ -178,7 +178,7 @@ class StatusBuilder {
     return found == m_input.records->end() || (*found)->run != run ? nullptr : found->get();
   }
 
-  /// The model of the run, by its name, if the document has another one now; else empty.
+  /// Returns the name of the model of the run, if the document now has another model. Otherwise empty.
   std::string otherModelOf(RunId run) {
     const RunRecord* const record = recordOf(run);
     if (record == nullptr || !record->hasSettings) return {};
@@ -189,7 +189,7 @@ class StatusBuilder {
     return model == *m_model ? std::string() : model;
   }
 
-  /// NodeStatus::answeredBy.
+  /// Returns the value of NodeStatus::answeredBy.
   std::string otherAnswerer(const trace::RequestState& request, NodeId node) {
     const std::string& own = m_document.at(node).server;
     std::string server = own.empty() ? m_document.settings.server : own;
@@ -221,10 +221,10 @@ class StatusBuilder {
   }
 
   void takeLeaves(RunId run, RequestId id, const trace::RequestState& request, const NodePaths& paths) {
-    // A prompt may hold a leaf several times (inner prompts of several answers): the first one is shown.
-    // By leaf: the place in the view behind the tokens taken so far.
+    // A prompt can contain a leaf several times (inner prompts of several answers). The first place counts.
+    // `here` has, by leaf, the place after its last token so far.
     std::map<NodeId, std::int64_t> here;
-    std::map<NodeId, std::int64_t> outer;  // the same of leaves of inner steps
+    std::map<NodeId, std::int64_t> outer;  // the same for leaves of inner steps
     RequestAccount account(m_input, id);
     std::int64_t place = 0;
     for (std::uint32_t index = 0; index < request.segments.size(); ++index) {
@@ -244,7 +244,7 @@ class StatusBuilder {
         if (taken == here.end() && !isTextOfRun(run, tokens.node, node)) continue;
         NodeStatus& status = m_result[node];
         if (!isOwnStep(m_steps, request.node, tokens.node)) {
-          // Its own step comes later in this order, and says how it was computed.
+          // The own step of the leaf comes later in this order. It reports how the leaf was computed.
           const auto before = outer.find(node);
           const bool isFirst = before == outer.end() || before->second == from;
           if (isFirst) outer[node] = place;
@@ -269,9 +269,8 @@ class StatusBuilder {
     for (const auto& [node, taken] : here) m_leavesLeft.erase(node);
   }
 
-  /// Whether the run had the same text as the document now. In a run a text holds the values of its
-  /// parameters, and a question or a file holds what it became. For such a text only its place can tell that
-  /// it is the same.
+  /// Whether the run had the text that the document has now. In a run, texts contain values of parameters,
+  /// and questions and files are replaced by texts. Such a text is identified by its place.
   bool isTextOfRun(RunId run, const NodePath& path, NodeId node) {
     if (query::isSugar(m_document.at(node).own)) return true;
     const std::string& now = *ownText(m_document.at(node).own);
@@ -288,8 +287,7 @@ class StatusBuilder {
     return text == nullptr || *text == now;
   }
 
-  /// Takes where the answer that views show has looked. A leaf that shares its part with others has no
-  /// share of its own.
+  /// Reads the attention shares of the shown answer. A leaf in a section with other leaves has no share.
   void takeShares(const std::vector<NodeId>& nodes) {
     const std::shared_ptr<const AnswerShares> shares = answerShares(m_input, m_input.shownRequest());
     const auto paths = m_input.paths.find(shares->run);
@@ -304,7 +302,7 @@ class StatusBuilder {
       const bool isText = ownText(own) != nullptr || query::isSugar(own);
       if (isText && !isTextOfRun(shares->run, path, node)) continue;
       NodeStatus& status = m_result[node];
-      // A document may stand in a prompt several times.
+      // A document can be in a prompt several times.
       status.looked = std::max(0.0, status.looked) + share;
     }
   }
@@ -330,9 +328,9 @@ class StatusBuilder {
   std::set<NodeId> m_augmentsLeft;  ///< augments for which no run has retrieved yet
   std::set<NodeId> m_waiting;
   std::map<RunId, std::map<StepIndex, QString>> m_stepNames;  ///< names by run
-  std::set<NodePath> m_steps;                                 ///< of the run that is taken
+  std::set<NodePath> m_steps;                                 ///< steps of the run that is being read
   std::map<NodeId, RequestId> m_outerOf;                      ///< by leaf: the request of NodeStatus::outer
-  std::optional<std::string> m_model;  ///< name of the document's model; nothing: not asked yet
+  std::optional<std::string> m_model;  ///< name of the document's model; nothing: not read yet
   NodeStatuses m_result;
 };
 

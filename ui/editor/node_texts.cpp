@@ -37,7 +37,7 @@ QString stateText(const NodeLook& look, const NodeStatus& status) {
     case NodePhase::Failed:
       return tr("failed");
     case NodePhase::Finished:
-      // The card names who would answer now.
+      // The model line names the model that would answer now. The state names the model that did answer.
       if (!status.answeredBy.empty())
         return tr("answer of %1").arg(QString::fromStdString(status.answeredBy));
       // A run with a warning of the engine gets no tick.
@@ -55,14 +55,14 @@ QString grouped(std::int64_t count) {
   return digits;
 }
 
-/// The end of a text, as much as fits into `lines` lines.
+/// Returns the end of a text that fits into `lines` lines.
 QString endOf(const QString& text, const QFont& font, double width, int lines) {
   const QFontMetricsF metrics(font);
   // Words are not broken, so a line is not always full.
   return metrics.elidedText(text, Qt::ElideLeft, width * lines - (lines - 1) * 48);
 }
 
-/// The first of several frozen replies, one in a line, as far as there is room for them.
+/// Returns the first frozen answers, one per line, if there is room for them.
 std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& answers, const QFont& font,
                                   double width, int room) {
   std::vector<TextLine> lines;
@@ -71,7 +71,7 @@ std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& answers
   return lines;
 }
 
-/// What is known of the tokens of a stack, in as many words as there is room for: figures are not cut.
+/// Returns the longest text about the tokens of a stack that fits. Numbers are not cut.
 TextLine stackLine(TextSetter& setter, const NodeStatus& status, const QFont& font, double width) {
   QStringList shorter{stackText(status)};
   if (const QString share = status.cachedShare(); !share.isEmpty()) {
@@ -85,8 +85,8 @@ TextLine stackLine(TextSetter& setter, const NodeStatus& status, const QFont& fo
   return setter.line(fitting == shorter.end() ? shorter.last() : *fitting, font, width);
 }
 
-/// What a pill promises, in as many lines as its width takes. Nothing if a word would be cut: the tool tip
-/// has all of it.
+/// Returns the promise of a pill in the lines that fit. Empty if a word would be cut. The tool tip has the
+/// whole text.
 std::vector<TextLine> promiseLines(TextSetter& setter, const NodeLook& look, const QFont& font,
                                    double scale) {
   constexpr int kMostLines = 3;
@@ -106,10 +106,11 @@ std::vector<TextLine> promiseLines(TextSetter& setter, const NodeLook& look, con
 
 QString fragmentsText(const NodeStatus& status) {
   if (status.fragments < 0) return {};
-  if (status.fragments == 0) return tr("found nothing");
+  if (status.fragments == 0) return tr("no match");
   const QString best = scoreText(status.bestScore);
-  return status.fragments == 1 ? tr("1 fragment, score %1").arg(best)
-                               : tr("%1 fragments, best %2").arg(status.fragments).arg(best);
+  return status.fragments == 1
+             ? tr("1 passage, score %1").arg(best)
+             : tr(/*id:passages-and-best-score*/ "%1 passages, best %2").arg(status.fragments).arg(best);
 }
 
 QString stackText(const NodeStatus& status) {
@@ -137,7 +138,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
   } else {
     const NodeCardPlan plan(look, scale);
     const double width = plan.width;
-    // What the answer of this node is called in the views of its run.
+    // The name of the step, as in the views of its run.
     const bool hasStep =
         look.answers && look.stacked == 0 && look.name.isEmpty() && status.step != look.title;
     const QString& more = !look.name.isEmpty() ? look.name : hasStep ? status.step : look.identity;
@@ -149,7 +150,8 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     }
     const double whole = width - plan.titleLeft - kCardRight - 8;
     const auto fits = [&](double room) { return setter.widthOf(title, style.titleFont) <= room; };
-    // If there is no room for both, the number tells more than the role, and the title more than the count.
+    // If there is no room for both, the name is more important than the operator, and the title more than the
+    // count.
     if (look.name.isEmpty() && !more.isEmpty() && !fits(whole - texts.count.width)) title = more;
     if (look.stacked == 0 && !fits(whole - texts.count.width) && fits(whole)) texts.count = {};
     const double room = whole - texts.count.width;
@@ -159,8 +161,8 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     if (prediction != nullptr)
       texts.prediction = setter.line(predictionBadge(*prediction), style.smallFont, width / 2);
     if (status.looked >= 0) {
-      // Beside a prediction the text is shorter, so that all cards of a list have room for both.
-      const QString looked = prediction != nullptr ? tr("looked %1") : tr("attended to %1");
+      // Next to a prediction the text is shorter, so that both usually fit on a card.
+      const QString looked = prediction != nullptr ? tr("attended %1") : tr("attended to %1");
       texts.looked = setter.line(looked.arg(partText(status.looked)), style.smallFont, width / 2);
     }
     if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);
@@ -171,11 +173,11 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       if (!look.isFrozen() && status.phase == NodePhase::Failed && !status.failure.empty()) {
         answer = QString::fromStdString(status.failure);
       }
-      // A small card has no line for it.
+      // A small card has no line for the state, so the answer begins with the name of the model.
       if (!look.isFrozen() && !status.answeredBy.empty() && !plan.hasState)
         answer = tr("%1: %2").arg(QString::fromStdString(status.answeredBy), answer);
       const bool streams = status.phase == NodePhase::Running && !look.isFrozen();
-      // While the answer streams, its end is what is new.
+      // While the answer streams, the card shows the end of the answer, which is new.
       const QString flat = answer.simplified();
       const int lines = plan.bodyLines;
       texts.body = setter.lines(streams && lines > 0 ? endOf(flat, style.bodyFont, inner, lines) : flat,
@@ -191,9 +193,9 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       const double inner = width - kCardLeft - kCardRight;
       const QString found = look.stacked > 0 ? stackText(status) : fragmentsText(status);
       const int lines = std::max(0, plan.bodyLines - (found.isEmpty() ? 0 : 1));
-      // If nothing is known of the tokens of a stack, the text of its first member stands for all.
+      // If the tokens of a stack are not known, it shows the text of its first member.
       const QString text = look.stacked > 0 && !found.isEmpty() ? QString() : look.text;
-      // The cached share covers the end of a line that reaches down to it.
+      // The cached share covers the end of a line at the same height.
       const bool besideShare =
           texts.share.width > 0 && plan.bodyTop + lines * kCardLine > plan.shareTop + kShareRise;
       texts.body = setter.lines(text, style.bodyFont, inner, lines,

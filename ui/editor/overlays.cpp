@@ -168,7 +168,7 @@ void Minimap::setSeen(const QRectF& seen) {
 }
 
 QRectF Minimap::world() const {
-  // The whole content, and the part in sight unless it is far away from the content.
+  // The area has the whole content, and the visible part if that is near the content.
   QRectF all = m_content;
   if (all.isNull()) all = m_seen;
   const double wide = all.width();
@@ -236,7 +236,7 @@ constexpr int kAir = 4;
 NoteEdit::NoteEdit(QWidget* parent) : QPlainTextEdit(parent) {
   setObjectName(QStringLiteral("noteEdit"));
   connect(this, &QPlainTextEdit::textChanged, this, [this] {
-    // A change of the document may end the editor, and with it what is called.
+    // A copy of `typed`, because the call can change the document, which can close the editor.
     if (const auto typed = m_use.typed) typed(toPlainText());
   });
   hide();
@@ -275,7 +275,7 @@ void NoteEdit::place(const QRect& area) {
 }
 
 bool NoteEdit::event(QEvent* event) {
-  // While the text is open it gets every key, even the keys of the canvas's commands.
+  // While the editor is open, it gets every key, even keys of canvas commands.
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool passes = m_use.passes && m_use.passes(QKeySequence(key->keyCombination()));

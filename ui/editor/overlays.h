@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Small widgets that lie over the canvas: the find bar, the line edit for renaming, the minimap.
+// Small widgets over the canvas: the find bar, the editors of names and texts, the minimap, the answer strip.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -21,13 +21,13 @@ class QLabel;
 
 namespace spanscope::ui {
 
-/// Searches for a text. Enter goes to the next hit.
+/// Searches for a text. Enter goes to the next match.
 class FindBar : public QFrame {
   Q_OBJECT
  public:
   explicit FindBar(QWidget* parent);
   void open(const Theme& theme);
-  /// `place` counts from 1; `count` 0: nothing was found.
+  /// Shows the number of the current match, from 1, and the number of matches. `count` 0: there is no match.
   void showHits(std::size_t place, std::size_t count);
 
  Q_SIGNALS:
@@ -45,8 +45,7 @@ class FindBar : public QFrame {
   QLabel* m_hits;
 };
 
-/// A line edit that renames something in its place. Enter and losing the focus keep the new text; Escape
-/// drops it.
+/// Edits a name in its place. Enter and the loss of the focus keep the new text. Escape drops the new text.
 class InlineEdit : public QLineEdit {
   Q_OBJECT
  public:
@@ -67,7 +66,7 @@ class InlineEdit : public QLineEdit {
   std::function<void(const QString&)> m_done;
 };
 
-/// A small picture of the whole canvas that marks the part in sight.
+/// A small picture of the whole canvas that marks the visible part.
 class Minimap : public QWidget {
   Q_OBJECT
  public:
@@ -99,26 +98,27 @@ class Minimap : public QWidget {
   QRectF m_seen;
 };
 
-/// Edits the text of a note or of a message in its place. Ctrl+Enter, Tab and losing the focus end it, and so
-/// does Escape, which leaves a note as it was.
+/// Edits the text of a note or of a message in its place. Ctrl+Enter, Tab, Escape and the loss of the focus
+/// end the edit. Escape restores the old text if `Use::reverts` is set.
 class NoteEdit : public QPlainTextEdit {
   Q_OBJECT
  public:
   explicit NoteEdit(QWidget* parent);
-  /// Every change is given on at once, so that nothing typed is ever lost.
+  /// Settings of one edit. `typed` gets every change at once, so that no typed text is lost.
   struct Use {
     QString hint;
-    QString keys;  ///< what ends it, as a tool tip
+    QString keys;  ///< the tool tip: which keys end the edit
     std::function<void(const QString&)> typed;
     std::function<void()> ended;
-    /// Whether a key is left to the window, e.g. for Save and Run. Null: none is.
+    /// Whether the window gets a key, such as the keys of Save and Run. Null: the window gets no key.
     std::function<bool(const QKeySequence&)> passes{};
-    bool reverts = false;  ///< Escape brings back the text that was there first
+    bool reverts = false;  ///< Escape restores the first text
   };
-  /// `area` is in pixels of the parent.
+  /// Opens the editor. `area` is in pixels of the parent.
   void open(const QRect& area, const QString& text, const Theme& theme, Use use);
-  /// Moves the open editor to this area, or shows a text that was changed elsewhere.
+  /// Moves the open editor to this area.
   void place(const QRect& area);
+  /// Shows a text that was changed elsewhere.
   void take(const QString& text);
   void end() { finish(true); }
 
@@ -132,22 +132,21 @@ class NoteEdit : public QPlainTextEdit {
 
  private:
   void finish(bool keep);
-  Use m_use;         ///< of the open editor; without functions: it is closed
-  QString m_before;  ///< the text that was there first
+  Use m_use;         ///< settings of the open editor; without functions: it is closed
+  QString m_before;  ///< the first text
 };
 
-// Shows the streaming answer over the canvas while the answer's card cannot be read there.
-
+/// Shows the streaming answer over the canvas while the answer's card cannot be read there.
 class AnswerStrip : public QFrame {
   Q_OBJECT
  public:
   explicit AnswerStrip(QWidget* parent);
   void setTheme(const Theme& theme);
-  /// Shows the end of the answer, as much as fits into two lines.
+  /// Shows the end of the answer in two lines.
   void showAnswer(document::NodeId node, const QString& title, const QString& answer);
 
  Q_SIGNALS:
-  /// The person clicked the strip: the canvas should show the node.
+  /// The user clicked the strip. The canvas should show the node.
   void wanted(spanscope::document::NodeId node);
 
  protected:

@@ -18,7 +18,7 @@ using document::NodeId;
 
 constexpr std::size_t kLeastStack = 2;
 
-/// List nodes whose children may be stacked, parents first.
+/// Returns the list nodes whose children can be stacked, parents first.
 std::vector<NodeId> listsOf(const Document& document, const StackChoices& choices) {
   std::vector<NodeId> lists;
   for (const NodeId top : document.tops()) {
@@ -31,7 +31,7 @@ std::vector<NodeId> listsOf(const Document& document, const StackChoices& choice
   return lists;
 }
 
-/// The wanted nodes and all nodes above them.
+/// Returns the nodes of `wanted` and all nodes above them.
 std::set<NodeId> pathsTo(const Document& document, const std::set<NodeId>& wanted) {
   std::set<NodeId> paths;
   for (const NodeId id : wanted) {
@@ -42,9 +42,9 @@ std::set<NodeId> pathsTo(const Document& document, const std::set<NodeId>& wante
   return paths;
 }
 
-/// Which children of a list get a card of their own.
+/// Returns, by child of a list, whether it gets a separate card.
 std::vector<bool> ownCards(const Document& document, NodeId list, const std::set<NodeId>& wanted,
-                           std::size_t limit) {
+                             std::size_t limit) {
   const std::vector<NodeId>& children = document.at(list).children;
   std::vector<bool> own(children.size(), false);
   std::size_t count = 0;
@@ -122,7 +122,7 @@ std::size_t stackLimit(const Document& document, const StackChoices& choices) {
   };
   if (highestTree(document, stacksOf(document, choices, most)) <= std::max(choices.height, choices.whole))
     return most;
-  // The more cards are drawn, the higher the trees are, so a binary search works.
+  // More cards make the trees higher, so a binary search works.
   std::size_t good = 0;
   std::size_t bad = most;
   while (bad - good > 1) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Decides which children of a list node are drawn together as one card, a stack, if there is no room for all
-// of them. So texts stay large enough to read. The result depends only on the document, the room and the
-// nodes that are wanted as separate cards.
+// of them. Texts then stay large enough to read. The result depends only on the document, the room and the
+// nodes that need separate cards.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -13,8 +13,8 @@
 
 namespace spanscope::ui {
 
-/// Consecutive children with the same operator that are drawn as one card, together with everything below
-/// them.
+/// Consecutive children with the same kind of operator that are drawn as one card, together with everything
+/// below them.
 struct Stack {
   document::NodeId parent = document::kNoNode;
   std::size_t first = 0;                  ///< index of the first member among the parent's children
@@ -26,11 +26,11 @@ class Stacks {
  public:
   void add(Stack stack);
   bool empty() const { return m_stacks.empty(); }
-  /// All stacks by their first member, which stands for the stack in the layout.
+  /// Returns all stacks by their first member. This member represents the stack in the layout.
   const std::map<document::NodeId, Stack>& all() const { return m_stacks; }
-  /// The stack whose first member is this node; nullptr: none.
+  /// Returns the stack whose first member is this node. nullptr: there is none.
   const Stack* at(document::NodeId first) const;
-  /// The stack of which this node is a member; nullptr: none.
+  /// Returns the stack that has this node as a member. nullptr: there is none.
   const Stack* of(document::NodeId member) const;
   bool operator==(const Stacks&) const = default;
 
@@ -40,22 +40,23 @@ class Stacks {
 };
 
 struct StackChoices {
-  /// The height in scene pixels that no tree should exceed. 0: no limit, nothing is stacked.
+  /// The max height of each tree in scene pixels. 0: no limit, nothing is stacked.
   double height = 0;
-  /// The height within which a tree is drawn whole. Such trees have no stacks, although they exceed `height`.
+  /// If no tree exceeds this height, nothing is stacked, even if a tree exceeds `height`.
   double whole = 0;
-  /// Nodes that get a card of their own. If there is room, so do other members of their stack.
+  /// Nodes that get a card of their own. Other members of their stack get one, too, if there is room.
   std::set<document::NodeId> shown;
   /// List nodes whose children are all drawn one by one.
   std::set<document::NodeId> opened;
   bool operator==(const StackChoices&) const = default;
 };
 
-/// The largest number of children of each list node that may have cards of their own, so that no tree exceeds
-/// the height; 0 if no number is small enough.
+/// Returns the max number of separate cards per list node with which no tree exceeds the height. Returns 0 if
+/// no number is small enough.
 std::size_t stackLimit(const document::Document& document, const StackChoices& choices);
-/// The stacks that result if each list node draws `limit` of its children as separate cards: first the wanted
-/// ones, then those at the beginning. A child with an explicit position is never in a stack.
+/// Returns the stacks that result if each list node draws `limit` of its children as separate cards. The
+/// children in `wishes.shown` come first, then the children at the beginning. A child with an explicit
+/// position is never in a stack.
 Stacks stacksOf(const document::Document& document, const StackChoices& choices, std::size_t limit);
 
 }  // namespace spanscope::ui

@@ -18,14 +18,14 @@ using document::Rect;
 
 using Layout = std::map<NodeId, Rect>;
 
-/// A text of at most this many bytes fits into one line of a card for certain.
+/// A text with at most this number of bytes always fits into one line of a card.
 constexpr std::size_t kOneLine = 30;
 
 bool hasInputs(const DocumentNode& node) {
   return !node.children.empty() || isPill(node.own);
 }
 
-/// The drawn children of a node. A stack is drawn as its first member.
+/// Returns the drawn children of a node. A stack is drawn as its first member.
 std::vector<NodeId> drawnChildren(const DocumentNode& node, const Stacks& stacks) {
   std::vector<NodeId> children;
   if (node.collapsed) return children;
@@ -37,7 +37,7 @@ std::vector<NodeId> drawnChildren(const DocumentNode& node, const Stacks& stacks
   return children;
 }
 
-/// The number of drawn inputs, with the free input of a list.
+/// Returns the number of drawn inputs, including the free input of a list.
 std::size_t portCount(const DocumentNode& node, std::size_t drawn) {
   const bool isList = document::arityOf(node.own).most == document::Arity::kMany;
   return std::max<std::size_t>(1, isList ? drawn + 1 : node.children.size());
@@ -149,7 +149,8 @@ class TreeLayout {
     }
   }
 
-  /// Puts the node and its children's subtrees into the middle of the node's extent. Its `y` must be known.
+  /// Centers the node and the subtrees of its children in the node's extent. The `y` of the node must be
+  /// known.
   void place(NodeId id) {
     const Place own = m_places[id];
     const std::vector<NodeId> children = childrenOf(id);
@@ -236,7 +237,7 @@ std::vector<double> inputHeights(const Document& document, NodeId node, const La
   if (rect == layout.end() || own.collapsed || !hasInputs(own)) return {};
   const double height = rect->second.height;
   if (!isPill(own.own) || own.children.empty()) return {height / 2};
-  // A child that is not drawn lies in the stack before it.
+  // A child that is not drawn is in the stack of the drawn child before it.
   std::vector<std::size_t> ports;  // for each child: its port
   std::vector<NodeId> ends;        // for each port: the child drawn there, if any
   for (const NodeId child : own.children) {
@@ -251,7 +252,7 @@ std::vector<double> inputHeights(const Document& document, NodeId node, const La
       count > 1 ? std::min(kPortDistance, (last - first) / static_cast<double>(count - 1)) : 0;
   std::vector<double> heights(count);
   for (std::size_t i = 0; i < count; ++i) {
-    // A missing input stands between its neighbours, and the free input of a list at the end.
+    // A missing input is between its neighbours, and the free input of a list is at the end.
     const bool isFree = i >= ports.back() + 1;
     heights[i] =
         isFree ? last : first + (last - first) * (static_cast<double>(i) + 0.5) / static_cast<double>(count);

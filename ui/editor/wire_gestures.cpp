@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of CanvasGestures that drags wires.
+// The functions of CanvasGestures that drag wires.
 #include "engine/workbench/document/edits.h"
 #include "ui/editor/canvas_gestures.h"
 #include "ui/editor/tidy_layout.h"
@@ -64,7 +64,8 @@ void CanvasGestures::moveWire(QPointF at) {
         m_target->input = static_cast<std::size_t>(fits->second);
         loose = m_scene.inputOf(hit.node, m_target->input);
       } else {
-        // On a number the wire goes before that child, elsewhere into the gap where the pointer is.
+        // At the number of a child, the wire goes before that child. Elsewhere it goes into the gap at the
+        // pointer.
         const auto& look = m_core.looks().at(hit.node);
         const bool onChild = hit.kind == CanvasHit::Kind::Input && look.taken[hit.input];
         m_target->input = onChild ? hit.input : m_scene.gapAt(hit.node, at);
@@ -101,7 +102,8 @@ QString CanvasGestures::refusal(NodeId other) const {
   const document::DocumentNode& above = document.at(parent);
   if (arityOf(above.own).most == 0) return tr("%1 takes no input.").arg(titleOf(parent));
   if (above.children.size() == 1)
-    return tr("%1 takes one input and already has it. Drag that wire away first.").arg(titleOf(parent));
+    return tr("%1 takes one input, which already has a wire. Drag that wire away first.")
+        .arg(titleOf(parent));
   return tr("%1 has no free input. Drag a wire away first.").arg(titleOf(parent));
 }
 
@@ -115,7 +117,7 @@ void CanvasGestures::startBend(NodeId child, std::size_t index) {
   m_resultName = tr("Move reroute point");
   m_bend = index;
   if (index < m_bends.size()) return;
-  // The wire itself was dragged, so it gets a point where it was pressed.
+  // The user dragged the wire, so it gets a reroute point at the place of the press.
   if (m_bends.size() >= document::kMostBends) {
     m_kind = Kind::None;
     return;
@@ -131,7 +133,7 @@ void CanvasGestures::moveBend(QPointF at, Qt::KeyboardModifiers modifiers) {
   if (!m_snaps || modifiers.testFlag(Qt::AltModifier)) {
     setGuides({});
   } else {
-    // A wire that runs level or upright from point to point looks calm.
+    // Points snap so that the parts of the wire are horizontal or vertical.
     const Document& document = m_core.document();
     const NodeId parent = document.at(m_pressed).parent;
     std::vector<Rect> others{pointAt(output),
@@ -196,7 +198,7 @@ void CanvasGestures::dropWire(QPointF viewportPoint) {
     }
   }
   if (!moved) {
-    // A click on a port is a click on its node, and one on a free input asks what to put there.
+    // A click on a port selects its node. A click on a free input opens the list of operators.
     m_core.select({node});
     if (m_kind != Kind::WireDown) return;
     const AddPlace input{.kind = AddPlace::Kind::Child,

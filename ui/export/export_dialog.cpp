@@ -30,10 +30,10 @@ namespace {
 
 constexpr int kTargetsWidth = 150;
 constexpr QSize kSize(900, 700);
-/// Bytes that the preview shows at most: one endless line of more would hold the window up.
+/// Max bytes in the preview. A longer text on one line would block the window.
 constexpr std::size_t kShownBytes = 60'000;
 
-/// The beginning of a long text, cut between characters.
+/// Returns the beginning of a long text. The cut is between two characters.
 std::string beginningOf(const std::string& text) {
   std::size_t end = std::min(text.size(), kShownBytes);
   const auto isInside = [&text](std::size_t at) {
@@ -50,7 +50,7 @@ bool namesFiles(const document::Document& document) {
   });
 }
 
-/// A sentence of the table of targets.
+/// Translates a text of the table of targets.
 QString targetWord(const char* text) {
   return QCoreApplication::translate("Export", text);
 }
@@ -119,7 +119,7 @@ QWidget* ExportDialog::makePreview() {
   m_preview->setLineWrapMode(QPlainTextEdit::WidgetWidth);
   m_preview->setWordWrapMode(QTextOption::WrapAnywhere);
   m_preview->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  // Tab leaves a text that cannot be written into.
+  // The text is read-only, so the Tab key moves the focus.
   m_preview->setTabChangesFocus(true);
   m_preview->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   m_preview->setAccessibleName(tr("Preview"));
@@ -203,7 +203,7 @@ QByteArray ExportDialog::text() const {
 QString ExportDialog::proposedName() const {
   const exports::ExportTarget& written = target();
   QString suffix = QLatin1String(written.part) + QLatin1String(written.suffix);
-  // Lines of JSON are no JSON.
+  // Several lines of JSON are not one JSON text.
   const bool isList =
       written.isJson && !written.has(exports::ExportOption::Tokens) &&
       (written.isRequest || m_settings->options().settings.stage == exports::ExportStage::Lowered);
@@ -315,7 +315,7 @@ using exports::Effect;
 
 namespace {
 
-constexpr int kTextLeft = 92;  ///< behind shape and word
+constexpr int kTextLeft = 92;  ///< left edge of the text, after the shape and the word
 constexpr int kPadding = 5;
 
 Role roleOf(Effect effect) {
@@ -330,7 +330,7 @@ Role roleOf(Effect effect) {
   return Role::TextThird;
 }
 
-/// An octagon-like square for refused, a triangle for differs, a ring for a note.
+/// Paints an octagon for "Refused", a triangle for "Differs", a ring for "Note".
 void paintShape(QPainter& painter, const QPointF& middle, Effect effect, const QColor& ink) {
   painter.setPen(QPen(ink, 1.5));
   painter.setBrush(Qt::NoBrush);

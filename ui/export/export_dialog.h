@@ -23,22 +23,22 @@ namespace spanscope::ui {
 class ExportSettings;
 class JsonHighlighter;
 
-/// A dialog that exports the query of a document. A person chooses a target at the left. The dialog shows the
+/// A dialog that exports the query of a document. The user chooses a target at the left. The dialog shows the
 /// target's settings, the text that will be written, and remarks on the export.
 class ExportDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `name` is the beginning of proposed file names, e.g. "rag".
-  /// `path` is the file of the document, beside which its files are read; empty if it has none. `problems` is
-  /// the list that is shown of the document; see QueryExportOptions.
+  /// `name` is the beginning of proposed file names, e.g. "rag". `path` is the file of the document; empty if
+  /// it has none. Files of the query are read from the folder of `path`. `problems` is the list of problems
+  /// that the window shows for the document; see QueryExportOptions.
   ExportDialog(const document::Document& document, const QString& name, const Theme& theme,
                QWidget* parent = nullptr, const QString& path = {}, std::vector<Problem> problems = {});
 
   void setTarget(const exports::ExportTarget& target);
   const exports::ExportTarget& target() const;
 
-  /// The text that Copy and Save take; empty if there is none, or none yet. The preview shows only the
-  /// beginning of a long text.
+  /// The text that Copy and Save use; empty if there is no text yet. The preview shows only the beginning of
+  /// a long text.
   QByteArray text() const;
   /// The file name that Save proposes: "rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py",
   /// "rag-chat.json", "rag-tokens.json"; "rag.jsonl" and so on for lines of JSON.
@@ -46,14 +46,14 @@ class ExportDialog : public QDialog {
   /// Writes the text to a file. The Save button asks for the path and calls this.
   std::optional<Error> saveTo(const QString& path) const;
 
-  /// The endpoint and the model that the person entered, to offer them again.
+  /// The endpoint and the model that the user entered, to offer them again.
   QString endpoint() const;
   QString model() const;
   void setEndpoint(const QString& endpoint);
   void setModel(const QString& model);
 
  Q_SIGNALS:
-  /// The person activated a remark: the window should show its node.
+  /// The user activated a remark. The window should show its node.
   void nodeWanted(spanscope::document::NodeId node);
 
  private:
@@ -92,7 +92,7 @@ class ExportDialog : public QDialog {
 /// The word for an effect: "Refused", "Differs", "Note".
 QString effectWord(exports::Effect effect);
 
-/// Paints a remark: a shape and the word for its effect in front, the wrapped text beside them.
+/// Paints a remark: a shape, the word for its effect, and the wrapped text.
 class RemarkDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

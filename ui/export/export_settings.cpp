@@ -37,7 +37,7 @@ namespace spanscope::ui {
 
 namespace {
 
-// The ids that SPNL's own examples use.
+// The ids of SPNL's examples.
 constexpr int kPad = 27;
 constexpr int kPlus = 10;
 constexpr int kCross = 31;
@@ -113,10 +113,10 @@ void ExportSettings::makeRequestFields(std::uint64_t seed) {
   m_runSeed = seed;
   m_endpoint = new QLineEdit(QLatin1String(spnl::kDefaultEndpoint), this);
   m_endpoint->setAccessibleName(tr("Endpoint"));
-  m_endpoint->setToolTip(tr("Address of the server's query endpoint"));
+  m_endpoint->setToolTip(tr("Enter the address of the server's query endpoint"));
   m_stream = new QCheckBox(tr("&Stream the answer"), this);
   m_stream->setChecked(true);
-  m_stream->setToolTip(tr("Let the server send tokens one by one; a single token is never streamed"));
+  m_stream->setToolTip(tr("Let the server send tokens one by one. A single token is never streamed"));
   m_seed = new QCheckBox(tr("Send the run's s&eed, %1").arg(seed), this);
   m_seed->setToolTip(tr(
       "Derive the seed of each request from this seed, so that copies differ. Default: the server chooses"));
@@ -151,12 +151,15 @@ QWidget* ExportSettings::makeMarkerFields() {
   auto* row = new QHBoxLayout(m_markers);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(2 * kSpace);
-  m_pad = idField(0, kPad, tr("Padding id"), tr("Fill a block up to the next delimiter"), m_markers);
+  m_pad = idField(0, kPad, tr("Padding id"), tr("Set the token that fills a block before a delimiter"),
+                  m_markers);
   m_plus = idField(kNoMarker, kPlus, tr("Plus delimiter id"),
-                   tr("Token before each child of a plus; the server's VLLM_V1_SPANS_TOKEN_PLUS"), m_markers);
-  m_cross = idField(kNoMarker, kCross, tr("Cross delimiter id"),
-                    tr("Token before the last child of a cross; the server's VLLM_V1_SPANS_TOKEN_CROSS"),
-                    m_markers);
+                   tr("Set the token before each child of a plus (VLLM_V1_SPANS_TOKEN_PLUS of the server)"),
+                   m_markers);
+  m_cross =
+      idField(kNoMarker, kCross, tr("Cross delimiter id"),
+              tr("Set the token before the last child of a cross (VLLM_V1_SPANS_TOKEN_CROSS of the server)"),
+              m_markers);
   for (const auto& [title, field] :
        {std::pair(tr("padding"), m_pad), std::pair(tr("plus"), m_plus), std::pair(tr("cross"), m_cross)}) {
     if (field != m_pad) field->setSpecialValueText(tr("none"));
@@ -173,13 +176,13 @@ QWidget* ExportSettings::makeMarkerFields() {
 
 void ExportSettings::makeTokenFields(const document::RunSettings& settings) {
   m_tokenizer = new QLineEdit(QString::fromStdString(settings.model), this);
-  m_tokenizer->setPlaceholderText(tr("the bundled model's"));
+  m_tokenizer->setPlaceholderText(tr("from the bundled model"));
   m_tokenizer->setAccessibleName(tr("Tokenizer"));
-  m_tokenizer->setToolTip(tr("Folder of the model with the tokenizer and the template"));
+  m_tokenizer->setToolTip(tr("Choose the folder of the model that has the tokenizer and the template"));
   m_template = new QComboBox(this);
   m_template->setAccessibleName(tr("Chat template"));
-  m_template->setToolTip(tr("Text around messages; names with spnl- are the forms of SPNL"));
-  m_template->addItem(tr("the model's own"), QString());
+  m_template->setToolTip(tr("Choose the text around messages. Names with spnl- are forms of SPNL"));
+  m_template->addItem(tr("from the model"), QString());
   const auto add = [this](const text::ChatTemplate& chat) {
     const QString name = QString::fromStdString(chat.name);
     m_template->addItem(name, name);
@@ -193,7 +196,7 @@ void ExportSettings::makeTokenFields(const document::RunSettings& settings) {
   m_blockSize->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   m_blockSize->setMinimumWidth(120);
   m_blockSize->setAccessibleName(tr("Block size"));
-  m_blockSize->setToolTip(tr("Block size of the server; spans begin at block boundaries"));
+  m_blockSize->setToolTip(tr("Set the block size of the server. Spans begin at block boundaries"));
   m_form->addRow(tr("T&okenizer"), makeTokenizerField());
   m_form->addRow(tr("Tem&plate"), m_template);
   m_form->addRow(tr("&Block"), m_blockSize);
@@ -279,11 +282,11 @@ void ExportSettings::setModel(const QString& model) {
   m_model->setText(model);
 }
 
-/// The tokenizer that was used last: settings change more often than models.
+/// Keeps the last tokenizer, because settings change more often than models.
 struct TokenExport::Loaded {
   std::filesystem::path directory;
   std::unique_ptr<text::Tokenizer> tokenizer;
-  const text::ChatTemplate* chat = nullptr;  ///< the directory's own; nullptr: not looked for yet
+  const text::ChatTemplate* chat = nullptr;  ///< template of the directory; nullptr: not read yet
 
   void load(const std::filesystem::path& from) {
     if (tokenizer != nullptr && directory == from) return;
@@ -351,7 +354,7 @@ void TokenExport::start(TokenRequest request) {
 
 namespace {
 
-/// Replaces every file by a message with its text. Returns why one cannot be read.
+/// Replaces every file by a message with its text. Returns the reason if a file cannot be read.
 std::optional<QString> putInline(query::Node& query, const document::NodePaths& paths,
                                  const std::vector<Problem>& problems, const QString& documentPath) {
   RunInputs inputs(documentPath, {});
@@ -374,7 +377,7 @@ std::optional<QString> putInline(query::Node& query, const document::NodePaths& 
   return reason;
 }
 
-/// The names of a query's models, where a person chose one or the query has none.
+/// Sets the model names: the chosen name for all, or a default where the query has no name.
 void nameModels(query::Node& query, const QueryExportOptions& options) {
   spnl::changeSettings(query, [&options](query::GenerateSettings& settings) {
     if (!options.model.empty())
@@ -405,7 +408,7 @@ std::variant<QueryExport, QString> exportQuery(const document::Document& documen
     if (reason) return std::move(*reason);
   }
   nameModels(result.query, options);
-  // Tokens take a tokenizer, and are made beside the window.
+  // Tokens require a tokenizer, so another thread makes them.
   if (!options.target->has(exports::ExportOption::Tokens)) {
     auto written = options.target->write(result.query, options.settings);
     if (auto* error = std::get_if<Error>(&written)) return QString::fromStdString(error->message());
@@ -421,7 +424,7 @@ using document::Document;
 using document::NodeId;
 using exports::Effect;
 
-/// `many` has the number as %1.
+/// Returns `one` for 1, else `many` with the number for %1.
 QString counted(int count, const QString& one, const QString& many) {
   return count == 1 ? one : many.arg(count);
 }
@@ -452,11 +455,12 @@ void addEndpoint(Remarks& remarks, const QueryExportOptions& options) {
   }
 }
 
-/// What a run here refuses, another server may take: it may have the file, or more room.
+/// Adds the errors of a local run as notes. Another server may run the query: it may have the file, or more
+/// memory.
 void addRefusals(Remarks& remarks, const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) {
     if (problem.severity == Severity::Error)
-      remarks.note(tr("It cannot run here: %1").arg(saidOf(problem)), problem.node);
+      remarks.note(tr("The query cannot run here: %1").arg(saidOf(problem)), problem.node);
   }
 }
 

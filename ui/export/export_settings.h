@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes a document's query in the forms that other programs take.
+// Writes a document's query in the forms that other programs accept.
 #pragma once
 
 #include "engine/base/error.h"
@@ -28,14 +28,14 @@ namespace spanscope::ui {
 
 struct QueryExportOptions {
   const exports::ExportTarget* target = exports::findExportTarget("spnl");
-  std::string model{};  ///< replaces every model that the query names; empty: these stay
+  std::string model{};  ///< replaces every model that the query names; empty: they stay
   exports::ExportSettings settings{};
-  /// Stands where the query names no model and `model` is empty; empty: nothing does.
+  /// The model where the query names none and `model` is empty. Empty if there is none.
   std::string usualModel{};
-  /// Whether files of the query are written as user messages with what they hold now.
+  /// Whether files of the query are written as user messages with their current contents.
   bool inlineFiles = false;
-  QString documentPath{};  ///< beside which files are read; empty if the document has no file
-  /// The list of the document's problems, if it is known; else what the document alone tells is found anew.
+  QString documentPath{};  ///< Files are read from its folder. Empty if the document has no file.
+  /// The list of the document's problems. If it is empty, exportQuery() finds the problems of the document.
   std::vector<Problem> problems{};
 };
 
@@ -52,13 +52,13 @@ struct QueryExport {
   std::vector<ExportRemark> remarks;  ///< the most serious first
 };
 
-/// Exports the query. Returns why there is none to write, in the words in which a run is refused.
+/// Exports the query. If no query can be written, returns the reason, in the words that refuse a run.
 std::variant<QueryExport, QString> exportQuery(const document::Document& document,
                                                const QueryExportOptions& options = {});
 
-/// The remarks on exporting this query of the document, the most serious first: what the target does with the
-/// query, remarks on the endpoint, and what stays in the document. `query` has the parameters and models that
-/// will be sent. `paths` leads from its nodes to the document's nodes.
+/// The remarks on the export of this query, the most serious first. They are about the target, the endpoint,
+/// and the parts that stay in the document. `query` has the parameters and models that will be sent. `paths`
+/// maps its nodes to the document's nodes.
 std::vector<ExportRemark> exportRemarks(const document::Document& document, const query::Node& query,
                                         const document::NodePaths& paths,
                                         const std::vector<Problem>& problems,
@@ -94,7 +94,7 @@ class TokenExport : public QObject {
   explicit TokenExport(QObject* parent = nullptr);
   ~TokenExport() override;
 
-  /// Makes the tokens and sends them with ready(). Drops an earlier request.
+  /// Makes the tokens and emits ready() with them. Drops an earlier request.
   void start(TokenRequest request);
   void cancel();
 
@@ -110,12 +110,13 @@ class TokenExport : public QObject {
   std::unique_ptr<TaskThread> m_thread;
 };
 
-/// The settings of an export. It shows only the settings that the target has. What a person has entered stays
-/// when the target changes.
+/// The settings of an export. It shows only the settings that the target has. Entered values stay when the
+/// target changes.
 class ExportSettings : public QWidget {
   Q_OBJECT
  public:
-  /// `path` is the file of the document, beside which its files are read. `hasFiles`: it names some.
+  /// `path` is the file of the document. Files of the query are read from its folder. `hasFiles`: the query
+  /// names files.
   ExportSettings(const document::RunSettings& settings, QString path, bool hasFiles,
                  QWidget* parent = nullptr);
 
@@ -144,7 +145,7 @@ class ExportSettings : public QWidget {
   bool has(exports::ExportOption option) const { return m_target->has(option); }
 
   const exports::ExportTarget* m_target = exports::findExportTarget("spnl");
-  std::string m_usualModel;  ///< where the query names none
+  std::string m_usualModel;  ///< if the query names none
   QString m_path;
   bool m_hasFiles = false;
   std::uint64_t m_runSeed = 0;

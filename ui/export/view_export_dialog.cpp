@@ -19,7 +19,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kCsv = 3;  ///< index in the list of formats, behind those of PictureFormat
+constexpr int kCsv = 3;  ///< index in the list of formats, after those of PictureFormat
 constexpr QSize kPreview(380, 260);
 
 }  // namespace
@@ -49,9 +49,9 @@ ViewExportDialog::ViewExportDialog(std::vector<ExportItem> items, const QString&
   m_transparent->setToolTip(tr("Make the background transparent"));
   m_carries = new QCheckBox(tr("Keep the query in the file"), this);
   m_carries->setChecked(!m_document.empty());
-  m_carries->setToolTip(
-      tr("Lets you open the picture as a document. The file then has all texts and settings, also those that "
-         "the picture does not show. Switch this off if they are private."));
+  m_carries->setToolTip(tr(
+      "Store the query in the picture file, so that Spanscope can open it. The file then has all texts and "
+      "settings, also hidden ones. Switch this off if they are private."));
 
   auto* form = new QFormLayout;
   form->setHorizontalSpacing(4 * kSpace);
@@ -184,7 +184,7 @@ std::optional<Error> ViewExportDialog::copy() {
     QGuiApplication::clipboard()->setMimeData(csvForClipboard(item().csv()).release());
     return std::nullopt;
   }
-  // What is pasted elsewhere is meant to be seen.
+  // The picture in the clipboard gets no document, because it is meant to be pasted into other programs.
   PictureOptions options = pictureOptions();
   options.document.clear();
   auto picture = pictureForClipboard(paintFunction(), pictureSize(), pictureFormat(), options);

@@ -19,7 +19,7 @@ class QSpinBox;
 
 namespace spanscope::ui {
 
-/// A dialog in which a person chooses a view, a format and a size. It writes the picture or the table to a
+/// A dialog in which the user chooses a view, a format and a size. It writes the picture or the table to a
 /// file or the clipboard.
 class ViewExportDialog : public QDialog {
   Q_OBJECT

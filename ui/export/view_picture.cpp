@@ -22,9 +22,10 @@ namespace spanscope::ui {
 
 namespace {
 
-constexpr int kRounds = 3;  // compute, show what came of it, lay it out
+constexpr int kRounds = 3;  // compute, show the result, lay it out
 
-/// A view on no screen, with a copy of the document: views that edit show nothing without one.
+/// A view outside the screen. It has a copy of the document, because views that edit show nothing without
+/// one.
 struct OffscreenView {
   OffscreenView(const ViewInfo& info, ViewInput input, const Theme& theme, const QSize& size)
       : model(*input.document), view(info.make(nullptr)) {
@@ -44,13 +45,13 @@ struct OffscreenView {
     settle();
   }
 
-  /// Views that wait for a quiet moment to compute, and layouts, get theirs before anything is painted.
+  /// Handles queued events, so that delayed computations and layouts end before painting.
   static void settle() {
     for (int i = 0; i < kRounds; ++i) QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents);
   }
 
   DocumentModel model;
-  std::unique_ptr<View> view;  ///< ends first: it refers to the model
+  std::unique_ptr<View> view;  ///< must be destroyed before `model`
 };
 
 }  // namespace
@@ -99,12 +100,12 @@ QImage renderItem(const ExportItem& item, const QSize& size, const Theme& theme,
 namespace {
 
 constexpr int kMostSide = 16384;                ///< pixels
-constexpr double kMostArea = 64.0 * (1 << 20);  ///< pixels; at scale 2 the largest picture there is
-constexpr double kTolerance = 0.05;             ///< pixels by which type may be smaller
-constexpr double kBetter = 1.02;                ///< least gain that is worth a larger picture
+constexpr double kMostArea = 64.0 * (1 << 20);  ///< pixels; at scale 2 this is the largest picture
+constexpr double kTolerance = 0.05;             ///< pixels by which a font may be smaller
+constexpr double kBetter = 1.02;  ///< min gain in font size for which the picture becomes larger
 constexpr int kMaxSteps = 6;
 
-/// Keeps how small the type gets.
+/// Stores the size of the smallest font.
 class TypeEngine final : public TextPaintEngine {
  public:
   std::optional<double> smallest() const { return m_smallest; }
@@ -208,7 +209,7 @@ int screenMetric(QPaintDevice::PaintDeviceMetric metric, const QSize& size, doub
 
 namespace {
 
-constexpr int kMaxSide = 32767;                     ///< of what QPainter draws into
+constexpr int kMaxSide = 32767;                     ///< pixels; max side of a picture for QPainter
 constexpr double kMaxPixels = 256.0 * (1U << 20U);  ///< 1 GiB as an image
 constexpr int kDotsPerInch = 96;                    ///< a pixel of the view is 1/96 inch in SVG and PDF
 constexpr double kPointsPerInch = 72;
@@ -236,7 +237,7 @@ std::variant<QImage, Error> makeImage(const PaintFunction& paint, QSize size, co
         .found = std::to_string(pixels.width()) + " × " + std::to_string(pixels.height()) + " pixels",
         .expected = "a size that fits into memory"};
   }
-  // QPainter takes a ratio below 1 for 1: then the painter shrinks what is painted.
+  // QPainter treats a ratio below 1 as 1. Then paintWith() scales the painting instead.
   image.setDevicePixelRatio(std::max(1.0, scale));
   image.fill(Qt::transparent);
   if (!options.title.isEmpty()) image.setText(QStringLiteral("Title"), options.title);

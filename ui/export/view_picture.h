@@ -37,9 +37,9 @@ QString suffixOf(PictureFormat format);
 struct PictureOptions {
   double scale = 1;   ///< PNG: pixels of the picture for each pixel of the view, 0.25 … 8
   QColor background;  ///< colour of the background; invalid: none (PNG: transparent)
-  QString title;      ///< title of the picture in the file
-  /// The text of the document to put into a PNG or SVG file, so that the program can open the document from
-  /// it again. Empty: none.
+  QString title;      ///< Title of the picture in the file.
+  /// The text of a document to put into a PNG or SVG file. The program can open the document from this file.
+  /// Empty: none.
   std::string document = {};
 };
 
@@ -53,8 +53,8 @@ std::optional<Error> exportPicture(const PaintFunction& paint, QSize size, Pictu
 /// Writes bytes to a file in the same way.
 std::optional<Error> writeFile(const QString& path, const QByteArray& bytes);
 
-/// Makes clipboard data that holds the picture in its own format and as an image, so that every program finds
-/// a format it knows.
+/// Makes clipboard data with the picture in its own format and as an image. So every program finds a format
+/// that it knows.
 std::variant<std::unique_ptr<QMimeData>, Error> pictureForClipboard(const PaintFunction& paint, QSize size,
                                                                     PictureFormat format,
                                                                     const PictureOptions& options = {});
@@ -66,7 +66,7 @@ struct ExportItem {
   QString title;
   QSize size;  ///< its size in the window
   std::function<void(QPainter&, const QSize&, const Theme&)> paint;
-  std::function<QString()> csv;  ///< none, or it returns an empty text: there is no table to export
+  std::function<QString()> csv;  ///< no function, or it returns an empty text: there is no table
   bool isWindow = false;         ///< it is painted as it is on the screen, whatever the size of its type
 };
 
@@ -74,13 +74,12 @@ struct ExportItem {
 /// view, so that the view on the screen does not change.
 ExportItem exportItem(const ViewInfo& info, const ViewInput& input, const QSize& size);
 
-/// The input for an exported picture of this view, or of the canvas: nothing in it is selected, because a
-/// picture shows what is there, not what the user is about to do with it. It shows the same request. Views
-/// that show nothing but the selected node, block or token keep the selection.
+/// The input for an exported picture of this view, or of the canvas. It has the same request, but no
+/// selection. Views that show only the selected node, block or token keep the selection.
 ViewInput inputForPicture(const QString& id, const ViewInput& input);
 
-/// The size for a picture of the item: its own, or larger if its type would otherwise be smaller than the
-/// window's smallest. The item is painted for it several times.
+/// The size for a picture of the item. It is larger than the item's own size if its type would be smaller
+/// than the window's smallest type. The function paints the item several times.
 QSize pictureSize(const ExportItem& item);
 
 /// Paints the item into an image of `size` × `scale` pixels. `scale` is at least 1.
@@ -88,15 +87,15 @@ QImage renderItem(const ExportItem& item, const QSize& size, const Theme& theme,
 
 // How large the smallest type of a picture is.
 
-/// The size of the smallest type that the function paints into a picture of this size, in pixels of the
-/// picture at scale 1. Nothing: it paints no text.
+/// The size of the smallest type that the function paints into a picture of this size. The unit is a pixel of
+/// the picture at scale 1. Nothing if the function paints no text.
 std::optional<double> smallestType(const PaintFunction& paint, const QSize& size);
 
-/// The size at which the function paints no type smaller than `least` pixels: `size`, or larger to the right
-/// and below as far as that helps. It stays within what a picture may have; then its type may be smaller.
+/// The size at which the function paints no type smaller than `least` pixels. It is `size`, or wider or
+/// higher as far as that helps. At the largest size of a picture, the type may still be smaller.
 QSize legibleSize(const PaintFunction& paint, const QSize& size, double least);
 
-/// Paints nothing but is told of every text: for measuring what a painter would write.
+/// Paints nothing but receives every text, to measure the texts that a painter would write.
 class TextPaintEngine : public QPaintEngine {
  public:
   TextPaintEngine() : QPaintEngine(AllFeatures) {}
@@ -124,7 +123,7 @@ class TextPaintEngine : public QPaintEngine {
   void drawTextItem(const QPointF& place, const QTextItem& item) override = 0;
 };
 
-/// What QPaintDevice::metric() of a device says, for `size` logical pixels on a screen of `scale`.
+/// The result of QPaintDevice::metric() for a device of `size` logical pixels on a screen of `scale`.
 int screenMetric(QPaintDevice::PaintDeviceMetric metric, const QSize& size, double scale);
 
 }  // namespace spanscope::ui

@@ -68,7 +68,7 @@ document::NodeId nodeAt(const document::Document& document, const NodePath& path
   return document::kNoNode;
 }
 
-/// The node of the part of a prompt with this number, from 1; empty: it has no such part.
+/// Returns the node of a section of the prompt by its number, from 1. Empty: there is no such section.
 NodePath partNode(const metrics::RequestFacts& request, std::size_t number) {
   std::vector<NodePath> nodes;
   for (const trace::SegmentInfo& segment : *request.segments) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one table of what the actions of a lesson do in the window: a row for each of engine/lesson/actions.h.
+// The one table of the effects of lesson actions in the window. Each action of engine/lesson/actions.h has a
+// row.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -20,95 +21,100 @@
 
 namespace spanscope::ui {
 
-// What a lesson needs of the window. The window carries it out; tests of the course stand in for it.
-
-/// What the engine has done, so that two of them tell whether anything was run or forgotten in between.
+/// A state of the engine. Two marks differ if a run began, or the cache was emptied, between them.
 struct EngineMark {
-  RunId newest = 0;           ///< run that began last
-  std::uint64_t emptied = 0;  ///< how often the cache was emptied
+  RunId newest = 0;           ///< the run that began last
+  std::uint64_t emptied = 0;  ///< number of times that the cache was emptied
   bool operator==(const EngineMark&) const = default;
 };
 
+/// The functions of the window that a lesson needs. The window and the tests of LessonCourse implement this
+/// interface.
 class LessonStage {
  public:
   virtual ~LessonStage() = default;
 
-  /// The settings of a document that a learner would run now: what a lesson takes of the machine.
+  /// Returns the settings of a document that the learner would run now. A lesson takes its model or its
+  /// device from them.
   virtual document::RunSettings machine() const = 0;
 
-  /// Brings the tab of a query of the lesson to the front, and gives its document this value, as one undo
-  /// step of this name where it differs. A query that has no tab gets one.
+  /// Brings the tab of a query of the lesson to the front, and sets its document. If the document differs,
+  /// this is one undo step with the name `change`. A query that has no tab gets one.
   virtual void showQuery(const QString& query, const document::Document& document, const QString& change) = 0;
-  /// Below: of the document in view.
+  // The functions below concern the active document.
+
   virtual void showLayout(const QString& layout) = 0;
   virtual void showDock(const QString& id) = 0;
   virtual void select(const Selection& selection) = 0;
   virtual Selection selection() const = 0;
   /// "in", "out", "reset", "all" or "selection"
   virtual void zoom(const QString& how) = 0;
-  /// Shows a run as it was after so many events of its trace.
+  /// Shows a run after the first `position` events of the trace.
   virtual void showRun(RunId run, std::size_t position) = 0;
   virtual void compare(RunId one, RunId other) = 0;
-  /// Where runs are compared, these are the last two of the document.
+  /// If runs are compared now, compares the last two runs of the document instead.
   virtual void compareLast() = 0;
   virtual void showExperiment(const QString& name) = 0;
 
-  /// Starts work, whose end LessonCourse::jobEnded() is told. Returns why not, in words; else nothing.
+  /// Starts a job. LessonCourse::jobEnded() must be called at its end. If the job cannot start, returns the
+  /// reason in words.
   virtual QString startRun() = 0;
   virtual QString startFidelity(RunId run) = 0;
   virtual void emptyCache() = 0;
   virtual EngineMark engineMark() const = 0;
-  /// Whether work of the document in view has not ended.
+  /// Whether a job of the active document has not ended.
   virtual bool isBusy() const = 0;
-  /// Events of the session of a run; null: they are no longer in memory.
+  /// Returns the events of the session of a run. Null: they are no longer in memory.
   virtual std::shared_ptr<const TraceStore> traceOf(RunId run) const = 0;
 };
 
-/// What the actions so far have brought into view: a value from which it is shown again.
+/// The views as the actions so far have set them. show() restores the views from this value.
 struct LessonView {
-  std::string layout;              ///< empty: the learner's
-  std::vector<std::string> docks;  ///< that were shown since the layout was
+  std::string layout;              ///< empty: the learner's layout
+  std::vector<std::string> docks;  ///< the docks that were shown after the layout
   std::optional<lesson::Target> target;
-  std::optional<lesson::Moment> moment;  ///< of the last run; nothing: its end
-  std::string zoom;                      ///< the last one; empty: the learner's
-  std::uint32_t compared = 0;            ///< the last run beside this one; 0: none
+  std::optional<lesson::Moment> moment;  ///< the moment of the last run; nothing: its end
+  std::string zoom;                      ///< the last zoom; empty: the learner's
+  std::uint32_t compared = 0;            ///< the run that the last run is compared with; 0: none
   std::string experiment;
   bool operator==(const LessonView&) const = default;
 };
 
-/// What carrying out an action means for who does it.
+/// The next task of the caller that carries out an action.
 enum class ActionStep : std::uint8_t {
-  View,      ///< LessonView has changed, and is to be shown
-  Document,  ///< the desk has changed, and is to be shown
-  Run,       ///< the query is to be run
-  Wait,      ///< the moment of the last run is to be shown
-  Fidelity,  ///< a run is to be measured
-  Empty,     ///< the cache is to be emptied
+  View,      ///< show the changed LessonView
+  Document,  ///< change the desk (LessonState), and show it
+  Run,       ///< run the query
+  Wait,      ///< show the moment of the last run
+  Fidelity,  ///< measure the fidelity of a run
+  Empty,     ///< empty the cache
 };
 
 struct ActionRow {
   lesson::ActionKind kind = lesson::ActionKind::Run;
   ActionStep step = ActionStep::View;
-  /// What it changes of the view; null: nothing.
+  /// Changes the view. Null: the action does not change it.
   void (*note)(LessonView& view, const lesson::Action& action) = nullptr;
 };
 
-/// In the order of lesson::actions().
+/// Returns the rows in the order of lesson::actions().
 const std::vector<ActionRow>& actionRows();
 const ActionRow& actionRow(lesson::ActionKind kind);
 
-/// The names of an undo step: "Lesson: edit a text".
+/// Returns the name of an undo step: "Lesson: edit".
 QString changeName(lesson::ActionKind kind);
 
-/// What a target means in a document and a run; nothing where it is not there. `run` may be null.
+/// Returns the selection of a target in a document and a run. Nothing: the target does not exist there. `run`
+/// may be null.
 std::optional<Selection> selectionOf(const lesson::Target& target, const document::Document& document,
                                      const metrics::RunFacts* run);
-/// The number, from 0, of the block that is selected, in the first prompt of a run; nothing: none of it is.
+/// Returns the number of the selected block in the first prompt of a run, from 0. Nothing: no block of this
+/// prompt is selected.
 std::optional<std::size_t> blockNumber(const Selection& selection, const metrics::RunFacts& run);
-/// How many events have happened at a moment of a run; nothing where its trace has no such moment.
+/// Returns the number of events of the trace up to a moment of a run. Nothing: the trace has no such moment.
 std::optional<std::size_t> positionOf(const lesson::Moment& moment, RunId run, const TraceStore& trace);
 
-/// Brings into view what the value says. `runs`: what the lesson's runs came to, the last one shown.
+/// Restores the views from `view`. `runs` are the runs of the lesson with their facts. The last one is shown.
 void show(LessonStage& stage, const LessonView& view, const document::Document* document,
           const std::vector<std::pair<RunId, const metrics::RunFacts*>>& runs);
 

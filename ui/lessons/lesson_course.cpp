@@ -124,7 +124,7 @@ void LessonCourse::proceed() {
         m_answers.try_emplace(place);
       } else if (const auto* list = std::get_if<ActionList>(&block)) {
         while (m_action < list->actions.size()) {
-          // Who waits says so itself.
+          // carryOut() has reported what the course waits for.
           if (!carryOut(list->actions[m_action])) return;
           ++m_action;
         }
@@ -195,9 +195,9 @@ bool LessonCourse::carryOut(const Action& action) {
 }
 
 bool LessonCourse::startRun() {
-  // What somebody else ran since has changed the cache.
+  // A run of the learner has changed the cache.
   if (m_stage.engineMark() != m_mark) return repeatRuns();
-  // Who waits sees what is run.
+  // A learner who waits sees the query that runs.
   if (m_isStale && m_goal <= m_step)
     showState(m_now, changeName(lesson::ActionKind::Run));
   else
@@ -240,7 +240,7 @@ void LessonCourse::readFacts(std::size_t index) {
   if (trace == nullptr) return;
   metrics::RunFactsCollector collector;
   for (const trace::Event& event : trace->events()) {
-    // What contradicts events before it is said by the views.
+    // The views report events that contradict earlier events.
     static_cast<void>(collector.take(event));
   }
   std::optional<metrics::RunFacts> facts = collector.of(m_made[index].run);
@@ -336,7 +336,7 @@ void LessonCourse::back() {
 void LessonCourse::comeBack() {
   if (m_isBusy || !m_begun) return;
   showState(stateInView(), tr("Lesson"));
-  // Seen again as it was, nothing is out of place any more but the cache, which the next run puts back.
+  // The state of the step is restored except for the cache. The next run restores the cache.
   Q_EMIT changed();
 }
 
@@ -355,7 +355,7 @@ std::vector<lesson::Target> LessonCourse::spokenOf() const {
     if (std::find(found.begin(), found.end(), target) == found.end()) found.push_back(target);
   };
   const std::vector<lesson::Block>& blocks = lesson().steps[m_at].blocks;
-  // What a step before has selected is no longer spoken of.
+  // A selection of an earlier step is not a target of this step.
   bool isSelected = false;
   for (std::size_t i = 0; i < readable(); ++i) {
     isSelected = isSelected || selects(blocks[i]);

@@ -14,7 +14,7 @@ namespace spanscope::ui {
 namespace {
 
 QString settingOf(const QString& key) {
-  // A path has slashes, which would make groups of it.
+  // QSettings would make groups of the slashes in a path.
   return QStringLiteral("lessons/") + QString::fromLatin1(key.toUtf8().toPercentEncoding());
 }
 
@@ -29,11 +29,11 @@ QLabel* textLabel(const QString& text, const QFont& font, const QColor& color) {
   label->setTextFormat(Qt::PlainText);
   label->setWordWrap(true);
   label->setFont(font);
-  label->setStyleSheet(QStringLiteral("color: %1; background: transparent;").arg(color.name()));
+  label->setStyleSheet(QStringLiteral("color: %1; background: transparent").arg(color.name()));
   return label;
 }
 
-/// A lesson of the list: a button with several lines.
+/// Makes the button of a lesson in the list. The button has several lines.
 QPushButton* lessonButton(const ListedLesson& lesson, const LessonProgress& progress, const Theme& theme) {
   auto* button = new QPushButton;
   // Return presses the button too, as in lists.
@@ -57,7 +57,7 @@ QPushButton* lessonButton(const ListedLesson& lesson, const LessonProgress& prog
   lines->setSpacing(kSpace);
   QFont title = theme.interfaceFont();
   title.setWeight(QFont::DemiBold);
-  // The bundled ones are counted in their file names: teachers speak of "lesson 3".
+  // The file names of bundled lessons have numbers. Teachers use these numbers: "lesson 3".
   const QString number = lesson.key.section(QLatin1Char('-'), 0, 0);
   const bool isCounted = !number.isEmpty() && number.toUInt() < 100 && number.at(0).isDigit();
   lines->addWidget(textLabel(isCounted ? number + QStringLiteral(" · ") + lesson.title : lesson.title, title,
@@ -71,7 +71,7 @@ QPushButton* lessonButton(const ListedLesson& lesson, const LessonProgress& prog
   QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Minimum);
   policy.setHeightForWidth(true);
   button->setSizePolicy(policy);
-  // Qt takes a button's height from its own text, of which there is none.
+  // Qt computes a button's height from the button's own text, which is empty here.
   button->setMinimumHeight(lines->sizeHint().height() + 2 * kSpace);
   return button;
 }
@@ -102,7 +102,7 @@ std::vector<ListedLesson> listedLessons() {
                       .after = QString::fromStdString(one.head.after)});
     }
   } catch (const Failure&) {
-    // The list says that there are none.
+    // showLessons() shows that there are none.
   }
   return list;
 }
@@ -131,7 +131,7 @@ void LessonList::showLessons(const std::vector<ListedLesson>& lessons, const QSe
                              const Theme& theme) {
   QVBoxLayout* column = begin(theme);
   column->addWidget(textLabel(
-      lessons.empty() ? tr("The bundled lessons were not found.")
+      lessons.empty() ? tr("The bundled lessons are missing. Open a lesson file, or install Spanscope again.")
                       : tr("Each lesson answers a question with a real run, and asks what you expect."),
       theme.interfaceFont(), theme.color(Role::TextSecond)));
   column->addSpacing(kSpace);
@@ -141,7 +141,7 @@ void LessonList::showLessons(const std::vector<ListedLesson>& lessons, const QSe
     column->addWidget(button);
   }
   auto* open = new QPushButton(tr("Open a lesson file…"));
-  open->setToolTip(tr("Open a lesson: a Markdown file"));
+  open->setToolTip(tr("Open a lesson from a Markdown file"));
   connect(open, &QPushButton::clicked, this, &LessonList::fileWanted);
   auto* row = new QHBoxLayout;
   row->addWidget(open);
@@ -161,7 +161,7 @@ void LessonList::showProblems(const QString& file, const QStringList& problems, 
   list->setObjectName(QStringLiteral("lessonProblems"));
   list->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   column->addWidget(list);
-  auto* back = new QPushButton(tr("All lessons"));
+  auto* back = new QPushButton(tr("Show all lessons"));
   connect(back, &QPushButton::clicked, this, &LessonList::listWanted);
   auto* row = new QHBoxLayout;
   row->addWidget(back);

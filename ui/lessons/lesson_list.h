@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The lessons that there are, and how far a learner has come in each.
+// The list of lessons, with the progress of the learner in each.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -18,11 +18,11 @@ namespace spanscope::ui {
 
 struct LessonFile;
 
-/// How far a learner has come.
+/// The progress of a learner in a lesson.
 struct LessonProgress {
-  std::size_t step = 0;     ///< that was in view last, from 0
-  std::size_t reached = 0;  ///< the furthest
-  std::size_t steps = 0;    ///< that there were then; 0: the lesson was not begun
+  std::size_t step = 0;     ///< the last current step, from 0
+  std::size_t reached = 0;  ///< the last step that the learner reached, from 0
+  std::size_t steps = 0;    ///< number of steps at that time; 0: the lesson was not begun
   bool isDone() const { return steps > 0 && reached + 1 >= steps; }
 };
 
@@ -34,10 +34,10 @@ struct ListedLesson {
   QString key;  ///< LessonFile::key()
   QString title;
   int minutes = 0;
-  QString after;  ///< what one knows after it
+  QString after;  ///< what the learner knows after the lesson
 };
 
-/// The bundled lessons, in order; none where they are not there.
+/// Returns the bundled lessons, in order. Empty: the lessons are missing.
 std::vector<ListedLesson> listedLessons();
 
 class LessonList : public QScrollArea {
@@ -46,14 +46,14 @@ class LessonList : public QScrollArea {
   explicit LessonList(QWidget* parent = nullptr);
 
   void showLessons(const std::vector<ListedLesson>& lessons, const QSettings& settings, const Theme& theme);
-  /// In the place of the lessons: why a file cannot be opened, a line each.
+  /// Shows the reasons why a file cannot be opened in the place of the lessons, one per line.
   void showProblems(const QString& file, const QStringList& problems, const Theme& theme);
   void takeFocus();
 
  Q_SIGNALS:
   void lessonWanted(const QString& path);
   void fileWanted();
-  void listWanted();  ///< from the problems back to the lessons
+  void listWanted();  ///< the user returns from the problems to the lessons
 
  private:
   QVBoxLayout* begin(const Theme& theme);

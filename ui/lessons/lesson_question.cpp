@@ -31,7 +31,7 @@ namespace spanscope::ui {
 
 namespace {
 
-/// The text beside a radio button, which chooses as the button does.
+/// The text of a choice next to its radio button. A click on the text checks the button.
 class ChoiceText : public QLabel {
  public:
   ChoiceText(const QString& text, QRadioButton& button) : QLabel(text), m_button(button) {}
@@ -47,7 +47,7 @@ class ChoiceText : public QLabel {
   QRadioButton& m_button;
 };
 
-/// A radio button whose text goes on in further lines: Qt's own keeps to one.
+/// Makes a row with a radio button and a text of several lines. Qt's own text of a button has only one line.
 QWidget* choiceRow(QRadioButton* button, const QString& text, const Theme& theme, int larger) {
   auto* row = new QWidget;
   auto* line = new QHBoxLayout(row);
@@ -71,7 +71,7 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
                                AnswerVerdict verdict, const Theme& theme, int larger, QWidget* parent)
     : QFrame(parent), m_kind(question.kind) {
   setObjectName(QStringLiteral("lessonQuestion"));
-  // Qt's own circles are hardly seen on dark.
+  // Qt's own circles have too little contrast in the dark theme.
   setStyleSheet(
       QStringLiteral("#lessonQuestion { background: %1; border: 1px solid %2; border-left: 3px solid %3; "
                      "border-radius: 6px; }"
@@ -116,7 +116,7 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
   if (m_kind == lesson::Question::Kind::Choice) {
     for (const lesson::FilledChoice& choice : question.choices) {
       auto* button = new QRadioButton;
-      // The rows have parents of their own, in which Qt would see groups of one.
+      // Each button has its own parent, so Qt would make a group per button.
       button->setAutoExclusive(false);
       connect(button, &QRadioButton::toggled, this, [this, button](bool isOn) {
         for (QRadioButton* other : m_choices) {
@@ -142,7 +142,7 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
     place->setSpacing(2 * kSpace);
     place->addWidget(m_number);
     if (isBlock) {
-      auto* hint = new QLabel(tr("or click on it"));
+      auto* hint = new QLabel(tr("or click a block"));
       hint->setFont(theme.smallFont());
       place->addWidget(hint);
     }
@@ -151,8 +151,8 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
   }
   m_answer = new QPushButton(tr("Answer"));
   m_answer->setObjectName(QStringLiteral("primary"));
-  m_answer->setToolTip(tr("The run shows whether you are right"));
-  auto* skip = new QPushButton(tr("Pass over"));
+  m_answer->setToolTip(tr("Submit this answer, which the run will check"));
+  auto* skip = new QPushButton(tr("Skip question"));
   skip->setFlat(true);
   skip->setToolTip(tr("Continue without an answer"));
   connect(m_answer, &QPushButton::clicked, this, [this] { Q_EMIT answered(given()); });
@@ -191,9 +191,9 @@ void LessonQuestion::takeFocus() {
 
 namespace {
 
-constexpr double kClose = 0.1;  // of the right number
+constexpr double kClose = 0.1;  // max distance, relative to the right number
 
-/// The number that a text begins with: "2.9 ms", "1,024" is none.
+/// Returns the number at the beginning of a text: 2.9 of "2.9 ms". A comma ends the number: 1 of "1,024".
 std::optional<double> numberIn(const QString& text) {
   static const QRegularExpression number(QStringLiteral(R"(^\s*([0-9]+(?:\.[0-9]+)?))"));
   const QRegularExpressionMatch match = number.match(text);
@@ -203,7 +203,8 @@ std::optional<double> numberIn(const QString& text) {
 QString escaped(const QString& text) {
   static const QString marks = QStringLiteral("\\`*_{}[]()<>#+-!|~&");
   QString out;
-  bool isCounting = true;  // so far: "1." at the beginning of a line is an entry of a list
+  // Whether all characters so far are digits: "1." at the beginning of a line would begin a list.
+  bool isCounting = true;
   for (const QChar c : text.simplified()) {
     const bool endsNumber = isCounting && !out.isEmpty() && c == QLatin1Char('.');
     if (marks.contains(c) || endsNumber) out += QLatin1Char('\\');
@@ -268,7 +269,7 @@ QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& 
       return tr("Your answer: %1. The value is not available: %2.")
           .arg(said, QString::fromStdString(question.missing));
     case AnswerVerdict::None:
-      return tr("Passed over.");
+      return tr("You skipped this question.");
   }
   return {};
 }
@@ -300,14 +301,14 @@ QString plainText(const QString& markdown) {
 
 namespace {
 
-constexpr int kFrame = 2;  // pixels: both sides of what shows the focus
+constexpr int kFrame = 2;  // pixels: both sides of the frame that shows the focus
 
 }  // namespace
 
 LessonText::LessonText(QWidget* parent) : QTextBrowser(parent) {
   setObjectName(QStringLiteral("lessonText"));
   setStyleSheet(
-      QStringLiteral("#lessonText { border: 1px solid transparent; padding: 0; background: transparent; }"));
+      QStringLiteral("#lessonText { border: 1px solid transparent; padding: 0; background: transparent }"));
   setFrameShape(QFrame::NoFrame);
   setOpenLinks(false);
   setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::TextSelectableByKeyboard);
@@ -324,7 +325,7 @@ void LessonText::showPage(const QString& markdown, const Theme& theme, int large
                                         QTextDocument::MarkdownNoHTML);
   styleManual(*document(), theme, larger);
   document()->setDocumentMargin(0);
-  // Without a link in it, there is nothing in it to reach by key.
+  // The keyboard can only reach links, so a text without links takes no focus from it.
   setFocusPolicy(markdown.contains(QLatin1String("](")) ? Qt::StrongFocus : Qt::ClickFocus);
   setAccessibleName(document()->toPlainText());
   updateGeometry();
@@ -346,7 +347,7 @@ std::vector<QRect> LessonText::pointedWords() const {
   const QTextBlock block = document()->findBlock(m_at);
   int begin = -1;
   int end = -1;
-  // A link whose words are partly stressed is several fragments.
+  // A link with emphasized words has several fragments.
   for (auto it = block.begin(); !it.atEnd(); ++it) {
     const QTextFragment fragment = it.fragment();
     const bool isLink = QUrl(fragment.charFormat().anchorHref()) == m_link;
@@ -374,7 +375,7 @@ std::vector<QRect> LessonText::pointedWords() const {
   return words;
 }
 
-/// Tab goes from link to link.
+/// Tab moves from link to link.
 bool LessonText::focusNextPrevChild(bool next) {
   const bool isTaken = QTextBrowser::focusNextPrevChild(next);
   const QTextCursor cursor = textCursor();
@@ -389,7 +390,7 @@ bool LessonText::focusNextPrevChild(bool next) {
 
 void LessonText::focusInEvent(QFocusEvent* event) {
   QTextBrowser::focusInEvent(event);
-  // Not first to the text and then to its first link.
+  // The focus goes to the first or last link at once, not to the text before.
   if (event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason)
     focusNextPrevChild(event->reason() == Qt::TabFocusReason);
 }
@@ -437,7 +438,7 @@ void LessonText::resizeEvent(QResizeEvent* event) {
   if (event->size().width() != event->oldSize().width()) updateGeometry();
 }
 
-/// The page scrolls, not the stretch.
+/// The page scrolls, not this text.
 void LessonText::wheelEvent(QWheelEvent* event) {
   event->ignore();
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The questions and texts of a lesson on the page: widgets for both, and the verdict on an answer.
 #pragma once
 
 #include "engine/lesson/filled.h"
@@ -20,40 +21,38 @@ class QRadioButton;
 
 namespace spanscope::ui {
 
-// What runs say of a learner's answers, and the texts of a lesson with the figures in them.
-
 enum class AnswerVerdict : std::uint8_t {
-  Unknown,  ///< the run that decides was made, and says nothing
-  Open,     ///< the run that decides was not made yet, or says nothing
+  Unknown,  ///< the deciding run has ended, but has no value
+  Open,     ///< the deciding run has not ended
   Right,
-  Close,  ///< a number within a tenth
+  Close,  ///< the number differs by at most a tenth of the right value
   Wrong,
-  None,  ///< the question was passed over
+  None,  ///< the learner skipped the question
 };
 
-/// `decided`: whether the run that answers has been made.
+/// Compares an answer with the right one. `decided`: the deciding run has ended.
 AnswerVerdict judge(const lesson::FilledQuestion& question, const LessonAnswer& answer, bool decided);
-/// "✓ Right: 70." – a sign and a sentence.
+/// Returns a sign and a text: "✓ Right: 70".
 QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& answer,
                     AnswerVerdict verdict);
 /// Whether a text can be a number that answers a question.
 bool isNumber(const QString& text);
 
-/// Markdown in which what figures say is plain text, whatever characters it has.
+/// Returns Markdown. Characters in values of metrics have no effect as marks.
 QString markdownOf(const lesson::FilledProse& prose);
-/// The same without marks, for people who hear it.
+/// Returns the text without marks, for screen readers.
 QString plainText(const QString& markdown);
 
 class LessonText;
 
-/// A question of a lesson: what is asked, where it is answered, and what came of it.
+/// Shows a question of a lesson, with the fields for the answer, or with the given answer and its verdict.
 class LessonQuestion : public QFrame {
   Q_OBJECT
  public:
   LessonQuestion(const lesson::FilledQuestion& question, const LessonAnswer* answer, AnswerVerdict verdict,
                  const Theme& theme, int larger, QWidget* parent = nullptr);
 
-  /// The block that is selected in the window, from 1; 0: none.
+  /// Writes the number of the block that is selected in the window into the field, from 0.
   void setBlock(std::size_t number);
   void takeFocus();
 
@@ -67,18 +66,18 @@ class LessonQuestion : public QFrame {
 
   lesson::Question::Kind m_kind;
   std::vector<QRadioButton*> m_choices;
-  QLineEdit* m_number = nullptr;  ///< nullptr: a choice, or it was answered
+  QLineEdit* m_number = nullptr;  ///< nullptr: the question has choices, or it was answered
   QPushButton* m_answer = nullptr;
 };
 
-/// A stretch of a lesson's Markdown, as high as it needs to be. Its links are told, not followed, and it
-/// reads no file.
+/// Shows some Markdown of a lesson, in its full height. It reports clicks on links, but does not follow the
+/// links. It reads no file.
 class LessonText : public QTextBrowser {
   Q_OBJECT
  public:
   explicit LessonText(QWidget* parent = nullptr);
 
-  /// `larger`: so many pixels more than a page of the manual.
+  /// Letters are `larger` pixels larger than on a page of the manual.
   void showPage(const QString& markdown, const Theme& theme, int larger = 0);
 
   QVariant loadResource(int type, const QUrl& name) override;
@@ -87,13 +86,13 @@ class LessonText : public QTextBrowser {
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
 
-  /// The link under the mouse, else the one that keys have reached; empty: none.
+  /// Returns the link under the mouse, else the link that the keyboard has reached. Empty: there is none.
   QUrl pointedLink() const;
-  /// Where its words are, a rectangle for each line, in pixels of this widget.
+  /// Returns the areas of the words of that link, a rectangle per line, in pixels of this widget.
   std::vector<QRect> pointedWords() const;
 
  Q_SIGNALS:
-  void pointedChanged();  ///< pointedLink()
+  void pointedChanged();  ///< pointedLink() changed
 
  protected:
   bool focusNextPrevChild(bool next) override;
@@ -108,8 +107,8 @@ class LessonText : public QTextBrowser {
   void point(const QUrl& link, int at);
 
   QUrl m_link;
-  int m_at = 0;            ///< a character of the link's
-  bool m_isByKey = false;  ///< it was reached by key
+  int m_at = 0;            ///< the position of a character of the link
+  bool m_isByKey = false;  ///< the keyboard reached the link
 };
 
 }  // namespace spanscope::ui

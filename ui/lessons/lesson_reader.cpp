@@ -26,11 +26,11 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kLeastWidth = 240;     // pixels; less than usual, where the docks need the room
-constexpr int kLarger = 8;           // pixels, for a projector
-constexpr int kMostPresented = 900;  // width of the text, pixels
+constexpr int kLeastWidth = 240;     // pixels, if the docks need the space
+constexpr int kLarger = 8;           // additional pixels of letters, for a projector
+constexpr int kMostPresented = 900;  // max width of the text, pixels
 
-/// What waits, failed or did not hold: a line in a frame.
+/// Makes a framed text for a running job, an error or a false claim.
 QLabel* noteLabel(const QString& text, const Theme& theme, Role edge) {
   auto* label = new QLabel(text);
   label->setObjectName(QStringLiteral("lessonNote"));
@@ -73,12 +73,12 @@ LessonReader::LessonReader(QSettings& settings, LessonStage& stage, QWidget* par
   m_all = new QToolButton;
   m_all->setText(tr("All"));
   m_all->setAutoRaise(true);
-  m_all->setToolTip(tr("All lessons"));
+  m_all->setToolTip(tr("Switch between the list of lessons and the open lesson"));
   m_all->setAccessibleName(tr("All lessons"));
   m_close = new QToolButton;
   m_close->setText(QStringLiteral("✕"));
   m_close->setAutoRaise(true);
-  m_close->setToolTip(tr("Leave the lesson; your progress is kept"));
+  m_close->setToolTip(tr("Leave the lesson and keep your progress"));
   m_close->setAccessibleName(tr("Leave the lesson"));
   connect(m_all, &QToolButton::clicked, this, [this] {
     if (showsLessons() && m_course)
@@ -114,7 +114,7 @@ void LessonReader::makePage() {
 
   m_steps = new ElidedCombo;
   m_steps->setAccessibleName(tr("Step"));
-  m_steps->setToolTip(tr("Go to a step; the steps before it run on the way"));
+  m_steps->setToolTip(tr("Go to a step and run the steps before it"));
   m_steps->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_steps->setMinimumContentsLength(12);
   connect(m_steps, &QComboBox::activated, this, [this](int index) {
@@ -135,7 +135,7 @@ void LessonReader::makePage() {
   column->addWidget(m_area, 1);
   m_more = new QPushButton(tr("▾ Read on"));
   m_more->setObjectName(QStringLiteral("lessonMore"));
-  m_more->setToolTip(tr("More below"));
+  m_more->setToolTip(tr("Scroll down to more text"));
   m_more->setFocusPolicy(Qt::NoFocus);
   m_more->hide();
   connect(m_more, &QPushButton::clicked, this, &LessonReader::readOn);
@@ -180,7 +180,7 @@ void LessonReader::makePage() {
 
 void LessonReader::showMore() {
   const QScrollBar& bar = *m_area->verticalScrollBar();
-  constexpr int kNothing = 2 * kSpace;  // below the last line
+  constexpr int kNothing = 2 * kSpace;  // space below the last line
   m_more->setVisible(bar.maximum() - bar.value() > kNothing);
   if (m_pointing != nullptr) Q_EMIT pointedChanged();
 }
@@ -275,13 +275,13 @@ void LessonReader::keepProgress() {
 }
 
 void LessonReader::setInput(const ViewInput& input) {
-  // Called with every frame of a run, in which the document stays what it is.
+  // The window calls this function with every frame of a run. The document does not change during a run.
   const EngineMark mark = m_course ? m_stage.engineMark() : EngineMark();
   const bool isOther = input.document != m_input.document || input.keys != m_input.keys || mark != m_mark;
   m_mark = mark;
   m_input = input;
   if (!m_course) return;
-  // What was selected before the question was asked is no answer.
+  // A selection from before the question is not an answer.
   if (m_question != nullptr && input.selection != m_askedWith) {
     m_askedWith = input.selection;
     if (const std::optional<std::size_t> block = m_course->selectedBlock(input.selection))
@@ -292,10 +292,10 @@ void LessonReader::setInput(const ViewInput& input) {
 
 void LessonReader::setTheme(const Theme& theme) {
   m_theme = theme;
-  setStyleSheet(QStringLiteral("#lessonReader { background: %1; border: none; border-right: 1px solid %2; }"
-                               "#lessonMore { background: %1; border: none; border-top: 1px solid %2; "
-                               "border-radius: 0; padding: 3px; }"
-                               "#lessonFree { background: %3; border: none; border-top: 1px solid %2; }")
+  setStyleSheet(QStringLiteral("#lessonReader { border: none; background: %1; border-right: 1px solid %2 }"
+                               "#lessonMore { border: none; background: %1; border-top: 1px solid %2; "
+                               "border-radius: 0; padding: 3px }"
+                               "#lessonFree { border: none; background: %3; border-top: 1px solid %2 }")
                     .arg(theme.color(Role::Surface).name(), theme.color(Role::Line).name(),
                          theme.color(Role::AccentFill).name()));
   m_title->setFont(theme.titleFont());
@@ -325,7 +325,7 @@ void LessonReader::fillStep() {
   page->setObjectName(QStringLiteral("lessonPage"));
   page->setStyleSheet(
       QStringLiteral("#lessonPage { background: %1; }").arg(m_theme.color(Role::Surface).name()));
-  // Lines stay short enough to be read where the text has the whole screen.
+  // If the text has the whole screen, its max width keeps lines short enough to read.
   auto* body = new QWidget;
   auto* around = new QHBoxLayout(page);
   around->setContentsMargins(0, 0, 0, 0);
@@ -367,7 +367,7 @@ void LessonReader::fillStep() {
   m_area->setWidget(page);
   m_area->verticalScrollBar()->setValue(place);
   page->setAccessibleName(tr("Step %1: %2").arg(step.number).arg(QString::fromStdString(step.title)));
-  // Who hears the window is told of the step, and of what a run has added to it.
+  // A screen reader reads the step, and later the blocks that a run has added.
   const std::size_t known = isNew ? 0 : std::min(m_shownBlocks, readable);
   if (isNew || readable > known) {
     page->setAccessibleDescription(spokenText(known, readable));
@@ -412,7 +412,7 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
     auto* card = new LessonQuestion(*question, answer, verdict, m_theme, larger());
     connect(card, &LessonQuestion::linkActivated, this, &LessonReader::follow);
     connect(card, &LessonQuestion::answered, this, [this, here](const LessonAnswer& said) {
-      // The card is gone after it.
+      // The answer deletes this card, so the call is queued.
       QMetaObject::invokeMethod(
           this,
           [this, here, said] {
@@ -423,11 +423,11 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
     if (answer == nullptr) m_question = card;
     column.addWidget(card);
   } else if (const auto* claims = std::get_if<lesson::FilledClaims>(&block)) {
-    // What holds need not be said: it is what the text says.
+    // Only claims that do not hold get a note, because the text states the others.
     for (const lesson::FilledClaim& claim : *claims) {
       if (claim.holds.value_or(false)) continue;
       column.addWidget(
-          noteLabel(tr("The text above is not right on this model and machine:\n%1").arg(claimText(claim)),
+          noteLabel(tr("The text above is false for this model and machine:\n%1").arg(claimText(claim)),
                     m_theme, Role::Error));
     }
     const auto holding = std::count_if(claims->begin(), claims->end(), [](const lesson::FilledClaim& claim) {
@@ -448,7 +448,7 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
   }
 }
 
-/// What came of expectations of steps before, where the run was made that decides.
+/// Adds the verdicts on answers of earlier steps whose deciding run belongs to the actions in this block.
 void LessonReader::fillVerdicts(std::size_t block, QVBoxLayout& column) {
   std::uint32_t runs = 0;
   std::uint32_t first = 0;
@@ -486,7 +486,7 @@ void LessonReader::refreshButtons() {
   const bool isStep = m_course && !showsLessons();
   m_title->setText(m_course ? QString::fromStdString(m_course->lesson().head.title) : tr("Lessons"));
   m_all->setVisible(m_course != nullptr);
-  m_all->setText(showsLessons() ? tr("To the lesson") : tr("All"));
+  m_all->setText(showsLessons() ? tr("Show lesson") : tr("All"));
   if (!isStep) return;
   m_steps->setCurrentIndex(static_cast<int>(m_course->step()));
   m_steps->setEnabled(!m_course->isBusy());
@@ -498,7 +498,7 @@ void LessonReader::refreshButtons() {
   m_next->setAccessibleName(isLast ? tr("End: all lessons") : tr("Next step"));
   m_next->setEnabled(isLast ? !m_course->isBusy() : m_course->canGoOn());
   m_back->setToolTip(tr("Go to the previous step%1").arg(m_input.keyHint(QStringLiteral("learn.back"))));
-  m_next->setToolTip(isLast ? tr("This is the last step")
+  m_next->setToolTip(isLast ? tr("Show all lessons after this last step")
                             : tr("Go to the next step%1").arg(m_input.keyHint(QStringLiteral("learn.next"))));
   m_return->setToolTip(tr("Restore the document, runs and views of the step%1")
                            .arg(m_input.keyHint(QStringLiteral("learn.return"))));

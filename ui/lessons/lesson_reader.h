@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The panel in which the user reads lessons.
 #pragma once
 
 #include "engine/lesson/filled.h"
@@ -29,52 +30,52 @@ class LessonList;
 class LessonQuestion;
 class LessonText;
 
-/// The panel beside the views in which lessons are read: the list of them, or one step of one.
+/// The panel next to the views. It shows the list of lessons, or one step of a lesson.
 class LessonReader : public QFrame {
   Q_OBJECT
  public:
-  /// `settings` keeps how far a learner has come, and must outlive the reader; so must the stage.
+  /// `settings` stores the progress of the learner. `settings` and `stage` must outlive the reader.
   LessonReader(QSettings& settings, LessonStage& stage, QWidget* parent = nullptr);
   ~LessonReader() override;
 
-  /// Shows the lessons that there are; one that is open stays open.
+  /// Shows the list of lessons. An open lesson stays open.
   void showLessons();
-  /// Opens a lesson where the learner left it, or at another step (from 0). Returns whether it is open; what
-  /// is wrong with the file is shown.
+  /// Opens a lesson at the step where the learner left it, or at another step (from 0). If the file has
+  /// errors, shows them and returns false.
   bool open(const QString& path, std::optional<std::size_t> step = std::nullopt);
-  /// Ends the lesson, and keeps how far the learner came.
+  /// Ends the lesson, and stores the progress of the learner.
   void leave();
   LessonCourse* course() const { return m_course.get(); }  ///< nullptr: no lesson is open
   bool showsLessons() const;
-  /// From the list back to the lesson that is open.
+  /// Returns from the list to the open lesson. Without one, shows the list.
   void showStep();
 
   void setInput(const ViewInput& input);
   void setTheme(const Theme& theme);
   void takeFocus();
-  /// For a projector: large type, and nothing but the step.
+  /// Shows only the step, in large type, for a projector.
   void setPresenting(bool isPresenting);
 
-  /// Scrolls on by what is in sight. Returns false where the end is.
+  /// Scrolls down by almost the visible height. Returns false at the end of the step.
   bool readOn();
 
-  /// A word of the text that points at something.
+  /// A link of the text, with its target.
   struct Pointed {
     lesson::Target target;
-    std::vector<QRect> words;  ///< what is in sight of it, in pixels of the reader; a rectangle for each line
+    std::vector<QRect> words;  ///< its visible words, a rectangle per line, in pixels of the reader
   };
-  /// The word under the mouse, or the one that keys have reached; nothing: none.
+  /// Returns the link under the mouse, or the link that the keyboard has reached. Nothing: there is none.
   std::optional<Pointed> pointed() const;
 
  Q_SIGNALS:
   void commandWanted(const QString& id);
-  void stepShown();       ///< another step, or more of it
-  void pointedChanged();  ///< pointed()
-  /// The person follows a word to what it points at, which is selected already.
+  void stepShown();       ///< another step is shown, or more of it
+  void pointedChanged();  ///< pointed() changed.
+  /// The user follows a link to its target, which is selected already.
   void followed(const spanscope::lesson::Target& target);
 
  private:
-  int larger() const;  ///< pixels that letters are larger
+  int larger() const;  ///< additional size of letters, in pixels
   void makePage();
   void refresh();
   void fillStep();
@@ -84,8 +85,8 @@ class LessonReader : public QFrame {
   void follow(const QUrl& link);
   bool isDecided(const QuestionPlace& place) const;
   void keepProgress();
-  void showMore();  ///< or that there is none
-  /// Blocks of the step in view as they are said to who hears the window.
+  void showMore();  ///< shows or hides the button for more text.
+  /// Returns blocks of the current step as text for screen readers.
   QString spokenText(std::size_t begin, std::size_t end) const;
 
   QSettings& m_settings;
@@ -102,7 +103,7 @@ class LessonReader : public QFrame {
   bool m_isPresenting = false;
   QComboBox* m_steps = nullptr;
   QScrollArea* m_area = nullptr;
-  QPushButton* m_more = nullptr;  ///< below the area, while there is more of it
+  QPushButton* m_more = nullptr;  ///< below the area, while the area has more text below
   QPointer<LessonText> m_pointing;
   QLabel* m_free = nullptr;
   QWidget* m_freeBar = nullptr;
@@ -112,11 +113,11 @@ class LessonReader : public QFrame {
   QLabel* m_count = nullptr;
   QToolButton* m_all = nullptr;
   QToolButton* m_close = nullptr;
-  LessonQuestion* m_question = nullptr;  ///< that waits; nullptr: none
-  EngineMark m_mark;                     ///< of the input
-  Selection m_askedWith;  ///< when the question was asked, or when it was answered by selecting
+  LessonQuestion* m_question = nullptr;  ///< the question that waits; nullptr: none
+  EngineMark m_mark;                     ///< of m_input
+  Selection m_askedWith;                 ///< the last selection, a later one can fill the answer
   std::size_t m_shownStep = static_cast<std::size_t>(-1);
-  std::size_t m_shownBlocks = 0;  ///< of it
+  std::size_t m_shownBlocks = 0;  ///< blocks of that step that are shown
 };
 
 }  // namespace spanscope::ui

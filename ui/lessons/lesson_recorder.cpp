@@ -21,7 +21,8 @@ Action wordAction(ActionKind kind, std::string word) {
   return {.kind = kind, .arguments = {{.value = std::move(word)}}};
 }
 
-/// With those of the other that a lesson leaves to the learner.
+/// Returns `settings` with those settings of `other` that depend on the learner's machine, so that a lesson
+/// cannot set them.
 document::RunSettings withMachineOf(document::RunSettings settings, const document::RunSettings& other) {
   for (const workbench::Setting& setting : workbench::runSettings()) {
     if (lesson::mayBeSet(setting)) continue;
@@ -59,7 +60,7 @@ LessonRecorder::LessonRecorder(const SeenNow& now, QObject* parent) : QObject(pa
 }
 
 void LessonRecorder::add(Action action) {
-  // What is done belongs to the last step, and is seen there.
+  // An action belongs to the last step, so the recorder shows this step.
   m_at = m_steps.size() - 1;
   lesson::addAction(m_steps.back().actions, std::move(action));
   reportChange();
@@ -84,7 +85,7 @@ void LessonRecorder::open(const SeenNow& now) {
   m_now = now;
   m_document = *now.document;
   document::Document saved = m_document;
-  // The lesson says its settings.
+  // The text of the lesson has the settings.
   saved.settings = {};
   const auto known = m_opened.find(now.tab);
   std::string name;
@@ -125,7 +126,7 @@ void LessonRecorder::takeChanges() {
     m_settings = m_document.settings;
     return;
   }
-  // Nodes came, went or moved: the query as it is now is a file of its own.
+  // Nodes were added, removed or moved, so the current query becomes another file of the lesson.
   open(m_now);
 }
 
@@ -150,7 +151,7 @@ void LessonRecorder::see(const SeenNow& now) {
 void LessonRecorder::takeSelection() {
   const std::optional<Target> target = targetOf(m_now.selection);
   if (!target) return;
-  // A node that was clicked on before its text was typed stands before the edit.
+  // Earlier edits come first, so that the actions keep their order.
   takeChanges();
   add({.kind = ActionKind::Select, .arguments = {{.value = *target}}});
 }
@@ -235,7 +236,7 @@ std::optional<std::size_t> LessonRecorder::numberOf(RunId run) const {
 void LessonRecorder::readFacts(std::size_t index, const std::shared_ptr<const TraceStore>& trace) {
   if (trace == nullptr) return;
   metrics::RunFactsCollector collector;
-  // What contradicts events before it is said by the views.
+  // The views report events that contradict earlier events.
   for (const trace::Event& event : trace->events()) static_cast<void>(collector.take(event));
   if (std::optional<metrics::RunFacts> facts = collector.of(m_made[index].run))
     m_made[index].facts = std::move(facts);
@@ -292,7 +293,7 @@ void LessonRecorder::noteZoom(const QString& how) {
 
 void LessonRecorder::noteCompared(RunId one, RunId other) {
   if (m_isPaused) return;
-  // A lesson holds its last run against an earlier one.
+  // A lesson can only compare its last run with an earlier run.
   const std::optional<std::size_t> first = numberOf(std::min(one, other));
   const std::optional<std::size_t> last = numberOf(std::max(one, other));
   if (!first || !last || *last != m_made.size() || *first == *last) {

@@ -84,7 +84,7 @@ LessonRecorderPanel::LessonRecorderPanel(LessonRecorder& recorder, QWidget* pare
   area->setWidget(m_page);
   column->addWidget(area, 1);
   addFoot(*column);
-  // Who scrolls the panel chooses nothing.
+  // The mouse wheel scrolls the panel and does not change these fields.
   for (QWidget* chooser : std::initializer_list<QWidget*>{m_minutes, m_steps, m_kind})
     ignoreWheelWithoutFocus(chooser);
 
@@ -103,7 +103,7 @@ LessonRecorderPanel::LessonRecorderPanel(LessonRecorder& recorder, QWidget* pare
   fill();
 }
 
-/// Figures and links go where a person was writing last.
+/// Metrics and links go into the field that the user edited last.
 bool LessonRecorderPanel::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::FocusIn && watched != m_holds)
     m_writtenInto = qobject_cast<QPlainTextEdit*>(watched);
@@ -157,7 +157,7 @@ void LessonRecorderPanel::addHead(QVBoxLayout& form) {
   m_stepTitle->setPlaceholderText(tr("Title of the step"));
   m_stepTitle->setAccessibleName(tr(/*id:title-step*/ "Title of the step"));
   form.addWidget(m_stepTitle);
-  m_text = addText(tr(/*id:learner-reads-first*/ "What the learner reads first"), tr("One thought"), 3);
+  m_text = addText(tr(/*id:learner-reads-first*/ "What the learner reads first"), tr("One idea"), 3);
   connect(m_another, &QPushButton::clicked, this, [this] {
     keep();
     m_recorder.newStep();
@@ -178,8 +178,9 @@ void LessonRecorderPanel::addDone(QVBoxLayout& form) {
   m_actions->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_actions->setTextElideMode(Qt::ElideMiddle);
   form.addWidget(m_actions);
-  m_forget = smallButton(tr("Forget it"), tr("Remove an action that only shows something"));
-  m_remove = smallButton(tr("Remove the step"), tr("Remove a step without runs and changes"));
+  m_forget = smallButton(tr("Forget action"), tr("Remove an action that only changes the view"));
+  m_remove = smallButton(tr(/*id:remove-recorded-step*/ "Remove step"),
+                         tr("Remove a step without runs and changes"));
   auto* row = new QHBoxLayout;
   row->addWidget(m_forget);
   row->addWidget(m_remove);
@@ -195,7 +196,7 @@ void LessonRecorderPanel::addDone(QVBoxLayout& form) {
 }
 
 void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
-  addLabel(tr("A question, asked before the run"));
+  addLabel(tr("Question before the run"));
   m_kind = new QComboBox;
   m_kind->setObjectName(QStringLiteral("questionKind"));
   m_kind->setAccessibleName(tr("What is asked"));
@@ -212,7 +213,8 @@ void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
   m_answer->setObjectName(QStringLiteral("questionAnswer"));
   m_answer->setPlaceholderText(tr("the metric with the answer"));
   m_answer->setAccessibleName(tr("Metric with the answer"));
-  auto* pick = smallButton(tr("Figure…"), tr("Choose the metric with the answer"));
+  auto* pick =
+      smallButton(tr(/*id:choose-answer-metric*/ "Choose…"), tr("Choose the metric with the answer"));
   row->addWidget(m_answer, 1);
   row->addWidget(pick);
   form.addWidget(m_answerRow);
@@ -222,7 +224,7 @@ void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(kSpace);
   for (std::size_t i = 0; i < lesson::kMaxChoices; ++i) addChoice();
-  m_addChoice = smallButton(tr("Another answer"), tr("A question has two to six answers"));
+  m_addChoice = smallButton(tr("Add answer"), tr("Add an answer, up to six in total"));
   column->addWidget(m_addChoice, 0, Qt::AlignLeft);
   form.addWidget(m_choiceBox);
   m_answerSays = addSaying(tr(/*id:answers-question*/ "Form of the answer"));
@@ -261,7 +263,7 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
   choice.isRight->setObjectName(QStringLiteral("choiceIsRight"));
   choice.isRight->setPlaceholderText(tr("is right if …"));
   choice.isRight->setAccessibleName(tr(/*id:choice-is-right*/ "Answer %1 is right if").arg(number));
-  auto* pick = smallButton(tr("What…"), tr("Choose what makes answer %1 right").arg(number));
+  auto* pick = smallButton(tr("Choose…"), tr("Choose the comparison that makes answer %1 right").arg(number));
   pick->setAccessibleName(tr("What makes answer %1 right").arg(number));
   row->addWidget(choice.says);
   row->addWidget(choice.isRight, 1);
@@ -280,11 +282,11 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
 void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
   m_outcome = addText(tr(/*id:came-out-read*/ "Result, read after the run"), tr("What it means"), 3);
   auto* row = new QHBoxLayout;
-  auto* metric = smallButton(tr("Figure…"), tr("Insert a metric of the run into the text"));
+  auto* metric = smallButton(tr("Insert metric…"), tr("Insert a metric of the run into the text"));
   metric->setObjectName(QStringLiteral("putFigure"));
   auto* links = new QPushButton(tr("Link"));
   links->setObjectName(QStringLiteral("putLink"));
-  links->setToolTip(tr("Link the marked words to the selection in the window, or to a dock"));
+  links->setToolTip(tr("Link the selected words to the selection in the window, or to a dock"));
   links->setAccessibleDescription(links->toolTip());
   links->setMenu(new QMenu(links));
   connect(metric, &QPushButton::clicked, this, [this] { pickMetric(Into::Text); });
@@ -293,9 +295,9 @@ void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
   row->addWidget(links);
   row->addStretch();
   form.addLayout(row);
-  m_holds = addText(tr("What must hold, one comparison per line"), tr("Nothing must"), 2);
+  m_holds = addText(tr("What must hold, one comparison per line"), tr("e.g. run 1: cached tokens = 0"), 2);
   m_holds->setObjectName(QStringLiteral("holds"));
-  auto* claim = smallButton(tr("What holds…"), tr("Choose a true statement of the run"));
+  auto* claim = smallButton(tr("Add statement…"), tr("Add a true statement about the run"));
   claim->setObjectName(QStringLiteral("putClaim"));
   connect(claim, &QPushButton::clicked, this, [this] { pickMetric(Into::Claim); });
   form.addWidget(claim, 0, Qt::AlignLeft);
@@ -352,7 +354,7 @@ void LessonRecorderPanel::setTheme(const Theme& theme) {
   m_theme = theme;
   setStyleSheet(
       QStringLiteral(
-          "#lessonRecorder { background: %1; border: none; border-right: 1px solid %2; }"
+          "#lessonRecorder { border: none; background: %1; border-right: 1px solid %2; }"
           "#lessonPage { background: %1; }"
           "QPlainTextEdit, QListWidget { background: %3; border: 1px solid %4; border-radius: 4px; }"
           "QPlainTextEdit:focus, QListWidget:focus { border-color: %5; }"
@@ -382,7 +384,7 @@ void LessonRecorderPanel::fill() {
   }
   m_steps->setCurrentIndex(static_cast<int>(at));
   const lesson::RecordedStep& step = m_recorder.at(at);
-  // Who writes keeps the cursor.
+  // A field with the same text keeps its cursor.
   const auto show = [](QPlainTextEdit& edit, const std::string& text) {
     if (edit.toPlainText().toStdString() != text) edit.setPlainText(QString::fromStdString(text));
   };
@@ -435,7 +437,7 @@ void LessonRecorderPanel::showKind() {
   m_choiceBox->setVisible(kind == Question::Kind::Choice);
   const std::size_t given = question().choices.size();
   for (std::size_t i = 0; i < m_choices.size(); ++i) {
-    // Two at least; one that was asked for and is still empty stays.
+    // At least two choices are shown. An empty choice that the user has added stays.
     const bool isAsked = !m_choices[i].row->isHidden() && m_choices[i].row->isAncestorOf(focusWidget());
     m_choices[i].row->setVisible(i < std::max<std::size_t>(2, given) || isAsked);
   }
@@ -467,7 +469,7 @@ void LessonRecorderPanel::keep() {
   sayValues();
 }
 
-/// "✓", "✗ 60 and 80", "? run 3 has not been run", or what is wrong with it.
+/// Returns the result of a comparison: "✓", "✗ 60 and 80", "? run 3 has not been run", or an error.
 QString LessonRecorderPanel::said(const QString& comparison) const {
   std::vector<lesson::Fault> faults;
   const std::optional<lesson::Comparison> read = lesson::readComparison(comparison.toStdString(), 0, faults);
@@ -505,7 +507,7 @@ void LessonRecorderPanel::sayValues() {
       if (!isRight && !isWrong && answer.isEmpty() && verdict.size() > 1)
         answer = tr("Answer %1: %2").arg(i + 1).arg(verdict);
     }
-    if (isKnown && right != 1) answer = tr("Exactly one must be right. Now %1 are.").arg(right);
+    if (isKnown && right != 1) answer = tr("Exactly one answer must be right. Now %1 are right.").arg(right);
   } else if (asked.kind && !asked.answer.empty()) {
     std::vector<lesson::Fault> faults;
     const std::optional<lesson::Expression> read = lesson::readExpression(asked.answer, 0, faults);
@@ -514,7 +516,7 @@ void LessonRecorderPanel::sayValues() {
     } else {
       const lesson::Evaluated value = lesson::evaluate(*read, factsOf);
       const auto* const missing = std::get_if<lesson::Missing>(&value);
-      answer = missing != nullptr ? tr("The next run answers.")
+      answer = missing != nullptr ? tr("The next run will give the value.")
                                   : tr("Now: %1").arg(QString::fromStdString(
                                         lesson::textOf(*read, std::get<metrics::Value>(value))));
     }
@@ -523,7 +525,7 @@ void LessonRecorderPanel::sayValues() {
   m_answerSays->setVisible(!answer.isEmpty());
   QStringList claims;
   for (const QString& line : m_holds->toPlainText().split(QLatin1Char('\n'))) {
-    // "where" says for which model or run the others hold.
+    // A line with "where" names the model or run for which the other lines must hold.
     const QString bare = line.trimmed();
     if (bare.isEmpty()) continue;
     const QString words = QStringLiteral("where ");
@@ -533,7 +535,7 @@ void LessonRecorderPanel::sayValues() {
   for (qsizetype i = 0; i < claims.size(); ++i) {
     if (claims[i] != QStringLiteral("✓")) holds += tr("Line %1: %2\n").arg(i + 1).arg(claims[i]);
   }
-  if (!claims.isEmpty() && holds.isEmpty()) holds = tr("✓ True now.");
+  if (!claims.isEmpty() && holds.isEmpty()) holds = tr("✓ True for the current runs");
   m_holdsSays->setText(holds.trimmed());
   m_holdsSays->setVisible(!claims.isEmpty());
 }
@@ -551,7 +553,7 @@ void LessonRecorderPanel::pickMetric(Into into, QLineEdit* line) {
   choice.node = m_recorder.selectedNode();
   QPlainTextEdit* const text = &written();
   if (line != nullptr) {
-    // A question asks for the run that comes, which is the step's own where it was made already.
+    // A question asks for the next run. If the step has a run already, this is the step's run.
     choice.runs = std::max(behind, before + 1);
     choice.run = before + 1;
   } else if (into == Into::Text && text != m_outcome) {
@@ -598,7 +600,7 @@ void LessonRecorderPanel::fillLinks(QMenu& menu) {
   for (const LinkedPart& part : parts) {
     QAction* action = menu.addAction(tr("To %1").arg(part.name));
     connect(action, &QAction::triggered, this, [this, part] { link(part.address, part.name); });
-    // What is read before the first run cannot speak of its blocks.
+    // A text before the first run cannot link to its blocks.
     action->setEnabled(!isBefore || part.address.startsWith(QStringLiteral("node:")));
   }
   if (parts.empty()) menu.addAction(tr("Select a node, a block or a token first"))->setEnabled(false);
@@ -611,11 +613,12 @@ void LessonRecorderPanel::fillLinks(QMenu& menu) {
   }
 }
 
-/// Marked words lead there; without any, those that name it. Who writes on does so behind the link.
+/// Turns the selected words into a link. Without selected words, inserts the name. The cursor goes to the end
+/// of the link.
 void LessonRecorderPanel::link(const QString& address, const QString& name) {
   QPlainTextEdit& text = written();
   QTextCursor cursor = text.textCursor();
-  // A link does not go over the end of a paragraph.
+  // A link cannot contain the end of a paragraph.
   const QString marked = cursor.selectedText().replace(QChar::ParagraphSeparator, QLatin1Char(' '));
   cursor.insertText(QLatin1Char('[') + (marked.isEmpty() ? name : marked) + QStringLiteral("](") + address +
                     QLatin1Char(')'));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The panel in which the user records a lesson.
 #pragma once
 
 #include "engine/lesson/recording.h"
@@ -24,8 +25,8 @@ namespace spanscope::ui {
 
 class LessonRecorder;
 
-/// The panel beside the views while a lesson is recorded: its steps with what was done in them, and the texts
-/// questions, links and claims that a person writes to them.
+/// The panel next to the views during a recording. It shows the steps with their actions. The user writes
+/// texts, questions, links and claims for each step.
 class LessonRecorderPanel : public QFrame {
   Q_OBJECT
  public:
@@ -33,10 +34,11 @@ class LessonRecorderPanel : public QFrame {
   explicit LessonRecorderPanel(LessonRecorder& recorder, QWidget* parent = nullptr);
 
   void setTheme(const Theme& theme);
-  /// What is wrong with the lesson, or was not recorded; empty: nothing.
+  /// Shows an error of the lesson, or an action that was not recorded. Empty: shows nothing.
   void showProblem(const QString& problem);
   void takeFocus();
-  /// While runs of a recovered recording are made again, nothing can be saved or begun.
+  /// Blocks saving and new steps while the runs of a recovered recording are repeated. `doing` is a text for
+  /// the user. Empty: the runs have ended.
   void showBusy(const QString& doing);
 
  Q_SIGNALS:
@@ -47,7 +49,7 @@ class LessonRecorderPanel : public QFrame {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// One of several answers.
+  /// The fields of one choice.
   struct ChoiceRow {
     QWidget* row = nullptr;
     QLineEdit* text = nullptr;
@@ -70,14 +72,14 @@ class LessonRecorderPanel : public QFrame {
   void showKind();
   void keep();
   lesson::RecordedQuestion question() const;
-  /// Says what is wrong with expressions, and what they come to now.
+  /// Shows the errors of expressions, and their current values.
   void sayValues();
   QString said(const QString& comparison) const;
   enum class Into { Text, Answer, Claim };
   void pickMetric(Into into, QLineEdit* line = nullptr);
   void fillLinks(QMenu& menu);
   void link(const QString& address, const QString& name);
-  QPlainTextEdit& written() const;  ///< the text that was last written into
+  QPlainTextEdit& written() const;  ///< the text field that the user edited last
 
   LessonRecorder& m_recorder;
   Theme m_theme;
@@ -98,13 +100,13 @@ class LessonRecorderPanel : public QFrame {
   QWidget* m_answerRow = nullptr;
   QLineEdit* m_answer = nullptr;
   QWidget* m_choiceBox = nullptr;
-  std::vector<ChoiceRow> m_choices;  ///< as many as a question may have; those beyond its own are hidden
+  std::vector<ChoiceRow> m_choices;  ///< the max number of choices; unused ones are hidden
   QPushButton* m_addChoice = nullptr;
   QLabel* m_answerSays = nullptr;
   QPlainTextEdit* m_outcome = nullptr;
   QPlainTextEdit* m_holds = nullptr;
   QLabel* m_holdsSays = nullptr;
-  QPointer<QPlainTextEdit> m_writtenInto;  ///< into which a figure or a link is put
+  QPointer<QPlainTextEdit> m_writtenInto;  ///< the field that gets a metric or a link
   QLabel* m_problem = nullptr;
   QPushButton* m_save = nullptr;
   bool m_isFilling = false;

@@ -42,7 +42,7 @@ MetricPicker::MetricPicker(Choice choice, const Theme& theme, QWidget* parent)
     : QDialog(parent), m_choice(std::move(choice)) {
   const bool isClaim = m_choice.kind == Kind::Comparison;
   setObjectName(QStringLiteral("figurePicker"));
-  setWindowTitle(isClaim ? tr("What holds") : tr("Figures"));
+  setWindowTitle(isClaim ? tr("Choose statement") : tr("Choose metric"));
   auto* column = new QVBoxLayout(this);
   auto* row = new QHBoxLayout;
   m_run = new QComboBox;
@@ -59,18 +59,18 @@ MetricPicker::MetricPicker(Choice choice, const Theme& theme, QWidget* parent)
   m_of->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_of->setMinimumContentsLength(16);
   m_of->setEnabled(m_choice.node.has_value());
-  m_of->setToolTip(tr("Select a node first to see the metrics of its section of the prompt"));
+  m_of->setToolTip(tr("Choose metrics of the whole run, or of the node that was selected before"));
   row->addWidget(m_run);
   row->addWidget(m_of, 1);
   column->addLayout(row);
   m_search = new QLineEdit;
-  m_search->setPlaceholderText(tr("Search"));
+  m_search->setPlaceholderText(tr("e.g. cached tokens"));
   m_search->setAccessibleName(tr("Search metrics"));
   m_search->installEventFilter(this);
   column->addWidget(m_search);
   m_table = new QTableWidget(0, 2);
   m_table->setAccessibleName(tr("Metrics with their values"));
-  m_table->setHorizontalHeaderLabels({tr("figure"), tr("now")});
+  m_table->setHorizontalHeaderLabels({tr("metric"), tr("now")});
   m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Interactive);
   m_table->setColumnWidth(1, 150);
@@ -92,7 +92,7 @@ MetricPicker::MetricPicker(Choice choice, const Theme& theme, QWidget* parent)
   m_said->setVisible(isClaim);
   column->addWidget(m_said, 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
-  m_take = buttons->addButton(tr("Put in"), QDialogButtonBox::AcceptRole);
+  m_take = buttons->addButton(isClaim ? tr("Use statement") : tr("Use metric"), QDialogButtonBox::AcceptRole);
   m_take->setObjectName(QStringLiteral("primary"));
   m_take->setDefault(true);
   column->addWidget(buttons);
@@ -112,7 +112,7 @@ MetricPicker::MetricPicker(Choice choice, const Theme& theme, QWidget* parent)
   m_search->setFocus(Qt::OtherFocusReason);
 }
 
-/// Who searches goes to what was found without leaving the line.
+/// In the search field, the arrow keys move through the metrics.
 bool MetricPicker::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_search && event->type() == QEvent::KeyPress) {
     const int key = static_cast<QKeyEvent*>(event)->key();
@@ -145,7 +145,7 @@ void MetricPicker::fill() {
       const lesson::OfferedMetric& one = m_metrics[static_cast<std::size_t>(i)];
       if (one.metric == wanted) row = i;
       const QString words = QString::fromStdString(metrics::lessonName(*one.metric));
-      // Who types the whole name means it.
+      // A complete name selects the metric with this name.
       if (m_search->text().trimmed() == words) exact = i;
       auto* name = new QTableWidgetItem(words);
       name->setToolTip(QCoreApplication::translate("Metrics", one.metric->meaning));

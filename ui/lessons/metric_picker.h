@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The dialog in which the user chooses a metric of a recorded lesson.
 #pragma once
 
 #include "engine/lesson/offers.h"
@@ -20,29 +21,29 @@ class QTableWidget;
 
 namespace spanscope::ui {
 
-/// Lists the figures of a run with the values that they have now, for a person to choose one, or something
-/// that can be said of one.
+/// Lists the metrics of a run with their current values. The user chooses a metric, or a true comparison of
+/// one.
 class MetricPicker : public QDialog {
   Q_OBJECT
  public:
   enum class Kind : std::uint8_t {
-    Any,         ///< a figure for a sentence
-    Number,      ///< one that a number can be asked of
-    Block,       ///< one that is a block
-    Comparison,  ///< what holds of one: times are left out
+    Any,         ///< a metric for a sentence
+    Number,      ///< a metric that is a number
+    Block,       ///< a metric that is a block
+    Comparison,  ///< a true comparison; metrics of time are omitted
   };
 
-  /// What can be chosen from.
+  /// The runs and metrics from which the user chooses.
   struct Choice {
     Kind kind = Kind::Any;
-    std::uint32_t runs = 1;        ///< from 1, at least one; those that are not made have no values
-    std::uint32_t run = 1;         ///< chosen at first
-    std::optional<NodePath> node;  ///< of which figures can be had too
+    std::uint32_t runs = 1;        ///< number of runs, at least 1; runs that have not ended have no values
+    std::uint32_t run = 1;         ///< the run that is chosen at first, from 1
+    std::optional<NodePath> node;  ///< a node whose metrics are offered, too
     lesson::FactsOf factsOf;
   };
   MetricPicker(Choice choice, const Theme& theme, QWidget* parent = nullptr);
 
-  /// The expression or comparison; empty: none is chosen.
+  /// Returns the chosen expression or comparison. Empty: none is chosen.
   QString chosen() const;
 
  protected:
@@ -60,7 +61,7 @@ class MetricPicker : public QDialog {
   QLineEdit* m_search;
   QTableWidget* m_table;
   QLabel* m_meaning;
-  QListWidget* m_said;  ///< comparisons; hidden for other wishes
+  QListWidget* m_said;  ///< comparisons; hidden if a metric is chosen
   QPushButton* m_take;
 };
 

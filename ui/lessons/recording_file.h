@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A lesson that is being recorded, in a side file, so that it outlives the program. A side file is one object
-// of JSON ({"recording": 1, …}); a lock file lies beside it for as long as the program that writes it lives.
+// Writes a lesson recording to a side file, so that the recording outlives the program. A side file is one
+// JSON object ({"recording": 1, …}). A lock file is next to it while the program that writes it runs.
 #pragma once
 
 #include "engine/lesson/recording.h"
@@ -19,30 +19,30 @@ class QLockFile;
 
 namespace spanscope::ui {
 
-/// A query of the recorded lesson, with the name of the file that it is to have beside the lesson.
+/// A query of the recorded lesson, with the name of its file in the folder of the lesson.
 struct RecordedQuery {
   std::string name;
   document::Document document;
 };
 
-/// All that is kept of a recording.
+/// The data of a recording in its side file.
 struct SavedRecording {
   lesson::Head head{};
   std::string model{};
   std::vector<lesson::Assignment> settings{};
   std::vector<lesson::RecordedStep> steps{};  ///< at least one
-  std::size_t step = 0;                       ///< in view
+  std::size_t step = 0;                       ///< the current step, from 0
   std::vector<RecordedQuery> queries{};
-  /// What each run ran, in their order; never null.
+  /// The documents of the runs, in order of the runs; never null.
   std::vector<std::shared_ptr<const document::Document>> ran{};
-  std::shared_ptr<const document::Document> document{};  ///< in view; never null
-  QString title{};                                       ///< of its tab
-  QString beside{};      ///< its file, beside which its relative names are looked up; empty: none
-  std::string layout{};  ///< of the docks: "explain"
+  std::shared_ptr<const document::Document> document{};  ///< the active document; never null
+  QString title{};                                       ///< the title of its tab
+  QString beside{};      ///< its file: relative names are in the folder of this file; may be empty
+  std::string layout{};  ///< the layout of the docks: "explain"
 };
 
 QByteArray writeRecording(const SavedRecording& recording);
-/// The text is untrusted; nothing where it is no whole recording.
+/// Reads untrusted text. Nothing: the text is not a complete recording.
 std::optional<SavedRecording> readRecording(const QByteArray& text);
 
 class RecordingFile {
@@ -50,17 +50,18 @@ class RecordingFile {
   explicit RecordingFile(QString directory);
   ~RecordingFile();
 
-  /// Returns whether it was written.
+  /// Writes the recording. Returns false if that failed.
   bool write(const QByteArray& recording);
-  /// Removes it: the lesson was saved, or thrown away.
+  /// Removes the file, because the lesson was saved or discarded.
   void discard();
 
-  /// What another program, or this one at its last end, has left behind, the newest first.
+  /// A side file that an earlier program left.
   struct Found {
     QString path;
     QDateTime time;  ///< of its last change
     QByteArray text;
   };
+  /// Returns the side files in a folder that no running program writes. The newest file is first.
   static std::vector<Found> found(const QString& directory);
 
  private:

@@ -24,7 +24,7 @@ namespace spanscope::ui {
 
 namespace {
 
-constexpr int kPictureWidth = 760;  // pixels: what fits beside the contents in a window of usual width
+constexpr int kPictureWidth = 760;  // pixels; fits next to the contents in a window of default width
 constexpr int kLeastZoom = -4;
 constexpr int kMostZoom = 12;
 
@@ -95,7 +95,7 @@ void ManualBrowser::goTo(const ManualHit& hit) {
   for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
     const QString text = block.text().simplified();
     below = below || hit.heading.isEmpty() || text == hit.heading.simplified();
-    // A row of a table is several blocks, one for each cell.
+    // A row of a table has one block for each cell.
     if (!below || text.isEmpty() || !wanted.contains(text)) continue;
     QTextCursor place;
     for (const QString& word : m_words) {
@@ -121,7 +121,7 @@ void ManualBrowser::zoom(int steps) {
 
 QVariant ManualBrowser::loadResource(int type, const QUrl& name) {
   if (type != QTextDocument::ImageResource) return {};
-  // Pictures lie in the folder of the manual, or beside it in the resources.
+  // Pictures are in the folder of the manual, or next to it in the resources.
   const QString path =
       m_folder + QLatin1Char('/') + resolvedManualPath(m_page.path, name.toString(QUrl::RemoveFragment));
   if (path.endsWith(QLatin1String(".svg"))) return drawing(path);
@@ -132,8 +132,8 @@ QVariant ManualBrowser::loadResource(int type, const QUrl& name) {
 
 namespace {
 
-constexpr int kTextSize = 14;  // pixels: read at length, so a step larger than controls
-constexpr int kCodeSize = 11;  // of whole lines, so that those of a terminal fit
+constexpr int kTextSize = 14;  // pixels; larger than controls, because users read long texts
+constexpr int kCodeSize = 11;  // pixels; lines as long as those of a terminal fit
 constexpr int kInlineCodeSize = 12;
 constexpr double kLineHeight = 140;  // percent
 constexpr double kCodeLineHeight = 125;
@@ -186,7 +186,7 @@ class Styler {
       styleCode(block);
       return;
     }
-    // A picture is a letter of its line: of a share of its height nothing but a gap would come.
+    // A picture counts as a letter, so a proportional line height would only add a gap.
     const bool isPicture = holdsPicture(block);
     if (!isPicture) format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
     if (level > 0) {
@@ -235,7 +235,7 @@ class Styler {
     return format;
   }
 
-  /// Headings, links and pieces of code in running text.
+  /// Styles headings, links and code in running text.
   void styleFragments(const QTextBlock& block) {
     struct Piece {
       int start = 0;
@@ -251,7 +251,7 @@ class Styler {
       const bool isCode = format.fontFixedPitch();
       const bool isLink = format.isAnchor() && !format.anchorHref().isEmpty();
       if (level > 0) {
-        // Qt's own size of headings goes by the default font and wins over any other.
+        // Qt's size of headings depends on the default font, and would override the size of the theme.
         format.clearProperty(QTextFormat::FontSizeAdjustment);
         format.merge(headingFormat(block, level));
       }
@@ -306,7 +306,8 @@ class Styler {
     }
   }
 
-  /// Each run of code lines in a frame of its own, last first, so that positions before it stay.
+  /// Puts each run of code lines into a frame. Starts with the last run, so that earlier positions stay
+  /// valid.
   void frameCode() {
     struct Run {
       int begin = 0;
@@ -338,14 +339,14 @@ class Styler {
       cursor.setPosition(run->begin);
       cursor.setPosition(run->end, QTextCursor::KeepAnchor);
       const QTextFrame* frame = cursor.insertFrame(format);
-      // The block that was cut in two to put the frame there has lost its look, and its empty rest stands
-      // above the frame.
+      // The frame split a block in two. The block in the frame has lost its style. An empty block is above
+      // the frame.
       styleCode(m_page.findBlock(frame->firstPosition()));
       hide(m_page.findBlock(frame->firstPosition() - 1));
     }
   }
 
-  /// Makes an empty block as low as it can be.
+  /// Gives an empty block the min height.
   static void hide(const QTextBlock& block) {
     if (block.length() > 1) return;
     QTextBlockFormat format;
@@ -437,13 +438,13 @@ bool isFence(const QString& line) {
   return line.trimmed().startsWith(QLatin1String("```"));
 }
 
-/// A link or a picture; its text is the first group.
+/// Matches a link or a picture. The first group is its text.
 const QRegularExpression& link() {
   static const QRegularExpression expression(QStringLiteral("!?\\[([^\\]]*)\\]\\([^)]*\\)"));
   return expression;
 }
 
-/// Emphasis may begin on one line and end on another: each mark is taken by itself.
+/// Removes each emphasis mark alone, because emphasis can begin and end on different lines.
 QString withoutMarks(QString text) {
   static const QRegularExpression mark(
       QStringLiteral("\\*\\*|(?<![\\w*])[*_](?=\\w)|(?<=[\\w.…])[*_](?![\\w*])"));
@@ -467,7 +468,7 @@ std::vector<Text> textsOf(const QStringList& lines) {
   static const QRegularExpression item(QStringLiteral("^\\s*([-*]|\\d+\\.)\\s"));
   std::vector<Text> texts;
   bool code = false;
-  bool goesOn = false;  // the next line of prose continues the last text
+  bool goesOn = false;  // the next line of prose belongs to the last text
   for (const QString& line : lines) {
     const bool isHeading = line.startsWith(QLatin1Char('#'));
     const bool isRow = line.startsWith(QLatin1Char('|'));
@@ -500,11 +501,11 @@ QString shownLine(const QString& markdown) {
   if (rule.match(markdown).hasMatch()) return {};
   QString text = markdown;
   text.remove(start);
-  // What stands between backticks is shown as it is.
+  // Text between backticks is shown unchanged.
   QStringList parts = text.split(QLatin1Char('`'));
   for (qsizetype i = 0; i < parts.size(); i += 2) parts[i] = withoutMarks(parts[i]);
   text = parts.join(QString()).replace(link(), QStringLiteral("\\1"));
-  const QString bar(QLatin1Char('\x1f'));  // one that separates no cells
+  const QString bar(QLatin1Char('\x1f'));  // an escaped bar, which does not separate cells
   text.replace(QStringLiteral("\\|"), bar);
   if (text.startsWith(QLatin1Char('|'))) {
     QStringList cells;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The pages of the manual: Markdown files, in the order in which the index page lists them.
+// Reads, searches and shows the pages of the manual. The pages are Markdown files.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -19,24 +19,25 @@ inline constexpr const char* kManualIndex = "index.md";
 
 struct ManualPage {
   QString path;       ///< path below the folder of the manual: "docks/pool.md"
-  QString title;      ///< as the index names it
+  QString title;      ///< title of the page in the index
   QString section;    ///< the index lists the page under this heading; empty: above the first heading
   QStringList lines;  ///< lines of its Markdown
 };
 
-/// Reads `index.md` in `folder`, then every page to which it links, each once and in that order. Leaves out
-/// links to files that cannot be read. Empty if there is no index.
+/// Reads `index.md` in `folder`, and then every linked page once, in the order of the links. Leaves out files
+/// that cannot be read. Empty if there is no index.
 std::vector<ManualPage> readManual(const QString& folder);
 
 std::optional<std::size_t> findManualPage(const std::vector<ManualPage>& pages, const QString& path);
 
-/// The path of the page about a dock: "docks/pool.md".
+/// Returns the path of the page about a dock: "docks/pool.md".
 QString manualPageOfDock(const QString& dockId);
 
-/// The name of a heading in links: "TTFT and ITL" → "ttft-and-itl".
+/// Returns the name of a heading in links: "TTFT and ITL" → "ttft-and-itl".
 QString headingAnchor(const QString& heading);
 
-/// The path to which a link in `page` leads: "docks/pool.md" for "../docks/pool.md" in "numbers/x.md".
+/// Returns the path to which a link in `page` leads: "docks/pool.md" for "../docks/pool.md" in
+/// "numbers/x.md".
 QString resolvedManualPath(const QString& page, const QString& link);
 
 struct ManualHit {
@@ -46,21 +47,21 @@ struct ManualHit {
   bool operator==(const ManualHit&) const = default;
 };
 
-/// The words that the user typed, separated by spaces.
+/// Returns the words of the typed text, which spaces separate.
 QStringList searchWords(const QString& typed);
 
-/// Every text that contains all words, in any case. Headings come first, then texts with the words in this
-/// order, then others. Each group keeps the order of the pages. A sentence that continues on the next line of
-/// the file is one text.
+/// Returns every text that contains all words. Upper case equals lower case. Headings come first, then texts
+/// with the words in this order, then others. Each group keeps the order of the pages. A sentence that
+/// continues on the next line of the file is one text.
 std::vector<ManualHit> searchManual(const std::vector<ManualPage>& pages, const QString& typed);
 
-/// Markdown without its markup, as the page shows it. Two spaces separate the cells of a table.
+/// Returns Markdown without its markup, as the page shows it. Two spaces separate the cells of a table.
 QString shownLine(const QString& markdown);
 
-/// At most `length` characters of `text` around the first of the words, with "…" where text is left out.
+/// Returns at most `length` characters of `text` around the first of the words. "…" marks removed text.
 QString excerptOf(const QString& text, const QStringList& words, qsizetype length);
 
-/// The HTML of a plain text with the words in bold.
+/// Returns the HTML of a plain text with the words in bold.
 QString withBoldWords(const QString& text, const QStringList& words);
 
 }  // namespace spanscope::ui
@@ -76,12 +77,11 @@ class ManualBrowser : public QTextBrowser {
 
   void setTheme(const Theme& theme);
   void showPage(const ManualPage& page);
-  /// Highlights every place of the words on this page and on the pages that are shown later. An empty list
-  /// ends that.
+  /// Highlights the words on this page and on all later pages. An empty list removes the highlights.
   void highlight(const QStringList& words);
   /// Scrolls to the first highlighted word of the hit. Its page must be shown.
   void goTo(const ManualHit& hit);
-  /// Makes the text larger or smaller by steps. The size stays from page to page.
+  /// Makes the text larger or smaller by steps. All pages have the same size.
   void zoom(int steps);
 
   QVariant loadResource(int type, const QUrl& name) override;
@@ -98,7 +98,7 @@ class ManualBrowser : public QTextBrowser {
 };
 
 /// Applies the fonts, colours and distances of the theme to a page that Qt has read from Markdown. Gives each
-/// heading its anchor. Call it once for each page. `larger` makes every font that many pixels larger.
+/// heading its anchor. Call it once for each page. `larger` is added to the pixel size of every font.
 void styleManual(QTextDocument& page, const Theme& theme, int larger = 0);
 
 }  // namespace spanscope::ui

@@ -308,7 +308,7 @@ void ManualWindow::search(const QString& typed) {
   m_browser->highlight(words);
 }
 
-/// Shows the page of a hit. All hits of a walk are one place in the history: the last.
+/// Shows the page of a hit. The history keeps only the last hit of a series of hits.
 void ManualWindow::showHit(int row) {
   if (row < 0 || std::cmp_greater_equal(row, m_hits.size())) return;
   const ManualHit& hit = m_hits[static_cast<std::size_t>(row)];
@@ -333,7 +333,7 @@ void ManualWindow::stepHit(int by) {
   m_found->setCurrentRow(row < 0 ? (by > 0 ? 0 : count - 1) : (row + by + count) % count);
 }
 
-/// Goes from the hits to the page of the current one, or of the first.
+/// Moves the focus from the hits to the page of the current hit, or of the first one.
 void ManualWindow::readPage() {
   if (m_hits.empty()) return;
   if (m_found->currentRow() < 0) m_found->setCurrentRow(0);

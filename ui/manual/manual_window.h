@@ -27,11 +27,11 @@ class ManualHistory {
     int scroll = 0;  ///< pixels from the top when the user left the page
   };
 
-  /// Adds a page after the present one, and forgets the pages ahead.
+  /// Adds a page after the current one, and removes all later pages.
   void open(const QString& page);
-  /// Puts another page in the place of the present one.
+  /// Replaces the current page by another one.
   void change(const QString& page);
-  /// Remembers the scroll position of the present page.
+  /// Stores the scroll position of the current page.
   void leaveAt(int scroll);
 
   bool canGoBack() const { return m_now > 1; }
@@ -41,15 +41,16 @@ class ManualHistory {
 
  private:
   std::vector<Place> m_places;
-  std::size_t m_now = 0;  ///< number of places up to the present one
+  std::size_t m_now = 0;  ///< number of places up to the current one
 };
 
 class ManualBrowser;
 
 /// The window of the manual. The left side has the contents or the hits of a search, the right side the page.
 ///
-/// Ctrl+F goes to the search field. Down and Up walk the hits and show the page of each. Return goes on to
-/// the page. F3 and Shift+F3 show the next and the previous hit from anywhere. Escape ends the search.
+/// Ctrl+F goes to the search field. Down and Up move through the hits and show the page of each. Return moves
+/// the focus to the page. F3 and Shift+F3 show the next and the previous hit from anywhere. Escape ends the
+/// search.
 class ManualWindow : public QWidget {
   Q_OBJECT
  public:
@@ -64,7 +65,8 @@ class ManualWindow : public QWidget {
   const std::vector<ManualPage>& pages() const { return m_pages; }
 
  Q_SIGNALS:
-  /// A link names a dock or a command by its id, or an example by its file name.
+  /// The user clicked a link to a dock, a command or an example. Docks and commands have ids, examples file
+  /// names.
   void dockWanted(const QString& id);
   void commandWanted(const QString& id);
   void exampleWanted(const QString& fileName);
@@ -91,7 +93,7 @@ class ManualWindow : public QWidget {
   std::vector<ManualPage> m_pages;
   std::vector<ManualHit> m_hits;
   ManualHistory m_history;
-  bool m_walksHits = false;  ///< the present place of the history is that of a hit
+  bool m_walksHits = false;  ///< the current place of the history is the page of a hit
   QString m_page;
   ManualBrowser* m_browser = nullptr;
   QTreeWidget* m_contents = nullptr;

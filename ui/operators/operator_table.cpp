@@ -124,14 +124,14 @@ void addCrossedCircle(QPainterPath& path) {
   addLine(path, 4, 12, 12, 4);
 }
 
-/// An operator in the window, with its sign in a square of 16 × 16.
+/// An operator in the window. Its icon fills a square of 16 × 16.
 struct Row {
   std::string_view name;
   void (*addSign)(QPainterPath& path);
-  bool hasPath = false;  ///< its text is a path
+  bool hasPath = false;  ///< the text of the operator is a path
 };
 
-/// In a function of its own: where lambdas stand in a table, lupdate does not see what is to be translated.
+/// Returns the texts of an operator. lupdate finds no texts in lambdas of a table, so this is a function.
 OperatorWords wordsOf(std::string_view op) {
   if (op == "system")
     return {.label = tr("system"), .hint = tr("message"), .help = tr("Instructions for the model")};
@@ -177,7 +177,7 @@ OperatorWords wordsOf(std::string_view op) {
   if (op == "augment")
     return {.label = QStringLiteral("augment"),
             .hint = tr("retrieve"),
-            .help = tr("Puts matching fragments of a document under a plus")};
+            .help = tr("Puts matching passages of a document under a plus")};
   if (op == "ask")
     return {.label = QStringLiteral("ask"),
             .hint = tr("a question"),

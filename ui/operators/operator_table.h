@@ -13,10 +13,10 @@
 namespace spanscope::ui {
 
 struct OperatorWords {
-  QString label;         ///< "generate"
-  QString hint;          ///< at most two words: "an answer"
-  QString help;          ///< one sentence
-  QString promise = {};  ///< for joins and zip: what they promise about the order of their inputs; else empty
+  QString label;           ///< "generate"
+  QString hint;            ///< at most two words: "an answer"
+  QString help;            ///< one sentence
+  QString promise = {};    ///< for joins and zip: their promise about the order of their inputs; else empty
   QString textLabel = {};  ///< label of its text, if that is not just "Text"
 };
 
@@ -26,15 +26,15 @@ struct OperatorRow : OperatorWords {
 
 /// All operators, in the order of the palette.
 const std::vector<OperatorRow>& operatorTable();
-/// The row of an operator by its name; the first row if the name is not in the table.
+/// Returns the row of an operator by its name. Returns the first row if the name is not in the table.
 const OperatorRow& operatorInfo(std::string_view name);
 
-/// What a person calls an operator; `name` itself if it is no operator.
+/// Returns the label of an operator for the user. If `name` is no operator, returns `name`.
 QString operatorLabel(std::string_view name);
-/// Whether the text of the operator is a path, which is edited as a line.
+/// Whether the text of the operator is a path. A path is edited in one line.
 bool hasPath(std::string_view name);
 
-/// The icon of an operator as a path to stroke, in a square of 16 × 16 from the origin.
+/// Returns the icon of an operator as a path to stroke, in a square of 16 × 16 from the origin.
 QPainterPath operatorIcon(std::string_view op);
 
 }  // namespace spanscope::ui

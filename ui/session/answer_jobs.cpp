@@ -38,7 +38,7 @@ std::vector<TokenId> answerOf(const ViewInput& input, RequestId id) {
   return answer;
 }
 
-/// Those beside which it was written.
+/// The requests of the answer's team, with their prompts and answers so far. Empty: the answer has no team.
 run::Teammates teammatesOf(const ViewInput& input, RequestId id) {
   run::Teammates team;
   const RequestEvents* events = input.trace->request(id);
@@ -56,7 +56,7 @@ run::Teammates teammatesOf(const ViewInput& input, RequestId id) {
   return team;
 }
 
-/// Of the run that gave the answer; nullptr if nothing is known of it.
+/// The run that gave the answer; nullptr if the trace does not have the run.
 const trace::RunState* runOf(const ViewInput& input, const trace::RequestState& request) {
   const auto& runs = input.state().progress().runs;
   const auto found = runs.find(request.run);
@@ -75,7 +75,7 @@ bool measures(const std::string& kind, const trace::PackedValue& arguments, Requ
          std::find(choice->requests.begin(), choice->requests.end(), request) != choice->requests.end();
 }
 
-/// From the run's events, or if they are gone, from its record.
+/// The last measurement in the run's events. If these events are gone, the measurement in the run's record.
 template <class Measured>
 const Measured* lastMeasured(const ListedRun& run, RequestId request,
                              std::map<RequestId, std::shared_ptr<const Measured>> RunRecord::*recorded) {
@@ -93,7 +93,7 @@ const Measured* lastMeasured(const ListedRun& run, RequestId request,
 }  // namespace
 
 QString jobText(const char* text) {
-  // The texts of jobs are marked for translation in this context.
+  // Jobs mark their texts for translation in this context.
   return *text == '\0' ? QString() : QCoreApplication::translate("Jobs", text);
 }
 
@@ -214,7 +214,7 @@ std::vector<RequestId> otherPolicies(const ViewInput& input, RequestId request) 
   for (const auto& [id, other] : progress.requests) {
     if (id == request || other.segments.empty()) continue;
     const QString policy = policyOf(input, id);
-    // A reply that was written with others cannot be replaced by another one.
+    // The answer of a team member cannot be replaced by another answer.
     if (isInTeam(input, id) || policy == policyOf(input, request)) continue;
     if (experiment::visibleTokens({other.segments.begin(), other.segments.end()}) == tokens)
       newest[policy] = id;

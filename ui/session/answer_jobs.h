@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Jobs about answers (engine/jobs) as views see them: what can be asked for, why it cannot, what is being
-// computed, and what came of it, which is in the trace.
+// Jobs about answers (engine/jobs), for views: which jobs are possible, which job is running, and the results
+// in the trace.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -33,14 +33,14 @@ struct ViewInput;
 /// A job of the document that has not ended.
 struct RunningJob {
   jobs::JobCall call;
-  double share = 0;  ///< how much is done, 0 … 1
+  double share = 0;  ///< completed share, 0 … 1
   bool operator==(const RunningJob&) const = default;
 };
 
-/// The jobs of the window about answers, for all of its views.
+/// The state of the window's jobs about answers, for all views.
 struct ReplayState {
   TraceOrigin origin = TraceOrigin::Unknown;
-  bool engineIsBusy = false;  ///< with a run or with `running`
+  bool engineIsBusy = false;  ///< the engine is busy with a run or with `running`
   std::optional<RunningJob> running;
   /// Views show results of jobs that ended within this number of events. These are the results up to the
   /// scrubber's position, and those that the user asked for there.
@@ -48,21 +48,21 @@ struct ReplayState {
   bool operator==(const ReplayState&) const = default;
 };
 
-/// Why an answer cannot be computed again under this policy (named as in a trace), as a sentence. Empty if it
-/// can.
+/// Why an answer cannot be computed again under this policy, as a sentence. Empty if it can. `policy` is the
+/// text of a trace.
 QString policyReason(const std::string& policy);
-/// Why nothing can be computed of this answer now, as a sentence. Empty if it can.
+/// Why no job can use this answer now, as a sentence. Empty if a job can.
 QString answerReason(const ViewInput& input, RequestId request);
-/// The answer in the form that the engine takes. Call it only if answerReason() is empty.
+/// The answer in the form that the engine takes. Call this function only if answerReason() is empty.
 run::FinishedAnswer finishedAnswer(const ViewInput& input, RequestId request);
 
-/// Why the job cannot be done now, as a sentence. Empty if it can.
+/// Why the job cannot start now, as a sentence. Empty if it can.
 QString jobReason(const ViewInput& input, const jobs::JobCall& call);
-/// The job in the form that the engine takes. Call it only if jobReason() is empty.
+/// The job in the form that the engine takes. Call this function only if jobReason() is empty.
 std::shared_ptr<jobs::RecordedJob> jobOf(const ViewInput& input, const jobs::JobCall& call);
-/// Whether the job is being done.
+/// Whether the job is running.
 bool isRunning(const ViewInput& input, const jobs::JobCall& call);
-/// Why the job failed when it was done last; empty: it did not, or it was never done. Only shown results
+/// Why the last such job failed. Empty: the job succeeded, or there was no such job. Only shown results
 /// count.
 QString jobProblem(const ViewInput& input, const jobs::JobCall& call);
 
@@ -72,8 +72,8 @@ QString jobText(const char* text);
 /// "layer 12, head 3", "layer 12, all heads"
 QString layerAndHead(std::int32_t layer, std::int32_t head);
 
-/// The requests whose prompts show the same tokens as this one's, under other policies: the newest of each
-/// policy.
+/// The requests under other policies whose prompts have the same visible tokens as this request. One per
+/// policy: the newest.
 std::vector<RequestId> otherPolicies(const ViewInput& input, RequestId request);
 /// The policy of a request's run, as documents write it.
 QString policyOf(const ViewInput& input, RequestId request);
@@ -81,13 +81,13 @@ QString policyOf(const ViewInput& input, RequestId request);
 /// The requests of a run whose answers can be measured now, in the run's order. The run belongs to the shown
 /// trace.
 std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run);
-/// How much of the fidelity job is done that measures this answer, 0 … 1; nothing: none does.
+/// The completed share of the fidelity job that measures this answer, 0 … 1. Nothing: no such job is running.
 std::optional<double> fidelityShare(const ViewInput& input, RequestId request);
-/// Why the last fidelity job of this answer failed; empty: it did not.
+/// Why the last fidelity job of this answer failed. Empty: the job did not fail.
 QString fidelityProblem(const ListedRun& run, RequestId request);
-/// The last measurement of an answer, however old; nullptr if there is none.
+/// The last fidelity measurement of an answer, even an old one; nullptr if there is none.
 const trace::FidelityMeasured* fidelityOf(const ListedRun& run, RequestId request);
-/// The same of the arithmetic it was computed in, compared with f32.
+/// The last measurement of the answer's arithmetic, compared with f32; nullptr if there is none.
 const trace::ArithmeticMeasured* arithmeticOf(const ListedRun& run, RequestId request);
 
 }  // namespace spanscope::ui

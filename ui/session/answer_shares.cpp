@@ -31,7 +31,8 @@ std::vector<float> meanOf(const PartAttention& row, const std::vector<float>& va
   return means;
 }
 
-/// Joins means by segment to parts. Traces that have no other figures have no segments of several parts.
+/// Converts means by segment to means by part. In traces with values by segment only, each segment has one
+/// part.
 std::vector<float> byPart(const std::vector<float>& bySegment, const PromptParts& parts) {
   std::vector<float> joined(parts.size(), 0.0F);
   std::optional<std::uint32_t> last;
@@ -42,7 +43,7 @@ std::vector<float> byPart(const std::vector<float>& bySegment, const PromptParts
   return joined;
 }
 
-/// Of traces that know no heads: the mass on sources.
+/// The attention on sources, for traces without values by head.
 std::vector<double> readOf(const PromptParts& parts, const TokenShares& token) {
   std::vector<double> read(parts.size(), 0.0);
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -51,7 +52,7 @@ std::vector<double> readOf(const PromptParts& parts, const TokenShares& token) {
   return read;
 }
 
-/// The rows from which tokens of the answer were drawn, by index of the token.
+/// The attention of the token positions from which the answer's tokens were sampled, by index of the token.
 class AnswerRows {
  public:
   AnswerRows(const ViewInput& input, const RequestEvents& events, const PromptParts& parts) : m_parts(parts) {
@@ -60,7 +61,7 @@ class AnswerRows {
       const auto& row = std::get<PartAttention>(input.trace->event(index).payload);
       if (!row.mass.empty()) m_byPart[row.index] = &row;
     }
-    // Where no segment holds several parts, the trace has figures by segment only.
+    // If each segment has one part, the trace has values by segment only.
     for (const std::size_t index : events.of<SegmentAttention>()) {
       if (!m_byPart.empty() || index >= input.position) break;
       const auto& row = std::get<SegmentAttention>(input.trace->event(index).payload);
@@ -135,7 +136,7 @@ std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, Request
   const std::vector<std::size_t>& tokens = events->of<trace::TokenGenerated>();
   const auto end = std::lower_bound(tokens.begin(), tokens.end(), input.position);
   const auto seen = static_cast<std::size_t>(end - tokens.begin());
-  // Several views ask for the same in turn.
+  // Several views request the same result one after the other.
   std::shared_ptr<const AnswerShares>& memo = input.trace->answerSharesMemo();
   if (memo && memo->request == request && memo->seen == seen) return memo;
 
@@ -211,7 +212,7 @@ std::optional<std::uint32_t> selectedSource(const ViewInput& input, const Answer
     if (input.nodeOf(shares.run, shares.parts.info(part).node) != node) continue;
     if (const auto result = source(static_cast<std::uint32_t>(part))) return result;
   }
-  // A message of a part of several.
+  // The node may be a message in a part with several messages.
   for (std::uint32_t i = 0; i < found->second.segments.size(); ++i) {
     std::int32_t begin = 0;
     for (const trace::TokenRunInfo& run : found->second.segments[i].runs) {

@@ -10,7 +10,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Of a name that is no device's that can be used: a kind, or what is not there.
+/// The text of a name that is not a usable device: a kind of device, or an unusable device with the reason.
 QString otherText(const std::vector<compute::Device>* known, const std::string& name) {
   QString text = QString::fromStdString(name);
   for (const workbench::Choice& choice : workbench::deviceChoices()) {
@@ -31,7 +31,7 @@ std::vector<DeviceChoice> deviceChoices(const std::vector<compute::Device>* know
     choices.push_back(
         {.name = QString::fromStdString(name), .text = std::move(text), .isCurrent = name == current});
   };
-  // Kinds are told of where no more is known, or where the document names one.
+  // Kinds are offered if the devices are not known. Auto is always offered.
   for (const workbench::Choice& choice : workbench::deviceChoices()) {
     if (choice.name == compute::kAutoDevice || known == nullptr) add(choice.name, settingText(choice.label));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The devices on which a document can be run. Every list of devices offers these.
+// The devices that can run a document. Every list of devices offers these.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -19,13 +19,13 @@ struct DeviceChoice {
   bool operator==(const DeviceChoice&) const = default;
 };
 
-/// Lists "auto", then every device that can be used, then `current` (RunSettings::device of the document) if
-/// it is not among them. While the devices of this machine are not known (`known` is null), it lists the
-/// kinds of device that a document may name instead.
+/// Lists "auto", then every usable device. It adds `current` (RunSettings::device of the document) if the
+/// list does not have it. If `known` is null, the devices of this machine are not known yet. The list then
+/// has the kinds of device that a document may name.
 std::vector<DeviceChoice> deviceChoices(const std::vector<compute::Device>* known,
                                         const std::string& current);
 
-/// "cpu: AMD EPYC, AVX2, 31.2 GiB", or why the device cannot be used.
+/// "cpu: AMD EPYC, AVX2, 31.2 GiB", or the reason why the device cannot be used.
 QString deviceText(const compute::Device& device);
 
 /// Makes the named device the document's device, in one undo step.

@@ -21,7 +21,8 @@
 namespace spanscope::ui {
 namespace {
 
-/// Plans what can be planned ahead; says in `prediction` why not. The plan is the run's, but for the trees.
+/// Plans the query without running it. Without a plan, `prediction` has the reason. The plan is that of the
+/// run, except that it also records the trees.
 void planAhead(const PredictionRequest& request, DocumentPrediction& prediction) {
   workbench::PipelineInput input{.source = request.query,
                                  .parameters = request.parameters,
@@ -52,7 +53,7 @@ void planAhead(const PredictionRequest& request, DocumentPrediction& prediction)
   }
 }
 
-/// A prompt that is too long has a length all the same, and texts in it.
+/// Lays out the prompts that are too long, so that their lengths and texts are known.
 void layOutUnfit(const run::RunOptions& options, const workbench::ModelBundle& model,
                  const std::stop_token& stop, DocumentPrediction& prediction) {
   layout::MessageRenderer renderer(*model.tokenizer, *model.chat);
@@ -89,7 +90,7 @@ std::optional<DocumentPrediction> DocumentPredictor::predict(const PredictionReq
     const run::RunOptions options = workbench::runOptionsOf(request.settings);
     const workbench::ModelBundle& model = openModel(request.settings, loaded, prediction);
     const run::SessionConfig config = workbench::sessionConfigOf(request.settings);
-    // An empty cache has nothing on the disk either.
+    // An empty cache has no blocks on the disk either.
     run::SessionConfig withoutDisk = config;
     withoutDisk.store.diskBytes = 0;
     const auto predictAgain = [&](const run::SessionConfig& changed) {
@@ -140,7 +141,7 @@ const workbench::ModelBundle& DocumentPredictor::describe(const document::RunSet
            (chat == nullptr ? !model.chatIsChosen : model.chat == chat);
   };
   if (loaded != nullptr && isIt(*loaded)) return *loaded;
-  // Its weights are not needed, and reading them would take the place of the model that is loaded.
+  // Only the description is read. Loading the weights would replace the loaded model.
   if (!m_described || !isIt(*m_described)) {
     m_described.reset();
     m_described = workbench::describeModel(checkpoint, chat, settings.context);

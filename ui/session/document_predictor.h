@@ -25,11 +25,11 @@
 
 namespace spanscope::ui {
 
-// A prediction says what the next run of a document would find in the cache, before it runs. It follows from
-// the document and the cache as they are now, and is replaced when one of them changes. So it is no event of
-// a trace.
+// A prediction shows, before the next run of a document, what the run would reuse from the cache. It follows
+// from the current document and the current cache. A change of either one replaces it, so it is not an event
+// of a trace.
 
-/// Why there is no prediction.
+/// The reason why there is no prediction.
 enum class PredictionGap : std::uint8_t {
   None,       ///< there is a prediction
   Asks,       ///< the query asks the user a question when it runs
@@ -42,34 +42,35 @@ struct DocumentPrediction {
   std::uint64_t id = 0;
   PredictionGap gap = PredictionGap::Problem;
   std::string problem;
-  std::string queryJson;  ///< canonical, as a run would report it; empty if the query is not complete
+  std::string queryJson;  ///< canonical, as a run would report it; empty if the query is incomplete
   std::string policy;
   std::string layout;
-  document::NodePaths paths;  ///< the document's node for each place of the query
-  /// With the trees before and after every pass; also present if it has no generate step.
+  document::NodePaths paths;  ///< the document's node for each place of the query.
+  /// Has the trees before and after every pass of the planner. Also present if the query has no generate
+  /// node.
   std::optional<plan::Plan> plan;
-  /// Against the present cache. If a run would start a new session, against the cache with which that session
-  /// would start.
+  /// With the present cache. If a run would start a new session, with the cache at the start of that session.
   run::Prediction present;
-  run::Prediction empty;  ///< against an empty cache, with nothing in any tier
+  run::Prediction empty;  ///< with an empty cache and empty tiers.
   /// A run would start a new session, because nothing has run yet or the settings differ.
   bool startsEmpty = false;
   std::int32_t blockSize = 0;  ///< tokens
-  /// Every layout at several block sizes, each against an empty cache. Only present if it was asked for.
+  /// Every layout at several block sizes, each with an empty cache. Only present on request.
   std::optional<experiment::LayoutComparison> layouts;
   std::string model;                ///< RunSettings::model
-  std::optional<Error> modelError;  ///< why that model cannot be opened; nothing: it can
-  run::PlanFit fit;                 ///< whether the run fits, whatever the cache holds
-  /// If it does not fit: the prompts that hold no answer, of steps that are not predicted.
+  std::optional<Error> modelError;  ///< the reason why that model cannot be opened; nothing: it can
+  run::PlanFit fit;                 ///< whether the run fits, independent of the content of the cache.
+  /// If the run does not fit: the prompts of steps without a prediction. Only steps that need no answer are
+  /// included.
   std::vector<std::pair<StepIndex, layout::SpanTable>> unfit;
 
   bool isKnown() const { return gap == PredictionGap::None; }
 };
 
-/// What is predicted of the next run of a document.
+/// The predictions for the next run of a document.
 struct PredictionState {
-  std::shared_ptr<const DocumentPrediction> newest{};  ///< null: not known yet, or a recorded run is shown
-  /// The last known prediction before it, to compare with; may be null.
+  std::shared_ptr<const DocumentPrediction> newest{};  ///< null: not known yet, or a recorded run is shown.
+  /// The last known prediction before `newest`, for a comparison; may be null.
   std::shared_ptr<const DocumentPrediction> before{};
   bool isPending = false;  ///< `newest` is out of date, and a new one is being made
   bool operator==(const PredictionState&) const = default;
@@ -78,7 +79,7 @@ struct PredictionState {
 /// Everything that a prediction needs, as values.
 struct PredictionRequest {
   std::uint64_t id = 0;  ///< the prediction has the same id
-  query::Node query;     ///< as it is run: without muted branches, with frozen answers in place
+  query::Node query;     ///< as it runs: without muted branches, with the texts of frozen answers
   document::NodePaths paths;
   std::map<std::string, std::string> parameters;  ///< values by name
   std::vector<query::ParameterDeclaration> declarations{};
@@ -87,25 +88,25 @@ struct PredictionRequest {
   std::shared_ptr<query::Surroundings> surroundings;  ///< reads files, on another thread; never null
 };
 
-/// Makes predictions. It is used on the thread that owns the session.
+/// Makes predictions, on the thread that owns the session.
 class DocumentPredictor {
  public:
-  /// `session` is the session that a run would continue; nullptr if a run would start a new one. `loaded`
-  /// saves reading the model's description again; it may be null. What is wrong with the query or the model
-  /// is not thrown: the prediction holds it. Returns nothing if it was stopped.
+  /// `session` is the session that a run would continue; nullptr if a run would start a new one. `loaded` is
+  /// the loaded model, or null. It avoids reading the model's description. Faults of the query or the model
+  /// are not thrown; they are in the prediction. Returns nothing after a stop.
   std::optional<DocumentPrediction> predict(const PredictionRequest& request, const run::Session* session,
                                             const workbench::ModelBundle* loaded,
                                             const std::stop_token& stop);
 
  private:
-  /// As describe(). If the model cannot be opened, the prediction also says why.
+  /// Like describe(). If the model cannot be opened, the prediction also gets the reason.
   const workbench::ModelBundle& openModel(const document::RunSettings& settings,
                                           const workbench::ModelBundle* loaded,
                                           DocumentPrediction& prediction);
   const workbench::ModelBundle& describe(const document::RunSettings& settings,
                                          const workbench::ModelBundle* loaded);
 
-  std::optional<workbench::ModelBundle> m_described;  ///< of a model that is not loaded
+  std::optional<workbench::ModelBundle> m_described;  ///< the description of a model that is not loaded
 };
 
 }  // namespace spanscope::ui

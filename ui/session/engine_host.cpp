@@ -41,7 +41,8 @@ struct EngineHost::Job {
   QString activity;
 };
 
-/// Lives on both sides: the window submits works to the service, whose thread does them and posts back.
+/// Connects two threads: the window submits jobs to the service. The thread of the service does the jobs and
+/// posts their events to the window.
 class EngineHost::Worker final : private workbench::JobContextWatcher {
  public:
   Worker(EngineHost& host, compute::Backends backends)
@@ -62,13 +63,13 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
                            }});
   }
 
-  /// Ends the thread of a job that has one.
+  /// Ends the job's own thread, if it has one.
   void end(std::uint64_t job) { m_remote.erase(job); }
 
-  /// Of a job whose work knows its end itself.
+  /// Submits a job that detects its own end.
   JobHandle submitWithin(std::shared_ptr<workbench::Job> work) { return m_service.submit(std::move(work)); }
 
-  /// Has the engine's thread do something for the host itself.
+  /// Runs a function of the host on the engine's thread.
   void submit(FunctionJob::Function function, Passing passing = Passing::Passes,
               workbench::JobChanged changed = {}) {
     m_service.submit(std::make_shared<FunctionJob>(std::move(function), passing),
@@ -89,7 +90,7 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
     m_sessionListener = std::move(listener);
   }
 
-  /// Carries something out on the window's thread; not at all if the window has gone by then.
+  /// Calls a function on the window's thread. Does nothing if the window no longer exists by then.
   template <class Function>
   void report(Function function) {
     QMetaObject::invokeMethod(&m_host, std::move(function), Qt::QueuedConnection);
@@ -140,14 +141,14 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
   }
 
   EngineHost& m_host;
-  workbench::ProgressPause m_pause;  ///< of the service's thread
+  workbench::ProgressPause m_pause;  ///< used by the service's thread alone
   compute::Backends m_backends;
   std::mutex m_sessionMutex;
   std::function<void(const std::shared_ptr<trace::Recorder>&)> m_sessionListener;
   std::shared_ptr<trace::Recorder> m_session;  ///< the newest
   workbench::JobContextWatcher m_unwatched;
-  workbench::JobService m_service;  ///< ends before what stands above: its thread uses it
-  /// Of jobs that servers do; they end first: they submit to the service.
+  workbench::JobService m_service;  ///< ends before the members above, which its thread uses
+  /// The services of jobs on servers. They end before m_service, because they submit jobs to it.
   std::map<std::uint64_t, std::unique_ptr<workbench::JobService>> m_remote;
 };
 
@@ -255,11 +256,11 @@ void EngineHost::changeJob(std::uint64_t id, JobState state, const QString& prob
   if (found == m_jobs.end()) return;
   Job& job = **found;
   job.state = state;
-  // What the engine says of works for people is marked for translation in this context.
+  // The engine marks its texts about jobs for translation in this context.
   const QString text =
       problem.isEmpty() ? problem : QCoreApplication::translate("Jobs", problem.toUtf8().constData());
   if (!workbench::hasEnded(state)) {
-    // A model that was loaded beside the work is there.
+    // The model that was loaded besides the job is now in memory.
     if (!m_isLoading) m_loading.clear();
     if (job.asked.activity) job.activity = job.asked.activity();
     Q_EMIT stateChanged();
@@ -316,7 +317,7 @@ void EngineHost::findDevices() {
 
 void EngineHost::readTokenizer(const std::string& directory) {
   m_worker->submit([this, directory](JobContext&, const std::stop_token&) {
-    // Where it fails, a run says what is wrong with the checkpoint.
+    // If reading fails, a run reports the error of the checkpoint.
     const std::shared_ptr<const text::Tokenizer> tokenizer = text::loadTokenizer(directory);
     m_worker->report([this, directory, tokenizer] { Q_EMIT tokenizerRead(directory, tokenizer); });
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The embedded engine as the window has it: works are submitted and followed by their tab, and the events of
-// the session that is open are handed over. The engine, on a thread of its own, never waits for the window,
-// nor the window for the engine. What kinds of work there are is not known here.
+// The embedded engine, as the window uses it. A tab submits jobs and follows them, and the window gets the
+// events of the open session. The engine has its own thread; engine and window never wait for each other.
+// This file does not know the kinds of jobs.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -34,116 +34,118 @@ enum class EngineState {
   Running,
 };
 
-/// A work, and how the window follows it.
+/// A job, and how the window follows it.
 struct EngineJob {
   std::shared_ptr<workbench::Job> work;
-  /// The tab that asks for it; a tab has one job at a time, and one that measures beside it. kProgram: it
+  /// The tab of the job. A tab can have one job that measures and one that does not. kProgram: the job
   /// belongs to no tab.
   std::uint32_t tab = kProgram;
-  /// What the work does now, in words for people. Asked whenever it is further; may be empty.
+  /// Describes what the job does now, for the user. Called after each progress; may be empty.
   std::function<QString()> activity{};
-  /// Called when the work begins, whenever it is further, and when it has ended; `problem` says why it
-  /// failed, in words for people, and is empty otherwise: who stops it knows why there is no result. May be
-  /// empty.
+  /// Called at the start of the job, after each progress and at the end; may be empty. `problem` is the
+  /// reason of a failure, for the user, and is empty otherwise.
   std::function<void(workbench::JobState state, const QString& problem)> changed{};
-  /// It measures in pieces, and runs pass between two of them: an experiment, which is the program's, or a
-  /// measurement of a tab.
+  /// Whether the job measures in steps. Runs can pass between two steps. Such a job is an experiment of the
+  /// program or a measurement of a tab.
   bool measures = false;
-  /// It is nothing that a person waits for: it is stopped when any other job is submitted.
+  /// Whether the user does not wait for the job. A job that does not give way stops it, unless servers do
+  /// that other job.
   bool givesWay = false;
-  /// Of jobs that give way, a new one takes the place of those with the same number.
+  /// If the job gives way: it stops the earlier ones with the same number.
   std::uint32_t aside = 0;
-  /// Servers do it: it is done on a thread of its own, beside all others, and waits for none.
+  /// Whether servers do the job. It then has its own thread and waits for no other job.
   bool isRemote = false;
-  /// Who asks for it shows why it failed, and nobody else need be told.
+  /// Whether the tab shows the reason of a failure. EngineHost::jobEnded() then reports no problem.
   bool showsProblem = false;
 
   static constexpr std::uint32_t kProgram = 0;
 };
 
-/// Everything is called on the window's thread, and so is what it calls.
+/// Call all functions on the window's thread, unless a comment says otherwise. Callbacks run on the same
+/// thread.
 class EngineHost : public QObject {
   Q_OBJECT
  public:
-  /// `backends`: those that models are loaded on.
+  /// Models are loaded on `backends`.
   explicit EngineHost(compute::Backends backends, QObject* parent = nullptr);
-  ~EngineHost() override;  ///< stops all works
+  ~EngineHost() override;  ///< stops all jobs
 
-  /// Has a work done, beside others where they are runs in the same session, else when its turn comes. False,
-  /// and it is not: its tab has such a job that has not ended.
+  /// Queues a job. Runs of one session execute concurrently; other jobs wait for their turn. Returns false if
+  /// the tab already has a job of this kind (measuring or not). A job that gives way is always accepted.
   bool submit(EngineJob job);
-  /// Has works done by the engine that belong to jobs: what a step of theirs needs. Works on any thread, as
-  /// long as such a job goes on.
+  /// Returns a function that submits jobs for the steps of another job. Any thread may call it while that job
+  /// is in progress.
   JobSubmitter submitter();
-  /// The service that does the engine's works, for clients of their own, such as a server; they must let go
-  /// of it before the host ends. Any thread may use it.
+  /// The service that does the engine's jobs, for other clients such as a server. Clients must release it
+  /// before the host is destroyed. Any thread may use it.
   workbench::JobService& service();
-  /// Has `listener` called on the engine's thread for the recorder of every session that opens, before its
-  /// first event; an empty one listens no more, and is not being called when this returns.
+  /// Sets a function that gets the recorder of every new session, before the first event of the session. It
+  /// is called on the engine's thread. An empty function removes it. After the return, the previous function
+  /// is not running.
   void setSessionListener(std::function<void(const std::shared_ptr<trace::Recorder>& recorder)> listener);
-  /// Ends the job of a tab that does not measure, if it has one: at once where it waits.
+  /// Stops the tab's job that does not measure, if there is one. A waiting job ends at once.
   void stop(std::uint32_t tab);
-  /// The same of the job that measures.
+  /// Stops the tab's job that measures, in the same way.
   void stopMeasuring(std::uint32_t tab);
   void stopAll();
 
-  /// Whether a job of the tab that does not measure has not ended, a model that is loaded for it included.
+  /// Whether the tab has a job that does not measure and has not ended. Loading its model is part of the job.
   bool isBusy(std::uint32_t tab) const;
-  /// The same of a job that measures.
+  /// Whether the tab has a job that measures and has not ended.
   bool isMeasuring(std::uint32_t tab) const;
-  /// Whether any job that a person asked for has not ended.
+  /// Whether there is a job that has not ended and does not give way.
   bool isBusy() const;
-  /// What the job of a tab is busy with: that it waits, what is loaded for it, or what it says itself; where
-  /// the tab has none, the same of its job that measures, or else of the program's. Empty: there is nothing
-  /// to say.
+  /// Describes the job of a tab: that the job waits, the loading of its model, or its own activity. Without
+  /// such a job, it describes the tab's measuring job, or else the program's. Empty: there is nothing to
+  /// show.
   QString activity(std::uint32_t tab) const;
 
-  /// What the engine's thread does, for people to see.
+  /// The state of the engine's thread, for the user.
   EngineState state() const { return m_state; }
-  const LoadedModel& model() const { return m_model; }  ///< no name: none is loaded
-  /// Of all kinds, those that cannot be used included; null: they were not found yet.
+  const LoadedModel& model() const { return m_model; }  ///< without a name if no model is loaded.
+  /// Devices of all kinds, including unusable ones; null: they are not known yet.
   const std::shared_ptr<const std::vector<compute::Device>>& devices() const { return m_devices; }
 
-  /// Loads a model ahead of the first run, so that tokens can be counted.
+  /// Loads a model before the first run, so that tokens can be counted.
   void prepare(const workbench::RunSettings& settings);
-  /// Looks which devices there are; devicesFound() answers. A card takes a while to open.
+  /// Finds the devices; devicesFound() follows. Opening a GPU takes a while.
   void findDevices();
-  /// Reads the tokenizer of a checkpoint that need not be loaded; tokenizerRead() answers, unless there is
-  /// none.
+  /// Reads the tokenizer of a checkpoint, which does not have to be loaded. If this succeeds, tokenizerRead()
+  /// follows.
   void readTokenizer(const std::string& directory);
   void clearCache();
-  /// In sessions that begin from now on, the numbers of runs and requests go on from these.
+  /// Sets the last numbers of runs and requests. Sessions that begin later continue after these numbers.
   void countFrom(RunId lastRun, RequestId lastRequest);
-  /// Keeps what is indexed for retrieval in a file from the next work on; empty: in memory.
+  /// Keeps the index for retrieval in a file, from the next job on; empty: in memory.
   void setIndexFile(const QString& path);
 
-  /// Appends the events that have waited to `into`. To be called 30 to 60 times a second.
+  /// Appends the waiting events to `into`. Call it 30 to 60 times a second.
   void drain(std::vector<trace::Event>& into);
 
-  /// Records events into a file from here on, or from the first run on. Side files of the recording are
-  /// written in `sideDirectory`. Returns what was wrong, or an empty text.
+  /// Records events into a file from now on, or from the start of the first session. Side files of the
+  /// recording are written in `sideDirectory`. Returns the problem, or an empty text.
   QString startRecording(const QString& path, const QString& sideDirectory);
   QString finishRecording();
   SessionRecording& recording() { return m_recording; }
 
  Q_SIGNALS:
-  /// Another session is about to begin: what waits of the one before can still be drained.
+  /// Another session is about to begin. The waiting events of the previous session can still be drained.
   void sessionEnds();
-  /// A new session begins: events drained from now on are those of a new trace.
+  /// A new session begins. Events drained from now on belong to a new trace.
   void sessionStarted();
   void stateChanged();
   void recordingChanged();  ///< whether something is recorded
-  void recordingFailed();   ///< a file cannot be written any more; finishRecording() says why
+  void recordingFailed();   ///< a file cannot be written any more; finishRecording() returns the reason
   void modelChanged();
   void devicesFound();
   void tokenizerRead(const std::string& directory,
                      const std::shared_ptr<const spanscope::text::Tokenizer>& tokenizer);
-  /// A job that a person asked for has ended; all of its events can be drained. `problem`: as in EngineJob,
-  /// but empty where the job shows it.
+  /// A job that does not give way has ended, and all of its events can be drained. `problem` is as in
+  /// EngineJob::changed, but empty if EngineJob::showsProblem is set.
   void jobEnded(const QString& problem, std::uint32_t tab);
-  /// A model could not be loaded ahead.
+  /// A model could not be loaded before the first run.
   void preparingFailed(const QString& problem);
-  /// The cache will have been emptied before anything that is submitted from now on.
+  /// The cache is emptied before any job that is submitted from now on.
   void cacheCleared();
 
  private:
@@ -156,17 +158,17 @@ class EngineHost : public QObject {
   void showLoading(bool isLoading, const QString& text);
   void showState();
 
-  std::list<std::unique_ptr<Job>> m_jobs;  ///< that have not ended, in the order in which they came
+  std::list<std::unique_ptr<Job>> m_jobs;  ///< jobs that have not ended, in the order of submission
   std::uint64_t m_lastJob = 0;
   std::shared_ptr<trace::Recorder> m_recorder;  ///< of the session whose events are drained
   EngineState m_state = EngineState::Idle;
   LoadedModel m_model;
   std::shared_ptr<const std::vector<compute::Device>> m_devices;
   bool m_isLoading = false;
-  QString m_loading;  ///< how far the model is that is being loaded
+  QString m_loading;  ///< progress of the loading model
   SessionRecording m_recording;
   QTimer m_flushRecording;           ///< runs while something is recorded
-  std::unique_ptr<Worker> m_worker;  ///< ends first: its thread posts to the rest
+  std::unique_ptr<Worker> m_worker;  ///< ends first, because its thread posts to the other members
 };
 
 }  // namespace spanscope::ui

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tells the texts of the examples from texts of a person's own.
+// Distinguishes texts of the bundled examples from the user's texts.
 #pragma once
 
 #include <string>
 
 namespace spanscope::ui {
 
-/// Whether the query, as JSON, has one of the documents of the examples in resources/queries: a user message
-/// below a plus, or what an augment searches. A query without documents is compared by its user messages.
-/// Also true if the query or the examples cannot be read, because then nothing can be said.
+/// Returns whether a query (as JSON) has a document of the examples in resources/queries. A document is a
+/// user message below a plus, or a text that an augment searches. If the query has no documents, its user
+/// messages are compared. Also returns true if the query or the examples cannot be read, because nothing is
+/// known then.
 bool hasExampleText(const std::string& queryJson);
 
 }  // namespace spanscope::ui

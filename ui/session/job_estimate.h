@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long a job would take that has not started yet, and how long the rest of one takes.
+// Texts about durations: of a job that has not started yet, and of the rest of a running job.
 #pragma once
 
 #include "engine/experiment/token_amount.h"
@@ -14,25 +14,25 @@ namespace spanscope::ui {
 
 struct ViewInput;
 
-/// The estimate of a job that a view asked for, because the engine has to count.
+/// The estimate that a view requested for a job whose tokens the engine has to count.
 struct AskedEstimate {
   enum class State : std::uint8_t {
-    Waits,      ///< for other jobs of the engine
+    Waits,      ///< the estimate waits for other jobs of the engine
     NotLoaded,  ///< the model is not loaded, so that tokens cannot be counted
     Counted,
-    Unknown,  ///< it cannot be counted
+    Unknown,  ///< the tokens cannot be counted
   };
   jobs::JobCall call;
   State state = State::Waits;
-  /// Nothing: the pace of the model is not known.
+  /// Nothing: the speed of the model is not known.
   std::optional<experiment::SecondsRange> seconds{};
 };
 
 /// "about 40 s", "20 s to 1 min"
 QString shownDuration(const experiment::SecondsRange& seconds);
-/// A sentence; empty if nothing is known yet.
+/// The estimate as a sentence; empty if it is not known yet.
 QString estimateText(const AskedEstimate& estimate);
-/// The same of a job that can be estimated without the engine.
+/// The estimate of a job that can be estimated without the engine, as a sentence.
 QString estimateText(const ViewInput& input, const jobs::JobCall& call);
 
 /// "about 40 s left: Benchmark: turn 2 of 7"; `doing` alone if the rest is not known.

@@ -10,11 +10,13 @@
 
 namespace spanscope::ui {
 
-/// The result of a job, a Result of its kind. Null: it has none, or what a file has of it cannot be shown.
+/// Returns the result of a job, a Result of its kind. Null: there is no result, or the result in a file
+/// cannot be shown.
 std::shared_ptr<const void> readResult(const TraceStore& trace, const trace::JobEnded& job);
 
-/// Returns the result of the newest job of a kind of engine/jobs with these arguments among the first `count`
-/// events. Null: the job did not finish, or there is none, or its result in a file cannot be shown.
+/// Returns the result of the newest job of a kind with these arguments, among the first `count` events.
+/// `Kind` is a kind of engine/jobs. Null: there is no such job, it did not finish, or its result in a file
+/// cannot be shown.
 template <class Kind>
 std::shared_ptr<const typename Kind::Result> jobResult(const TraceStore& trace, std::size_t count,
                                                        const typename Kind::Arguments& arguments) {
@@ -24,7 +26,7 @@ std::shared_ptr<const typename Kind::Result> jobResult(const TraceStore& trace, 
   return std::static_pointer_cast<const Result>(readResult(trace, *job));
 }
 
-/// The same among the results that the input shows.
+/// Does the same among the results that the input shows.
 template <class Kind>
 std::shared_ptr<const typename Kind::Result> jobResult(const ViewInput& input,
                                                        const typename Kind::Arguments& arguments) {

@@ -8,7 +8,7 @@
 
 namespace spanscope::ui {
 
-/// Has a work done by the service of the embedded engine; called on any thread.
+/// Submits a job to the service of the embedded engine. Can be called on any thread.
 using JobSubmitter = std::function<workbench::JobHandle(std::shared_ptr<workbench::Job>)>;
 
 }  // namespace spanscope::ui

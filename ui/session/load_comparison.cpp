@@ -15,7 +15,7 @@ namespace {
 
 using Member = double LoadTiming::*;
 
-/// The lines of the experiment, and the names under which they are kept.
+/// The names of the experiment's lines, which are also the keys in the settings.
 constexpr std::array kCases = {std::pair<const char*, Member>{"computed", &LoadTiming::computed},
                                std::pair<const char*, Member>{"host", &LoadTiming::host},
                                std::pair<const char*, Member>{"disk", &LoadTiming::disk},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long it takes on this machine to load kept blocks, compared with computing them. The experiment "load"
-// measures this. The result is remembered by model, so that it can be shown beside the tiers of the span
-// store.
+// Times on this machine to load stored blocks or to compute them. The experiment "load" measures these times.
+// The settings keep the result of each model. Views show the result beside the tiers of the span store.
 #pragma once
 
 #include "engine/experiment/experiment.h"
@@ -18,7 +17,7 @@
 
 namespace spanscope::ui {
 
-/// Median times, in milliseconds, until the logits after a document are there.
+/// Median times in milliseconds until the logits after a document are available.
 struct LoadTiming {
   std::int32_t tokens = 0;
   double computed = 0;
@@ -43,7 +42,7 @@ struct LoadComparisons {
   std::map<std::string, LoadComparison> byModel;
 };
 
-/// Returns nothing if the result belongs to another experiment, or if no length has all of its figures.
+/// Returns nothing if the result belongs to another experiment, or if no length has all four times.
 std::optional<LoadComparison> loadComparisonOf(const experiment::ExperimentResult& result,
                                                const QDateTime& measured);
 

@@ -15,7 +15,7 @@ struct ModelBundle;
 
 namespace spanscope::ui {
 
-/// What the window knows of the loaded model.
+/// The facts about the loaded model that the window uses.
 struct LoadedModel {
   QString name;
   std::string directory;
@@ -26,12 +26,12 @@ struct LoadedModel {
   std::int32_t layers = 0;
   std::int64_t contextLength = 0;  ///< tokens
   bool blockAttention = false;     ///< the model was trained for block attention
-  std::string fittingAdapter;  ///< directory of one that makes it so and comes with the program; empty: none
-  QString madeFor;             ///< model::ModelConfig::madeFor
+  std::string fittingAdapter;      ///< directory of a bundled adapter that adds block attention; empty: none
+  QString madeFor;                 ///< model::ModelConfig::madeFor
   std::shared_ptr<const text::Tokenizer> tokenizer;
 };
 
-/// The returned tokenizer keeps the bundle alive.
+/// Describes a bundle. The returned tokenizer keeps the bundle alive.
 LoadedModel loadedModelOf(const std::shared_ptr<workbench::ModelBundle>& bundle);
 
 }  // namespace spanscope::ui

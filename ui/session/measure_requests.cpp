@@ -24,7 +24,7 @@ const QLatin1String kSource("source");
 const QLatin1String kOwn("own");
 const QLatin1String kExpected("expected");
 
-/// Paths may hold what parts fields from each other.
+/// Escapes the separator of fields, which paths may contain.
 QString guarded(QString value) {
   return value.replace(QLatin1Char('%'), QStringLiteral("%25"))
       .replace(QLatin1Char(';'), QStringLiteral("%3B"));

@@ -50,7 +50,7 @@ MeasuredJobs measuredJobs(const AskedJobs& asked, const TraceStore& trace) {
   for (const auto& [kind, each] : asked) {
     const trace::JobEnded* ended =
         each.job.isRunning() ? nullptr : trace.lastJob(kind, each.call.arguments, trace.size());
-    // A job that was stopped before it began is in no trace.
+    // No trace has a job that was stopped before it began.
     jobs[kind] = ended == nullptr ? each.job : measuredBy(trace, *ended);
   }
   return jobs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Jobs that measure in sessions of their own (engine/jobs/measuring_job.h), as views see them.
+// Jobs that measure in their own sessions (engine/jobs/measuring_job.h), for views.
 #pragma once
 
 #include "engine/jobs/job_call.h"
@@ -19,15 +19,15 @@ class TraceStore;
 /// The newest job of a kind.
 struct MeasuredJob {
   workbench::JobState state = workbench::JobState::Waiting;
-  QString problem{};                     ///< why it failed; empty: it did not
-  std::optional<double> secondsLeft{};   ///< nothing: not known, or it has ended
-  std::shared_ptr<const void> result{};  ///< the kind's Result so far; null: it cannot be shown
+  QString problem{};                     ///< why the job failed; empty: it did not fail
+  std::optional<double> secondsLeft{};   ///< nothing: not known, or the job has ended
+  std::shared_ptr<const void> result{};  ///< the Result type of the kind, so far; null: nothing to show
   bool operator==(const MeasuredJob&) const = default;
 
   bool isRunning() const { return !workbench::hasEnded(state); }
 };
 
-/// By kind.
+/// The newest job of each kind.
 using MeasuredJobs = std::map<std::string, MeasuredJob>;
 
 /// The newest job of a kind that a tab or the program asked for.
@@ -37,15 +37,15 @@ struct AskedJob {
 };
 using AskedJobs = std::map<std::string, AskedJob>;
 
-/// Jobs that were asked for, as views show them. The result of a job that has ended is read from the trace.
+/// The requested jobs, for views. If a job has ended, its result comes from the trace.
 MeasuredJobs measuredJobs(const AskedJobs& asked, const TraceStore& trace);
-/// The newest of each kind in a trace.
+/// The newest ended job of each kind in a trace.
 MeasuredJobs measuredJobs(const TraceStore& trace);
 
-/// nullptr: there is no job of this kind that can be shown.
+/// Returns nullptr if there is no job of this kind.
 const MeasuredJob* findMeasured(const MeasuredJobs& jobs, const char* kind);
 
-/// The Result of the newest job of a kind; null: there is none that can be shown.
+/// The Result of the newest job of a kind; null if there is nothing to show.
 template <class Kind>
 std::shared_ptr<const typename Kind::Result> measured(const MeasuredJobs& jobs) {
   const MeasuredJob* job = findMeasured(jobs, Kind::kId);

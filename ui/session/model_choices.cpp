@@ -157,21 +157,21 @@ void ModelSearch::search(const std::vector<std::string>& recent, const workbench
   try {
     folders.bundled = workbench::bundledModelDirectory().parent_path();
   } catch (const Failure&) {
-    // The other folders are there all the same.
+    // The search still uses the other folders.
   }
   m_thread.post([this, folders = std::move(folders), settings, backends = m_backends, finder = m_finder,
                  stop = m_stop.get_token()] {
     std::optional<compute::ChosenDevice> device;
     std::optional<run::SessionConfig> pool;
     try {
-      // What is kept beside the pool takes no memory of the device.
+      // CPU offload and disk cache take no memory of the device.
       workbench::RunSettings plain = settings;
       plain.cacheHostMebibytes = 0;
       plain.cacheDiskMebibytes = 0;
       pool = workbench::sessionConfigOf(plain);
       device = backends.choose(settings.device);
     } catch (const Failure&) {
-      // Then no memory is told.
+      // Without a pool or a device, the memory is not shown.
     }
     auto models = std::make_shared<const Models>(
         finder->find(folders, pool ? &*pool : nullptr, device ? &device->kind : nullptr, stop));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The models on which a document can be run. Every list of models offers these.
+// The models that can run a document. Every list of models offers these.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -21,9 +21,9 @@ namespace spanscope::ui {
 
 enum class ModelOrigin {
   Loaded,   ///< in memory
-  Chosen,   ///< the document names it, and no other list holds it
+  Chosen,   ///< the document names it, and no other list contains it
   Recent,   ///< a document ran on it before
-  Bundled,  ///< comes with the program
+  Bundled,  ///< included in the program
 };
 
 struct ModelChoice {
@@ -36,39 +36,40 @@ struct ModelChoice {
 };
 
 /// Lists each model once, ordered by origin. `current` is RunSettings::model of the document. Recent models
-/// whose folder is gone are left out.
+/// whose folder was deleted are left out.
 std::vector<ModelChoice> modelChoices(const ModelsKnown& known, const std::string& current);
 QString originText(ModelOrigin origin);
 
-/// Makes the model the document's model, in one undo step. If the model changes, it clears
-/// what was chosen for the old one: RunSettings::standsFor, adapter and chat template. It runs here then. If
-/// the document has the usual policy of the old model, it gets that of the new one.
+/// Makes the model the document's model, in one undo step. The embedded engine then answers the document. A
+/// change of the model clears RunSettings::standsFor, the adapter and the chat template. If the policy is the
+/// usual one of the old model, it becomes the usual one of the new model.
 void chooseModel(DocumentModel& model, const QString& value);
 
-/// Has a server of this name answer the document, in one undo step; empty: the embedded engine does.
+/// Makes a server answer the document, in one undo step. Empty: the embedded engine answers it.
 void chooseServer(DocumentModel& model, const std::string& name);
 
-/// Makes the adapter the one of the document, in one undo step; empty: none. The policy changes as in
+/// Makes the adapter the document's adapter, in one undo step; empty: none. The policy changes as in
 /// chooseModel().
 void chooseAdapter(DocumentModel& model, const std::string& directory);
 
-/// Looks on a thread of its own for the models on this machine. Everything is called on the window's thread.
+/// Finds the models on this machine, on a separate thread. Call all functions on the window's thread.
 class ModelSearch : public QObject {
   Q_OBJECT
  public:
   using Models = std::vector<workbench::FoundModel>;
 
-  /// `backends`: of their devices memory is told.
+  /// The memory that a model needs is computed for a device of `backends`.
   explicit ModelSearch(compute::Backends backends, QObject* parent = nullptr);
   ~ModelSearch() override;
 
-  /// Where tools keep models; without it, the environment of this process says so.
+  /// Sets the reader of variables that name the model folders of tools. By default it reads the environment
+  /// of this process.
   void setEnvironment(workbench::VariableReader environment) { m_environment = std::move(environment); }
-  /// Looks once more, unless it is looking; found() answers. `recent`: models used before. `settings`: pool
-  /// and device of which memory is told.
+  /// Starts a search, unless one is in progress; found() follows. `recent` are models that were used before.
+  /// The memory that a model needs is computed for the pool and device of `settings`.
   void search(const std::vector<std::string>& recent, const workbench::RunSettings& settings);
   bool isSearching() const { return m_isSearching; }
-  /// What was found last; null: it has not looked yet.
+  /// The models of the last search; null: no search has ended.
   const std::shared_ptr<const Models>& models() const { return m_models; }
 
  Q_SIGNALS:
@@ -84,7 +85,7 @@ class ModelSearch : public QObject {
   TaskThread m_thread;  ///< ends first
 };
 
-/// "134.5 M · Q4_1 · context 8192 · 1.2 GiB · no known template". Memory is that with the pool.
+/// "134.5 M · Q4_1 · context 8192 · 1.2 GiB · no known template". The memory includes the pool.
 QString modelFacts(const workbench::FoundModel& model);
 
 }  // namespace spanscope::ui

@@ -9,8 +9,8 @@
 namespace spanscope::ui {
 namespace {
 
-// What moves in a view takes long enough to be followed by eye; what moves nothing passes quickly.
-constexpr int kFound = 1000;  // milliseconds, as the others
+// Events that move something in a view last long enough to be followed by eye. Other events pass quickly.
+constexpr int kFound = 1000;  // milliseconds, like the following values
 constexpr int kLookedUp = 200;
 constexpr int kAllocated = 400;
 constexpr int kLost = 700;
@@ -38,7 +38,7 @@ int durationOf(const trace::BlockLookedUp&) {
   return kLookedUp;
 }
 
-/// What was found is used from here on.
+/// From this event on, the request uses the cached block.
 int durationOf(const trace::BlockShared&) {
   return kFound;
 }

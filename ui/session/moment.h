@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A moment between two events: views that show motion are a function of it, beside their input. Who plays a
-// trace tells the moments; views have no clocks.
+// A moment between two events of a trace. Views that show motion draw a moment of their input. The player of
+// a trace sets the moment, because views have no clocks.
 #pragma once
 
 #include "ui/session/trace_store.h"
@@ -9,29 +9,29 @@
 
 namespace spanscope::ui {
 
-/// The events [first, last) are underway, all at once.
+/// The events [first, last) are in progress, all at once.
 struct Moment {
   std::size_t first = 0;
-  std::size_t last = 0;  ///< the position of the input that this is a moment of
-  double done = 1;       ///< how far they have got: 0 they begin … 1 they have happened
+  std::size_t last = 0;  ///< the position of the input to which the moment belongs
+  double done = 1;       ///< progress of the events: 0 they begin … 1 they have happened
   bool operator==(const Moment&) const = default;
 
-  /// Whether something is underway in what a view shows at this position. If not, it shows the state at rest.
+  /// Whether a view at this position shows something in progress. If not, it shows the state at rest.
   bool isUnderwayAt(std::size_t position) const { return done < 1 && first < last && last == position; }
 };
 
-/// Neighbouring events that a person sees happen as one: the lookups of one segment with the same outcome,
-/// its found blocks, the allocations of a request, a pass.
+/// Consecutive events that the user sees as one. Examples: lookups of one segment with the same outcome, its
+/// cache hits, the allocations of a request, a forward pass.
 struct Beat {
   std::size_t first = 0;
   std::size_t last = 0;  ///< one past its last event
-  int milliseconds = 0;  ///< how long it is shown at normal speed
+  int milliseconds = 0;  ///< display time at normal speed
   bool operator==(const Beat&) const = default;
 };
 
-/// The beat that holds the event at `position`, from `position` on. The trace has an event there.
+/// Returns the beat of the event at `position`, from `position` on. The trace must have an event there.
 Beat beatFrom(const TraceStore& trace, std::size_t position);
-/// The beat of the event before `position`, up to `position`. There is such an event.
+/// Returns the beat of the event before `position`, up to `position`. There must be such an event.
 Beat beatBefore(const TraceStore& trace, std::size_t position);
 
 /// Starts and ends slowly: 0 → 0, 1 → 1.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A document in a tab, with what is shown of it.
+// A document in a tab, with the state that the tab shows.
 #pragma once
 
 #include "engine/workbench/document/document_query.h"
@@ -24,35 +24,35 @@ namespace spanscope::ui {
 
 /// A tab.
 struct OpenDocument {
-  std::uint32_t id = 0;  ///< of the tab, never used again
+  std::uint32_t id = 0;  ///< of the tab, never reused
   std::unique_ptr<DocumentModel> model;
-  std::shared_ptr<const TraceSource> source;   ///< whose events are shown; never null
-  RunId chosen = 0;                            ///< run that a person chose to see; 0: the newest
+  std::shared_ptr<const TraceSource> source;   ///< the source of the shown events; never null
+  RunId chosen = 0;                            ///< the run that the user chose to see; 0: the newest
   std::map<RunId, document::NodePaths> paths;  ///< runs of this document
   Selection selection;
-  SelectionHistory selected;  ///< before and after it
-  QString beside;             ///< the file beside which its files are read, where it has none of its own
-  std::size_t position = 0;   ///< of the scrubber
-  std::size_t results = 0;    ///< results of jobs among so many events are shown, even after `position`
-  bool following = true;      ///< the newest event is shown
-  std::uint64_t served = 0;   ///< the request of a client that it shows; 0: none
-  bool isOfLesson = false;    ///< a lesson opened it: without a change of the learner's it is not kept
-  bool isPreview = false;     ///< it gives its place to the next request that is shown, unless it was used
-  QString failure;            ///< why the last run could not start or failed; empty otherwise
-  std::optional<RunningJob> job;  ///< about its answers, that has not ended
-  AskedJobs measured;             ///< that measure it
+  SelectionHistory selected;  ///< earlier and later selections
+  QString beside;            ///< if the document has no file: its files are read from the folder of this file
+  std::size_t position = 0;  ///< of the scrubber
+  std::size_t results = 0;   ///< results of jobs among this number of events are shown, even after `position`
+  bool following = true;     ///< the newest event is shown
+  std::uint64_t served = 0;  ///< the shown request of a client; 0: none
+  bool isOfLesson = false;   ///< a lesson opened it: it is not kept unless the learner changes it
+  bool isPreview = false;    ///< the next shown request replaces it, unless it was used
+  QString failure;           ///< the reason why the last run could not start or failed; else empty
+  std::optional<RunningJob> job;  ///< the job about its answers that has not ended
+  AskedJobs measured;             ///< the jobs that measure it
 };
 
 using OpenDocuments = std::vector<std::unique_ptr<OpenDocument>>;
 
-/// nullptr: the tab was closed.
+/// Returns nullptr if the tab was closed.
 inline OpenDocument* findDocument(const OpenDocuments& documents, std::uint32_t tab) {
   const auto found = std::find_if(documents.begin(), documents.end(),
                                   [tab](const auto& document) { return document->id == tab; });
   return found == documents.end() ? nullptr : found->get();
 }
 
-/// Nothing of a trace that the tab no longer shows is selected any more.
+/// Clears the selection of everything in a trace that the tab no longer shows.
 inline void forgetSelection(OpenDocument& document) {
   document.selection.request.reset();
   document.selection.block.reset();
@@ -60,11 +60,11 @@ inline void forgetSelection(OpenDocument& document) {
   document.selection.physical = kNullBlock;
 }
 
-/// The query of a document that is to be run, up to where the engine goes on.
+/// The query of a document before it runs, prepared up to the part that the engine does.
 struct PreparedQuery {
   query::Node query;
   document::NodePaths paths;
-  std::optional<workbench::RetrievalRequest> retrieval;  ///< of the query, where it has an augment
+  std::optional<workbench::RetrievalRequest> retrieval;  ///< for a query with an augment
 };
 
 }  // namespace spanscope::ui

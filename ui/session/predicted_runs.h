@@ -21,7 +21,7 @@ bool isPredicted(const ListedRun& run);
 /// simulators that number their blocks themselves.
 bool hasOrder(const TraceStore& trace);
 
-/// The trace of a cache simulator. Nothing of it can be computed, and it has no times.
+/// The trace of a cache simulator. It has no times. Jobs cannot compute anything for it.
 class PredictedSource final : public TraceSource {
  public:
   explicit PredictedSource(std::shared_ptr<const TraceStore> trace) : m_trace(std::move(trace)) {}

@@ -12,7 +12,7 @@
 
 namespace spanscope::ui {
 
-/// Predicts what a run would find.
+/// Predicts the cache hits of a run.
 class PredictionJob final : public workbench::Job {
  public:
   /// `predictor`: not null.
@@ -20,7 +20,7 @@ class PredictionJob final : public workbench::Job {
 
   workbench::Begun begin(workbench::JobContext& place, const std::stop_token& stop) override;
 
-  /// The prediction, once the work has ended; null where it was stopped.
+  /// The prediction after the end of the job; null if the job was stopped.
   const std::shared_ptr<const DocumentPrediction>& prediction() const { return m_prediction; }
 
  private:
@@ -41,7 +41,7 @@ workbench::Begun PredictionJob::begin(workbench::JobContext& place, const std::s
 
 namespace {
 
-constexpr int kPause = 250;  // milliseconds after which a person who edits has paused
+constexpr int kPause = 250;  // milliseconds without an edit after which the user has paused
 
 }  // namespace
 
@@ -75,7 +75,7 @@ void Predictions::compareLayouts(bool compares) {
   if (compares == m_comparesLayouts) return;
   m_comparesLayouts = compares;
   if (m_tab == 0) return;
-  // One that was made says what is asked for now, and more.
+  // A prediction that compares layouts has everything that is needed without the comparison.
   if (!compares) return;
   m_watched.comparesLayouts = true;
   schedule(0);
@@ -95,7 +95,7 @@ PredictionState Predictions::state(std::uint32_t tab) const {
 
 void Predictions::nextEpoch() {
   ++m_epoch;
-  // Any other work has the engine drop what it was asked before.
+  // The engine drops a requested prediction when it gets any other job.
   m_asked.reset();
   if (m_tab == 0) return;
   m_watched.epoch = m_epoch;
@@ -110,7 +110,7 @@ void Predictions::schedule(int pause) {
 }
 
 void Predictions::ask() {
-  // The end of what goes on is a new epoch.
+  // The end of the current job starts a new epoch, which asks again.
   if (m_tab == 0 || m_engine.isBusy()) return;
   const document::Document& document = *m_watched.document;
   if (document.root() == document::kNoNode) return refuse(tr("The query is empty."));
@@ -121,7 +121,7 @@ void Predictions::ask() {
           .paths = std::move(taken.paths),
           .parameters = document.parameters,
           .declarations = document.declarations,
-          // What is only watched changes nothing.
+          // Settings that only select what is recorded do not change the prediction.
           .settings = workbench::onlyThose(
               document.settings, {workbench::SettingEffect::Model, workbench::SettingEffect::Session,
                                   workbench::SettingEffect::Plan, workbench::SettingEffect::Retrieval,
@@ -129,7 +129,7 @@ void Predictions::ask() {
           .path = m_watched.path,
           .epoch = m_watched.epoch,
           .comparesLayouts = m_watched.comparesLayouts};
-  // What is said of parameters to people changes nothing.
+  // Descriptions of parameters do not change the prediction.
   for (query::ParameterDeclaration& declaration : key.declarations) declaration.description.clear();
   Tab& tab = m_tabs[m_tab];
   if (tab.key == key) {

@@ -25,11 +25,11 @@ class Predictions : public QObject {
   /// `engine` must outlive this object.
   explicit Predictions(EngineHost& engine, QObject* parent = nullptr);
 
-  /// Sets the document that is shown from now on. Call it whenever that may have changed; extra calls do no
-  /// harm. `tab` identifies the document. A null `document` means that nothing is shown that could run.
+  /// Sets the shown document. Call this function whenever the document may have changed; extra calls do no
+  /// harm. `tab` identifies the document. Null `document`: no document that could run is shown.
   void watch(std::uint32_t tab, std::shared_ptr<const document::Document> document, const QString& path);
   void forget(std::uint32_t tab);
-  /// Sets whether predictions also compare the layouts, which takes many times as long. At first they do not.
+  /// Sets whether predictions also compare the layouts, which takes many times as long. Default: false.
   void compareLayouts(bool compares);
 
   /// The predictions for a tab; `isPending` is that of the watched document.
@@ -46,7 +46,7 @@ class Predictions : public QObject {
   struct Subject {
     std::shared_ptr<const document::Document> document;
     QString path;
-    std::uint64_t epoch = 0;  ///< counts what may have changed the cache
+    std::uint64_t epoch = 0;  ///< number of events that may have changed the cache
     bool comparesLayouts = false;
     bool operator==(const Subject&) const = default;
   };
@@ -84,7 +84,7 @@ class Predictions : public QObject {
 
   EngineHost& m_engine;
   std::shared_ptr<DocumentPredictor> m_predictor =
-      std::make_shared<DocumentPredictor>();  ///< of the engine's thread
+      std::make_shared<DocumentPredictor>();  ///< used by the engine's thread
   QTimer m_pause;
   std::uint64_t m_epoch = 1;
   bool m_comparesLayouts = false;

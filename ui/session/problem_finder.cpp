@@ -23,7 +23,8 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
                                          const DocumentPrediction* prediction) {
   m_counts = countsOf(tokenizer, counts ? counts : m_counts);
   ProblemContext context;
-  // A server has a model and a device of its own, and what is wrong with those here is nothing to it.
+  // A server has its own model and device. Problems of the model and the device on this machine do not affect
+  // it.
   const bool isHere = !document::goesOnlyToServers(document);
   if (isHere) context.devices = devices;
   if (path) {
@@ -36,12 +37,12 @@ std::vector<Problem> ProblemFinder::find(const document::Document& document,
     };
   }
   if (tokenizer != nullptr && isHere) {
-    // A prompt has at least the tokens that are counted already.
+    // Uncounted texts count as 0 tokens, so a prompt has at least this many tokens.
     context.countTokens = [this](const std::string& text) { return m_counts->count(text).value_or(0); };
     context.contextLength = modelOf(document.settings).contextLength;
   }
   if (prediction != nullptr && path && isHere) {
-    // Only the prediction has read all that opening the model reads.
+    // Only the prediction has read everything that is read when the model is opened.
     if (!context.modelProblem && prediction->modelError && prediction->model == document.settings.model)
       context.modelProblem = workbench::ModelProblem{.error = *prediction->modelError};
     if (prediction->isKnown()) context.fit = &prediction->fit;
@@ -95,7 +96,7 @@ const ProblemFinder::SeenModel& ProblemFinder::modelOf(const workbench::RunSetti
     if (settings.context > 0) model::fixContext(config, settings.context);
     m_model.contextLength = config.maxPositions;
   } catch (const Failure&) {
-    // It was there a moment ago; the next search says what is wrong with it.
+    // The model was readable a moment ago. The next search reports its problem.
   }
   return m_model;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the problems of a document, with what is known of its model. It remembers what takes long to find
-// out. Every place that shows problems uses it, so all show the same ones.
+// Finds the problems of a document, including problems of its model. It caches slow checks. Every list of
+// problems uses it, so all lists show the same problems.
 #pragma once
 
 #include "engine/text/tokenizer.h"
@@ -22,11 +22,14 @@ namespace spanscope::ui {
 
 class ProblemFinder {
  public:
-  /// `tokenizer` belongs to the document's model; if null, prompts are not measured. `counts` holds what
-  /// others have counted with that tokenizer; may be null. `devices` are the devices of this machine; null if
-  /// not known yet. `path` is the file of the document, beside which its files are read; empty if it has
-  /// none, nothing if files and the model are not to be looked at. `top` is that of what is to be run;
-  /// kNoNode for the query. `prediction` is the document's newest; null: none.
+  /// Returns the problems of a document. The parameters are:
+  /// - `tokenizer` of the document's model. Null: prompts are not measured.
+  /// - `counts`: known counts of that tokenizer; may be null.
+  /// - `devices` of this machine. Null: not known yet.
+  /// - `path` of the document's file, for relative paths in the document. Empty: it has no file. Nothing:
+  ///   files and the model are not checked.
+  /// - `top` of the tree that will run. kNoNode: the query.
+  /// - `prediction`: the document's newest; null: none.
   std::vector<Problem> find(const document::Document& document,
                             const std::shared_ptr<const text::Tokenizer>& tokenizer,
                             const std::shared_ptr<TokenCounts>& counts = nullptr,
@@ -36,9 +39,10 @@ class ProblemFinder {
 
  private:
   std::optional<query::NotGiven> fileReason(const QString& documentPath, const std::string& path);
-  /// Only whether there is anything: listing what a folder or a pattern stands for may take long.
+  /// Checks whether there are any documents. It does not list a folder or a pattern, because this may take
+  /// long.
   static std::optional<query::NotGiven> documentsReason(const QString& documentPath, const std::string& path);
-  /// Of the model of the settings.
+  /// The model of the settings.
   struct SeenModel {
     std::string checkpoint = "?";  ///< RunSettings::model
     std::string chatTemplate;
@@ -52,7 +56,7 @@ class ProblemFinder {
 
   std::shared_ptr<TokenCounts> m_counts;
   SeenModel m_model;
-  /// A file that was read, and what came of it. It is read again when its time or its size changes.
+  /// A file that was read, and the result. It is read again if its time or its size changes.
   struct SeenFile {
     QDateTime written;
     qint64 size = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of the prompt of a request: what a person reads, where segments are what the cache sees.
+// The sections of a request's prompt. The user reads sections, while the cache uses segments.
 #pragma once
 
 #include "engine/trace/prompt_parts.h"
@@ -7,8 +7,8 @@
 
 namespace spanscope::ui {
 
-/// The parts as the first `input.position` events tell them; without parts if the request has no span table
-/// yet.
+/// Returns the sections that the first `input.position` events report. Returns no sections if the request has
+/// no span table yet.
 trace::PromptParts promptParts(const ViewInput& input, RequestId request);
 
 }  // namespace spanscope::ui

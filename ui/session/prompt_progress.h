@@ -8,9 +8,9 @@
 
 namespace spanscope::ui {
 
-/// How many tokens of the request's prompt have been read: found in the cache, or computed in the rows of a
-/// pass (BatchComputed). Tokens that are computed again after a preemption still count as read. Once the
-/// whole prompt is read, this is the prompt's length.
+/// Returns how many tokens of the request's prompt are cache hits or computed by a forward pass
+/// (BatchComputed). Tokens that are recomputed after a preemption still count. When the prompt is complete,
+/// this is its length.
 inline std::int64_t readTokens(const trace::RequestState& request) {
   return std::min(request.promptTokens, request.cachedTokens + request.computedTokens);
 }

@@ -49,7 +49,8 @@ remote::RemoteStep stepOf(const run::StepResult& found) {
   return step;
 }
 
-/// What comes of the run of a step, from the thread on which it is computed to the one that waits for it.
+/// Passes the text and the progress of a step from the thread that computes it to the thread that waits for
+/// it.
 class StepFeed {
  public:
   void take(const trace::Event& event) {
@@ -66,13 +67,13 @@ class StepFeed {
     } else if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
       for (const trace::BatchEntry& entry : pass->entries) {
         if (entry.request != m_request || entry.decode || entry.repeated) continue;
-        // Policies may compute rows a second time.
+        // Policies may compute token positions a second time.
         m_prompt.processed = std::min(m_prompt.total, m_prompt.processed + entry.count);
         m_hasMoved = true;
       }
     }
   }
-  /// Tells what has come since the last call.
+  /// Reports the progress and the text since the last call.
   void report(const remote::LocalWatch& watch) {
     std::string text;
     std::optional<remote::PromptProgress> prompt;
@@ -129,7 +130,7 @@ remote::LocalAnswer answerHere(JobSubmitter submit, const document::RunSettings&
                 .prepare = [&](workbench::JobContext&,
                                const retrieve::Watch&) { return preparedFor(request, settings); }},
             lastRun);
-        // The work may outlive this call by a moment.
+        // The job may outlive this call by a moment.
         const auto feed = std::make_shared<StepFeed>();
         work->listen([feed](const trace::Event& event) { feed->take(event); });
         workbench::JobHandle handle = submit(work);

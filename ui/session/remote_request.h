@@ -14,18 +14,19 @@
 
 namespace spanscope::ui {
 
-/// Who answers the nodes of a query that do not leave it to the settings, by their places in it.
+/// Returns the server of each query node that names one, by the path of the node. It can be the embedded
+/// engine.
 std::map<NodePath, std::string> serversOf(const document::Document& document,
                                           const document::NodePaths& paths);
-/// Whether anything of the query is to be answered by a server.
+/// Whether a server answers anything of the query.
 bool goesToServers(const document::RunSettings& settings, const std::map<NodePath, std::string>& serverOf);
-/// The names of the servers that may be asked, each once, ascending.
+/// Returns the names of the servers that the run may ask, each once, ascending.
 std::vector<std::string> askedServers(const document::RunSettings& settings,
                                       const std::map<NodePath, std::string>& serverOf);
 
-/// Answers requests of a run on servers in the embedded engine: each is a run of its own in the engine's
-/// session, with a number larger than `lastRun`. It waits, so it is called on a thread that is not the
-/// window's, and tells its watch there what comes, a few times in each tenth of a second.
+/// Returns a function that answers requests of a run on servers with the embedded engine. Each request is a
+/// separate run in the engine's session. Its number is larger than `lastRun`. The function waits, so do not
+/// call it on the window's thread. It reports progress to its watch on its own thread, about every 20 ms.
 remote::LocalAnswer answerHere(JobSubmitter submit, const document::RunSettings& settings, RunId lastRun);
 
 }  // namespace spanscope::ui

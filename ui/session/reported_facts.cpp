@@ -43,13 +43,13 @@ bool tellsAttention(const trace::Payload& payload) {
 struct FactRow {
   Fact fact;
   QString name;  ///< in words, within a sentence
-  /// Whether an event tells of the fact.
+  /// Whether an event reports the fact.
   bool (*reports)(const trace::Payload&);
-  /// Whether, with this event, something has happened of which the fact is.
+  /// Whether a trace with this event would contain the fact if it were reported.
   bool (*isDue)(const trace::Payload&);
 };
 
-/// In the order of Fact.
+/// The rows are in the order of Fact.
 std::array<FactRow, kFacts> factTable() {
   using trace::BatchComputed;
   using trace::BlockLookedUp;
@@ -64,7 +64,7 @@ std::array<FactRow, kFacts> factTable() {
       {Fact::Prompts, tr("the tokens of prompts"), isOneOf<SpanTableLaidOut>,
        isOneOf<StepStarted, RequestAdmitted>},
       {Fact::TokenTexts, tr("the texts of tokens"), tellsTexts, isOneOf<SpanTableLaidOut, TokenGenerated>},
-      {Fact::BlockLookups, tr("what was looked up in the cache"), isOneOf<BlockLookedUp>,
+      {Fact::BlockLookups, tr("cache lookups"), isOneOf<BlockLookedUp>,
        isOneOf<SpanTableLaidOut, RequestAdmitted>},
       {Fact::Pool, tr("the pool"), tellsPool, anyEvent},
       {Fact::CachedTokens, metricName("cached-tokens"), isOneOf<RequestAdmitted, StepMetrics>,
@@ -102,7 +102,7 @@ ReportedFacts reportedUnder(const workbench::RunSettings& settings) {
 
 QString unreportedText(const ReportedFacts& reported, const std::vector<Fact>& needs) {
   const auto isMissing = [&reported](Fact fact) { return reported.of(fact) == Reporting::CannotBeReported; };
-  // It is asked for every frame, and the names are translated.
+  // This is called for every frame, and translating the names takes time.
   if (std::none_of(needs.begin(), needs.end(), isMissing)) return {};
   QStringList names;
   for (const FactRow& row : factTable()) {

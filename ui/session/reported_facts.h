@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a trace source may report, fact by fact, and what it does report. A view names the facts that it
-// needs; where one is not reported, the window says so instead of showing nothing or zeros.
+// The facts that a trace source may report, and those that it does report. A view names the facts that it
+// needs. If a fact is not reported, the window shows this instead of nothing or zeros.
 #pragma once
 
 #include <QString>
@@ -20,19 +20,19 @@ class TraceStore;
 
 enum class Fact : std::uint8_t {
   Prompts,       ///< which tokens a prompt consists of, segment by segment
-  TokenTexts,    ///< how each token reads
-  BlockLookups,  ///< what was found of each block, and why not
+  TokenTexts,    ///< the text of each token
+  BlockLookups,  ///< whether each block was a cache hit, and the reason of each miss
   Pool,          ///< the blocks of the pool
-  CachedTokens,  ///< how many tokens of a prompt were found
-  TokenTimes,    ///< when each token of a reply came
-  Passes,        ///< forward passes: their rows and how long they took
-  Attention,     ///< where rows looked
-  StepTimes,     ///< when a step began, got its first text and ended
+  CachedTokens,  ///< number of reused tokens of a prompt
+  TokenTimes,    ///< arrival time of each token of an answer
+  Passes,        ///< forward passes: their rows and times
+  Attention,     ///< attention weights of query rows
+  StepTimes,     ///< start, first text and end of each step
 };
 inline constexpr std::size_t kFacts = 9;
 
-/// Whether a fact is reported. A figure of a fact that is reported was found or, where it is 0, measured as
-/// zero; a figure of any other fact is not known.
+/// Whether a fact is reported. A value of a reported fact was measured, also if it is 0. A value of any other
+/// fact is not known.
 enum class Reporting : std::uint8_t {
   Reported,
   NotReported,      ///< so far; another run of the same source may report it
@@ -52,14 +52,14 @@ class ReportedFacts {
   std::array<Reporting, kFacts> m_states{};
 };
 
-/// What the events of a trace report. A fact that none of them tells, though something has happened of which
-/// they would, gets the state `missing`. Takes time for every event.
+/// Returns which facts the events of a trace report. If no event reports a fact that is due by now, the fact
+/// gets the state `missing`. The time grows with the number of events.
 ReportedFacts reportedBy(const TraceStore& trace, Reporting missing);
-/// What a session of the embedded engine reports of runs with these settings.
+/// Returns what a session of the embedded engine reports about runs with these settings.
 ReportedFacts reportedUnder(const workbench::RunSettings& settings);
 
-/// Those of the facts that cannot be reported, as a sentence: "Not reported by this trace: attention, the
-/// pool." Empty if there are none.
+/// Lists the facts that cannot be reported: "Not reported by this trace: attention, the pool." Empty if there
+/// are none.
 QString unreportedText(const ReportedFacts& reported, const std::vector<Fact>& needs);
 /// Whether none of the facts can be reported; false if no fact is needed.
 bool reportsNothing(const ReportedFacts& reported, const std::vector<Fact>& needs);

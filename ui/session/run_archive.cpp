@@ -31,22 +31,24 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kVersion = 2;
-constexpr int kOldVersion = 1;            ///< had the figures as JSON
-constexpr qint64 kMostText = 64LL << 20;  ///< bytes of a small file; more is none of ours
+constexpr int kOldVersion = 1;  ///< had the metrics as JSON
+constexpr qint64 kMostText =
+    64LL << 20;  ///< max bytes of a small file; larger files are not from this program
 
 const QLatin1String kSmall(".run");
 const QLatin1String kTrace(".trace");
-const QLatin1String kForm("spanscopeRun");  ///< the version of a small file
-const QLatin1String kMetrics("figures");    ///< the small trace, in base 64
-const QLatin1String kNumbers("numbers");    ///< file of the largest numbers that were taken
+const QLatin1String kForm("spanscopeRun");  ///< key of the version of a small file
+const QLatin1String kMetrics("figures");    ///< key of the small trace, in base 64
+const QLatin1String kNumbers("numbers");    ///< file of the largest numbers in use
 const QLatin1String kNumbersLock("numbers.lock");
 const QLatin1String kRunNumber("run");
 const QLatin1String kRequestNumber("request");
 constexpr qint64 kMostNumbers = 1024;  ///< bytes of that file
-/// How long the files of a run may be written; those of a program that ended meanwhile are older.
+/// The files of a run are written within this time. Older unfinished files are from a program that ended
+/// early.
 constexpr qint64 kSecondsToWrite = 3600;
 
-/// The files of each run by the common part of their names, also those that were never finished.
+/// The files of each run by the common part of their names, including unfinished files.
 std::map<QString, QFileInfoList> filesByRun(const QDir& folder) {
   static const QRegularExpression form(QStringLiteral("^\\.?([0-9]{16}-[0-9]+)\\."));
   std::map<QString, QFileInfoList> runs;
@@ -65,7 +67,7 @@ std::string text(const QJsonValue& value) {
   return value.toString().toStdString();
 }
 
-/// JSON's numbers are exact up to 2^53: a seed is not.
+/// JSON numbers are exact up to 2^53, and a seed may be larger.
 QJsonValue exact(std::uint64_t value) {
   return QString::number(value);
 }
@@ -142,12 +144,12 @@ metrics::PromptAccount accountFrom(const QJsonObject& object) {
           .beside = object[QStringLiteral("beside")].toInteger()};
 }
 
-/// The figures of a run as a small trace.
+/// The metrics of a run as a small trace.
 class MetricTrace {
  public:
   explicit MetricTrace(const RunRecord& record) : m_record(&record) {}
 
-  /// Empty if the record has no figures.
+  /// Empty if the record has no metrics.
   std::vector<trace::Event> events() {
     const trace::Progress* metricValues = m_record->metricValues.get();
     if (metricValues == nullptr || !metricValues->runs.contains(m_record->run)) return {};
@@ -164,7 +166,7 @@ class MetricTrace {
     for (const auto& [request, measured] : m_record->arithmetic) add(m_end, request, "", *measured);
     const auto isEarlier = [](const trace::Event& a, const trace::Event& b) { return a.time < b.time; };
     std::stable_sort(m_events.begin(), m_events.end(), isEarlier);
-    // Without the first number it is a part of a trace, in which tokens may be missing.
+    // Without the first sequence number, this is a part of a trace, in which tokens may be missing.
     std::uint64_t sequence = 1;
     for (trace::Event& event : m_events) event.sequence = ++sequence;
     return std::move(m_events);
@@ -216,7 +218,7 @@ class MetricTrace {
 
   static constexpr std::int64_t kMostTokens = std::numeric_limits<std::int32_t>::max() - 1;
 
-  /// A token, or the first text where a server does not send single tokens.
+  /// A token, or the first text if a server does not send single tokens.
   static trace::Payload pieceOf(const trace::RequestState& request, std::int64_t index) {
     if (request.generatedTokens == 0) return trace::TextReceived{};
     trace::TokenGenerated token;
@@ -241,8 +243,8 @@ class MetricTrace {
   std::vector<trace::Event> m_events;
 };
 
-/// Reads figures and measurements of the record's run from a small trace, or from its whole one. Events that
-/// contradict others are left out. Throws Failure if the run is not there.
+/// Reads metrics and measurements of the record's run from its small trace or its whole trace. Leaves out
+/// events that contradict others. Throws Failure if the trace does not have the run.
 void takeMetrics(const std::vector<trace::Event>& events, RunRecord& record) {
   trace::Replay replay;
   for (const trace::Event& event : events) {
@@ -254,10 +256,10 @@ void takeMetrics(const std::vector<trace::Event>& events, RunRecord& record) {
   }
   record.metricValues = runSummary(replay.progress(), record.run);
   if (!record.metricValues)
-    throw Failure(errorAt("run", "none with the number " + std::to_string(record.run), "its events"));
+    throw Failure(errorAt("run", "no events of run " + std::to_string(record.run), "events of the run"));
 }
 
-/// The figures of a record that version 1 wrote: from the trace beside it, else what its text has.
+/// Reads the metrics of a record of version 1: from the trace beside it, or without the trace from its text.
 void takeOldMetrics(const QJsonObject& object, const QString& traceFile, RunRecord& record) {
   try {
     takeMetrics(trace::readTrace(traceFile.toStdString()).events, record);
@@ -402,7 +404,7 @@ std::vector<RunRecord> RunArchive::load() const {
     std::optional<RunRecord> record = readRecord(text, trace);
     if (!record) continue;
     file.close();
-    // Its trace is read only once.
+    // The record is saved in the current version, so that its trace is read only once.
     const bool isOld = QJsonDocument::fromJson(text).object()[kForm].toInt() == kOldVersion;
     QSaveFile renewed(file.fileName());
     if (isOld && !record->metricValues->requests.empty() && renewed.open(QIODevice::WriteOnly)) {
@@ -420,7 +422,7 @@ std::vector<RunRecord> RunArchive::load() const {
 
 void RunArchive::save(const RunRecord& record) {
   if (!record.trace || !record.metricValues) return;
-  // Copied here: a live trace grows, and is read on this thread alone.
+  // The events are copied, because a live trace grows and may be read on this thread alone.
   auto events = std::make_shared<const std::vector<trace::Event>>(runPart(*record.trace, record.run));
   m_thread.post([this, record, events] { write(record, *events); });
 }
@@ -433,12 +435,13 @@ void RunArchive::write(const RunRecord& record, const std::vector<trace::Event>&
     QMetaObject::invokeMethod(this, std::move(what), Qt::QueuedConnection);
   };
   try {
-    if (!QDir().mkpath(m_folder)) throw Failure({m_folder.toStdString(), "", "no such folder", "one"});
-    // The small file first: whatever ends the program in between, the run is listed and its files are
-    // counted.
+    if (!QDir().mkpath(m_folder))
+      throw Failure({m_folder.toStdString(), "", "a folder that cannot be created", "a folder"});
+    // The small file is written first. If the program ends before the trace is written, the run is still
+    // listed and its files are counted.
     QSaveFile file(QDir(m_folder).filePath(stem + kSmall));
     if (!file.open(QIODevice::WriteOnly) || file.write(recordText(record)) < 0 || !file.commit())
-      throw Failure({file.fileName().toStdString(), "", file.errorString().toStdString(), "a written file"});
+      throw Failure({file.fileName().toStdString(), "", file.errorString().toStdString(), "a writable file"});
     trace::writeTrace(trace.toStdString(), events,
                       {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
                        .createdAt = record.startedAt});
@@ -453,7 +456,7 @@ void RunArchive::write(const RunRecord& record, const std::vector<trace::Event>&
 void RunArchive::bound() const {
   const QDateTime young = QDateTime::currentDateTime().addSecs(-kSecondsToWrite);
   std::uint64_t bytes = 0;
-  // The newest first: names begin with the time. The files of a run go together.
+  // The newest runs come first, because names begin with the time. The files of a run are deleted together.
   const std::map<QString, QFileInfoList> runs = filesByRun(QDir(m_folder));
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     const QFileInfoList& files = run->second;
@@ -464,7 +467,7 @@ void RunArchive::bound() const {
       isListed = isListed || file.fileName() == run->first + kSmall;
       isYoung = isYoung || file.lastModified() > young;
     }
-    // Without a small file, no list has it; another program may be writing it.
+    // A run without a small file is in no list. Another program may still write it.
     if (isListed ? bytes <= m_mostBytes : isYoung) continue;
     for (const QFileInfo& file : files) {
       if (file.fileName() != run->first + kSmall) QFile::remove(file.filePath());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keeps runs after the program has ended. For each run it writes a trace file with the events, and a small
-// file with settings and results. A list of runs can be shown from the small files alone.
+// file with settings and results. The small files alone are enough to list the runs.
 #pragma once
 
 #include "ui/session/run_history.h"
@@ -16,11 +16,11 @@
 
 namespace spanscope::ui {
 
-/// The content of the small file: everything in the record except its events. Its figures are a small trace,
-/// without blocks and single tokens.
+/// Returns the content of the small file: everything in the record except its events. Its results are a small
+/// trace without blocks and single tokens.
 QByteArray recordText(const RunRecord& record);
-/// Returns nothing if the text is no record, or if a later version of the program wrote it. A record of an
-/// earlier version gets its figures from `traceFile`, its whole trace.
+/// Returns nothing if the text is not a record, or if a later version of the program wrote it. The results of
+/// a record of an earlier version come from `traceFile`, its whole trace.
 std::optional<RunRecord> readRecord(const QByteArray& text, const QString& traceFile = {});
 
 /// The largest numbers given to runs and requests so far.
@@ -33,19 +33,19 @@ struct RunNumbers {
 class RunArchive : public QObject {
   Q_OBJECT
  public:
-  /// Most bytes of all files together. The oldest runs are removed first.
+  /// Max bytes of all files together. The oldest runs are removed first.
   static constexpr std::uint64_t kMostBytes = 512ULL << 20;
 
   explicit RunArchive(QString folder, std::uint64_t mostBytes = kMostBytes, QObject* parent = nullptr);
   ~RunArchive() override;  ///< waits until everything is written
 
   /// Reserves numbers for one run and for `requests` requests: the numbers that follow the returned ones.
-  /// They are larger than `last`, and no other program that keeps its runs in this folder uses them. If
-  /// another program is reserving numbers at the same time, it waits for up to a second. If it cannot reserve
-  /// numbers, it returns `last`.
+  /// They are larger than `last`. No other program that keeps its runs in this folder uses them. If another
+  /// program is reserving numbers at the same time, the function waits for up to a second. If it cannot
+  /// reserve numbers, it returns `last`.
   RunNumbers reserve(const RunNumbers& last, std::uint32_t requests);
-  /// The kept runs, ascending by number, without their traces. If two runs have the same number, only the
-  /// newer one.
+  /// Returns the kept runs, ascending by number, without their traces. If two runs have the same number, only
+  /// the newer one is included.
   std::vector<RunRecord> load() const;
   /// Writes a run on a separate thread. The run must have ended and have its trace.
   void save(const RunRecord& record);

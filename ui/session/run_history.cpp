@@ -28,10 +28,10 @@ QStringList otherNames(const std::string& queryJson, const QString& model) {
   return names;
 }
 
-/// Tokens and times of the passes of one run.
+/// Tokens and times of the forward passes of one run.
 class RateSums {
  public:
-  /// A pass with so many tokens of the run.
+  /// Adds a forward pass with this many tokens of the run.
   void add(std::int64_t prefill, std::int64_t decode, std::int64_t nanoseconds) {
     if (prefill > 0) {
       m_prefillRows += prefill;
@@ -52,7 +52,8 @@ class RateSums {
   std::int64_t m_decodeTime = 0;  ///< nanoseconds
 };
 
-/// The sums of every run that has tokens in the passes. There may be a million passes, most of one entry.
+/// The sums of every run that has tokens in the forward passes. There may be a million passes, most with one
+/// entry.
 class RunRateSums {
  public:
   explicit RunRateSums(const TraceStore& trace) : m_trace(trace) {}
@@ -63,7 +64,7 @@ class RunRateSums {
     m_ofPass.clear();
     for (const trace::BatchEntry& entry : pass->entries) {
       const RunId run = runOf(entry.request);
-      // A trace that begins in the middle may not tell whose it is.
+      // A trace that begins in the middle may not have the run of a request.
       if (run == 0) continue;
       auto tokens = std::find_if(m_ofPass.begin(), m_ofPass.end(),
                                  [run](const Tokens& each) { return each.run == run; });
@@ -82,7 +83,8 @@ class RunRateSums {
     std::int64_t decode = 0;
   };
 
-  /// 0: not known. The entries of passes that follow each other are mostly of the same request.
+  /// Returns 0 if the run is not known. Keeps the last result, because consecutive passes are mostly of the
+  /// same request.
   RunId runOf(RequestId request) {
     if (request == m_request) return m_run;
     const RequestEvents* events = m_trace.request(request);
@@ -94,7 +96,7 @@ class RunRateSums {
   const TraceStore& m_trace;
   std::map<RunId, RateSums> m_sums;
   std::vector<Tokens> m_ofPass;
-  RequestId m_request = 0;  ///< of m_run
+  RequestId m_request = 0;  ///< the request of m_run
   RunId m_run = 0;
 };
 
@@ -276,7 +278,7 @@ void RunHistory::bound(std::uint64_t bytes, const std::function<bool(const Trace
   for (const auto& record : *before) {
     if (now <= bytes) return;
     const std::shared_ptr<const TraceStore> trace = record->trace;
-    // One that was let go for a run before this one has gone for all.
+    // A trace that was dropped for an earlier run was dropped for all its runs.
     if (!trace || isShown(trace.get()) || find(record->run)->trace != trace) continue;
     now -= std::min(now, trace->bytes());
     replaceTrace(trace.get(), nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The runs of the window, over all sessions: those whose trace is in memory, and of those whose trace has
-// been let go what they came to.
+// The runs of the window, over all sessions. Only the results of a run remain if its trace is no longer in
+// memory.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -23,8 +23,8 @@
 
 namespace spanscope::ui {
 
-// What the window keeps of a run: its settings, its time and its results. The record stays when model, cache
-// or document change, and when the events of its session are no longer in memory.
+// The record of a run has its settings, its time and its results. It does not change with the model, the
+// cache or the document. It remains when the events of its session are no longer in memory.
 
 struct RunRecord {
   RunId run = 0;             ///< unique among the runs of the window
@@ -32,29 +32,29 @@ struct RunRecord {
   QString document{};        ///< title of the document when the run started
   QString path{};            ///< file of the document when the run started; empty: it had none
   QString model{};           ///< name of the checkpoint
-  QStringList otherNames{};  ///< other models that its query names
-  /// What the checkpoint was made for, if it says so and the query has none of the examples' texts; else
-  /// empty.
+  QStringList otherNames{};  ///< other models that its query names.
+  /// The purpose of the checkpoint. Empty if the checkpoint does not state it, or if the query has texts of
+  /// the examples.
   QString madeFor{};
-  /// The settings of the run. For a run from an opened trace file, only the settings that the trace tells.
+  /// The settings of the run. For a run from an opened trace file, only the settings in the trace.
   workbench::RunSettings settings{};
   bool hasSettings = true;      ///< false: only policy, layout and seed of `settings` are known
   std::int64_t startedAt = 0;   ///< milliseconds since 1970, UTC; 0: not known
-  document::NodePaths paths{};  ///< the document's node for each place of its query
-  /// Every event of its session. Null: they are no longer in memory, which then holds only `figures`.
+  document::NodePaths paths{};  ///< the document's node for each place of its query.
+  /// Every event of its session. Null: the events are no longer in memory; `figures` remains.
   std::shared_ptr<const TraceStore> trace{};
-  /// The trace file from which its events can be read again; empty: there is none.
+  /// The trace file that contains its events; empty: there is none.
   QString file{};
-  /// Once the run has ended: the run with its requests, without their blocks and tokens.
+  /// The run and its requests without blocks and tokens, once the run has ended.
   std::shared_ptr<const trace::Progress> metricValues{};
   /// How the tokens of its prompts got their keys and values, once the run has ended.
   std::map<RequestId, metrics::PromptAccount> accounts{};
   QStringList warnings{};               ///< the engine's warnings about the run as a whole, once it has ended
   std::optional<double> prefillRate{};  ///< as RunRates has it, once the run has ended
-  std::optional<double> decodeRate{};   ///< as RunRates has it, once the run has ended
-  /// How close its answers are to a full prefill: the last measurement of each measured request.
+  std::optional<double> decodeRate{};   ///< as RunRates has it, once the run has ended.
+  /// The fidelity of its answers, compared with full prefill: the last measurement of each measured request.
   std::map<RequestId, std::shared_ptr<const trace::FidelityMeasured>> fidelity{};
-  /// And how close the arithmetic they were computed in is to f32.
+  /// The accuracy of the arithmetic of its answers, compared with f32.
   std::map<RequestId, std::shared_ptr<const trace::ArithmeticMeasured>> arithmetic{};
   bool hasEvents() const { return trace != nullptr || !file.isEmpty(); }
   bool operator==(const RunRecord&) const = default;
@@ -63,56 +63,56 @@ struct RunRecord {
 /// Ascending by number of the run.
 using RunRecords = std::vector<std::shared_ptr<const RunRecord>>;
 
-/// The speed of one run, from the passes that it was in. A pass counts with its whole time, also where it
-/// computed tokens of other runs: that is how long this run waited for its own.
+/// The speed of one run, from its forward passes. A pass counts with its whole time, even if it also computed
+/// tokens of other runs. The run waited that long for its own tokens.
 struct RunRates {
-  std::optional<double> prefill;  ///< tokens a second, over passes with prompt tokens of the run
-  std::optional<double> decode;   ///< tokens a second, over passes that only decode for the run
+  std::optional<double> prefill;  ///< tokens per second, over passes with prompt tokens of the run
+  std::optional<double> decode;   ///< tokens per second, over passes that only decode for the run
   bool operator==(const RunRates&) const = default;
 };
 
-/// Of the first `position` events.
+/// Returns the rates of a run in the first `position` events.
 RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run);
-/// The same of every run that has passes there, in one look at them.
+/// Returns the rates of every run that has passes there. It reads the events only once.
 std::map<RunId, RunRates> ratesOfRuns(const TraceStore& trace, std::size_t position);
-/// The warnings of the engine about the run as a whole, of the first `position` events.
+/// Returns the engine's warnings about the run as a whole, in the first `position` events.
 QStringList warningsOf(const TraceStore& trace, std::size_t position, RunId run);
 
-/// The run alone, with its requests but without their blocks and tokens; null if `whole` does not have it.
+/// Returns only this run and its requests, without blocks and tokens. Null: `whole` does not have the run.
 std::shared_ptr<const trace::Progress> runSummary(const trace::Progress& whole, RunId run);
 
 class RunHistory {
  public:
-  /// More runs than this are not kept: the oldest go.
+  /// Max number of runs. The oldest runs are removed first.
   static constexpr std::size_t kMostRuns = 1000;
 
-  /// A list of its own: one that was handed out does not change.
+  /// The current list. A returned list does not change later.
   const std::shared_ptr<const RunRecords>& records() const { return m_records; }
   const RunRecord* find(RunId run) const;  ///< nullptr: not known
-  /// The run that has this request.
+  /// Returns the run that has this request; nullptr: not known.
   const RunRecord* findByRequest(RequestId request) const;
 
-  /// `queryJson`: of its RunStarted event.
+  /// Adds a run at its start. `queryJson` is the query of its RunStarted event.
   void begin(RunRecord record, const std::string& queryJson);
-  /// Notes what the run came to; its trace has its end.
+  /// Stores the results of a run. Its trace has the end of the run.
   void end(RunId run);
-  /// Keeps what was measured of one of its answers.
+  /// Stores a measurement of one of its answers.
   void noteFidelity(RunId run, RequestId request, const trace::FidelityMeasured& measured);
   void noteArithmetic(RunId run, RequestId request, const trace::ArithmeticMeasured& measured);
-  /// Its events can be read again from this file.
+  /// Sets the file that contains the events of a run.
   void setFile(RunId run, const QString& file);
-  /// Its events were read again.
+  /// Sets the events of a run, after they were read from its file.
   void setTrace(RunId run, const std::shared_ptr<const TraceStore>& trace);
   void remove(RunId run);
-  /// Takes in a run of an earlier program.
+  /// Adds a run of an earlier start of the program.
   void add(RunRecord record);
-  /// Another part of the same session stands for what was kept of it. Runs that are not in it keep their
-  /// figures.
+  /// Replaces the kept part of a session by another part of the same session. Runs that are not in the new
+  /// part keep only their results.
   void replaceTrace(const TraceStore* old, const std::shared_ptr<const TraceStore>& now);
-  /// Lets traces go, those of the oldest session first, until all together take no more than so many bytes;
-  /// `isShown` ones stay.
+  /// Drops traces until all traces together take at most `bytes` bytes. It begins with the oldest session and
+  /// keeps traces for which `isShown` is true.
   void bound(std::uint64_t bytes, const std::function<bool(const TraceStore*)>& isShown);
-  /// About how much memory the traces take.
+  /// Returns the approximate memory of the traces.
   std::uint64_t traceBytes() const;
 
  private:
@@ -122,7 +122,7 @@ class RunHistory {
   std::shared_ptr<const RunRecords> m_records = std::make_shared<const RunRecords>();
 };
 
-/// The runs of a trace by itself, e.g. of a file. When they were is not known.
+/// Returns the runs of a separate trace, such as a file. Their times are not known.
 RunRecords recordsOf(const std::shared_ptr<const TraceStore>& trace, const QString& document);
 
 }  // namespace spanscope::ui

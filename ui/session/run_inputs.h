@@ -14,11 +14,11 @@
 
 namespace spanscope::ui {
 
-/// Asks the person a question of the query. Returns nothing if the person declines to answer.
+/// Asks the user a question of the query. Returns nothing if the user declines to answer.
 using Asker = std::function<std::optional<QString>(const QString& question)>;
 
-/// Gives a run of a document what it needs from outside: the files beside the document, and the person's
-/// answers. A question that occurs several times in the query is asked once.
+/// Gives a run of a document its external inputs: the files in the document's folder, and the user's answers.
+/// A question that occurs several times in the query is asked once.
 class RunInputs final : public query::Surroundings {
  public:
   /// `documentPath` is empty if the document has no file; then no files can be read.

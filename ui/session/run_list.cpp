@@ -78,17 +78,17 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
   if (input.records) {
     for (const auto& record : *input.records) {
       std::optional<ListedRun> run = listed(input, now, *record, listsLater);
-      // Where a run was read again, the trace also has parts of the runs that were in progress beside it.
+      // The trace of a run from a file also has parts of the runs that were in progress at the same time.
       if (run || record->trace == input.trace) known.insert(record->run);
       if (run) runs.push_back(std::move(*run));
     }
   }
   const QString model = QString::fromStdString(checkpoint::Checkpoint(now.model).name());
   for (const auto& [id, state] : now.runs) {
-    // The queries that a twin had before are no runs of their own.
+    // Earlier queries of a cache simulator are not separate runs.
     const bool isBefore = input.records && trace::isPredicted(now.program);
     if (known.contains(id) || isBefore) continue;
-    // Without records every run of the trace is the document's.
+    // Without records, every run of the trace belongs to the document.
     runs.push_back({.run = id,
                     .progress = &now,
                     .trace = input.trace,
@@ -164,7 +164,7 @@ RunBasis basisOf(const ListedRun& run) {
   RunBasis basis{.run = run.run, .queryJson = state.queryJson};
   if (state.requests.empty()) return basis;
   if (!run.trace) {
-    // The first step cannot find what the run itself has stored.
+    // The first step cannot reuse blocks that this run has stored.
     const RequestId first = *std::min_element(state.requests.begin(), state.requests.end());
     const metrics::PromptAccount account = accountOf(run, first);
     basis.isCold = account.total() > 0 && account.prompt.cached() + account.prompt.again == 0;

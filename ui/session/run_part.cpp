@@ -18,7 +18,7 @@ bool touchesPool(const trace::Payload& payload) {
                     payload);
 }
 
-/// Takes the events of a trace in order and keeps what belongs to a run.
+/// Takes the events of a trace in order and keeps the events of a run.
 class RunPart {
  public:
   RunPart(const TraceStore& trace, RunId run) : m_trace(trace), m_run(run) {}
@@ -71,8 +71,8 @@ class RunPart {
   RunId m_run;
   std::vector<trace::Event> m_events;
   std::uint64_t m_leftOut = 0;
-  std::map<std::uint64_t, std::uint64_t>
-      m_removals;  ///< numbers of BlockRemoved in the part, by those before
+  std::map<std::uint64_t, std::uint64_t> m_removals;  ///< sequence numbers of BlockRemoved events: from
+                                                      ///< number in the trace to number in the part
 };
 
 }  // namespace

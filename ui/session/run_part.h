@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What of a session's trace belongs to one run, where other runs may have been in progress beside it.
+// Extracts the events of one run from a session's trace. Other runs may have been in progress at the same
+// time.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -10,14 +11,16 @@
 
 namespace spanscope::ui {
 
-/// The events of one run, as a trace that begins with the state that the session had when the run started;
-/// empty if the run does not start in this trace.
+/// Returns the events of one run as a trace. It begins with the state of the session at the start of the run.
+/// Returns nothing if the run does not start in this trace.
 ///
-/// It holds every event that names the run. Of the passes it holds those that computed rows of the run, with
-/// these rows alone; a pass takes as long as it took all of its runs. Until the run has ended, it also holds
-/// what happened to the pool that the run shared with others, and what the session said. Such a change of the
-/// pool still names the other run that made it (Event::run), but no request and no node of it. Numbers of
-/// events follow each other as in the session; they are smaller by what was left out.
+/// The trace contains:
+/// - Every event that names the run.
+/// - Each forward pass that computed rows of the run, with only these rows but its whole time.
+/// - Until the run has ended: changes of the shared pool, and events of the session.
+///
+/// A change of the pool by another run has the number of that run (Event::run). It has no request and no
+/// node. The number of earlier events that were left out is subtracted from each sequence number.
 std::vector<trace::Event> runPart(const TraceStore& trace, RunId run);
 
 }  // namespace spanscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plans queries that are about to be run, and says why a query cannot be run.
+// Plans queries for runs, and explains why a query cannot run.
 #pragma once
 
 #include "engine/plan/plan.h"

@@ -18,7 +18,7 @@ namespace spanscope::ui {
 /// Everything that a run of a document needs, as values.
 struct RunRequest {
   document::RunSettings settings;
-  /// Where there is one, plan, queryJson and explain are made from it on the engine's thread.
+  /// If present, the engine's thread makes plan, queryJson and explain from it.
   std::optional<workbench::RetrievalRequest> retrieval;
   plan::Plan plan;
   std::string queryJson;  ///< canonical, for the trace
@@ -28,7 +28,8 @@ struct RunRequest {
   RequestId lastRequest = 0;
 };
 
-/// Of a run that the window shows, with what its settings have recorded of attention; `layers`: of the model.
+/// Returns the options of a run that the window shows, including which attention its settings record.
+/// `layers` is the number of layers of the model.
 run::RunOptions shownRunOptions(const document::RunSettings& settings, std::int32_t layers);
 
 std::shared_ptr<workbench::RunJob> makeRunJob(RunRequest request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What runs and their requests came to, for the functions of the table of metrics.
+// Totals of runs and their requests, for the functions of the metric table.
 #pragma once
 
 #include "engine/metrics/metric_table.h"
@@ -11,11 +11,12 @@
 
 namespace spanscope::ui {
 
-/// Follows traces for the metrics that need all events of a session. Following on takes time only for new
-/// events. It keeps no trace alive.
+/// Follows traces for the metrics that need all events of a session. Each call reads only the new events. The
+/// object keeps no trace alive.
 class RunMeters {
  public:
-  /// Of one request. Empty before it is admitted, and where the events are no longer in memory.
+  /// The meters of one request. Empty before the request is admitted, and if its events are no longer in
+  /// memory.
   metrics::Metered of(const ListedRun& run, RequestId request);
 
  private:
@@ -28,7 +29,7 @@ class RunMeters {
 };
 
 metrics::Totals totalsOf(const ListedRun& run, RequestId request, RunMeters& meters);
-/// Of all requests of the run. Its speeds are left to the caller.
+/// The totals of all requests of the run. The caller adds the speeds.
 metrics::Totals totalsOf(const ListedRun& run, RunMeters& meters);
 
 }  // namespace spanscope::ui

@@ -26,7 +26,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// The most bytes of the live trace.
+/// The max number of bytes of the live trace.
 std::uint64_t keptBytesOf(const workbench::RunSettings& settings) {
   return std::uint64_t(settings.keptMebibytes) << 20;
 }
@@ -44,8 +44,8 @@ void RunTraces::keepAtLeast(const workbench::RunSettings& settings) {
   m_keptBytes = std::max(m_keptBytes, keptBytesOf(settings));
 }
 
-/// What was drained so far belongs to a session that has ended. Its runs stay, and what shows one goes on
-/// showing it.
+/// The drained events belong to a session that has ended. Its runs stay. Documents that show such a run
+/// continue to show it.
 void RunTraces::endSession() {
   const std::shared_ptr<LiveSource> live = std::exchange(m_live, std::make_shared<LiveSource>());
   const auto ended = std::make_shared<const EndedSource>(live->trace());
@@ -63,7 +63,7 @@ void RunTraces::endSession() {
   Q_EMIT changed();
 }
 
-/// Shows the session that is open, as it goes on.
+/// Shows the open session and follows its new events.
 void RunTraces::showLive(OpenDocument& document) const {
   document.source = m_live;
   document.position = 0;
@@ -80,13 +80,13 @@ document::Document documentOf(const TraceStore& store) {
     const query::ParseResult parsed = query::parseJson(run.queryJson);
     if (!parsed.query) continue;
     document = document::fromQuery(*parsed.query);
-    // That of a run on servers is none.
+    // A run on servers has no policy of the engine.
     if (policy::findChoice(run.policy)) document.settings.policy = run.policy;
     document.settings.seed = run.seed;
     if (const trace::LayoutChosen* chosen = store.layoutOf(store.event(index).run))
       document.settings.layout = chosen->layout;
   }
-  // The model that gave these answers, whether it is on this machine or not.
+  // The model that gave these answers; it may be missing on this machine.
   document.settings.model = store.newest().progress().model;
   return document;
 }
@@ -101,13 +101,14 @@ void bindRuns(OpenDocument& document) {
   }
 }
 
-/// Runs of the same file, or of an example of this name that is not open any more, are those of the document.
+/// Binds the document to the runs of the same file. Without a file, runs of a closed example with the same
+/// name belong to the document.
 void RunTraces::bindHistory(OpenDocument& document) const {
   const DocumentModel& model = *document.model;
   std::optional<document::QueryOf> now;
   std::string json;
   for (const auto& record : *m_history.records()) {
-    // What was foretold for a document says nothing of another one.
+    // A predicted run belongs only to the document for which it was predicted.
     if (ui::isPredicted(*record)) continue;
     if (record->path != model.filePath() || (record->path.isEmpty() && record->document != model.title()))
       continue;
@@ -117,7 +118,7 @@ void RunTraces::bindHistory(OpenDocument& document) const {
       now = document::toQuery(model.document(), document::TakeOut::MutedAndFrozen);
       if (now->query) json = query::writeCanonical(*now->query);
     }
-    // Which node is which is known only of the query as it is.
+    // Paths identify nodes only if the run's query equals the current query.
     const trace::Progress* metricValues = record->metricValues.get();
     const bool isSame = metricValues != nullptr && *metricValues->runs.at(record->run).queryJson == json;
     document.paths[record->run] = isSame ? now->paths : document::NodePaths();
@@ -193,7 +194,7 @@ void RunTraces::showRun(OpenDocument& document, RunId run) {
   document.following = document.position == trace->size();
   document.chosen = run;
   forgetSelection(document);
-  // A run of another document is shown by its request.
+  // For a run of another document, its last request is selected.
   const trace::RunState& state = trace->newest().progress().runs.at(run);
   if (!document.paths.contains(run) && !state.requests.empty())
     document.selection.request = state.requests.back();
@@ -217,7 +218,7 @@ void RunTraces::drain() {
     if (arithmetic != nullptr) m_history.noteArithmetic(measured, event.request, *arithmetic);
     keepMeasured(event);
     m_live->store().append(std::move(event));
-    // What clients asked is theirs: it ends with the program, unless the person keeps it as a document.
+    // Runs of clients are not saved. They end with the program, unless the user keeps them as documents.
     if (measured != 0 && m_archive && !m_ofClients.contains(measured)) {
       if (const RunRecord* record = m_history.find(measured)) m_archive->save(*record);
     }
@@ -230,7 +231,7 @@ void RunTraces::drain() {
   boundTrace();
 }
 
-/// Tabs show what was measured for them after the session has ended in whose trace it is.
+/// Keeps measurements, so that tabs show them after the end of the measured session.
 void RunTraces::keepMeasured(const trace::Event& event) {
   constexpr std::uint64_t kMostBytes = 64ULL << 20;
   const auto* ended = std::get_if<trace::JobEnded>(&event.payload);
@@ -246,7 +247,7 @@ void RunTraces::keepMeasured(const trace::Event& event) {
   Q_EMIT measuringEnded(*ended);
 }
 
-/// Where a run of the window begins, its document shows it.
+/// The document of a run shows the run from its start on.
 void RunTraces::takeStart(const trace::Event& event) {
   const auto* started = std::get_if<trace::RunStarted>(&event.payload);
   if (started == nullptr) return;
@@ -270,7 +271,7 @@ void RunTraces::begin(const trace::Event& event, RunRecord record, bool isOfClie
   if (isOfClient) m_ofClients.insert(event.run);
   record.run = event.run;
   record.trace = m_live->trace();
-  // Without its texts, a request of a client says nothing of what the model was made for.
+  // The texts of a client's request may not be kept. Then it is unknown whether the model fits the request.
   const bool hasTexts = !isOfClient || !queryJson.empty();
   if (const QString& madeFor = m_engine.model().madeFor;
       !madeFor.isEmpty() && hasTexts && !hasExampleText(queryJson))
@@ -318,7 +319,7 @@ RunNumbers RunTraces::reserveForServers(std::uint32_t requests, bool hasOthers) 
   return last;
 }
 
-/// Lets the traces of the oldest sessions go where all together take too much; their runs keep their figures.
+/// Drops the traces of the oldest sessions if all traces take too much memory. Their runs keep their metrics.
 void RunTraces::boundHistory() {
   m_history.bound(m_keptBytes, [this](const TraceStore* trace) {
     return trace == m_live->trace().get() || m_held.contains(trace) ||
@@ -327,13 +328,14 @@ void RunTraces::boundHistory() {
   });
 }
 
-/// Lets the oldest events go where there are too many, half of them at once: that takes time for what stays.
+/// Drops the oldest events if the live trace is too large. Keeps half of the allowed bytes, because each drop
+/// copies the remaining events.
 void RunTraces::boundTrace() {
   if (m_live->trace()->bytes() <= m_keptBytes) return;
   const std::shared_ptr<const TraceStore> whole = m_live->trace();
   const std::size_t gone = m_live->keepNewest(m_keptBytes / 2);
   m_history.replaceTrace(whole.get(), m_live->trace());
-  // What cannot be made smaller is not tried again with every frame.
+  // A trace that cannot get smaller is not tried again with every frame.
   m_keptBytes = std::max(m_keptBytes, 2 * m_live->trace()->bytes());
   for (const auto& document : m_documents) {
     if (document->source != m_live) continue;
@@ -356,7 +358,7 @@ RunId RunTraces::addPredicted(OpenDocument& document, const workbench::TracedPre
   if (progress.runs.empty()) return 0;
   const RunId run = std::prev(progress.runs.end())->first;
   m_given = {.run = run, .request = last.request + static_cast<RequestId>(progress.requests.size())};
-  // What was run before has its nodes where it was run in this document.
+  // Earlier queries have nodes if they were run in this document.
   for (std::size_t i = 0; i < reported.before.size(); ++i) {
     const auto paths = document.paths.find(reported.before[i]);
     if (paths != document.paths.end())

@@ -27,76 +27,76 @@ struct TracedPrediction;
 
 namespace spanscope::ui {
 
-/// Holds the traces of runs: that of the engine's open session, those that ended sessions and servers left,
-/// and the archive that outlives the program. Says which trace a document shows.
+/// Owns the traces of runs: of the engine's open session, of ended sessions and of servers. It also owns the
+/// archive on the disk, and decides which trace a document shows.
 class RunTraces : public QObject {
   Q_OBJECT
  public:
-  /// Both must outlive it.
+  /// Both references must outlive this object.
   RunTraces(EngineHost& engine, const OpenDocuments& documents);
 
   const std::shared_ptr<LiveSource>& live() const { return m_live; }
   const RunHistory& history() const { return m_history; }
-  /// What was measured since the program began, in whichever session: the JobEnded events of jobs that are
-  /// about no answer. Never null.
+  /// The measurements since the program began, over all sessions: the JobEnded events of jobs that concern no
+  /// answer. Never null.
   const std::shared_ptr<TraceStore>& measured() const { return m_measured; }
 
-  /// Takes what the engine has reported since the last call.
+  /// Takes the events that the engine has reported since the last call.
   void drain();
-  /// What was drained so far belongs to a session that has ended.
+  /// Ends the session of the events that were drained so far.
   void endSession();
-  /// Has a trace keep at most as many bytes as these settings say, from now on; or at least as many.
+  /// Sets the memory limit of the traces to the limit in these settings, or raises it to that limit.
   void keepFor(const workbench::RunSettings& settings);
   void keepAtLeast(const workbench::RunSettings& settings);
 
-  /// A run that was submitted, until its RunStarted event has come. `record` belongs to its tab.
+  /// Notes a submitted run until its RunStarted event arrives. `record` has the tab of the run.
   void expect(const std::shared_ptr<workbench::RunJob>& work, RunRecord record);
   void forget(const std::shared_ptr<workbench::RunJob>& work);
-  /// A run of the open session begins with this event. What clients ask ends with the program.
+  /// Begins a run of the open session with its RunStarted event. The archive does not keep runs of clients.
   void begin(const trace::Event& event, RunRecord record, bool isOfClient);
-  /// A run on servers, which has a trace of its own: that one stays while it goes on.
+  /// Begins and ends a run on servers. Its own trace stays in memory between hold() and release().
   void beginOnServers(const RunRecord& record, const std::string& queryJson);
   void endOnServers(RunId run);
   void hold(const TraceStore& trace) { m_held.insert(&trace); }
   void release(const TraceStore& trace) { m_held.erase(&trace); }
 
-  /// The numbers after which a run of the engine with so many requests has its own; nothing: the engine
-  /// counts.
+  /// Reserves numbers for a run of the engine with this number of requests. They follow the returned numbers.
+  /// Nothing: the engine counts.
   std::optional<RunNumbers> reserve(std::uint32_t requests);
-  /// The same for a run on servers. `hasOthers`: steps of it that the engine answers are runs of the engine's
-  /// own, which have numbers, too.
+  /// Reserves numbers for a run on servers. `hasOthers`: the engine answers some steps, as separate runs with
+  /// their own numbers.
   RunNumbers reserveForServers(std::uint32_t requests, bool hasOthers);
 
-  /// Keeps runs in this folder, those so far included. Before the first run, it also takes in what earlier
-  /// programs kept there.
+  /// Keeps runs in this folder, including the runs so far. If there is no run yet, it also loads the runs
+  /// that are in the folder.
   void keepRuns(const QString& folder);
-  /// Removes what is kept and keeps no more.
+  /// Deletes the kept runs and stops keeping runs.
   void forgetKeptRuns();
   bool keepsRuns() const { return m_archive != nullptr; }
 
-  /// Gives an opened document the runs that are its own.
+  /// Finds the runs of an opened document in the history.
   void bindHistory(OpenDocument& document) const;
-  /// Shows a run as it was at its end, and the state of its session then; a run that has not ended is
-  /// followed. Nothing happens if its trace is not kept any more.
+  /// Shows the session of a run at the end of the run. If the run has not ended, the document follows it.
+  /// Nothing happens if its trace is no longer kept.
   void showRun(OpenDocument& document, RunId run);
-  /// Shows the session that is open, as it goes on.
+  /// Shows the open session, and follows it.
   void showLive(OpenDocument& document) const;
 
-  /// Adds what a cache simulator reported to the runs of a document, and shows it. Returns its run; 0: the
+  /// Adds the trace of a cache simulator to the runs of a document, and shows it. Returns its run; 0: the
   /// document cannot show it.
   RunId addPredicted(OpenDocument& document, const workbench::TracedPrediction& reported);
-  /// Removes a simulated run. A document that shows it shows the open session again. Returns false if the run
-  /// is none.
+  /// Removes a simulated run. A document that shows it returns to the open session. Returns false if the run
+  /// is not simulated.
   bool removePredicted(RunId run);
   bool isPredicted(RunId run) const;
 
  Q_SIGNALS:
   void changed();  ///< the history, or what a document shows
-  void shown();    ///< a document shows another run, which is to be seen at once
-  /// A run has begun in the open session that is not of the window's.
+  void shown();    ///< a document shows another run, which must be visible at once.
+  /// A run that the window did not submit has begun in the open session.
   void otherStarted(const spanscope::trace::Event& event);
   void keepingFailed(const QString& problem);
-  /// A job has ended that is about no answer.
+  /// A job that concerns no answer has ended.
   void measuringEnded(const spanscope::trace::JobEnded& ended);
 
  private:
@@ -114,19 +114,19 @@ class RunTraces : public QObject {
   EngineHost& m_engine;
   const OpenDocuments& m_documents;
   std::shared_ptr<LiveSource> m_live = std::make_shared<LiveSource>();
-  std::uint64_t m_keptBytes;  ///< most of it that is kept
+  std::uint64_t m_keptBytes;  ///< memory limit of the traces
   std::shared_ptr<TraceStore> m_measured = std::make_shared<TraceStore>();
   std::vector<PendingRun> m_pending;
   std::set<RunId> m_ofClients;
   std::set<const TraceStore*> m_held;
-  RunNumbers m_given;  ///< the largest numbers that runs on servers were given
+  RunNumbers m_given;  ///< the largest numbers of runs on servers and of simulated runs
   RunHistory m_history;
-  std::unique_ptr<RunArchive> m_archive;  ///< null: runs end with the program
+  std::unique_ptr<RunArchive> m_archive;  ///< null: runs are not kept after the program ends
 };
 
-/// The document of a recorded trace: the query of its last run, with the settings that the trace reports.
+/// Returns the document of a recorded trace: the query of its last run, with the settings in the trace.
 document::Document documentOf(const TraceStore& trace);
-/// Gives the document of a recorded trace the runs whose query it has.
+/// Gives the document of a recorded trace the runs that have the document's query.
 void bindRuns(OpenDocument& document);
 
 }  // namespace spanscope::ui

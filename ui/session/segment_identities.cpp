@@ -23,11 +23,11 @@ using Part = SegmentRecords::Part;
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::size_t kMostCopies = 64;
-/// The hue of what the query answers: the last one without a pattern. It does not depend on how many parts
-/// the prompt has, so that the answer keeps it when a message is added.
+/// The hue of the query's answer: the last hue without a pattern. The answer keeps this hue when a message is
+/// added to the prompt.
 constexpr std::size_t kAnswerHue = 7;
 
-/// A node as the parts depend on it. Parents stand before their children.
+/// A node of a query. Lists have parents before their children.
 struct Item {
   const query::Node* own = nullptr;
   std::size_t parent = kNone;
@@ -42,7 +42,7 @@ bool isText(const query::Node& node) {
   return query::infoOf(node).gives == query::Gives::Text || query::isSugar(node);
 }
 
-/// What the node itself says.
+/// Appends the node's operator and texts, without its children.
 void addSaidBy(const query::Node& node, std::string& said) {
   const auto add = [&said](const std::string& text) {
     said += '\n';
@@ -85,7 +85,7 @@ std::vector<Part> partsOf(const std::vector<Item>& items) {
                                       : PartKind::Part;
       if (part.kind == PartKind::Answer) part.copies = copiesOf(own);
       parts.push_back(std::move(part));
-      // The root stands for what it answers, not for what stands under it.
+      // The root is part of its answer. The nodes under it are not.
       if (!isRoot) partOf[i] = parts.size() - 1;
       if (isRoot) parts.back().nodes.push_back(i);
     }
@@ -97,7 +97,7 @@ std::vector<Part> partsOf(const std::vector<Item>& items) {
     said.clear();
     for (const std::size_t node : part.nodes) addSaidBy(*items[node].own, said);
     if (part.kind == PartKind::Answer && items[part.top].parent == kNone) said = "the answer";
-    // Two nodes that ask the same give two answers.
+    // Two nodes with the same content have two answers.
     if (part.kind == PartKind::Answer) said += std::to_string(answers[hash64(said)]++);
     part.content = hash64(said) ^ static_cast<std::uint64_t>(part.kind);
   }
@@ -133,20 +133,20 @@ DocumentItems itemsOf(const Document& document) {
   return all;
 }
 
-/// Gives parts their identities, one prompt after the other.
+/// Assigns identities to parts, one prompt after the other.
 class Giver {
  public:
-  /// `answers`: the most copies of an answer of a whole query. Their hues are no other part's.
+  /// `answers`: the max number of copies of a query's answer. No other part gets their hues.
   Giver(std::vector<SegmentIdentity>& all, std::size_t answers) : m_all(all), m_answers(answers) {}
 
   struct Wanted {
     const Part* part = nullptr;
     std::size_t tab = 0;    ///< the document that has the node
-    NodeId node = kNoNode;  ///< none: of no document of the window
+    NodeId node = kNoNode;  ///< kNoNode: the part is in no document of the window
     bool isTop = false;     ///< the part's node is the top of its tree
   };
 
-  /// The identity of each, in their order.
+  /// The identities of the parts, in their order.
   std::vector<std::size_t> give(const std::vector<Wanted>& wanted) {
     std::vector<std::size_t> given(wanted.size(), kNone);
     std::vector<bool> taken(m_all.size());
@@ -162,14 +162,15 @@ class Giver {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (wanted[i].node != kNoNode) take(i, m_byNode, std::pair(wanted[i].tab, wanted[i].node), false);
     }
-    // New ones in the order in which their nodes were made, so that moving them before a run changes nothing.
+    // New identities follow the order in which the nodes were made. So moving nodes before a run changes no
+    // identity.
     std::vector<std::size_t> order;
     order.reserve(wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return wanted[a].node < wanted[b].node; });
-    // The answer of the query comes after its parts. An answer that is a part has its place among the others:
-    // one that is added later changes no hue then.
+    // The query's answer comes after its parts. An answer that is a part is ordered like the other parts, so
+    // that a later answer changes no hue.
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
       return wanted[i].part->kind != PartKind::Answer || !wanted[i].isTop;
     });
@@ -207,12 +208,12 @@ class Giver {
   std::map<std::pair<std::size_t, NodeId>, std::size_t> m_byNode;
 };
 
-/// What shares parts with others: a document with its runs, or a run of no document of the window.
+/// A document with its runs, or a run of no open document. Sources with a common part are linked.
 struct Source {
   DocumentItems items;
   std::vector<Part> parts;                     ///< of the document
-  std::unordered_set<std::uint64_t> contents;  ///< of the parts of plus, by which sources are linked
-  bool isLinked = false;                       ///< it is the document in view, or linked to it
+  std::unordered_set<std::uint64_t> contents;  ///< of the parts under a plus, which link sources
+  bool isLinked = false;                       ///< this is the shown document, or linked to it
 
   void addContents(const std::vector<Part>& added) {
     for (const Part& part : added) {
@@ -221,7 +222,7 @@ struct Source {
   }
 };
 
-/// Marks the document in view, and what shares a part with a source that is marked already.
+/// Marks the shown document, and every source that shares a part with a marked source.
 void markLinked(std::vector<Source>& tabs, std::map<RunId, Source>& others, std::size_t own) {
   std::unordered_map<std::uint64_t, std::vector<Source*>> byContent;
   for (Source& tab : tabs) {
@@ -236,7 +237,7 @@ void markLinked(std::vector<Source>& tabs, std::map<RunId, Source>& others, std:
     const Source* next = open.back();
     open.pop_back();
     for (const std::uint64_t content : next->contents) {
-      // Every source is looked at once for each content.
+      // Each content is followed once.
       for (Source* linked : std::exchange(byContent[content], {})) {
         if (std::exchange(linked->isLinked, true)) continue;
         open.push_back(linked);
@@ -260,7 +261,7 @@ const SegmentIdentity* SegmentIdentities::ofRun(RunId run, const NodePath& path)
     if (exact != found->second.end()) return &m_all[exact->second];
     if (at.find('/') == NodePath::npos) break;
   }
-  // The list around the part.
+  // The path may be a list around the part.
   const auto below = found->second.lower_bound(path);
   return below != found->second.end() && isAbove(path, below->first) ? &m_all[below->second] : nullptr;
 }
@@ -299,7 +300,7 @@ SegmentIdentities SegmentRecords::read(const std::vector<Open>& open, std::size_
   m_trace = &trace;
   const auto& runs = trace.newest().progress().runs;
   std::vector<Source> tabs;
-  std::map<RunId, std::size_t> tabOf;  // runs that one of the documents made
+  std::map<RunId, std::size_t> tabOf;  // by run; only runs of these documents
   for (const Open& each : open) {
     Source& tab = tabs.emplace_back();
     tab.items = itemsOf(*each.document);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recognises each part of a prompt through moves, edits and runs, so that a part has one number and one hue
-// in every view and in every tab. A part is recognised by its text first, then by its node; so an edited part
-// stays the same part.
+// Recognises each section of a prompt through moves, edits and runs. A section has one number and one hue in
+// every view and in every tab. It is recognised by its text first, then by its node. An edited section
+// therefore keeps its number and hue.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -21,57 +21,57 @@ namespace spanscope::ui {
 enum class PartKind : std::uint8_t {
   Document,  ///< a text in a plus
   Part,      ///< several nodes that form one child of a plus
-  Answer,    ///< a generated reply in a plus, or the answer of the root
+  Answer,    ///< a generated answer in a plus, or the answer of the root
   Message,   ///< a text outside of any plus
 };
 
 struct SegmentIdentity {
   std::size_t hue = 0;     ///< for Theme::segmentInk, from 0
-  std::size_t number = 0;  ///< from 0, in the order in which parts of its kind were first seen
+  std::size_t number = 0;  ///< from 0, in the order in which sections of its kind first appeared
   PartKind kind = PartKind::Message;
-  /// How many answers it stands for (a repeat gives several); each has its own hue, from `hue` on.
+  /// The number of its answers; a repeat gives several. Each answer has its own hue, from `hue` on.
   std::size_t copies = 1;
   bool operator==(const SegmentIdentity&) const = default;
 };
 
 class SegmentIdentities {
  public:
-  /// The identity of the part of a run's query that holds this path; nullptr: none, or the run shares nothing
-  /// with the document.
+  /// Returns the identity of the section of a run's query that contains this path. Returns nullptr if there
+  /// is none, or if the run shares nothing with the document.
   const SegmentIdentity* ofRun(RunId run, const NodePath& path) const;
-  /// The identity of the part of the document that holds this node; nullptr: none.
+  /// Returns the identity of the document's section that contains this node; nullptr: none.
   const SegmentIdentity* ofNode(document::NodeId node) const;
-  /// How many parts of this kind there are.
+  /// Returns the number of sections of this kind.
   std::size_t count(PartKind kind) const;
   bool operator==(const SegmentIdentities&) const = default;
 
  private:
   friend class SegmentRecords;
   std::vector<SegmentIdentity> m_all;
-  /// By path of every node in a part: index in `m_all`.
+  /// By path of every node in a section: index in `m_all`.
   std::map<RunId, std::map<NodePath, std::size_t>> m_runs;
   std::vector<std::size_t> m_nodes;  ///< by id of the document's node: index in `m_all`
 };
 
-/// Gives parts their identities, and reads the query of each run only once. The identities depend on nothing
-/// but the documents, the runs and their order. What counts beside a document and its runs are the other
-/// documents of the window and the other runs that share a part with it, or with one of those. Documents are
-/// numbered one after the other, in their order; so all that share a part get the same numbers.
+/// Gives sections their identities. It reads the query of each run only once. The identities depend only on
+/// the documents, the runs and their order. The other documents and runs of the window count if they share a
+/// section with the document. They also count if they share one with such a document or run. Documents are
+/// numbered in their order, so all documents that share a section get the same numbers.
 class SegmentRecords {
  public:
-  /// A document of the window, and where its nodes stand in the queries of its runs.
+  /// A document of the window, and the places of its nodes in the queries of its runs.
   struct Open {
     const document::Document* document = nullptr;
     const std::map<RunId, document::NodePaths>* paths = nullptr;  ///< only of runs in the trace
   };
-  /// The identities of the parts of `open[own]`.
+  /// Returns the identities of the sections of `open[own]`.
   SegmentIdentities read(const std::vector<Open>& open, std::size_t own, const TraceStore& trace);
   SegmentIdentities read(const document::Document& document, const TraceStore& trace,
                          const std::map<RunId, document::NodePaths>& paths) {
     return read({{.document = &document, .paths = &paths}}, 0, trace);
   }
 
-  /// A part of a query or a document.
+  /// A section of a query or a document.
   struct Part {
     std::uint64_t content = 0;
     PartKind kind = PartKind::Message;

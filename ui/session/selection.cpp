@@ -13,7 +13,7 @@ bool isOfNothing(const Selection& selection) {
   return selection == Selection{};
 }
 
-/// Whether something of the selection is still there to be shown.
+/// Whether the document still has at least one selected node, or the selection has no nodes.
 bool isThere(const Selection& selection, const document::Document& document) {
   return selection.nodes.empty() ||
          std::any_of(selection.nodes.begin(), selection.nodes.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is selected. Selecting a node, a segment, a block or a token selects it in every view.
+// The selection of a document. A selected node, segment, block or token is selected in every view.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -22,7 +22,7 @@ struct BlockRef {
 struct TokenRef {
   RequestId request = 0;
   std::uint32_t segment = 0;
-  std::int32_t local = 0;  ///< index of the token within the segment
+  std::int32_t local = 0;  ///< position of the token in the segment
   bool operator==(const TokenRef&) const = default;
 };
 
@@ -38,17 +38,18 @@ struct Selection {
   document::NodeId currentNode() const { return nodes.empty() ? document::kNoNode : nodes.back(); }
 };
 
-/// What a person has selected in a document, to go back and forward.
+/// The user's earlier selections in a document, for steps back and forward.
 class SelectionHistory {
  public:
-  /// Adds a selection after the present one, and forgets those ahead. Selections of nothing are not kept.
+  /// Adds a selection after the current one, and drops later ones. Empty selections are not added.
   void note(const Selection& selection);
 
-  /// Whether goBack() or goForward() would give a selection. `now` is what is selected, which may be nothing.
+  /// Whether goBack() or goForward() would return a selection. `now` is the current selection, which may be
+  /// empty.
   bool canGoBack(const Selection& now, const document::Document& document) const;
   bool canGoForward(const document::Document& document) const;
-  /// The selection before or after the present one. Selections of which every node is gone are passed over.
-  /// From nothing, back leads to what was selected last. Nothing if there is none.
+  /// Returns the selection before or after the current one. It skips selections whose nodes were all deleted.
+  /// If `now` is empty, goBack() returns the last selection. Returns nothing if there is none.
   std::optional<Selection> goBack(const Selection& now, const document::Document& document);
   std::optional<Selection> goForward(const document::Document& document);
 
@@ -57,7 +58,7 @@ class SelectionHistory {
   std::optional<std::size_t> after(const document::Document& document) const;
 
   std::vector<Selection> m_selections;
-  std::size_t m_now = 0;  ///< index of the present one; 0 also if there is none
+  std::size_t m_now = 0;  ///< index of the current one; 0 also if there is none
 };
 
 }  // namespace spanscope::ui

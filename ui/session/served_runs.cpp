@@ -40,7 +40,7 @@ document::Document ServedRuns::documentOf(const ServedEntry& entry, document::No
   return document;
 }
 
-/// Where a run of a client begins, the history has it, and a document that shows it already goes along.
+/// Adds a client's run to the history when the run begins. A document of the same request then shows the run.
 void ServedRuns::takeServedStart(const trace::Event& event) {
   const std::optional<ServedEntry> entry = m_serving.entryOfRun(event.run);
   if (!entry) return;

@@ -15,20 +15,20 @@
 
 namespace spanscope::ui {
 
-/// The runs that clients ask of the window's engine: they are runs of its session, and a request is shown as
-/// a document of its own.
+/// The runs that clients request from the window's engine. They are runs of its session. A request is shown
+/// as a separate document.
 class ServedRuns : public QObject {
   Q_OBJECT
  public:
-  /// All must outlive it.
+  /// All references must outlive this object.
   ServedRuns(EngineHost& engine, const OpenDocuments& documents, RunTraces& traces);
 
   Serving& serving() { return m_serving; }
   const Serving& serving() const { return m_serving; }
-  /// A document of a request, and the nodes of its query.
+  /// Returns the document of a request. `paths` gets the nodes of its query.
   document::Document documentOf(const ServedEntry& entry, document::NodePaths& paths) const;
   static QString titleOf(std::uint64_t request);
-  /// Whether runs of a document are those of its request alone.
+  /// Whether the document has only runs of its own request.
   bool hasOnlyRunsOfItsRequest(const OpenDocument& document) const;
 
  private:

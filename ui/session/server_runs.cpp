@@ -21,7 +21,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// The document's nodes for the places of the query that is run, which may have been written out otherwise.
+/// The document's nodes by path in the run query, which may be written differently from the document's query.
 document::NodePaths pathsOfOrigins(const document::NodePaths& paths,
                                    const std::map<NodePath, NodePath>& origins) {
   if (origins.empty()) return paths;
@@ -55,7 +55,7 @@ void ServerRuns::noteServerFacts(const std::string& name, remote::ServerFacts fa
   Q_EMIT changed();
 }
 
-/// Notes what is known of the servers of the list.
+/// Updates the facts about the servers of the list.
 void ServerRuns::knowServers() {
   auto known = std::make_shared<KnownServers>();
   for (const workbench::NamedServer& server : m_servers.list()) {
@@ -75,7 +75,7 @@ QString ServerRuns::serverTitle(const std::string& name) const {
   return tr("%1 on %2").arg(QString::fromUtf8(remote::infoOf(facts->second.kind).title), own);
 }
 
-/// A document can name a server, but only the person's own list says where that is.
+/// A document has only the name of a server. The user's list has the address.
 QString ServerRuns::serverRefusal(const std::string& name) const {
   const std::optional<workbench::NamedServer> server = m_servers.find(name);
   if (!server) {
@@ -165,7 +165,7 @@ void ServerRuns::drain() {
   }
 }
 
-/// The document shows the run from its beginning on: one that never begins takes nothing from view.
+/// The document shows a run from its start on. A run that never starts does not replace the shown run.
 void ServerRuns::takeServerEvent(ServerRun& run, trace::Event event) {
   const bool ends = std::holds_alternative<trace::RunFinished>(event.payload);
   if (const auto* session = std::get_if<trace::SessionStarted>(&event.payload))

@@ -26,48 +26,49 @@ class RemoteRunJob;
 
 namespace spanscope::ui {
 
-/// The servers that the user gave names to, what each reported, and the runs on them: each run on servers is
-/// a session of its own, whose events come from the job itself.
+/// The user's servers, what each one reported, and the runs on them. Each run on servers is a separate
+/// session, whose events come from the job itself.
 class ServerRuns : public QObject {
   Q_OBJECT
  public:
-  /// All must outlive it.
+  /// All references must outlive this object.
   ServerRuns(EngineHost& engine, const OpenDocuments& documents, RunTraces& traces);
 
   const workbench::ServerList& servers() const { return m_servers; }
   workbench::ServerList& servers() { return m_servers; }
-  /// Keeps them in a file from now on.
+  /// Keeps the list of servers in a file from now on.
   void setServersFile(const QString& path);
-  /// To be called when the list of servers may have changed.
+  /// Call it when the list of servers may have changed.
   void readServers();
-  /// What servers said of themselves since the program began, by their names.
+  /// The facts that each server reported since the program began, by server name.
   const std::map<std::string, remote::ServerFacts>& serverFacts() const { return m_serverFacts; }
-  /// What is known of the servers of the list, for their twins; null: nothing. It is another object whenever
-  /// something has changed, and changed() follows.
+  /// The known facts about the listed servers, for their cache simulators; null: nothing is known. Each
+  /// change replaces the object and emits changed().
   const std::shared_ptr<const KnownServers>& knownServers() const { return m_knownServers; }
   void noteServerFacts(const std::string& name, remote::ServerFacts facts);
-  /// "vLLM on gpu-3"; the name alone where it has not been asked yet.
+  /// "vLLM on gpu-3"; the name alone if the server was not asked yet.
   QString serverTitle(const std::string& name) const;
 
   using Submit = std::function<QString(EngineJob job)>;
-  /// Runs the query of a document on servers. Returns why not, in words; nothing if it was started.
+  /// Runs the query of a document on servers. Returns the reason why it did not start, for the user; empty:
+  /// it started.
   QString run(OpenDocument& opened, PreparedQuery prepared, std::map<NodePath, std::string> serverOf,
               const Submit& submit);
-  /// Takes what runs on servers have reported since the last call.
+  /// Takes the events that runs on servers have reported since the last call.
   void drain();
 
  Q_SIGNALS:
-  void changed();  ///< the list, or what is known of its servers
+  void changed();  ///< the list, or what is known about its servers
 
  private:
-  /// A run on servers, as long as its work goes on.
+  /// A run on servers whose job has not ended.
   struct ServerRun {
     std::shared_ptr<workbench::RemoteRunJob> work;
     RunRecord record;
     std::shared_ptr<TraceStore> store;
     std::shared_ptr<const ServerSource> source;
   };
-  /// Why it cannot be asked, in words; nothing: it is in the list.
+  /// Returns the reason why the server cannot be asked, for the user; empty: it is in the list.
   QString serverRefusal(const std::string& name) const;
   void knowServers();
   void takeServerEvent(ServerRun& run, trace::Event event);

@@ -29,18 +29,18 @@ using workbench::JobState;
 using workbench::RunSettings;
 using workbench::ServedEngine;
 
-/// What was asked, told by the threads of server and engine.
+/// The requests of clients, as the threads of server and engine report them.
 class Serving::Book final : public server::ServedListener {
  public:
   explicit Book(std::function<void()> changed) : m_changed(std::move(changed)) {}
 
-  /// Requests of the next server are numbered behind those so far.
+  /// The numbers of requests of the next server continue after those so far.
   void startServer(bool keepsTexts) {
     const std::lock_guard lock(m_mutex);
     m_before = m_last;
     m_keepsTexts = keepsTexts;
   }
-  /// Nobody is told of changes any more.
+  /// Reports no more changes.
   void close() {
     const std::lock_guard lock(m_mutex);
     m_changed = {};
@@ -116,24 +116,24 @@ class Serving::Book final : public server::ServedListener {
 
   mutable std::mutex m_mutex;
   std::function<void()> m_changed;
-  bool m_isReported = false;  ///< since entries were taken
+  bool m_isReported = false;  ///< the change was reported since entries() was called
   bool m_keepsTexts = true;
   std::uint64_t m_before = 0;
   std::uint64_t m_last = 0;
-  std::deque<ServedEntry> m_entries;  ///< by number
+  std::deque<ServedEntry> m_entries;  ///< sorted by number
 };
 
-/// What the engine's thread finds out before anything can be served, and what it reports from then on. It may
-/// outlive the Serving object: an attempt that was stopped ends when its model has been read.
+/// The state that the engine's thread prepares for the server, and updates while the server runs. It may
+/// outlive the Serving object, because a stopped attempt ends only after the model has been read.
 struct Serving::Prepared {
   using Ended = std::function<void(const std::shared_ptr<Prepared>&, JobState, const std::string& problem)>;
 
   std::shared_ptr<workbench::ModelBundle> model;
   run::SessionConfig session;
 
-  std::mutex mutex;                           ///< of what follows
-  Ended ended;                                ///< called on the engine's thread; empty: nobody waits any more
-  std::shared_ptr<trace::Recorder> recorder;  ///< of the newest session
+  std::mutex mutex;                           ///< guards the members below
+  Ended ended;                                ///< called on the engine's thread; empty: no longer called
+  std::shared_ptr<trace::Recorder> recorder;  ///< the recorder of the newest session
   ServedEngine* engine = nullptr;
 
   void attach(const std::shared_ptr<trace::Recorder>& opened) {
@@ -195,10 +195,10 @@ void Serving::start(const RunSettings& run, const ServeSettings& settings) {
   const auto work = std::make_shared<workbench::FunctionJob>(
       [prepared = m_prepared, run = m_run](workbench::JobContext& place, const std::stop_token& stop) {
         const workbench::ModelBundle& loaded = place.modelFor(run, stop);
-        // A pool that does not fit is told now, and not to the first client.
+        // A pool that does not fit is reported now to the user instead of later to the first client.
         prepared->session = place.sessionFor(run, stop).config();
         prepared->attach(place.recorder());
-        // The model itself may go while requests come in: another document may run on another one.
+        // The server keeps only a description, because another document may load another model meanwhile.
         auto described = std::make_shared<workbench::ModelBundle>(workbench::describeModel(
             workbench::modelDirectoryOf(run), workbench::templateOf(run.chatTemplate), run.context));
         described->name = loaded.name;
@@ -243,7 +243,7 @@ void Serving::begin(std::shared_ptr<Prepared> prepared) {
   config.names = workbench::stoodFor(m_run);
   config.keepsTexts = m_settings.keepsTexts;
   config.run = shownRunOptions(m_run, prepared->model->config.layers);
-  // The window has the events already, in the trace of its session.
+  // The window already has the events in the trace of its session.
   config.served.eventBytes = 0;
   try {
     running->server = std::make_unique<server::Server>(std::move(config), *running->engine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window as a server: other programs ask the embedded engine over the loopback, in its own session and
-// over its own cache. What they asked is listed here; the events of their runs are those of the session.
+// The window as a server. Other programs use the embedded engine over the loopback interface, in its own
+// session and cache. This list has their requests. The events of their runs are events of the session.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -21,78 +21,78 @@
 
 namespace spanscope::ui {
 
-/// What a person chooses before serving.
+/// The user's choices before serving.
 struct ServeSettings {
-  int port = kUsualPort;   ///< of the loopback; 0: any that is free
-  bool keepsTexts = true;  ///< false: texts of requests and replies get into no list, trace or file
+  int port = kUsualPort;   ///< on the loopback interface; 0: any free port
+  bool keepsTexts = true;  ///< false: no list, trace or file contains texts of requests and answers
   bool operator==(const ServeSettings&) const = default;
 
-  static constexpr int kUsualPort = 8000;  ///< SPNL's client has it built in
+  static constexpr int kUsualPort = 8000;  ///< the built-in port of SPNL's client
 };
 
 enum class ServingPhase : std::uint8_t {
   Off,
-  Starting,  ///< the model is loaded, or other work has to end first
+  Starting,  ///< the model is loading, or other jobs have to end first
   On,
-  Ending,  ///< new requests are refused, those that run are answered
+  Ending,  ///< new requests are refused; earlier ones are still answered
 };
 
 /// A request of a client, as a list shows it.
 struct ServedEntry {
-  std::uint64_t number = 0;  ///< counts from 1, over the whole life of the window
-  std::int64_t time = 0;     ///< when it came, milliseconds since 1970
+  std::uint64_t number = 0;  ///< counts from 1 since the window opened
+  std::int64_t time = 0;     ///< arrival, milliseconds since 1970
   QString client;            ///< address
   QString endpoint;          ///< "/v1/chat/completions"
-  QString model;             ///< as the client named it; may be empty
-  std::string queryJson;     ///< canonical; empty where texts are not kept
+  QString model;             ///< the client's name for the model; may be empty
+  std::string queryJson;     ///< canonical; empty if texts are not kept
   bool keepsTexts = true;
   RunId run = 0;  ///< 0: it waits
   server::RequestState state = server::RequestState::Running;
-  QString problem;                          ///< why it failed
+  QString problem;                          ///< the reason of a failure
   std::optional<std::int64_t> prompt = {};  ///< tokens of its prompts; nothing: not laid out yet
-  std::int64_t cached = 0;                  ///< of these, found in the cache
-  std::int64_t generated = 0;               ///< tokens of its replies so far
+  std::int64_t cached = 0;                  ///< number of these tokens that are cache hits
+  std::int64_t generated = 0;               ///< tokens of its answers so far
   bool isOver() const { return state != server::RequestState::Running; }
 };
 
-/// All that is shown of serving.
+/// The state of serving, for the user.
 struct ServingState {
   ServingPhase phase = ServingPhase::Off;
   QString url;    ///< "http://127.0.0.1:8000"; empty unless On or Ending
-  QString model;  ///< name of the served model; empty before one was served
+  QString model;  ///< name of the served model; empty before the first one
   ServeSettings settings;
-  QString problem;                   ///< why it could not begin, in words with what helps; else empty
+  QString problem;                   ///< the reason why serving could not begin, with advice; else empty
   std::vector<ServedEntry> entries;  ///< the oldest first
-  std::size_t answering = 0;         ///< requests that wait or run
+  std::size_t answering = 0;         ///< number of requests that wait or run
 };
 
-/// Everything is called on the window's thread.
+/// Call all functions on the window's thread.
 class Serving : public QObject {
   Q_OBJECT
  public:
-  /// Entries beyond these go, the oldest that have ended first.
+  /// Max number of entries. Ended entries are removed first, from the oldest.
   static constexpr std::size_t kMostEntries = 200;
 
-  /// `engine` must outlive it.
+  /// `engine` must outlive this object.
   explicit Serving(EngineHost& engine, QObject* parent = nullptr);
-  ~Serving() override;  ///< stops what goes on
+  ~Serving() override;  ///< stops the server at once
 
-  /// Begins to serve the model of `run` in the session that belongs to it, on the loopback. Nothing happens
-  /// unless it is Off. state() says what became of it.
+  /// Begins to serve the model of `run` in its session, over the loopback interface. Nothing happens unless
+  /// the phase is Off. state() has the result.
   void start(const workbench::RunSettings& run, const ServeSettings& settings);
-  /// Refuses new requests and ends when those that run have been answered; called again, it stops them.
+  /// Refuses new requests, and ends when the current ones have been answered. A second call stops them.
   void stop();
 
-  /// Never null; another object whenever something has changed.
+  /// Never null. Each change replaces the object.
   const std::shared_ptr<const ServingState>& state() const { return m_state; }
-  /// The settings of the session in which requests run; those of the last time where it is Off.
+  /// The settings of the session of the requests. If the phase is Off, they are the last ones.
   const workbench::RunSettings& runSettings() const { return m_run; }
-  /// Up to date with every event that the host has drained. Nothing: no such request is listed.
+  /// Returns an entry with all events that the host has drained. Nothing: there is no such entry.
   std::optional<ServedEntry> entryOfRun(RunId run) const;
   std::optional<ServedEntry> entry(std::uint64_t number) const;
 
  Q_SIGNALS:
-  /// state() is another one.
+  /// state() returns another object.
   void changed();
 
  private:
@@ -113,12 +113,12 @@ class Serving : public QObject {
   QString m_model;
   QString m_problem;
   std::shared_ptr<const ServingState> m_state = std::make_shared<const ServingState>();
-  std::shared_ptr<Prepared> m_prepared;  ///< of the server that is or will be; null: Off
+  std::shared_ptr<Prepared> m_prepared;  ///< of the current or coming server; null: Off
   workbench::JobHandle m_starting;
   std::unique_ptr<Running> m_running;  ///< null: nothing is served
 };
 
-/// "Port 8000: Address already in use. …", with what to do; `found`: what the system says.
+/// "Port 8000: Address already in use. …", with advice. `found` is the error of the system.
 QString portProblem(int port, const QString& found);
 
 }  // namespace spanscope::ui

@@ -24,7 +24,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr const char* kSuffix = ".trace-recording";
-constexpr qint64 kMostBytes = 1 << 20;  // of a side file
+constexpr qint64 kMostBytes = 1 << 20;  // max size of a side file
 constexpr QLatin1String kPath("path");
 constexpr QLatin1String kPart("part");
 
@@ -75,7 +75,7 @@ QString SessionRecording::open(const std::filesystem::path& path) {
   OutputRules rules;
   rules.keepsBroken = true;
   rules.replacesNewer = false;
-  // A pipe that nobody reads would hold up the engine.
+  // A pipe without a reader would block the engine.
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
     return QString::fromStdString(Error{
@@ -89,7 +89,7 @@ QString SessionRecording::open(const std::filesystem::path& path) {
   }
   file.place.path = QString::fromStdString(std::filesystem::absolute(path).string());
   file.place.part = QString::fromStdString(std::filesystem::absolute(file.waiting->partPath()).string());
-  // Without a side file the recording goes on all the same: its file is only not found after a crash.
+  // The recording also works without a side file. Then it cannot be offered after a crash.
   if (QDir().mkpath(m_sideDirectory)) {
     const QString name = m_sideDirectory + QLatin1Char('/') +
                          QUuid::createUuid().toString(QUuid::WithoutBraces) + QLatin1String(kSuffix);
@@ -151,7 +151,7 @@ void SessionRecording::close(File& file) {
     if (const std::optional<Error> error = file.session->finishFile()) {
       const QString problem = QString::fromStdString(error->message());
       const QString kept = keepCutRecording(file.place);
-      // Its folder may have been moved.
+      // The folder may have been moved.
       const QString place =
           kept.isEmpty() ? QFileInfo(file.place.part).fileName() : QDir::toNativeSeparators(kept);
       note(QCoreApplication::translate("SessionRecording", "%1. The earlier recording is in %2")
@@ -219,7 +219,7 @@ QString keepCutRecording(const CutRecording& cut) {
     try {
       isEmpty = isEmpty || trace::TraceReader(part).eventCount() == 0;
     } catch (const std::exception&) {
-      isEmpty = false;  // whatever it is: it stays
+      isEmpty = false;  // an unreadable file is kept
     }
     if (isEmpty) {
       std::filesystem::remove(part, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes the events of sessions into trace files while the user records, and finds the files of a
-// program that was killed meanwhile.
+// Writes the events of sessions into trace files while the user records. It also finds the recordings of
+// programs that were killed.
 #pragma once
 
 #include "engine/base/output_file.h"
@@ -18,17 +18,17 @@
 
 namespace spanscope::ui {
 
-/// A recording that a program left behind when it was killed.
+/// The recording of a program that was killed.
 struct CutRecording {
-  QString path;  ///< the name that the file should have had
-  QString part;  ///< where its events are
+  QString path;  ///< the intended name of the file
+  QString part;  ///< the file that contains the events
   QString sideFile;
 };
 
-/// One trace file holds one session. The first session goes into the file that the user named ("a.trace");
-/// each later one, as after a change of the model, and each run on a server goes into a file of its own
-/// beside it ("a-2.trace"). Beside each file, a side file in `sideDirectory` says where the events are until
-/// the file is complete. Any thread may call any function.
+/// Records sessions. One trace file contains one session. The first session goes into the file that the user
+/// named ("a.trace"). Each later session goes into its own file in the same folder ("a-2.trace"). A later
+/// session begins after a change of the model, or with a run on a server. For each file, a side file in
+/// `sideDirectory` has the place of the events until the file is complete. Any thread may call any function.
 class SessionRecording {
  public:
   SessionRecording() = default;
@@ -36,31 +36,30 @@ class SessionRecording {
   SessionRecording(const SessionRecording&) = delete;
   SessionRecording& operator=(const SessionRecording&) = delete;
 
-  /// Begins to record. The first file is opened now, so that a path that cannot be written is refused now.
-  /// `session`: the session that is open; null: the file waits for the first one.
-  /// Returns what is wrong, or an empty text. A recording that was on is finished before.
+  /// Begins to record. The first file is opened now, so that an invalid path is refused now. `session` is the
+  /// open session. Null: the file waits for the first session. Returns the problem, or an empty text. An
+  /// earlier recording is finished first.
   QString start(const QString& path, const QString& sideDirectory,
                 const std::shared_ptr<trace::Recorder>& session);
-  /// Takes a further session in, before its first event; does nothing while nothing is recorded.
+  /// Adds a session before its first event. Does nothing if nothing is recorded.
   void add(const std::shared_ptr<trace::Recorder>& session);
   /// Completes the file of a session that has ended.
   void end(const std::shared_ptr<trace::Recorder>& session);
-  /// Completes all files. Returns what went wrong with one of them, or an empty text. A file without a
-  /// session is removed.
+  /// Completes all files. Returns the first problem, or an empty text. A file without a session is removed.
   QString finish();
-  /// Hands what was recorded to the system, so that it outlives the program. Returns whether all files can
-  /// still be written.
+  /// Passes the recorded events to the operating system, so that they outlive the program. Returns whether
+  /// all files can still be written.
   bool flush();
 
   bool isOn() const;
-  QString path() const;          ///< that the user named; empty: nothing is recorded
-  QStringList files() const;     ///< that are being written now
-  std::size_t sessions() const;  ///< that were recorded since start()
+  QString path() const;          ///< the path that the user named; empty: nothing is recorded
+  QStringList files() const;     ///< the files that are being written
+  std::size_t sessions() const;  ///< number of recorded sessions since start()
 
  private:
   struct File {
     std::shared_ptr<trace::Recorder> session;  ///< null: the file waits for one
-    std::optional<OutputFile> waiting;         ///< until then
+    std::optional<OutputFile> waiting;         ///< the open file while there is no session
     CutRecording place;
     std::unique_ptr<QLockFile> lock;
   };
@@ -74,15 +73,15 @@ class SessionRecording {
   QString m_path;
   QString m_sideDirectory;
   std::size_t m_sessions = 0;
-  QString m_problem;  ///< the first that a session had since start()
+  QString m_problem;  ///< the first problem of a session since start()
   std::vector<File> m_files;
 };
 
-/// Finds what earlier programs left behind; leaves out what a running program still records.
+/// Finds the recordings of killed programs. Leaves out recordings of running programs.
 std::vector<CutRecording> findCutRecordings(const QString& sideDirectory);
-/// Gives the events their name; where a file has it, a similar one ("a-2.trace"). Returns where they are
-/// then: the part itself if its folder cannot be written. Returns an empty text if nothing was recorded or
-/// the file is gone.
+/// Gives the recording its intended name, or a similar one if that name is in use ("a-2.trace"). Returns the
+/// new path. If its folder cannot be written, returns CutRecording::part. Returns an empty text if nothing
+/// was recorded or the file was deleted.
 QString keepCutRecording(const CutRecording& cut);
 
 }  // namespace spanscope::ui

@@ -34,7 +34,7 @@ bool ShownIdentities::isTyped() const {
 void ShownIdentities::update(std::uint32_t tab) {
   m_tab = tab;
   if (!isTyped()) return read();
-  // A part that is edited or moved stays the same one, unless its text becomes that of another one.
+  // An edited or moved part keeps its identity, unless its text becomes the text of another part.
   if (m_source.document != m_input.document) m_typing.start();
 }
 
@@ -45,14 +45,14 @@ void ShownIdentities::read() {
               .trace = m_input.trace,
               .runs = m_input.trace->runs().size(),
               .ownRuns = m_input.paths.size()};
-  // The shown document as the views have it, and the others as they are now.
+  // The shown document is in the state that the views have. The other documents are in their newest state.
   const std::map<RunId, document::NodePaths> none;
   std::vector<SegmentRecords::Open> open;
   std::size_t own = 0;
   for (const auto& each : m_documents) {
     const bool isShown = each->id == m_tab;
     if (isShown) own = open.size();
-    // Numbers of runs mean something only in their own trace.
+    // The number of a run is valid only in its own trace.
     const bool isHere = each->source->trace() == m_input.trace;
     open.push_back({.document = isShown ? m_input.document.get() : &each->model->document(),
                     .paths = isShown  ? &m_input.paths

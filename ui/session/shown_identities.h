@@ -18,14 +18,14 @@ namespace spanscope::ui {
 class ShownIdentities : public QObject {
   Q_OBJECT
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive this object.
   ShownIdentities(ViewInput& input, const OpenDocuments& documents);
 
-  /// Call it when the input has another document, other texts, runs or paths. 0: no tab.
+  /// Call this function when the document, its texts, runs or paths have changed. `tab` 0: no tab.
   void update(std::uint32_t tab);
 
  Q_SIGNALS:
-  void changed();  ///< the identities of the input, after a pause
+  void changed();  ///< the identities have changed after a pause in typing
 
  private:
   bool isTyped() const;
@@ -34,8 +34,8 @@ class ShownIdentities : public QObject {
   ViewInput& m_input;
   const OpenDocuments& m_documents;
   SegmentRecords m_book;
-  std::uint32_t m_tab = 0;  ///< of the document in the input
-  /// What the identities of the input were read from.
+  std::uint32_t m_tab = 0;  ///< tab of the document in the input
+  /// The source of the identities in the input.
   struct Source {
     std::uint32_t tab = 0;
     std::shared_ptr<const document::Document> document;
@@ -44,7 +44,7 @@ class ShownIdentities : public QObject {
     std::size_t ownRuns = 0;
   };
   Source m_source;
-  QTimer m_typing;  ///< until the user who types has paused
+  QTimer m_typing;  ///< runs while the user types
 };
 
 }  // namespace spanscope::ui

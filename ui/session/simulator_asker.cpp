@@ -19,7 +19,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// The kind of a server as a run there named it: "llama.cpp on gpu-3".
+/// The kind of a server, from the policy of a run there: "llama.cpp on gpu-3".
 std::string kindIn(const std::string& policy, const std::string& server) {
   for (const remote::ServerKindInfo& info : remote::kServerKinds) {
     const std::string title = std::string(info.title) + " on " + server;
@@ -31,8 +31,8 @@ std::string kindIn(const std::string& policy, const std::string& server) {
   return {};
 }
 
-/// Whether a run was made since this program started: of a document, or asked for by another program. Runs of
-/// files and of earlier starts stand in the history, too.
+/// Whether a document or a client started the run after this program started. The history also has runs of
+/// files and of earlier starts.
 bool isOfThisStart(const RunRecord& record) {
   if (isPredicted(record)) return false;
   return record.tab != 0 || (record.trace != nullptr && record.file.isEmpty() && record.hasSettings);
@@ -44,7 +44,7 @@ const trace::RunState* stateOf(const RunRecord& record) {
   return run == record.metricValues->runs.end() ? nullptr : &run->second;
 }
 
-/// Adds what the server said of itself when it was asked last.
+/// Adds the facts that the server reported in its last answer.
 void addKnown(workbench::NamedSimulator& named, const KnownServers& servers) {
   const auto known = servers.find(named.server);
   if (known == servers.end()) return;
@@ -62,7 +62,7 @@ void addKnown(workbench::NamedSimulator& named, const KnownServers& servers) {
 
 }  // namespace
 
-/// Answers one question after the other. Only its thread touches it.
+/// Answers one question after the other. Only the asker's thread uses it.
 class SimulatorAsker::Answerer {
  public:
   std::optional<AskedSimulators> answer(const Question& question, const std::stop_token& stop) {
@@ -94,7 +94,7 @@ class SimulatorAsker::Answerer {
       auto made = m_simulators.trace(m_model, *parsed.query, queryJson, question.settings, *question.sent,
                                      question.named, place, !startsEmpty, stop);
       if (made) return std::move(*made);
-      traced.problem = "it was stopped";
+      traced.problem = "the prediction was stopped";
     } catch (const std::exception& failure) {
       traced.problem = failure.what();
     }
@@ -221,7 +221,7 @@ void SimulatorAsker::readSent(const ViewInput& input) {
   static const RunRecords kNone;
   const RunRecords& records = m_readFrom ? *m_readFrom : kNone;
   auto sent = std::make_shared<const std::vector<workbench::SentQuery>>(sentQueries(records));
-  // Records change with every measurement; what was sent does not.
+  // Each measurement changes the records, but not the sent queries.
   if (m_sent == nullptr || *m_sent != *sent) m_sent = std::move(sent);
   std::map<std::string, std::string> kinds;
   for (const auto& record : records) {
@@ -252,11 +252,11 @@ std::vector<workbench::SentQuery> sentQueries(const RunRecords& records) {
   std::vector<workbench::SentQuery> sent;
   for (const auto& record : records) {
     const trace::RunState* const run = stateOf(*record);
-    // Without its texts nothing is known of what a server would have found of it.
+    // Without the texts of a query, its cache hits on a server cannot be predicted.
     if (run == nullptr || !run->outcome || run->queryJson->empty()) continue;
     workbench::SentQuery query{
         .run = record->run, .queryJson = *run->queryJson, .settings = record->settings, .answers = {}};
-    // A run on servers has its plies written out.
+    // The query of a run on servers has all its levels written out.
     const bool hasServer = record->settings.runsOnServer();
     if (hasServer) query.settings.locality = 0;
     for (const RequestId id : run->requests) {
@@ -265,7 +265,7 @@ std::vector<workbench::SentQuery> sentQueries(const RunRecords& records) {
       workbench::SentAnswer answer{.text = request->second.text,
                                    .endedItself = *request->second.outcome == trace::StepOutcome::EndToken};
       if (const auto& reported = request->second.reported) {
-        // A server that refuses a request, or breaks off before it says anything, has computed nothing.
+        // A server that refuses a request, or fails before its first token, has computed nothing.
         const bool isComputed = reported->brokenBy.empty() || !answer.text.empty() ||
                                 request->second.outcome == trace::StepOutcome::Stopped;
         if (!isComputed) continue;

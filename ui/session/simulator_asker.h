@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Asks the twins of other servers what they would find of a document's next run, on a thread of its own.
+// Asks the cache simulators of other servers what they would reuse for a document's next run, on a separate
+// thread.
 #pragma once
 
 #include "engine/remote/chat/server_facts.h"
@@ -22,16 +23,16 @@
 
 namespace spanscope::ui {
 
-/// What is known of a server of the person's list.
+/// The known facts about a server in the user's list.
 struct KnownServer {
-  std::optional<remote::ServerFacts> facts;  ///< as it said of itself; nothing: it was not asked
+  std::optional<remote::ServerFacts> facts;  ///< as the server reported; nothing: it was not asked
   std::string protocol;                      ///< workbench::NamedServer::protocol
   std::size_t atOnce = 0;                    ///< workbench::NamedServer::atOnce
 };
 
-/// What twins say of the query of a prediction.
+/// The predictions of cache simulators for the query of a prediction.
 struct AskedSimulators {
-  std::shared_ptr<const DocumentPrediction> prediction;  ///< whose query it is; never null
+  std::shared_ptr<const DocumentPrediction> prediction;  ///< the prediction with the query; never null
   workbench::SimulatorPredictions simulators;
 };
 
@@ -41,26 +42,27 @@ class SimulatorAsker : public QObject {
   explicit SimulatorAsker(QObject* parent = nullptr);
   ~SimulatorAsker() override;
 
-  /// Asks, if anything that decides it has changed; then answered() follows, with nothing more where the
-  /// query cannot be planned. What was asked before and is not answered yet is dropped.
+  /// Asks the simulators if their input has changed; answered() follows. If the query cannot be planned,
+  /// newest() becomes null without a signal. An earlier question without an answer is dropped.
   void ask(const ViewInput& input);
-  /// Sets what is known of the servers from now on, for what was asked last, too. Null: nothing is.
+  /// Sets the known facts about the servers. They also apply to the last question. Null: nothing is known.
   void useServers(std::shared_ptr<const KnownServers> servers);
-  /// Has the twin at this place, which the newest answer has, tell what its cache does with the queries that
-  /// were run before, unless it is to begin empty, and with that of the newest answer. told() follows, once
-  /// for each call. False: there is no answer, or it is telling.
+  /// Traces the cache of a simulator in the newest answer. `place` is its SimulatorPrediction::id. The
+  /// simulator serves the earlier queries first, unless `startsEmpty` is set. Then it serves the query of the
+  /// last question. Returns false if there is no answer or another trace is in progress. Otherwise one signal
+  /// with the trace follows.
   bool trace(const std::string& place, bool startsEmpty);
   bool isTracing() const { return m_isTracing; }
   /// The newest answer; null: there is none yet, or there is no query.
   const std::shared_ptr<const AskedSimulators>& newest() const { return m_newest; }
   bool isPending() const { return m_isPending; }
-  /// Waits for the answer of what was asked last, for as long as five seconds: for pictures, which are
+  /// Waits for the answer to the last question, for up to five seconds. Pictures need this, because they are
   /// painted once.
   void finish();
 
  Q_SIGNALS:
   void answered();
-  /// Its problem is none unless it could not be told.
+  /// The problem of `prediction` is empty if the trace succeeded.
   void traced(const std::shared_ptr<const workbench::TracedPrediction>& prediction);
 
  private:
@@ -77,27 +79,28 @@ class SimulatorAsker : public QObject {
   void readSent(const ViewInput& input);
   void take(std::uint64_t id, std::shared_ptr<const AskedSimulators> answer);
 
-  std::optional<Question> m_asked;  ///< without what is known of the servers
-  Question m_question;              ///< with that
+  std::optional<Question> m_asked;  ///< without the known facts about the servers
+  Question m_question;              ///< with these facts
   std::shared_ptr<const KnownServers> m_servers;
   std::shared_ptr<const RunRecords> m_readFrom;
   std::shared_ptr<const std::vector<workbench::SentQuery>> m_sent;
-  std::vector<workbench::NamedSimulator> m_known;  ///< servers that have answered, by what `m_readFrom` says
+  std::vector<workbench::NamedSimulator> m_known;  ///< servers that have answered, according to `m_readFrom`
   std::shared_ptr<const AskedSimulators> m_newest;
   std::uint64_t m_lastId = 0;
   bool m_isPending = false;
   bool m_isTracing = false;
   std::stop_source m_stopTracing;
-  std::shared_future<std::shared_ptr<const AskedSimulators>> m_coming;  ///< null: it is not wanted any more
+  std::shared_future<std::shared_ptr<const AskedSimulators>>
+      m_coming;  ///< null: the answer is no longer needed
   std::stop_source m_stop;
-  std::shared_ptr<Answerer> m_answerer;  ///< of the thread
+  std::shared_ptr<Answerer> m_answerer;  ///< used by the thread only
   TaskThread m_thread;                   ///< ends before everything that its tasks use
 };
 
-/// The names of the servers that the document is run on, its nodes' own among them.
+/// Returns the names of the servers of a document, including those of its nodes.
 std::set<std::string> namedServers(const document::Document& document);
 
-/// The queries that were run in this window and have ended, in order.
+/// Returns the queries that ran in this window and have ended, in order.
 std::vector<workbench::SentQuery> sentQueries(const RunRecords& records);
 
 }  // namespace spanscope::ui

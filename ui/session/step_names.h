@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The names of the steps of a plan, the same in every view and on the canvas.
+// The names of the steps of a plan. Every view and the canvas use the same names.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -11,18 +11,18 @@
 
 namespace spanscope::ui {
 
-/// What the name of a step depends on.
+/// The inputs for the name of a step.
 struct NamedStep {
   StepIndex step = 0;
   document::NodeId node = document::kNoNode;
   bool isRoot = false;
 };
-/// The names of all steps of one plan. A step has the name that the user gave its node. Without one, the root
-/// is "generate" and other steps are "inner". If several steps have the same name, a number follows: "inner
-/// 2".
+/// Returns the names of all steps of one plan. A step has the name that the user gave its node. Without such
+/// a name, the root is "generate" and other steps are "inner". If several steps have the same name, a number
+/// follows: "inner 2".
 std::map<StepIndex, QString> stepNames(const document::Document& document,
                                        const std::vector<NamedStep>& steps);
-/// The names of the steps of a run; empty if the run is not in the trace.
+/// Returns the names of the steps of a run; empty if the run is not in the trace.
 std::map<StepIndex, QString> stepNames(const ViewInput& input, const trace::Progress& progress, RunId run);
 
 }  // namespace spanscope::ui

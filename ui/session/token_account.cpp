@@ -47,7 +47,7 @@ RequestAccount::RequestAccount(const TraceStore& trace, std::size_t position, Re
   if (m_request->generatedTokens > 0 || endedWell) m_tokens.setRead();
 }
 
-/// Most requests that are asked about have read their prompts, so passes are read only where it matters.
+/// Most of these requests have read their prompts, so forward passes are read only if necessary.
 void RequestAccount::readPasses() {
   if (m_hasPasses || m_tokens.isRead()) return;
   m_hasPasses = true;
@@ -91,7 +91,7 @@ std::int64_t RequestAccount::unread(std::uint32_t segment, std::int64_t begin, s
 }
 
 PromptAccount reportedAccount(const trace::RequestState& request) {
-  // What a server does not say of its cache has no account.
+  // Without reported cached tokens there is no account.
   if (request.reported && !request.reported->isCachedKnown()) return {};
   return accountOf(request.metrics ? metrics::admittedBy(*request.metrics)
                                    : trace::RequestAdmitted{.promptTokens = request.promptTokens,

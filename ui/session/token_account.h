@@ -20,14 +20,15 @@ using metrics::foundTokens;
 using metrics::PromptAccount;
 using metrics::TokenAccount;
 
-/// The counts that are above 0, beside cached and computed tokens: "12 recomputed", "30 padded", "8 cropped".
+/// Texts of the other counts above 0, without cached and computed tokens: "12 recomputed", "30 padded", "8
+/// cropped".
 QStringList accountWords(const TokenAccount& account);
 
 /// The account of a request whose segments are not reported. Its sums have the counts.
 PromptAccount reportedAccount(const trace::RequestState& request);
 
-/// The account of a request, range by range. The trace must outlive this object. Until then, nobody may ask
-/// the trace for the state at another position.
+/// The account of a request, range by range. The trace must outlive this object. While this object exists, do
+/// not request the trace's state at another position.
 class RequestAccount {
  public:
   RequestAccount(const ViewInput& input, RequestId request);
@@ -56,7 +57,7 @@ class RequestAccount {
   const TraceStore& m_trace;
   std::size_t m_position;
   RequestId m_id;
-  const trace::RequestState* m_request = nullptr;  ///< null: it is not known
+  const trace::RequestState* m_request = nullptr;  ///< null: the trace does not have the request
   metrics::RequestTokens m_tokens;
   bool m_hasPasses = false;
 };

@@ -16,14 +16,14 @@
 
 namespace spanscope::ui {
 
-/// All of it is the window's thread's.
+/// Only the window's thread uses it.
 struct TokenCounts::Books {
   using Count = std::variant<std::int64_t, Error>;
 
   void note(const std::string& text, Count count) {
-    // Every state of a text that is being typed is a text of its own.
+    // While a user types, every state of the text is counted separately.
     constexpr std::size_t kMostKept = 10'000;
-    // Long texts fill the memory sooner.
+    // The limit in bytes applies first for long texts.
     constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
     if (counts.size() >= kMostKept || bytes >= kMostBytes) {
       counts.clear();
@@ -34,9 +34,9 @@ struct TokenCounts::Books {
   }
 
   std::map<std::string, Count> counts;  ///< by text
-  std::size_t bytes = 0;                ///< of the texts
-  std::deque<std::string> waiting;      ///< the one that was asked for last first
-  std::optional<std::string> current;   ///< that is being counted
+  std::size_t bytes = 0;                ///< total size of the texts
+  std::deque<std::string> waiting;      ///< the newest request first
+  std::optional<std::string> current;   ///< the text that is being counted
   std::function<void()> reported;
 };
 
@@ -62,7 +62,7 @@ std::optional<std::int64_t> TokenCounts::count(const std::string& text) {
     books.note(text, tokens);
     return tokens;
   }
-  // Whoever still wants one that was dropped asks again when the others have come.
+  // A view that still needs a dropped text requests it again when the others are counted.
   constexpr std::size_t kMostWaiting = 16;
   if (books.current != text) {
     std::erase(books.waiting, text);
@@ -88,7 +88,7 @@ void TokenCounts::countNext(const std::shared_ptr<Books>& books,
     } catch (const Failure& failure) {
       count = failure.error();
     }
-    // The application outlives the pool's work.
+    // The application ends after the tasks of the thread pool.
     if (stop.stop_requested() || context == nullptr) return;
     QMetaObject::invokeMethod(
         context.data(),

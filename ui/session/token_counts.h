@@ -13,11 +13,11 @@
 
 namespace spanscope::ui {
 
-/// Counts the tokens of texts and remembers the counts, because the canvas, the problems and other views ask
-/// for the same texts in turn. Used on the window's thread only, which counts short texts itself.
+/// Counts the tokens of texts and remembers the counts, because several views ask for the same texts. Use it
+/// only on the window's thread, which counts short texts itself.
 class TokenCounts {
  public:
-  /// Most bytes of a text that is counted at once; that takes a few milliseconds.
+  /// Max bytes of a text that is counted at once. Such a count takes a few milliseconds.
   static constexpr std::size_t kCountedAtOnce = 4096;
 
   /// If `tokenizer` is null, nothing can be counted.
@@ -27,11 +27,10 @@ class TokenCounts {
   TokenCounts& operator=(const TokenCounts&) = delete;
 
   const std::shared_ptr<const text::Tokenizer>& tokenizer() const { return m_tokenizer; }
-  /// Returns the number of tokens, or nothing while a long text is still being counted on another thread. If
-  /// several texts wait, the one that was asked for last is counted first. Throws Failure where the tokenizer
-  /// does.
+  /// Returns the number of tokens, or nothing while another thread is still counting a long text. Among
+  /// waiting texts, the last requested one is counted first. Throws Failure if the tokenizer does.
   std::optional<std::int64_t> count(const std::string& text);
-  /// Sets the function to call, on the window's thread, when a missing count has come.
+  /// Sets a function that is called on the window's thread when a missing count is known.
   void onCounted(std::function<void()> reported);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the events come from that a document shows, and what can be asked of their source.
+// The sources of the events that a document shows, and what each source can report.
 #pragma once
 
 #include "ui/session/reported_facts.h"
@@ -14,9 +14,9 @@
 
 namespace spanscope::ui {
 
-/// Where the shown trace comes from.
+/// The origin of the shown trace.
 enum class TraceOrigin : std::uint8_t {
-  Unknown,       ///< there is no window and so no engine to ask
+  Unknown,       ///< there is no window and therefore no engine
   Session,       ///< the engine's open session
   EndedSession,  ///< an earlier session of the engine
   Server,        ///< a run on servers
@@ -31,10 +31,10 @@ class TraceSource {
   TraceSource& operator=(const TraceSource&) = delete;
 
   virtual TraceOrigin origin() const = 0;
-  /// The events so far; never null. As the source goes on, it appends events to this trace or replaces it by
-  /// another.
+  /// The events so far; never null. While the source is in progress, it appends events to this trace or
+  /// replaces the trace.
   virtual std::shared_ptr<const TraceStore> trace() const = 0;
-  /// What it reports, and what views of it cannot show.
+  /// The facts that the source reports, and those that it cannot report.
   virtual ReportedFacts reports() const = 0;
   /// The records of its runs; null: the window's history has them.
   virtual std::shared_ptr<const RunRecords> records() const { return nullptr; }
@@ -50,11 +50,12 @@ class LiveSource final : public TraceSource {
   std::shared_ptr<const TraceStore> trace() const override { return m_store; }
   ReportedFacts reports() const override { return m_reports; }
 
-  /// A run with these settings has begun: what runs report follows from settings, before there is any event.
+  /// Notes that a run with these settings has begun. The settings decide what runs report, before there is
+  /// any event.
   void noteRun(const workbench::RunSettings& settings) { m_reports = reportedUnder(settings); }
   TraceStore& store() { return *m_store; }
-  /// Drops the oldest events, so that the rest takes at most `bytes` bytes. Returns how many events it
-  /// dropped.
+  /// Drops the oldest events, so that the rest takes at most `bytes` bytes. Returns the number of dropped
+  /// events.
   std::size_t keepNewest(std::uint64_t bytes);
 
  private:
@@ -62,7 +63,7 @@ class LiveSource final : public TraceSource {
   ReportedFacts m_reports;  ///< of the newest run
 };
 
-/// A session that has ended, or a run of it: nothing can be computed again in it. Another run may report what
+/// A session that has ended, or one run of it. Nothing in it can be recomputed. Another run may report what
 /// its settings left out.
 class EndedSource final : public TraceSource {
  public:
@@ -76,7 +77,7 @@ class EndedSource final : public TraceSource {
   ReportedFacts m_reports;
 };
 
-/// A run on servers, as it goes on and when it has ended. Nothing can be computed again in it.
+/// A run on servers, in progress or ended. Nothing in it can be recomputed.
 class ServerSource final : public TraceSource {
  public:
   explicit ServerSource(std::shared_ptr<const TraceStore> trace) : m_trace(std::move(trace)) {}
@@ -90,11 +91,11 @@ class ServerSource final : public TraceSource {
 
 /// Whether servers gave the answers of a trace.
 bool isOfServers(const TraceStore& trace);
-/// A session that has ended, be it of the engine or of servers.
+/// Returns the source of an ended session of the engine, of servers or of a cache simulator.
 std::shared_ptr<const TraceSource> endedSource(const std::shared_ptr<const TraceStore>& trace);
 
-/// An opened trace file. Its runs may come from any model and program. What its events do not tell, it cannot
-/// report.
+/// An opened trace file. Its runs may come from any model and program. It cannot report facts that its events
+/// do not contain.
 class FileSource final : public TraceSource {
  public:
   /// `title` is the title of its document.

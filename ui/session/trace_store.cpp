@@ -13,9 +13,9 @@
 namespace spanscope::ui {
 namespace {
 
-/// Kept states are made sparser when there would be more than this many.
+/// If there are more marks than this, every second mark is dropped.
 constexpr std::size_t kMostMarks = 256;
-/// Or when they would take more memory than this, or than so many whole states.
+/// Marks are also dropped if they take more memory than kMostMarkBytes and than kMostStates whole states.
 constexpr std::uint64_t kMostMarkBytes = 64ULL << 20;
 constexpr std::uint64_t kMostStates = 4;
 
@@ -25,7 +25,8 @@ TraceStore TraceStore::open(const std::filesystem::path& path) {
   trace::TraceFile file = trace::readTrace(path);
   TraceStore store;
   store.m_events = std::move(file.events);
-  // In place: a recording may be large. What contradicts is overwritten by what follows.
+  // Events are filtered in place, because a recording may be large. Later events overwrite events with
+  // contradictions.
   std::size_t kept = 0;
   for (std::size_t i = 0; i < store.m_events.size(); ++i) {
     if (std::optional<Error> error = store.m_newest.apply(store.m_events[i])) {
@@ -58,7 +59,8 @@ void TraceStore::mark(std::size_t count) {
                      .state = m_newest,
                      .bytes = m_newest.bytesBeside(m_marks.empty() ? none : m_marks.back().state)});
   m_markBytes += m_marks.back().bytes;
-  // The first mark holds a whole state: a few of those may be there even where a state is large.
+  // The first mark has a whole state. Even if a state is large, the marks may take as much memory as a few
+  // whole states.
   while (m_marks.size() > kMostMarks ||
          (!m_marks.empty() && m_markBytes > std::max(kMostMarkBytes, kMostStates * m_marks.front().bytes))) {
     thinMarks();
@@ -66,7 +68,7 @@ void TraceStore::mark(std::size_t count) {
   m_nextMark = count + m_markDistance;
 }
 
-/// Every second one goes: the distance doubles and memory stays bounded.
+/// Drops every second mark. The distance between marks doubles, and the memory stays bounded.
 void TraceStore::thinMarks() {
   std::size_t kept = 0;
   for (std::size_t i = 1; i < m_marks.size(); i += 2) m_marks[kept++] = std::move(m_marks[i]);
@@ -95,15 +97,15 @@ TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
   }
   const auto run = std::lower_bound(runs().begin(), runs().end(), first);
   if (run != runs().end()) first = *run;
-  // Two events stand for what is left out.
+  // Two events replace the dropped events.
   if (first < 2 || m_events[first - 1].sequence < 2) return *this;
 
   TraceStore part;
-  // The two that begin a part of a part are no events of the session.
+  // The two events at the start of an earlier part are not events of the session.
   part.m_missing = m_missing + first - (m_missing > 0 ? 2 : 0);
   part.m_events.reserve(m_events.size() - first + 2);
   trace::Event event = beginningAt(first);
-  --event.sequence;  // the message below stands in place of the event before
+  --event.sequence;  // the message below replaces the event before
   part.append(event);
   ++event.sequence;
   event.payload =
@@ -146,7 +148,7 @@ const trace::Replay& TraceStore::stateAt(std::size_t count) const {
   if (!m_cursor || m_cursor->count > count || m_cursor->count < markCount) {
     m_cursor = after == m_marks.begin() ? Mark{} : *std::prev(after);
   }
-  // Every event was applied once already, so none can fail now.
+  // Every event was already applied once, so no event can fail now.
   for (; m_cursor->count < count; ++m_cursor->count) (void)m_cursor->state.apply(m_events[m_cursor->count]);
   return m_cursor->state;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The input of a view. What a view shows depends only on this: document, trace, selection, theme and the rest
+// The input of a view. A view shows only this input: document, trace, selection, theme and the other members
 // below.
 #pragma once
 
@@ -37,83 +37,91 @@ struct LoadComparisons;
 
 using KnownServers = std::map<std::string, KnownServer>;  ///< by name
 
-/// What is known of models on this machine.
+/// The known models on this machine.
 struct ModelsKnown {
   std::string loaded;               ///< directory of the model in memory; empty: none
   std::string fittingAdapter;       ///< LoadedModel::fittingAdapter
-  std::vector<std::string> recent;  ///< directories used before, the newest first
+  std::vector<std::string> recent;  ///< directories that were used before, the newest first
   bool operator==(const ModelsKnown&) const = default;
 };
 
-/// What says how long it takes to measure something.
+/// The facts from which the time of a measurement is estimated.
 struct MeasuringFacts {
-  /// Of the document's model on its device; nothing: not known.
+  /// The speed of the document's model on its device; nothing: not known.
   std::optional<experiment::SpeedSample> pace{};
-  std::int64_t context = 0;  ///< positions of the loaded model, if the document runs on it; 0: not known
+  std::int64_t context = 0;  ///< max positions of the loaded model, if the document runs on it; 0: not known
   bool operator==(const MeasuringFacts&) const = default;
 };
 
-/// The first key of each command as it is written, by the command's id. Commands without a key are left out.
+/// The first key of each command, as text for the user, by the id of the command. Commands without a key are
+/// left out.
 using KeyTexts = std::map<QString, QString>;
 
 struct ViewInput {
   std::shared_ptr<const document::Document> document;  ///< never null
-  std::shared_ptr<const TraceStore> trace;             ///< never null; may be empty
-  /// How many events of `trace` have happened; the scrubber sets it; ≤ trace->size().
+  std::shared_ptr<const TraceStore> trace;             ///< never null; may be empty.
+  /// The number of events of `trace` that have happened, ≤ trace->size(). The scrubber sets it.
   std::size_t position = 0;
-  ReportedFacts reported;  ///< what the source of `trace` reports
+  ReportedFacts reported;  ///< what the source of `trace` reports.
   /// For each run of this document: the node that each NodePath of the trace means. Runs of other documents
-  /// are not here.
+  /// are not included.
   std::map<RunId, document::NodePaths> paths;
   /// All kept runs, of every document and session; null: there are only the runs of `trace`.
   std::shared_ptr<const RunRecords> records;
-  /// Whether runs of `trace` that begin after `position` are listed too. True if the person chose an older
-  /// run, rather than going back in time.
+  /// Whether runs of `trace` that begin after `position` are listed too. False if the user moved back in time
+  /// and did not choose an older run.
   bool listsLater = false;
   ModelsKnown models;
-  /// The names of the servers that the person may have answer, ascending.
+  /// The names of the servers that the user can choose, ascending.
   std::vector<std::string> servers;
-  /// What is known of them, for their simulators; null: nothing.
+  /// The known facts about these servers, for their cache simulators; null: nothing is known.
   std::shared_ptr<const KnownServers> knownServers;
-  /// All devices; one that cannot be used says why. Null: not known yet.
+  /// All devices; an unusable device has the reason. Null: not known yet.
   std::shared_ptr<const std::vector<compute::Device>> devices;
   /// The tokenizer of the loaded model; null while no model is loaded.
   std::shared_ptr<const text::Tokenizer> tokenizer;
-  /// What has been counted with `tokenizer`; null: no counts are remembered.
+  /// The known counts of `tokenizer`; null: no counts are remembered.
   std::shared_ptr<TokenCounts> tokenCounts;
-  std::uint64_t tokensCounted = 0;  ///< grows when missing counts have come
+  std::uint64_t tokensCounted = 0;  ///< grows when missing counts become known
   Selection selection;
   Theme theme;
-  PredictionState prediction;  ///< of the document's next run
-  /// The newest jobs that measure the document, and those of the program, which every tab shows.
+  PredictionState prediction;  ///< of the document's next run.
+  /// The newest jobs that measure the document, and the program's jobs, which every tab shows.
   MeasuredJobs measured;
-  /// The names of the policies that the person wants to compare beside the document's own.
+  /// The names of the policies that the user wants to compare with the document's policy.
   std::vector<std::string> policiesWanted;
   MeasuringFacts measuring;
-  /// How long the job would take that a view asked about; null: it has to ask.
+  /// The estimated time of the job that a view asked about; null: the view has to ask.
   std::shared_ptr<const AskedEstimate> estimate;
-  /// How long loading kept blocks takes on this machine compared with computing them, by model; null: never
+  /// The time to load kept blocks on this machine, compared with computing them, by model. Null: never
   /// measured.
   std::shared_ptr<const LoadComparisons> loads;
-  /// Numbers and hues of the parts of prompts; null: partIdentities() reads them.
+  /// Numbers and hues of the sections of prompts; null: partIdentities() computes them.
   std::shared_ptr<const SegmentIdentities> identities;
   ReplayState replay;
-  std::shared_ptr<const KeyTexts> keys;  ///< the person's keys; null: no keys are shown
+  std::shared_ptr<const KeyTexts> keys;  ///< the user's keys; null: no keys are shown.
 
   /// The state at `position`.
   const trace::Replay& state() const { return trace->stateAt(position); }
-  /// The node that a path of a run means; kNoNode if it belongs to another document or is gone.
+  /// Returns the node that a path of a run means. kNoNode: the node belongs to another document or was
+  /// deleted.
   document::NodeId nodeOf(RunId run, const NodePath& path) const;
-  /// "Ctrl+Return", as a person reads it; empty if the command has no key.
+  /// "Ctrl+Return", as text for the user; empty if the command has no key.
   QString keyOf(const QString& command) const;
-  /// The same, to follow what the command does: " (Ctrl+Return)".
+  /// " (Ctrl+Return)", to append to the description of the command; empty if the command has no key.
   QString keyHint(const QString& command) const;
-  /// Never null.
+  /// Numbers and hues of the sections; never null.
   std::shared_ptr<const SegmentIdentities> partIdentities() const;
-  /// The request that views of one request show. It is the first of these that exists: the selected request;
-  /// the request of the selected token; the request of the selected block; the last request of the selected
-  /// node; the last request of this document; the last request of a trace from elsewhere. The last three
-  /// count only requests that were laid out. 0: there is none.
+  /// Returns the request for views that show one request; 0: there is none. It is the first of these that
+  /// exists:
+  /// - the selected request
+  /// - the request of the selected token
+  /// - the request of the selected block
+  /// - the last request of the selected node
+  /// - the last request of this document
+  /// - the last request of a trace from elsewhere
+  ///
+  /// The last three count only requests that were laid out.
   RequestId shownRequest() const;
 };
 

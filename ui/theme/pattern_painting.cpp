@@ -11,12 +11,12 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr double kSharpness = 4;      ///< pixels of a picture for each of the screen's
+constexpr double kSharpness = 4;      ///< pixels of a picture for each pixel of the screen
 constexpr double kMostPixels = 4096;  ///< along one side of a picture
 
 QImage patternImage(const QPainterPath& shape, const QRectF& area, const QBrush& pattern,
                     const QPointF& origin) {
-  // Patterns of Qt's own are as large as the device's pixels, whatever its scale.
+  // Built-in patterns of Qt have a fixed size in device pixels, at any scale.
   const double sharpness = pattern.style() == Qt::TexturePattern ? kSharpness : 1;
   const double scale = std::min(sharpness, kMostPixels / std::max(area.width(), area.height()));
   QImage image((area.size() * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32_Premultiplied);

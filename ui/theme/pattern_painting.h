@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints the patterns by which states and segments are told apart besides their colours.
+// Paints the patterns of states and segments. With patterns, users can distinguish these without colours.
 #pragma once
 
 #include <QBrush>
@@ -10,13 +10,13 @@ class QPainterPath;
 
 namespace spanscope::ui {
 
-/// Whether the painter writes a file of vectors (SVG), whose device passes over all brushes with patterns.
+/// Whether the painter writes a vector file (SVG). Qt's SVG device ignores brushes with patterns.
 bool paintsVectors(const QPainter& painter);
 
-/// Fills a shape with a pattern from the painter's brush origin on, without an outline. In a file of vectors
-/// the pattern is a picture. Without a pattern it paints nothing.
+/// Fills a shape with a pattern, without an outline. The pattern starts at the painter's brush origin. In a
+/// vector file the pattern is a picture. Paints nothing if `pattern` is empty.
 void fillPattern(QPainter& painter, const QPainterPath& shape, const QBrush& pattern);
-/// The same for an area, with round corners of a radius in pixels.
+/// Does the same for a rectangle with round corners. `radius` is in pixels.
 void fillPattern(QPainter& painter, const QRectF& area, const QBrush& pattern, double radius = 0);
 
 }  // namespace spanscope::ui

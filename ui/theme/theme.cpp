@@ -16,7 +16,7 @@
 #include <array>
 #include <cmath>
 
-/// Static libraries register their resources only when asked to; the macro has to stand outside of
+/// Registers the resources, which a static library does not do by default. The macro must be outside all
 /// namespaces.
 static void initControls() {
   Q_INIT_RESOURCE(controls);
@@ -118,7 +118,7 @@ QBrush hatch(QColor ink, double opacity, bool rising) {
   QPainter painter(&image);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(ink, 1.4));
-  // Drawn three times, so that the lines go on where textures meet.
+  // Draws the line three times, so that lines continue across the borders of textures.
   for (const int shift : {-kTextureSize, 0, kTextureSize}) {
     if (rising)
       painter.drawLine(QPointF(shift, kTextureSize), QPointF(shift + kTextureSize, 0));
@@ -242,7 +242,7 @@ QString Theme::name(BlockRole role) {
 }
 
 QColor Theme::heat(double t) {
-  // Sixteen steps of cividis (Nuñez, Anderton, Renslow 2018), between which colours are mixed.
+  // Sixteen colours of cividis (Nuñez, Anderton, Renslow 2018). Colours in between are interpolated.
   constexpr std::array<QRgb, 16> kCividis{0x00224E, 0x052C66, 0x1D366D, 0x313F6D, 0x414A6C, 0x4F556D,
                                           0x5D5F70, 0x6A6B75, 0x787878, 0x878478, 0x969178, 0xA69F75,
                                           0xB8AE6F, 0xCABE67, 0xDECF5A, 0xFEE838};
@@ -272,7 +272,7 @@ QFont Theme::smallFont() const {
 
 QFont Theme::monoFont() const {
   QFont mono = font("JetBrains Mono", "DejaVu Sans Mono", 11, QFont::Normal);
-  // Tokens and JSON stand letter by letter: the font would draw "<|" as a triangle and "!=" as one sign.
+  // No ligatures: the font would draw "<|" as a triangle and "!=" as one sign in tokens and JSON.
   mono.setStyleStrategy(QFont::PreferNoShaping);
   return mono;
 }
@@ -304,11 +304,11 @@ QPalette Theme::palette() const {
   return palette;
 }
 
-// Shapes of the controls: what a palette cannot say.
+// The style sheet sets the shapes of controls, which a palette cannot set.
 
 namespace {
 
-// Words in braces are replaced by colours and by the folder of the little arrows.
+// styleSheet() replaces words in braces by colours, and {icons} by the folder of the small arrows.
 constexpr const char* kSheet = R"(
 QWidget { color: {text}; }
 QMainWindow, QDialog { background: {window}; }
@@ -461,7 +461,7 @@ QVariant portalSetting(const QString& space, const QString& key) {
   call << space << key;
   const QDBusMessage answer = bus.call(call, QDBus::Block, kTimeout);
   if (answer.type() != QDBusMessage::ReplyMessage || answer.arguments().isEmpty()) return {};
-  // D-Bus wraps variants around the value.
+  // D-Bus wraps the value in variants.
   QVariant value = answer.arguments().constFirst();
   while (value.canConvert<QDBusVariant>()) value = value.value<QDBusVariant>().variant();
   return value;

@@ -17,19 +17,19 @@ namespace spanscope::ui {
 enum class Scheme { Light, Dark };
 
 enum class Role {
-  Window,   ///< behind everything
+  Window,   ///< background of everything
   Surface,  ///< docks, nodes, menus
   Canvas,   ///< the node canvas, read-only text
   Grid,     ///< dots of the canvas, hairlines of plots
   Line,     ///< borders of docks, rules of tables
   Outline,  ///< controls, nodes
-  Wire,     ///< wires and ports of the canvas, which the eye has to follow
+  Wire,     ///< wires and ports of the canvas, with more contrast than Line
   Text,
   TextSecond,  ///< labels, text in nodes
   TextThird,   ///< counts, hints
   Accent,      ///< selection, focus, the one primary button
   AccentText,  ///< text on the accent colour
-  AccentFill,  ///< background of what is selected
+  AccentFill,  ///< background of a selection
   HitInk,
   HitFill,
   RelocatedInk,
@@ -51,7 +51,7 @@ enum class BlockRole {
   Evicted,
 };
 
-/// Number of hues that tell segments apart; the ninth segment has the hue of the first, with a pattern.
+/// Number of hues of segments. The ninth segment has the hue of the first, with a pattern.
 inline constexpr std::size_t kSegmentHues = 8;
 
 /// Steps of space in pixels: multiples of 4.
@@ -67,9 +67,9 @@ class Theme {
   QColor color(Role role) const;
   QColor segmentInk(std::size_t segment) const;  ///< by the hue of the segment's identity, from 0
   QColor segmentTint(std::size_t segment) const;
-  /// The pattern to paint over the ink or the tint of a segment. Segments beyond the first kSegmentHues
-  /// repeat the hues of the first; the pattern tells them apart. It is a textured brush in the colour of the
-  /// surface. The first kSegmentHues segments have no pattern.
+  /// The pattern to paint over the ink or the tint of a segment. The first kSegmentHues segments have no
+  /// pattern. Later segments repeat the hues, and differ by the pattern. It is a textured brush in the colour
+  /// of the surface.
   QBrush segmentPattern(std::size_t segment) const;
 
   QColor ink(BlockRole role) const;
@@ -77,7 +77,7 @@ class Theme {
   /// The pattern to paint over fill(), so that the state does not depend on colour alone. Hit and Free have
   /// none, Relocated has diagonals, Computed dots, Evicted counter-diagonals. It is a textured brush.
   QBrush pattern(BlockRole role) const;
-  /// The name of a state for a person: "hit", "relocated hit", "computed", "evicted", "free".
+  /// The name of a state for the user: "hit", "relocated hit", "computed", "evicted", "free".
   static QString name(BlockRole role);
 
   /// The colour map Cividis at t = 0 … 1.
@@ -98,17 +98,17 @@ class Theme {
   Scheme m_scheme;
 };
 
-/// The scheme that the desktop asks for. The desktop's portal tells it (org.freedesktop.appearance
-/// color-scheme, over D-Bus); if it does not, the lightness of the palette decides.
+/// The scheme that the desktop asks for. The desktop's portal reports it over D-Bus
+/// (org.freedesktop.appearance color-scheme). Otherwise, the lightness of the palette decides.
 Scheme systemScheme();
 
-/// A setting that the desktop's portal tells over D-Bus; invalid: it does not tell it. A desktop that does
-/// not answer holds the program up for a quarter of a second.
+/// A setting that the desktop's portal reports over D-Bus; invalid if the portal does not report it. The call
+/// waits at most a quarter of a second for an answer.
 QVariant portalSetting(const QString& space, const QString& key);
 
-/// Whether the desktop lets pictures move. Its portal tells it over D-Bus: org.freedesktop.appearance
-/// reduced-motion, or GNOME's org.gnome.desktop.interface enable-animations. Where neither is told, they may
-/// move. What was told counts for a few seconds, because this is asked at every move of a mouse.
+/// Whether the desktop allows animations. Its portal reports it over D-Bus: org.freedesktop.appearance
+/// reduced-motion, and GNOME's org.gnome.desktop.interface enable-animations. If it reports neither, they
+/// are allowed. The result is kept for five seconds, because every mouse move asks for it.
 bool desktopAllowsMotion();
 
 }  // namespace spanscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A view is what one dock shows. It is a pure function of its input. What a person does in a view comes back
-// as signals.
+// Base class of views, and the table of views. A view is the content of one dock. It depends only on its
+// input, and reports user actions as signals.
 #pragma once
 
 #include "engine/jobs/job_call.h"
@@ -32,29 +32,30 @@ class View : public QWidget {
  public:
   using QWidget::QWidget;
 
-  /// Shows another input. It is called often, 60 times a second while a query runs. So a hidden view only
-  /// keeps the input and computes when it is shown, and a view whose part of the input has not changed does
-  /// nothing.
+  /// Shows another input. While a query runs, it is called 60 times a second. So a hidden view only stores
+  /// the input, and refreshes when it becomes visible. A view does nothing if its part of the input has not
+  /// changed.
   virtual void setInput(const ViewInput& input) = 0;
 
-  /// For views that edit: sets the document to change; nullptr: none is open. A view changes the document
+  /// For views that edit: sets the document to change. nullptr: none is open. A view changes the document
   /// only through this model.
   virtual void setModel(DocumentModel* /*model*/) {}
 
-  /// Small controls (combo boxes, legends) for the right of the dock's title bar; nullptr: none. The caller
-  /// owns the returned widget.
+  /// Small controls (combo boxes, legends) for the right side of the dock's title bar; nullptr: none. The
+  /// caller owns the returned widget.
   virtual QWidget* takeTitleControls() { return nullptr; }
 
-  /// For views that show motion of their own: `allowed` says whether there may be any.
+  /// For views with their own motion: `allowed` says whether motion is allowed.
   virtual void setMotion(std::function<bool()> /*allowed*/) {}
 
-  /// Whether it can do now what this command of its row asks for, without the argument of the command.
+  /// Whether the view can perform this command of its ViewInfo now. The command has no argument.
   virtual bool canPerform(const QString& /*command*/) const { return false; }
-  /// Does it. `command` may also be one that has the window show this view, "run.experiment:rag": then the
-  /// view shows what its argument names. Throws Failure if there is no such thing.
+  /// Performs the command. `command` can also be one that shows this view, with an argument:
+  /// "run.experiment:rag". The view then shows the item that the argument names. Throws Failure if there is
+  /// no such item.
   virtual void perform(const QString& /*command*/) {}
 
-  /// What the view shows, as comma-separated values with a header line; empty: there is nothing to export.
+  /// The content of the view as comma-separated values with a header line; empty: nothing to export.
   virtual QString csv() const { return {}; }
   /// Paints everything that the view shows into a rectangle of this size (for PNG, SVG, PDF).
   virtual void paintTo(QPainter& painter, const QSize& size);
@@ -63,7 +64,7 @@ class View : public QWidget {
   void selectionWanted(const spanscope::ui::Selection& selection);
   /// The scrubber should go to this position (a number of events).
   void positionWanted(std::size_t position);
-  /// The person asks for a command of the command table, e.g. with a link.
+  /// The user requests a command of the command table, e.g. with a link.
   void commandWanted(const QString& id);
   /// The second text of the title bar (counts) has changed.
   void summaryChanged(const QString& text);
@@ -71,29 +72,29 @@ class View : public QWidget {
   void commandsChanged();
   /// The engine should do this job.
   void jobWanted(const spanscope::jobs::JobCall& call);
-  /// The user did in the view what this command of it would have done.
+  /// The user performed the action of this command directly in the view.
   void performed(const QString& command);
   /// Views that show motion should show this moment.
   void momentChanged(const spanscope::ui::Moment& moment);
   /// Whether predictions should also compare the layouts.
   void layoutsWanted(bool wanted);
-  /// A simulator has made a run for the list of runs.
+  /// The cache simulator has made a run for the list of runs.
   void predicted(const std::shared_ptr<const spanscope::workbench::TracedPrediction>& prediction);
 };
 
-/// The command that has a view compare these runs, "run.compare:3,5"; 0: whichever.
+/// The command that compares these runs, "run.compare:3,5". 0: any run.
 QString compareRuns(RunId left, RunId right);
-/// The runs of such a command; nothing: it is another one.
+/// The runs of such a command; nothing if the command is another one.
 std::optional<std::pair<RunId, RunId>> comparedRuns(const QString& command);
 
 enum class LayoutId { Author, Explain, Measure };
 
-/// How high the place of the docks is. In a low one, more docks share a place as tabs, so that each can be
-/// used. In a large one the canvas has most of it, where other docks would be half empty.
+/// The height of the space for docks. In a low space, more docks share a place as tabs. In a large space, the
+/// canvas has most of the height, because other docks would be half empty.
 enum class Room { Low, Middle, Full, Large };
 
-/// Where a dock is in a layout, in rooms from one height to another. Docks with the same column and cell
-/// share a place as tabs.
+/// The place of a dock in a layout, for a range of heights. Docks with the same column and cell share a place
+/// as tabs.
 struct ViewPlace {
   LayoutId layout = LayoutId::Author;
   Room least = Room::Low;
@@ -101,8 +102,8 @@ struct ViewPlace {
   int column = 0;  ///< from the left; kBelow: a strip below all columns
   int cell = 0;    ///< from the top of the column
   int tab = 0;     ///< from the left of the tabs
-  int share = 0;   ///< of the column's height, in percent; of the first tab only
-  /// Docks that the layout does not have share this place.
+  int share = 0;   ///< of the column's height, in percent; used for the first tab only.
+  /// Docks without a place in the layout share this place.
   bool takesOthers = false;
 
   static constexpr int kBelow = -1;
@@ -114,46 +115,47 @@ struct ViewInfo {
   QString title;
   QString help;  ///< one sentence: what the view shows
   std::function<View*(QWidget* parent)> make;
-  /// What it shows: where a trace does not report one of these, the dock says so.
+  /// The facts that the view shows. If a trace does not report one of them, the dock says so.
   std::vector<Fact> needs{};
   std::vector<ViewPlace> places{};  ///< a layout without one shows the dock only on request
   /// Commands of the command table that the view performs.
   std::vector<QString> commands{};
   bool isStrip = false;         ///< it has no title bar
-  bool explainsBlocks = false;  ///< it says itself why a block was found or not
-  bool staysInSight = false;    ///< no dock that is brought covers it: the user edits in it
+  bool explainsBlocks = false;  ///< the view explains why a block was a hit or a miss
+  bool staysInSight = false;    ///< no newly shown dock covers it, because the user edits in it
 };
 template <class T>
 View* makeViewOf(QWidget* parent) {
   return new T(parent);
 }
-/// All views, in the order of the menu. The row of a view is beside its code.
+/// All views, in the order of the menu. Each view's ViewInfo is in its own file.
 const std::vector<ViewInfo>& viewTable();
 
-// Where a view draws what can be selected, so that a lesson can point at it.
+// Places of selectable items in a view, so that a lesson can point at them.
 
-/// Implemented by views that draw blocks or tokens one by one.
+/// Views that draw blocks or tokens one by one implement this class.
 class DrawnParts {
  public:
   virtual ~DrawnParts() = default;
 
-  /// The widget in which the places below are; what is outside of it is out of sight.
+  /// The widget that contains the places below. A place outside of the widget is not visible.
   virtual const QWidget& placesIn() const = 0;
-  /// The rectangles of the selected block or token, in pixels of that widget, out of sight or not; a block of
-  /// tokens in several rows has one for each. None: the view does not draw it.
+  /// The rectangles of the selected block or token, in pixels of that widget, visible or not. A block of
+  /// tokens in several rows has one rectangle for each row. Empty: the view does not draw it.
   virtual std::vector<QRect> placesOf(const Selection& part) const = 0;
-  /// Scrolls so far that it is in sight.
+  /// Scrolls until `part` is visible.
   virtual void bringIntoSight(const Selection& part) = 0;
 };
 
-// Views that compute a part of what they show on a thread of their own.
+// Views that compute a part of their content on another thread.
 
-/// Implemented by such views, for pictures and tables: these are made once, and must have all of it.
+/// Such views implement this class for pictures and tables. A picture or table is made once, and must be
+/// complete.
 class LateView {
  public:
   virtual ~LateView() = default;
 
-  /// Waits for what the view is computing, within bounds, and shows it.
+  /// Waits for the computation, up to a time limit, and shows its result.
   virtual void finish() = 0;
 };
 

@@ -3,7 +3,7 @@
 
 namespace spanscope::ui {
 
-// Each is defined beside the code of its view.
+// Each ViewInfo is defined in the file of its view.
 ViewInfo addRow();
 ViewInfo inspectorRow();
 ViewInfo jsonRow();

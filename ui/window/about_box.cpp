@@ -78,7 +78,7 @@ AboutBox::AboutBox(const QString& device, const Theme& theme, QWidget* parent)
   licence->setFont(theme.smallFont());
   licence->setStyleSheet(QStringLiteral("color: %1").arg(theme.color(Role::TextThird).name()));
 
-  auto* copyButton = new QPushButton(tr("&Copy"), this);
+  auto* copyButton = new QPushButton(tr("&Copy versions"), this);
   copyButton->setToolTip(tr("Copy the versions as text, for a report"));
   auto* closeButton = new QPushButton(tr("Close"), this);
   closeButton->setDefault(true);

@@ -15,8 +15,8 @@ struct AboutFact {
   QString value;
   bool operator==(const AboutFact&) const = default;
 };
-/// Versions, and the device on which the engine computes. `device` is the engine's own text; empty: not known
-/// yet.
+/// Versions, and the device on which the engine computes. `device` is the text from the engine. Empty: not
+/// known yet.
 std::vector<AboutFact> aboutFacts(const QString& device);
 
 class AboutBox : public QDialog {
@@ -24,7 +24,7 @@ class AboutBox : public QDialog {
  public:
   AboutBox(const QString& device, const Theme& theme, QWidget* parent = nullptr);
 
-  /// The text that Copy puts on the clipboard, for the report of a problem.
+  /// The text that the copy button puts on the clipboard, for a problem report.
   QString text() const;
 
  private:

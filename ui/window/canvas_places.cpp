@@ -23,9 +23,9 @@ void CanvasPlaces::show(std::uint32_t tab, DocumentModel* model) {
 }
 
 void CanvasPlaces::note() {
-  // Before the query was fitted into it, the canvas looks nowhere.
+  // Before the query is fitted, the canvas has no place to keep.
   if (m_shown == 0 || m_fitWanted) return;
-  // One that shows everything is fitted again when it comes back: its size need not have been the last one.
+  // A canvas that shows the whole query is fitted again later, because its size may change.
   const CanvasPlace place = m_canvas.place();
   if (place.isFitted)
     m_places.erase(m_shown);
@@ -64,7 +64,7 @@ void CanvasPlaces::fitLater(int milliseconds) {
 void CanvasPlaces::fit() {
   if (!m_fitWanted || !m_canvas.isVisible()) return;
   m_fitWanted = false;
-  // The command would show all of it at the second time, too small to be read.
+  // The command view.fit-all would show the whole query at its second call, too small to read.
   m_canvas.fit();
 }
 

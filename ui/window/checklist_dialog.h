@@ -12,7 +12,7 @@
 
 namespace spanscope::ui {
 
-/// A dialog with one question about several things. A person can leave out each of them.
+/// A dialog with one question about several items. The user can uncheck items.
 class ChecklistDialog : public QDialog {
   Q_OBJECT
  public:
@@ -23,12 +23,12 @@ class ChecklistDialog : public QDialog {
   struct Choice {
     QString id;
     QString text;
-    bool needsChecked = true;  ///< the choice acts on the checked items, so it needs one
+    bool needsChecked = true;  ///< the choice needs at least one checked item
     bool isDefault = false;
   };
 
-  /// `question` is one sentence. `explanation` says what happens to items that are not checked. At first
-  /// every item is checked. There is a button for each choice, and Cancel.
+  /// `question` is one sentence. `explanation` says what happens to items that are not checked. At first all
+  /// items are checked. The dialog has a button for each choice, and one that cancels.
   ChecklistDialog(const QString& title, const QString& question, const QString& explanation,
                   const std::vector<Item>& items, const std::vector<Choice>& choices,
                   const QString& cancelText, const Theme& theme, QWidget* parent = nullptr);

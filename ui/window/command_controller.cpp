@@ -67,7 +67,7 @@ void CommandController::fillMenu(DockHost& docks, LessonController& lessons) {
       QMenu*& own = title.isEmpty() ? menu : within[title];
       if (own == nullptr) {
         own = menu->addMenu(title);
-        // An entry that is off says what it needs.
+        // The tool tip of a disabled entry names the missing condition.
         own->setToolTipsVisible(true);
       }
       own->addAction(action);
@@ -93,8 +93,8 @@ bool CommandController::hasSubject(const CommandInfo& info) const {
 
 bool CommandController::isOffered(const CommandInfo& info) const {
   if (!hasSubject(info) || (info.subject == CommandSubject::Document && m_pages->isWelcome())) return false;
-  // The canvas is asked when its command is carried out: selections come and go without the window, and a key
-  // whose action is off would go to the focused widget instead, where Tab moves the focus.
+  // The canvas checks its commands only when they are performed. Selections change without a notice to the
+  // window. The key of a disabled action would go to the focused widget, where Tab moves the focus.
   const CommandHandler* own = m_handlers.find(info.id);
   return own == nullptr || own->when();
 }
@@ -137,12 +137,12 @@ void CommandController::openPalette() {
     const bool isCanvas = m_handlers.find(id) == nullptr && m_canvas->commands().find(id) != nullptr;
     return isOffered(info) && (isCanvas ? m_canvas->canPerform(id) : info.scope == CommandScope::Window);
   });
-  // As in the menu: what would stop is called so.
+  // Entries have the current titles of the menu, such as "Stop server".
   for (PaletteEntry& entry : entries) {
     const CommandHandler* own = m_handlers.find(entry.info.id);
     if (own != nullptr && own->title && hasSubject(entry.info)) entry.info.text = own->title();
   }
-  // A dock that was closed or covered is found by its name.
+  // Closed or covered docks are in the list by name.
   const QString show = QStringLiteral("view.dock");
   for (const ViewInfo& view : viewTable()) {
     CommandInfo info;

@@ -24,34 +24,34 @@ class PageArea;
 struct WindowParts;
 class Workspace;
 
-/// Offers the commands of the command table in menus, by keys and in the palette. Each role of the window
-/// adds what its commands do; the canvas carries out those of nodes.
+/// Offers the commands of the command table in menus, by keys and in the palette. Each controller of the
+/// window adds handlers for its commands. The canvas handles the commands of nodes.
 class CommandController : public QObject {
   Q_OBJECT
  public:
-  /// All must outlive it.
+  /// All arguments must outlive this object.
   CommandController(QMainWindow& window, QSettings& settings, Workspace& workspace);
   ~CommandController() override;
 
-  /// What commands do. The canvas has those of nodes.
+  /// The handlers of commands. The canvas has the handlers for nodes.
   CommandHandlers& handlers() { return m_handlers; }
   const CommandHandlers& handlers() const { return m_handlers; }
   CommandActions& actions() { return *m_actions; }
   QMenu& menu() { return *m_menu; }
   const KeyBindings& keys() const { return m_keys; }
 
-  /// Fills the menu, once all roles have added their commands.
+  /// Fills the menu. Call this function after all controllers have added their commands.
   void start(const WindowParts& parts, LessonController& lessons);
-  /// Takes the keys that the user chose.
+  /// Reads the user's keys from the settings.
   void readKeys();
   void setTheme(const Theme& theme);
 
-  /// Carries out a command of the table, or a command with an argument. Does nothing if the command cannot be
-  /// carried out now.
+  /// Performs a command of the table, or a command with an argument. Does nothing if the command is not
+  /// available now.
   void perform(const QString& command);
-  /// Whether the thing on which the command acts is there.
+  /// Whether the command's subject is available.
   bool hasSubject(const CommandInfo& info) const;
-  /// Offers what can be carried out now.
+  /// Enables the commands that are available now.
   void refresh();
 
  Q_SIGNALS:
@@ -61,7 +61,7 @@ class CommandController : public QObject {
  private:
   void addCommands();
   void fillMenu(DockHost& docks, LessonController& lessons);
-  /// Whether menus and keys offer the command.
+  /// Whether menus and keys enable the command.
   bool isOffered(const CommandInfo& info) const;
   void useKeys();
   void changeKeys();

@@ -11,8 +11,8 @@
 
 namespace spanscope::ui {
 
-/// Shows where two texts differ, line by line: removed lines with a minus, added lines with a plus, and a few
-/// lines around them.
+/// Shows the lines that differ between two texts, and a few lines around them. Removed lines have a minus,
+/// added lines a plus.
 class DifferenceDialog : public QDialog {
   Q_OBJECT
  public:
@@ -22,7 +22,7 @@ class DifferenceDialog : public QDialog {
 };
 
 /// Keeps the changed lines and, on each side of a change, at most `around` unchanged lines. An ellipsis
-/// stands for the rest.
+/// replaces other lines.
 std::vector<DiffLine> withoutDistantLines(const std::vector<DiffLine>& lines, std::size_t around);
 
 }  // namespace spanscope::ui

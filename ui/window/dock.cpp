@@ -23,7 +23,7 @@ namespace spanscope::ui {
 
 namespace {
 
-/// Not only because nothing around it is shown yet.
+/// Whether the view has hidden the widget explicitly. Widgets are also hidden before their parents are shown.
 bool isHiddenByItsView(const QWidget& widget) {
   return widget.isHidden() && widget.testAttribute(Qt::WA_WState_ExplicitShowHide);
 }
@@ -31,7 +31,8 @@ bool isHiddenByItsView(const QWidget& widget) {
 constexpr QPoint kStep(48, 48);
 constexpr QSize kLeastFloating(420, 320);
 
-/// A title bar asks for the room of its name and its menu only: what else it holds goes if there is none.
+/// A title bar that requests space only for its name and its menu. Other controls move into the drawer if
+/// there is no space.
 class TitleBar : public QFrame {
  public:
   QSize minimumSizeHint() const override {
@@ -40,10 +41,10 @@ class TitleBar : public QFrame {
   }
 };
 
-/// The widget and all widgets in it that take the focus by Tab, in that order.
+/// The widget and its children that get the focus by Tab, in the order of Tab.
 std::vector<QWidget*> tabbedInside(QWidget* widget) {
   std::vector<QWidget*> inside;
-  std::set<QWidget*> seen;  // a focus chain that Qt has repaired need not lead back to its start
+  std::set<QWidget*> seen;  // a focus chain that Qt has repaired may not lead back to its start
   QWidget* at = widget;
   do {
     if ((at->focusPolicy() & Qt::TabFocus) != 0) inside.push_back(at);
@@ -69,7 +70,7 @@ Dock::Dock(const QString& id, const QString& title, bool titled, QWidget* parent
     : QDockWidget(title, parent), m_id(id) {
   setObjectName(QStringLiteral("dock-") + id);
   setAccessibleName(title);
-  // The frame and its title bar are one card: together they draw the border.
+  // The frame and its title bar draw one common border.
   auto* frame = new QFrame;
   frame->setObjectName(titled ? QStringLiteral("dockBody") : QStringLiteral("dockCard"));
   m_content = new QVBoxLayout(frame);
@@ -85,7 +86,7 @@ Dock::Dock(const QString& id, const QString& title, bool titled, QWidget* parent
   }
   connect(this, &QDockWidget::topLevelChanged, this, [this](bool floating) {
     if (m_titleBar != nullptr) {
-      m_floatAction->setText(floating ? tr("Return to the window") : tr("Float"));
+      m_floatAction->setText(floating ? tr("Return dock to window") : tr("Float dock"));
       fitTitle();
       m_maximiseAction->setVisible(!floating);
     }
@@ -98,7 +99,7 @@ Dock::Dock(const QString& id, const QString& title, bool titled, QWidget* parent
 
 View* Dock::openView() {
   if (!m_make) return m_view;
-  // The factory may ask for the view again.
+  // The factory may call this function again.
   m_view = std::exchange(m_make, nullptr)();
   // Tab leads through the title into the view, whichever docks were opened before.
   std::vector<QWidget*> order = m_titleBar == nullptr ? std::vector<QWidget*>() : tabbedInside(m_titleBar);
@@ -160,10 +161,10 @@ QWidget* Dock::makeTitleBar(const QString& title) {
   more->setToolTip(tr("Export, maximize, float or close this view"));
   more->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(more);
-  menu->addAction(tr("Export…"), this, [this] { Q_EMIT exportWanted(m_id); });
+  menu->addAction(tr("Export view…"), this, [this] { Q_EMIT exportWanted(m_id); });
   m_maximiseAction = menu->addAction(QString(), this, [this] { Q_EMIT maximiseWanted(m_id); });
-  m_floatAction = menu->addAction(tr("Float"), this, [this] { setFloating(!isFloating()); });
-  menu->addAction(tr("Close"), this, &QDockWidget::close);
+  m_floatAction = menu->addAction(tr("Float dock"), this, [this] { setFloating(!isFloating()); });
+  menu->addAction(tr("Close dock"), this, &QDockWidget::close);
   more->setMenu(menu);
   m_title->addWidget(more);
   return bar;
@@ -185,7 +186,7 @@ void Dock::fitTitle() {
   if (fits) {
     m_title->insertWidget(m_title->indexOf(m_summary) + 1, m_controls);
     m_drawer->hide();
-    // Another window has taken them out of the order of Tab.
+    // The popup window has removed the controls from the order of Tab.
     QWidget* before = m_more;
     for (QWidget* control : tabbedInside(m_controls)) {
       setTabOrder(before, control);
@@ -213,7 +214,7 @@ void Dock::openDrawer() {
 
 void Dock::setSummary(const QString& text) {
   m_summaryText = text;
-  // Of a view that cannot be seen it would say something old.
+  // For a hidden view, the summary would be out of date.
   if (m_summary != nullptr) m_summary->setText(m_saysOnlyThat ? QString() : text);
 }
 
@@ -238,7 +239,7 @@ void Dock::showUnreported() {
   m_unreported->setAlignment(m_saysOnlyThat ? Qt::AlignCenter : Qt::AlignLeft | Qt::AlignVCenter);
   QSizePolicy policy(QSizePolicy::Preferred,
                      m_saysOnlyThat ? QSizePolicy::Expanding : QSizePolicy::Preferred);
-  // As high as its lines are in this width; a new policy has lost that.
+  // The height depends on the width. A new size policy does not have this flag yet.
   policy.setHeightForWidth(true);
   m_unreported->setSizePolicy(policy);
   m_unreported->setVisible(!m_unreportedText.isEmpty());
@@ -257,7 +258,7 @@ void Dock::setLit(bool isLit) {
     part->style()->unpolish(part);
     part->style()->polish(part);
   }
-  // Said and drawn, so that it does not depend on colour.
+  // The mark is also in text and description, so that it does not depend on colour.
   m_name->setText(isLit ? QStringLiteral("▸ ") + windowTitle() : windowTitle());
   m_titleBar->setAccessibleDescription(isLit ? tr("The lesson explains this dock") : QString());
 }
@@ -269,17 +270,18 @@ void Dock::setMaximised(bool maximised) {
                                           : tr("Maximise %1").arg(windowTitle()));
   m_maximise->setToolTip(maximised ? tr("Show the other docks again (double-click the title)")
                                    : tr("Enlarge this dock to the whole window (double-click the title)"));
-  m_maximiseAction->setText(maximised ? tr("Show the other docks") : tr("Maximise"));
+  m_maximiseAction->setText(maximised ? tr("Show the other docks") : tr("Maximise dock"));
 }
 
 void Dock::frameWindow() {
   if (!isFloating() || m_isPressed) return;
   if (windowType() == Qt::Window && (windowFlags() & Qt::FramelessWindowHint) == 0) return;
-  // It floats beside its old place, so that a person sees that it has left, and is large enough to be useful.
+  // The floating dock is next to its old place, so that the user sees the change. It is large enough to be
+  // useful.
   const QRect place(pos() + kStep, size().expandedTo(kLeastFloating));
   const bool wasDragged = m_wasDragged;
-  // This makes another native window. A window that is hidden and shown again before the window manager has
-  // seen it may stay hidden.
+  // destroy() makes another native window. A window that is hidden and shown again before the window manager
+  // has seen it may stay hidden.
   hide();
   destroy();
   setWindowFlags(Qt::Window | Qt::WindowTitleHint | Qt::WindowSystemMenuHint | Qt::WindowMinMaxButtonsHint |
@@ -294,14 +296,14 @@ bool Dock::event(QEvent* event) {
   if (event->type() == QEvent::MouseButtonPress) m_isPressed = true;
   if (event->type() == QEvent::MouseButtonRelease) m_isPressed = false;
   const bool handled = QDockWidget::event(event);
-  // A drag sets the flags of a frameless window again.
+  // After a drag, Qt has set the flags of a frameless window again.
   if (event->type() == QEvent::MouseButtonRelease && isFloating())
     QTimer::singleShot(0, this, &Dock::frameWindow);
   return handled;
 }
 
 bool Dock::eventFilter(QObject* watched, QEvent* event) {
-  // Controls come and go with what the view shows.
+  // Views show and hide controls depending on their content.
   const bool isRoom = watched == m_titleBar && event->type() == QEvent::Resize;
   const bool isControls = watched == m_controls &&
                           (event->type() == QEvent::LayoutRequest || event->type() == QEvent::ShowToParent ||
@@ -346,7 +348,7 @@ QSize ViewScroll::sizeHint() const {
 }
 
 bool ViewScroll::eventFilter(QObject* watched, QEvent* event) {
-  // To try a width makes a view ask for a layout. If nothing else has changed, it is not tried again.
+  // Trying a width makes the view request a layout. Without another change, the width is not tried again.
   if (watched == widget() && event->type() == QEvent::LayoutRequest &&
       (leastOf(*widget()) != m_least || maximumViewportSize() != m_room)) {
     fit();
@@ -362,9 +364,8 @@ void ViewScroll::resizeEvent(QResizeEvent* event) {
 
 // NOLINTNEXTLINE(readability-make-member-function-const): it changes the size of the view.
 void ViewScroll::fit() {
-  // QScrollArea's own way would give a view with wrapped texts its preferred height, although plots in it can
-  // be lower.
-  // What a view needs may depend on its width, so each width is tried.
+  // QScrollArea would give a view with wrapped texts its preferred height, although the plots in it can be
+  // lower. The minimum height may depend on the width, so each width is tried.
   const auto leastAt = [this](int width) {
     if (widget()->width() < width || leastOf(*widget()).width() <= width)
       widget()->resize(width, widget()->height());

@@ -16,38 +16,37 @@ class QVBoxLayout;
 
 namespace spanscope::ui {
 
-/// A dock with its title bar: name, a second text with counts, the view's own small controls, a menu.
+/// A dock. Its title bar has the name, a summary with counts, the view's small controls, and a menu.
 class Dock : public QDockWidget {
   Q_OBJECT
  public:
   using MakeView = std::function<View*()>;
 
-  /// A dock around a view. The view is made when the dock is first shown, because a view takes a millisecond
-  /// and most docks are never shown in a session. If `titled`, the dock has a title bar of its own.
+  /// A dock around a view. The dock calls `make` when it is first shown. A view takes a millisecond to make,
+  /// and a session never shows most docks. If `titled`, the dock has its own title bar.
   Dock(const QString& id, const QString& title, MakeView make, bool titled, QWidget* parent = nullptr);
   /// A dock around any other widget.
   Dock(const QString& id, const QString& title, QWidget* content, QWidget* parent = nullptr);
 
   const QString& id() const { return m_id; }
-  View* view() const { return m_view; }  ///< nullptr: the view is not made yet, or the content is no view
-  View* openView();  ///< the same, but makes the view now if needed; nullptr: the content is no view
-  /// Whether the dock is a strip along an edge of the window, which keeps its height.
-  bool isStrip() const { return m_isStrip; }
+  View* view() const { return m_view; }  ///< nullptr: there is no view yet, or the content is not a view
+  View* openView();                      ///< makes the view if needed; nullptr: the content is not a view
+  bool isStrip() const { return m_isStrip; }  ///< a strip along an edge of the window keeps its height
   void setSummary(const QString& text);
-  /// Sets what the view's trace does not report, as a sentence above the view, or in its place; empty:
-  /// nothing that the view shows.
+  /// Sets a sentence about data that the view's trace does not report. The sentence is above the view, or
+  /// replaces the view. Empty: the trace reports all data of the view.
   void setUnreported(const QString& text, bool inItsPlace);
-  /// Sets whether a lesson speaks of the dock now.
+  /// Sets whether the step of a lesson names the dock.
   void setLit(bool isLit);
-  /// Sets whether the dock takes the place of all docks. If so, its button and menu offer to put it back.
+  /// Sets whether the dock has the space of all docks. Then its button and menu item restore the other docks.
   void setMaximised(bool maximised);
 
   bool event(QEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  Q_SIGNALS:
-  /// The dock was closed, shown again, floated or put back. It is not sent when a tab covers the dock or its
-  /// window is hidden.
+  /// The dock was closed, shown, floated or returned to the window. Not sent when a tab covers the dock or
+  /// its window is hidden.
   void rearranged();
   void exportWanted(const QString& id);
   void maximiseWanted(const QString& id);
@@ -55,41 +54,41 @@ class Dock : public QDockWidget {
  private:
   Dock(const QString& id, const QString& title, bool titled, QWidget* parent);
   QWidget* makeTitleBar(const QString& title);
-  /// Shows in the title what it has room for: first the button to maximise goes, which the menu has too, then
-  /// the view's controls go into a drawer.
+  /// Fits the title bar into its width. First the button to maximise disappears, which is also a menu item.
+  /// Then the view's controls move into a drawer.
   void fitTitle();
   void openDrawer();
-  /// Gives a floating dock the frame of the desktop, so that it can be moved, sized, and found in the task
-  /// bar.
+  /// Gives a floating dock the window frame of the desktop. So the user can move and resize the dock, and
+  /// find it in the task bar.
   void frameWindow();
   void showUnreported();
 
   QString m_id;
-  MakeView m_make;  ///< empty: the view was made
+  MakeView m_make;  ///< empty: there is a view, or the content is not a view
   View* m_view = nullptr;
   QVBoxLayout* m_content = nullptr;
   QHBoxLayout* m_title = nullptr;  ///< nullptr: there is no title bar
   QLabel* m_summary = nullptr;
   QString m_summaryText;
-  QLabel* m_unreported = nullptr;  ///< nullptr: there was nothing to say yet
+  QLabel* m_unreported = nullptr;  ///< nullptr: no such sentence was set yet
   QString m_unreportedText;
-  bool m_saysOnlyThat = false;    ///< in the place of the view
+  bool m_saysOnlyThat = false;    ///< m_unreported replaces the view
   QWidget* m_titleBar = nullptr;  ///< nullptr: there is no title bar
   QLabel* m_name = nullptr;
   QToolButton* m_maximise = nullptr;
   QToolButton* m_more = nullptr;
   QWidget* m_controls = nullptr;          ///< the view's; nullptr: it has none
-  QToolButton* m_drawerButton = nullptr;  ///< stands in the title instead of the controls
-  QFrame* m_drawer = nullptr;             ///< nullptr: the controls always had room in the title
+  QToolButton* m_drawerButton = nullptr;  ///< replaces controls that are in the drawer
+  QFrame* m_drawer = nullptr;             ///< nullptr: the title always had room for the controls
   QAction* m_maximiseAction = nullptr;
   QAction* m_floatAction = nullptr;
   bool m_isStrip = false;
   bool m_isPressed = false;   ///< the mouse button is down on the dock
-  bool m_wasDragged = false;  ///< the mouse dragged the dock out of the window to its place
+  bool m_wasDragged = false;  ///< the user dragged the dock out of the window
 };
 
-/// Gives a view the room that there is. If this is less than the view needs at least, the view can be
-/// scrolled, so that no view keeps the window larger than the screen, and none is cut.
+/// Gives a view the available room. If the view needs more, the user can scroll the view. So no view keeps
+/// the window larger than the screen, and no view is cut.
 class ViewScroll : public QScrollArea {
  public:
   /// Takes ownership of the view.
@@ -105,8 +104,8 @@ class ViewScroll : public QScrollArea {
  private:
   void fit();
 
-  QSize m_least;  ///< what the view needed when it was fitted last
-  QSize m_room;   ///< the room that it had then
+  QSize m_least;  ///< min size of the view at the last fit()
+  QSize m_room;   ///< room for the view at the last fit()
 };
 
 }  // namespace spanscope::ui

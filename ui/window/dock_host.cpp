@@ -20,7 +20,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// The shares of a layout's columns in its width, in percent.
+/// The widths of a layout's columns, in percent of the window's width.
 std::vector<int> columnShares(LayoutId layout, Room room) {
   switch (layout) {
     case LayoutId::Author:
@@ -51,10 +51,10 @@ int scaled(int length, int part, int whole) {
   return whole <= 0 ? length : static_cast<int>(std::lround(static_cast<double>(length) * part / whole));
 }
 
-/// The beginning of an arrangement in the settings.
+/// The text at the start of an arrangement in the settings.
 const QString kArrangement = QStringLiteral("docks 1");
 
-/// One place of a layout: the docks that share it as tabs, and its share of the column.
+/// One place of a layout: the docks that share the place as tabs, and the place's share of the column.
 struct Cell {
   std::vector<Dock*> docks;
   int share = 0;
@@ -70,7 +70,7 @@ struct Column {
 struct DockHost::Plan {
   std::vector<Column> columns;
   std::vector<Cell> below;
-  Dock* others = nullptr;  ///< whose place docks share that the layout does not have
+  Dock* others = nullptr;  ///< docks that are not in the layout become tabs of this dock
 };
 
 DockHost::Plan DockHost::plan() const {
@@ -138,8 +138,8 @@ void DockHost::hold() {
 void DockHost::release() {
   if (!std::exchange(m_isHeld, false)) return;
   setUpdatesEnabled(true);
-  // Qt moves the old pixels of a dock that is moved right after this. All docks are painted when they are in
-  // place.
+  // Qt copies the old pixels of a dock that is moved after this. So all docks are painted again when they are
+  // in place.
   QTimer::singleShot(0, this, [this] {
     for (QWidget* widget : findChildren<QWidget*>()) widget->update();
     update();
@@ -169,14 +169,14 @@ void DockHost::giveRoom(Dock* dock) {
   };
   Dock* beside = plan().others;
   if (!isInPlace(beside)) {
-    // The person has put it elsewhere: the largest takes its part.
+    // The user has moved this dock. The largest visible dock replaces it.
     beside = nullptr;
     const auto areaOf = [](const Dock* other) { return other->width() * other->height(); };
     for (Dock* front : fronts()) {
       if (isInPlace(front) && (beside == nullptr || areaOf(front) > areaOf(beside))) beside = front;
     }
   }
-  // Qt moves the pixels of the other docks to and fro.
+  // Painting is off, because Qt moves the pixels of the other docks back and forth.
   hold();
   if (beside == nullptr)
     addDockWidget(Qt::TopDockWidgetArea, dock);
@@ -195,7 +195,7 @@ void DockHost::keepSizes(bool on) {
 void DockHost::noteChange() {
   if (m_applying || m_keepsSizes) return;
   if (std::exchange(m_areSizesDue, false) && isVisible()) {
-    // What is kept from now on are the sizes of the layout, and not those with which Qt begins.
+    // The sizes of the layout are kept from now on. Qt's first sizes are replaced.
     QMainWindow::layout()->activate();
     resizeAll();
   }
@@ -255,8 +255,8 @@ std::vector<Dock*> DockHost::fronts() const {
   return found;
 }
 
-/// In an unchanged layout the first tab of each place is in front. If a person has chosen another tab, it
-/// stays in front.
+/// Shows the front tabs of the current layout. The first tab of each place is the default. A tab that the
+/// user has chosen stays in front.
 void DockHost::raiseFronts() {
   m_applying = true;
   for (Dock* front : m_fronts[m_layout]) {
@@ -294,7 +294,7 @@ void DockHost::restore() {
   if (m_maximised == nullptr) return;
   m_maximised->setMaximised(false);
   m_maximised = nullptr;
-  // Which docks are shown is not taken from the state, which would show docks that it does not know.
+  // The docks to show come from m_places. Qt's state would also show docks that it does not know.
   m_applying = true;
   for (const Place& place : m_places) place.dock->show();
   QList<QDockWidget*> docks;
@@ -348,13 +348,13 @@ void DockHost::bring(const QString& id) {
   if (wanted == nullptr) return;
   if (wanted->isHidden() && !wanted->isFloating() && dockWidgetArea(wanted) == Qt::NoDockWidgetArea) {
     Dock* beside = nullptr;
-    // In a narrow place words and blocks stand one below the other.
+    // In a narrow place, texts and blocks are one below the other.
     constexpr int kNarrow = 260;  // pixels
     const auto area = [](const Dock& one) {
       return one.width() * one.height() / (one.width() < kNarrow ? 4 : 1);
     };
     for (Dock* front : fronts()) {
-      // What is edited stays in sight.
+      // Docks for editing stay visible.
       if (front->isStrip() || front->isFloating() || m_edited.contains(front)) continue;
       if (beside == nullptr || area(*front) > area(*beside)) beside = front;
     }
@@ -388,7 +388,7 @@ void DockHost::chooseTab(const QString& title) {
 
 void DockHost::childEvent(QChildEvent* event) {
   QMainWindow::childEvent(event);
-  // Qt makes the tabs of docks that share a place, and uses them again for other docks.
+  // Qt makes a tab bar for docks that share a place, and reuses the bar for other docks.
   auto* tabs = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
   if (tabs == nullptr) return;
   connect(tabs, &QTabBar::tabBarClicked, this, [this, tabs](int index) { chooseTab(tabs->tabText(index)); });
@@ -417,7 +417,7 @@ void DockHost::arrange() {
   }
   m_proportions = {};
   const Plan plan = this->plan();
-  // The room that a dock gets depends on its content, so views are made first.
+  // Views are made first, because the size of a dock depends on its content.
   const auto open = [](const Cell& cell) {
     for (Dock* own : cell.docks) own->openView();
   };
@@ -484,7 +484,7 @@ void DockHost::arrangeAs(const QByteArray& arrangement) {
   QByteArray state;
   in >> kind >> shown >> state;
   if (in.status() != QDataStream::Ok || kind != kArrangement) return;
-  Proportions proportions;  // an older arrangement ends before them
+  Proportions proportions;  // an older arrangement does not have proportions
   in >> proportions.window;
   while (!in.atEnd()) {
     QString id;
@@ -518,7 +518,7 @@ void DockHost::applySizes() {
     if (!m_sizesWanted) {
       resizeInProportion();
     } else if (const Room room = roomIn(height()); room != m_room) {
-      // Docks that had a place of their own would cover others as tabs.
+      // Docks with their own places would become tabs and cover others.
       m_fronts[m_layout] = fronts();
       std::erase_if(m_fronts[m_layout], [this](const Dock* each) { return !m_chosen.contains(each); });
       m_room = room;
@@ -546,7 +546,7 @@ void DockHost::resizeInProportion() {
     takeProportions();
     return;
   }
-  // Qt divides what is lost or won among the docks each time anew, so that sizes would drift.
+  // Sizes are set from the kept proportions. With Qt's own distribution, sizes would drift with each change.
   QList<QDockWidget*> docks;
   QList<int> widths;
   QList<int> heights;
@@ -559,7 +559,7 @@ void DockHost::resizeInProportion() {
     heights.append(place.dock->isStrip() ? place.size.height() : scaled(place.size.height(), now, before));
   }
   resizeDocks(docks, heights, Qt::Vertical);
-  // What rounding leaves goes to the docks above a strip.
+  // Rounding differences go to the docks above a strip.
   for (const Place& place : m_proportions.places) {
     if (place.dock->isStrip() && docks.contains(place.dock))
       resizeDocks({place.dock}, {place.size.height()}, Qt::Vertical);
@@ -584,7 +584,7 @@ void DockHost::resizeAll() {
     widths.append(width() * column.share / 100);
     resizeDocks(cells, heights, Qt::Vertical);
   }
-  // A strip has the height that it needs. Qt would give it a part of every change of the window's height.
+  // A strip gets only its minimum height. Qt would also resize it with the window.
   for (const Cell& cell : plan.below) {
     Dock* strip = cell.docks.front();
     resizeDocks({strip}, {std::max(kStripHeight, strip->minimumSizeHint().height())}, Qt::Vertical);

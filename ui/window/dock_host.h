@@ -17,56 +17,60 @@ namespace spanscope::ui {
 /// The name of a layout in settings and on the command line: "author", "explain", "measure".
 QString layoutName(LayoutId layout);
 
-/// Holds the docks and arranges them in one of the three layouts. It keeps a person's changes to a layout
-/// while another layout is shown.
+/// Contains the docks and arranges them in one of the three layouts. The host keeps the user's changes to a
+/// layout while another layout is shown.
 class DockHost : public QMainWindow {
   Q_OBJECT
  public:
   explicit DockHost(QWidget* parent = nullptr);
 
-  /// Adds a dock and takes ownership of it. The order of calls is the order in the View menu.
-  /// `staysInSight`: no dock that is brought covers it.
+  /// Adds a dock and takes ownership of the dock. The order of calls is the order in the View menu.
+  /// `staysInSight`: bring() never covers this dock.
   void add(Dock* dock, std::vector<ViewPlace> places, bool staysInSight = false);
   const std::vector<Dock*>& docks() const { return m_docks; }
   Dock* dock(const QString& id) const;  ///< nullptr: there is no dock with this id
 
   LayoutId layout() const { return m_layout; }
   void setLayout(LayoutId layout);
-  /// Restores the present layout to its original state.
+  /// Restores the original state of the current layout.
   void resetLayout();
-  /// Brings a dock to the front, in the present layout.
+  /// Shows a dock at the front in the current layout, and gives it the focus.
   void reveal(const QString& id);
-  /// The same, but a dock that the present layout does not have gets a place as a tab beside the largest one
-  /// that has none of its own, and the focus stays where it is.
+  /// Like reveal(), but the focus stays where it is unless the dock floats. A dock without a place in the
+  /// current layout becomes a tab of the largest dock. Strips and docks that stay in sight get no such tab.
   void bring(const QString& id);
-  /// Brings a dock to the front of the tabs that share its place, unless the person has chosen another of
-  /// these tabs, or has closed, floated or maximised docks so that it has no such place. The focus stays
-  /// where it is.
+  /// Brings a dock to the front of the tabs that share its place. The focus stays where it is. Does nothing
+  /// in these cases:
+  /// - The user has chosen another of these tabs.
+  /// - The user has closed or floated the dock.
+  /// - A dock is maximised.
   void offer(const QString& id);
 
-  /// Gives one dock the room of all docks, until restore() or another layout. Floating docks stay; if `dock`
-  /// floats, it is put into the window first. If a dock is maximised already, it is put back instead.
+  /// Gives one dock the space of all docks, until restore() or another layout. If `dock` floats, it returns
+  /// to the window first. Other floating docks stay. If a dock is already maximised, restores all docks
+  /// instead.
   void toggleMaximised(Dock* dock);
   void restore();
-  /// While on, what is shown and maximised changes no size that docks are to have; off again, they get those.
+  /// While `on` is true, showing and maximising docks changes no stored sizes. keepSizes(false) applies the
+  /// stored sizes.
   void keepSizes(bool on);
   const Dock* maximised() const { return m_maximised; }  ///< nullptr: no dock is maximised
-  /// The dock that holds the widget; nullptr: no dock does.
+  /// The dock that contains the widget; nullptr: no dock does.
   Dock* dockOf(QWidget* widget) const;
 
-  /// The states of layouts that a person has changed, by layoutName().
+  /// The states of layouts that the user has changed, by layoutName().
   std::map<QString, QByteArray> layoutStates() const;
-  /// Takes kept states and shows this layout as it was kept.
+  /// Sets the stored states of layouts, and shows this layout in its stored state.
   void setLayoutStates(std::map<QString, QByteArray> states, LayoutId layout);
-  /// Whether a person has changed the arrangement of the present layout.
+  /// Whether the user has changed the arrangement of the current layout.
   bool isRearranged() const { return !m_sizesWanted; }
 
  Q_SIGNALS:
   void layoutChanged();
-  void rearranged();  ///< the person has changed the arrangement
+  void rearranged();  ///< the user has changed the arrangement
   void settled();     ///< the docks have their final sizes
   void tabChosen(
-      const QString& id);  ///< the person has brought a dock to the front of its tabs, or opened it
+      const QString& id);  ///< the user has brought a dock to the front of its tabs, or opened a dock
 
  protected:
   bool event(QEvent* event) override;
@@ -78,66 +82,66 @@ class DockHost : public QMainWindow {
   struct Place {
     Dock* dock = nullptr;
     QSize size;
-    bool isFront = false;  ///< it is in front of the tabs that share its place
+    bool isFront = false;  ///< the dock is in front of the tabs that share its place
   };
-  /// The sizes that a person has given to docks, in a window of this size.
+  /// The sizes that the user has given to docks, in a window of this size.
   struct Proportions {
     QSize window;
     std::vector<Place> places;
   };
 
   struct Plan;
-  /// The present layout, in the present room.
+  /// The plan of the current layout for the current room.
   Plan plan() const;
   void arrange();
-  /// Gives a dock that is shown and stands in no place of the present layout one, as a tab beside others.
+  /// Shows a dock that has no place in the current layout as a tab beside others.
   void giveRoom(Dock* dock);
-  /// The person has changed the arrangement.
+  /// Handles a change of the arrangement by the user.
   void noteChange();
-  /// Takes the present sizes as those that the person wants.
+  /// Stores the current sizes as the user's choice.
   void takeProportions();
   void chooseTab(const QString& title);
   /// The height of the tabs above a dock; 0 if no other dock shares its place.
   int tabsAbove(const Dock& dock) const;
-  /// The docks in sight. Of docks that share a place as tabs, only the front one.
+  /// The visible docks. If docks share a place as tabs, only the front one is visible.
   std::vector<Dock*> fronts() const;
   void raiseFronts();
-  /// The present arrangement as bytes: which docks are shown, and where.
+  /// The current arrangement as bytes: the shown docks, their places and their sizes.
   QByteArray arrangement() const;
-  /// Applies an arrangement. Bytes that are no arrangement change nothing.
+  /// Applies an arrangement. Ignores bytes that are not an arrangement.
   void arrangeAs(const QByteArray& arrangement);
   void applySizes();
-  /// Shows nothing of the docks until they have their sizes.
+  /// Stops painting until the docks have their sizes.
   void hold();
   void release();
-  /// Gives docks their sizes again when a strip needs more room than before, or less. Qt alone would only
-  /// ever take room from other docks.
+  /// Resizes docks when a strip needs more or less room than before. Qt alone takes room from other docks,
+  /// but never returns the room.
   void followStrips();
   void resizeAll();
-  /// Gives docks the same parts of the window that they had when the person sized them.
+  /// Gives each dock the share of the window that it had when the user resized docks.
   void resizeInProportion();
-  /// The height that docks share, in a window of this height: strips below them keep theirs.
+  /// The height that docks share in a window of this height. Strips below them keep their own heights.
   int sharedHeight(int height) const;
 
   std::vector<Dock*> m_docks;
   std::map<const Dock*, std::vector<ViewPlace>> m_placesOf;
-  std::set<const Dock*> m_edited;  ///< that stay in sight
+  std::set<const Dock*> m_edited;  ///< docks that stay in sight
   LayoutId m_layout = LayoutId::Author;
   std::map<QString, QByteArray> m_states;
   std::map<LayoutId, std::vector<Dock*>> m_fronts;  ///< front docks of the layouts that were shown before
   Dock* m_maximised = nullptr;
   QByteArray m_unmaximised;        ///< the arrangement before a dock was maximised
-  std::vector<Place> m_places;     ///< places of the docks when m_maximised was maximised
-  Proportions m_proportions;       ///< without places as long as the layout is in its original state
-  std::set<const Dock*> m_chosen;  ///< tabs that the person has brought to the front
-  int m_stripHeight = 0;           ///< the least that all strips in sight need together
-  Room m_room = Room::Full;        ///< the original state is the one for this room
+  std::vector<Place> m_places;     ///< places of the docks before m_maximised was maximised
+  Proportions m_proportions;       ///< without places while the layout is in its original state
+  std::set<const Dock*> m_chosen;  ///< tabs that the user has brought to the front
+  int m_stripHeight = 0;           ///< min height of all visible strips together
+  Room m_room = Room::Full;        ///< the original state depends on this room
   bool m_sizesWanted = true;       ///< the layout is in its original state, so sizes follow the window
   bool m_keepsSizes = false;
-  bool m_areSizesDue = false;  ///< the docks have been arranged, but have not got their sizes yet
+  bool m_areSizesDue = false;  ///< the docks are arranged, but do not have their sizes yet
   bool m_isHeld = false;
   bool m_applying = false;  ///< the host itself is moving docks
-  bool m_isSizing = false;  ///< a person is dragging the line between docks
+  bool m_isSizing = false;  ///< the user is dragging the line between docks
 };
 
 }  // namespace spanscope::ui

@@ -47,7 +47,8 @@
 namespace spanscope::ui {
 namespace {
 
-/// Whether it can be only a model: a folder of texts may hold a GGUF file by chance.
+/// Whether a path can only be a model. A GGUF file alone is not enough for a folder, because a folder of
+/// texts may contain one.
 bool isModel(const QString& path) {
   const QFileInfo info(path);
   if (info.isFile()) return path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
@@ -55,14 +56,14 @@ bool isModel(const QString& path) {
          checkpoint::Checkpoint(path.toStdString()).holdsModel();
 }
 
-/// A text that may hold the name of a file, in which "&" is no key.
+/// A text for a menu, in which "&" in the name of a file marks no key.
 QString inMenu(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
 }
 
-constexpr int kSettleTime = 50;  // milliseconds, for where the docks have their sizes already
+constexpr int kSettleTime = 50;  // milliseconds; enough if the docks already have their sizes
 
-/// Whether the name says that a file is to be opened, whatever is in it.
+/// Whether the name marks a file as a document, query, picture or recorded run, whatever its content.
 bool isOpenedByName(const QString& path) {
   if (QFileInfo(path).isDir()) return false;
   static constexpr const char* kEnds[] = {".span", ".spnl", ".trace", ".trace.part"};
@@ -79,13 +80,13 @@ bool isPdf(const QString& path) {
   return retrieve::formatOf({}, file.read(kBegin).toStdString()) == retrieve::DocumentFormat::Pdf;
 }
 
-/// Reads texts on another thread, since a PDF can take many seconds. Nothing if the user cancels, or if the
-/// program ends meanwhile.
+/// Reads texts on another thread, because a PDF can take many seconds. Returns nothing if the user cancels or
+/// the program ends.
 std::optional<TextFiles> readWhileShown(const QStringList& paths, QWidget* window) {
   constexpr std::chrono::milliseconds kUnnoticed{200};
   constexpr std::chrono::milliseconds kLook{30};
   std::stop_source stop;
-  // Where no thread can be started, it reads when the result is asked for.
+  // If no thread can start, get() reads the files.
   std::future<TextFiles> reading =
       std::async(std::launch::async | std::launch::deferred,
                  [&paths, token = stop.get_token()] { return readTextFiles(paths, token); });
@@ -113,7 +114,7 @@ std::optional<TextFiles> readWhileShown(const QStringList& paths, QWidget* windo
   return read;
 }
 
-/// Whether the query asks for the bundled model by name, and for no other.
+/// Whether the query names the bundled model and no other model.
 bool namesBundledModel(const document::Document& document) {
   const std::string bundled = workbench::modelNameOf({});
   bool isNamed = false;
@@ -213,8 +214,7 @@ void DocumentController::newDocument() {
   m_pages.showDocuments();
   Q_EMIT changed();
   m_canvas.setFocus();
-  // Docks that are shown for the first time are arranged after this, and the canvas loses the focus
-  // meanwhile.
+  // New docks are arranged after this, and the canvas loses the focus to them.
   QTimer::singleShot(0, &m_canvas, [this] { m_canvas.setFocus(); });
 }
 
@@ -260,17 +260,17 @@ DocumentController::Opening DocumentController::openOne(const QString& path) {
     remember(whole);
     return Opening::Opened;
   }
-  // Before it is read: what is written in between is a change.
+  // Taken before the file is read, so that a write in between counts as a change.
   FileStamp stamp = stampOf(whole);
   OpenedFile opened = openDocument(whole);
-  // A PDF can take minutes. It is read beside the window, after the user has chosen to add it.
+  // A PDF can take minutes, so another thread reads a PDF after the user has chosen to add it.
   if (!opened.document && !isOpenedByName(whole) &&
       (isPdf(whole) || readTextFiles({whole}).problem.isEmpty()))
     return Opening::IsText;
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Open"), tr("%1 cannot be opened.").arg(name), QMessageBox::Ok,
                     &m_window);
-    // What is no query by its name is wrong as a text.
+    // A file without the name of a query was tried as a text, so this problem is shown.
     const QString problem = isOpenedByName(whole) ? QString() : readTextFiles({whole}).problem;
     box.setInformativeText(problem.isEmpty() ? diagnosticsText(opened.diagnostics, name)
                                              : problem + QLatin1Char('.'));
@@ -278,11 +278,11 @@ DocumentController::Opening DocumentController::openOne(const QString& path) {
     RecentFiles(m_settings).remove(whole);
     return Opening::Failed;
   }
-  // A query alone says nothing of settings.
+  // A query file has no settings.
   if (opened.plainQuery && opened.document->settings == workbench::RunSettings{})
     m_workspace.useModelInUse(opened.document->settings);
   auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
-  // A picture is no place to save a document to: saving asks for a name.
+  // Documents are not saved to pictures, so saving asks for a name.
   if (isPicturePath(whole))
     model->setTitle(QFileInfo(whole).completeBaseName());
   else
@@ -311,7 +311,8 @@ bool DocumentController::offerDocuments(const QStringList& paths) {
   const QAbstractButton* here =
       isQueryShown() ? box.addButton(tr(/*id:add-query*/ "Add to this query"), QMessageBox::AcceptRole)
                      : nullptr;
-  const QAbstractButton* fresh = box.addButton(tr("New query"), QMessageBox::AcceptRole);
+  const QAbstractButton* fresh =
+      box.addButton(tr(/*id:add-to-new-query*/ "Add to new query"), QMessageBox::AcceptRole);
   box.exec();
   if (box.clickedButton() == fresh) return addFiles(paths, AddTo::NewQuery);
   return here != nullptr && box.clickedButton() == here && addFiles(paths, AddTo::ThisQuery);
@@ -390,7 +391,7 @@ bool DocumentController::openExample(const QString& fileName) {
   }
   if (!namesBundledModel(*opened.document)) m_workspace.useModelInUse(opened.document->settings);
   auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
-  // Examples are opened as copies: saving asks for a name.
+  // An example opens as a copy, so saving asks for a name.
   model->setTitle(QFileInfo(fileName).completeBaseName());
   watch(m_workspace.open(std::move(model)));
   m_canvas.setFocus();

@@ -14,53 +14,54 @@
 
 namespace spanscope::ui {
 
-/// Opens documents in tabs, makes texts of files documents of a query, and closes tabs.
+/// Opens and closes documents in tabs, and adds texts of files to queries as documents.
 class DocumentController : public QObject {
   Q_OBJECT
  public:
   explicit DocumentController(const WindowParts& parts);
 
   DocumentSaver& saver() { return m_saver; }
-  /// Adds the commands of files, and of undoing changes of documents.
+  /// Adds the commands for files, and for undo and redo.
   void addCommands(CommandHandlers& rows);
 
-  /// Opens a document, a query or a recorded run in a tab, or goes to the tab that has it. If something is
-  /// wrong with the file, the window says so. Returns whether it is open.
+  /// Opens a document, a query or a recorded run in a tab, or switches to the tab that has it. A message
+  /// reports errors of the file. Returns whether the file is open.
   bool openFile(const QString& path);
-  /// Opens each of the files like openFile(). What is a text and no query is offered as documents of one, all
-  /// such files in one question. Returns whether all are open.
+  /// Opens each file like openFile(). Asks one question whether all text files should become documents of a
+  /// query. Returns whether all files are open.
   bool openFiles(const QStringList& paths);
   /// Opens a copy of a bundled example, without a file of its own.
   bool openExample(const QString& fileName);
   void newDocument();
   void openDialog();
-  /// Opens dropped queries, and makes other texts documents of the query in view.
+  /// Opens dropped queries, and adds dropped texts to the current query. A single model becomes the
+  /// document's model.
   void takeDropped(const QStringList& paths);
-  /// Shows and watches a document that was opened. `read` is what its file held when it was read.
+  /// Shows an opened document and watches its file. `read`: the state of the file when it was read.
   void watch(OpenDocument& document, FileStamp read = {});
-  /// The path of the trace file that a tab shows; empty: it shows none.
+  /// The path of the trace file that a tab shows; empty: the tab shows no trace file.
   QString tracePath(std::uint32_t tab) const;
   void closeTab(OpenDocument& document);
   void exportQuery();
   void showUndoHistory();
 
  Q_SIGNALS:
-  void changed();  ///< what the window shows of itself
-  void closed();   ///< a tab, so that another document may be shown
+  void changed();  ///< titles, tabs or commands of the window may have changed
+  void closed();   ///< a tab was closed, so another document may be current
   void recentChanged();
 
  private:
   void addHistoryCommands(CommandHandlers& rows);
   enum class Opening { Opened, Failed, IsText };
-  /// Opens a file in a tab. IsText: it is no query, but a text, and nothing was said of it.
+  /// Opens a file in a tab. IsText: the file is a text and not a query, and no message was shown.
   Opening openOne(const QString& path);
-  /// Whether a query is in view that can be changed.
+  /// Whether the current tab shows a query that the user can change.
   bool isQueryShown() const;
-  /// Asks whether texts should become documents of a query. Returns whether they have.
+  /// Asks whether texts should become documents of a query. Returns whether the texts were added.
   bool offerDocuments(const QStringList& paths);
   enum class AddTo { ThisQuery, NewQuery };
-  /// Adds the texts of files and folders to the query in view (a new one if there is none), or says why none
-  /// of them was added. Returns whether they were.
+  /// Adds the texts of files and folders to the current query, or to a new query if there is none. If no text
+  /// can be added, a message explains why. Returns whether texts were added.
   bool addFiles(const QStringList& paths, AddTo where);
   void addFilesDialog();
   void addFolderDialog();

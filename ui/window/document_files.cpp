@@ -41,13 +41,13 @@ FileNotice noticeOf(const FileSituation& situation) {
 QString answerText(FileAnswer answer) {
   switch (answer) {
     case FileAnswer::Reload:
-      return tr("Reload");
+      return tr(/*id:reload-file*/ "Reload file");
     case FileAnswer::Compare:
-      return tr("Compare…");
+      return tr(/*id:compare-versions*/ "Compare versions…");
     case FileAnswer::Keep:
-      return tr("Keep mine");
+      return tr(/*id:keep-my-version*/ "Keep my version");
     case FileAnswer::Save:
-      return tr("Save again");
+      return tr(/*id:save-file-again*/ "Save file again");
     case FileAnswer::SaveAs:
       return tr("Save as…");
     case FileAnswer::Dismiss:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Notices what other programs do to the files of open documents, and says what the window tells the person
-// about it.
+// Detects changes that other programs make to the files of open documents. Writes the notices for the user.
 #pragma once
 
 #include "ui/document/document_model.h"
@@ -17,25 +16,24 @@ namespace spanscope::ui {
 
 /// The relation between a document and its file.
 struct FileSituation {
-  QString name;             ///< name of the file
-  bool isModified = false;  ///< the document has unsaved changes
-  bool isChanged = false;   ///< another program wrote the file since it was read or written here
-  bool isGone = false;      ///< another program removed or renamed the file
-  /// Other processes that have the file open and of which the person was not told yet.
-  std::vector<qint64> others;
+  QString name;                ///< name of the file
+  bool isModified = false;     ///< the document has unsaved changes
+  bool isChanged = false;      ///< another program wrote the file since it was read or written here
+  bool isGone = false;         ///< another program removed or renamed the file
+  std::vector<qint64> others;  ///< other processes with the file open, without those that the user knows
 };
 
-/// What a person can do about it.
+/// An answer to a notice.
 enum class FileAnswer {
   Reload,   ///< take the content of the file; can be undone
   Compare,  ///< show what differs
-  Keep,     ///< keep the document as it is, and say no more about this change
+  Keep,     ///< keep the document as it is, and report this change no more
   Save,     ///< write the file again
   SaveAs,
   Dismiss,
 };
 
-/// A sentence and the answers to it. If the text is empty, there is nothing to say.
+/// A sentence and the possible answers. Empty text: there is no notice.
 struct FileNotice {
   QString text;
   std::vector<FileAnswer> answers;
@@ -52,20 +50,18 @@ class DocumentFiles : public QObject {
   /// `directory` is the folder in which processes leave messages for each other.
   explicit DocumentFiles(const QString& directory, QObject* parent = nullptr);
 
-  /// Follows the document's file, also if the document gets another file. `read` is what the file held when
-  /// it was read. The model must live until remove().
+  /// Watches the document's file, also after the document gets another file. `read`: the state of the file
+  /// when it was read. The model must live until remove().
   void add(std::uint32_t id, const DocumentModel& model, FileStamp read);
   void remove(std::uint32_t id);
 
-  /// To call when the document equals the file's present content, or the person wants to keep the document as
-  /// it is.
+  /// Call this when the document equals the file's current content, or the user keeps the document as it is.
   void accept(std::uint32_t id);
-  /// To call when the document is what `read` says was read from the file. The file may hold something else
-  /// by now.
+  /// Call this when the document has the content that `read` describes. The file may have changed since.
   void accept(std::uint32_t id, FileStamp read);
-  /// To call when the person knows who else has the file open.
+  /// Call this when the user knows which other processes have the file open.
   void dismiss(std::uint32_t id);
-  /// Looks at the files now, because the system's messages are not reliable everywhere.
+  /// Checks the files now, because notifications of the system are not reliable everywhere.
   void look();
 
   FileSituation situation(std::uint32_t id) const;
@@ -79,7 +75,7 @@ class DocumentFiles : public QObject {
   struct Entry {
     const DocumentModel* model = nullptr;
     QString path;
-    std::vector<qint64> reported;  ///< processes of which the person knows
+    std::vector<qint64> reported;  ///< processes that the user knows
   };
   FileWatch m_watch;
   FilePresence m_presence;

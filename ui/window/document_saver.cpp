@@ -24,8 +24,8 @@
 namespace spanscope::ui {
 namespace {
 
-/// What a file holds, as the documents in the window are written, so that the two can be compared; its text
-/// where it is no document.
+/// The content of a file, written like the documents of the window, so that the user can compare the two. If
+/// the file is not a document, its text.
 QString textOfFile(const QString& path) {
   const document::OpenedDocument opened = openDocument(path);
   if (opened.document) return QString::fromStdString(document::writeDocument(*opened.document));
@@ -34,7 +34,7 @@ QString textOfFile(const QString& path) {
   return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.read(kMostBytes)) : QString();
 }
 
-/// What the chat, in which a document is saved, does not have any more.
+/// The parts of a document that are lost when it is saved as a chat.
 QStringList lostOf(const query::RewrittenChat& chat) {
   QStringList texts;
   for (const query::Diagnostic& part : chat.lost) {
@@ -44,7 +44,7 @@ QStringList lostOf(const query::RewrittenChat& chat) {
   return texts;
 }
 
-/// The first parts, one in a line.
+/// The first parts, one per line.
 QString listed(const QStringList& parts) {
   constexpr qsizetype kMost = 8;
   QStringList lines;
@@ -58,7 +58,7 @@ QString listed(const QStringList& parts) {
 
 QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file) {
   constexpr std::size_t kMost = 8;
-  // What refuses the file comes first: the list may be cut.
+  // Errors come first, because the list may be cut.
   std::vector<query::Diagnostic> sorted = diagnostics;
   std::stable_partition(sorted.begin(), sorted.end(), [](const query::Diagnostic& diagnostic) {
     return diagnostic.severity == Severity::Error;
@@ -169,7 +169,7 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
       trouble = QString::fromStdString(error->message());
   }
   if (!trouble.isEmpty()) {
-    // What was to be on the disk by now is, before anything is asked.
+    // The autosave is written before the question, so that no change is lost.
     if (Autosave* own = autosave(document)) own->writeNow();
     QMessageBox box(QMessageBox::Warning, tr("Save"), tr("%1 was not saved.").arg(QFileInfo(path).fileName()),
                     QMessageBox::Cancel, &m_window);
@@ -208,7 +208,7 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
                 ? tr("the form of a chat request, which becomes a query")
                 : tr("the form of a list of chat messages, which becomes a query");
   }
-  // In a document of its own nothing is removed: the file stays as it is.
+  // Saving to another document removes nothing, because the opened file stays as it is.
   const bool isOwnFile = path == model.filePath();
   const QStringList removed = kept                       ? lostOf(*kept)
                               : isOwnFile || !isDocument ? UnreadText::of(model).leftOutOfFile()
@@ -228,8 +228,9 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   box.setInformativeText(paragraphs.join(QStringLiteral("\n\n")));
   QPushButton* elsewhere =
       box.addButton(isDocument ? tr("Save as…") : tr("Save as .span"), QMessageBox::AcceptRole);
-  const QPushButton* anyway = box.addButton(removed.isEmpty() ? tr("Save query only") : tr("Overwrite"),
-                                            QMessageBox::DestructiveRole);
+  const QPushButton* anyway =
+      box.addButton(removed.isEmpty() ? tr("Save query only") : tr(/*id:overwrite-file*/ "Overwrite file"),
+                    QMessageBox::DestructiveRole);
   box.setDefaultButton(elsewhere);
   box.exec();
   if (box.clickedButton() == anyway) return path;
@@ -240,7 +241,7 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   if (isDocument || QFileInfo::exists(other)) {
     other = chosenSavePath(&m_window, tr("Save as"), other, tr("Documents (*.span)"));
   }
-  // The person may have chosen the same name or another query file.
+  // The user may have chosen the same name or another query file.
   return other.isEmpty() || other == path ? other : pathWithoutLoss(document, other);
 }
 
@@ -300,8 +301,10 @@ DocumentSaver::SaveOver DocumentSaver::maySaveOver(OpenDocument& document) {
                     tr("Another program changed %1 after you opened it.").arg(situation.name),
                     QMessageBox::Cancel, &m_window);
     box.setInformativeText(tr("If you save, you overwrite the changes of the other program."));
-    const QPushButton* compare = box.addButton(tr("Compare…"), QMessageBox::ActionRole);
-    const QPushButton* over = box.addButton(tr("Overwrite"), QMessageBox::DestructiveRole);
+    const QPushButton* compare =
+        box.addButton(tr(/*id:compare-before-saving*/ "Compare versions…"), QMessageBox::ActionRole);
+    const QPushButton* over =
+        box.addButton(tr(/*id:overwrite-changed-file*/ "Overwrite file"), QMessageBox::DestructiveRole);
     QPushButton* saveAs = box.addButton(tr("Save as…"), QMessageBox::AcceptRole);
     box.setDefaultButton(saveAs);
     box.exec();
@@ -352,7 +355,7 @@ void DocumentSaver::reload(OpenDocument& document) {
     return;
   }
   const bool hasOtherSettings = opened.document->settings != model.document().settings;
-  // As a change, so that what was here can be had back.
+  // Reloading is a change, so that the user can undo it.
   model.change(tr("Reload"), [&opened](document::Document& changed) { changed = *opened.document; });
   model.markSaved();
   m_files.accept(document.id, std::move(stamp));

@@ -17,38 +17,37 @@ namespace spanscope::ui {
 
 struct OpenDocument;
 
-/// Keeps documents and their files together: saves, autosaves and reloads them, and asks the user where
-/// saving or closing would lose something.
+/// Saves, autosaves and reloads documents. Asks the user before saving or closing loses something.
 class DocumentSaver : public QObject {
   Q_OBJECT
  public:
   explicit DocumentSaver(const WindowParts& parts);
   ~DocumentSaver() override;
 
-  /// Autosaves the document and watches its file. `read` is what the file held when it was read.
+  /// Autosaves the document and watches its file. `read`: the state of the file when it was read.
   void watch(OpenDocument& document, FileStamp read);
   void forget(const OpenDocument& document);
-  Autosave* autosave(const OpenDocument& document) const;  ///< nullptr: it is not watched
+  Autosave* autosave(const OpenDocument& document) const;  ///< nullptr: the document is not watched
   void discardAutosaves();
   DocumentFiles& files() { return m_files; }
 
   bool save(OpenDocument& document, bool askForPath);
-  /// Asks about JSON text that is no query. Returns false if the document cannot be saved or exported now.
+  /// Asks about JSON text that is not a query. Returns false if the document cannot be saved or exported now.
   bool settleTyped(OpenDocument& document, const QString& title);
-  /// Says on opening which parts of the file the document does not hold.
+  /// Reports which parts of an opened file are not in the document.
   void noteUnread(OpenDocument& document, const OpenedFile& file);
   bool mayClose(OpenDocument& document);
-  /// What the user wants of the file of the current document that another program has written or removed.
+  /// Carries out the user's answer to a notice about the file of the current document.
   void answer(FileAnswer answer);
 
  Q_SIGNALS:
   void commandWanted(const QString& command);
-  void changed();  ///< what the window shows of itself
+  void changed();  ///< titles, tabs or commands of the window may have changed
   void fileUsed(const QString& path);
 
  private:
-  /// Where to save: at `path`, or elsewhere if the user wants to keep what saving there would remove.
-  /// Empty: nowhere.
+  /// The path to save to: `path`, or another one if the user keeps parts that saving would remove. Empty: do
+  /// not save.
   QString pathWithoutLoss(OpenDocument& document, const QString& path);
   /// Asks whether to overwrite a file that another program has written.
   enum class SaveOver { Yes, SaveAs, No };
@@ -62,8 +61,7 @@ class DocumentSaver : public QObject {
   StatusLine& m_status;
   const QString& m_lastFolder;
   const QString& m_autosaveDirectory;
-  std::map<std::uint32_t, std::unique_ptr<Autosave>>
-      m_autosaves;  ///< by tab; they are destroyed before their models
+  std::map<std::uint32_t, std::unique_ptr<Autosave>> m_autosaves;  ///< by tab; destroyed before their models
   DocumentFiles m_files;
 };
 

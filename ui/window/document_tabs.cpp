@@ -14,7 +14,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kMostName = 150;  // pixels; longer names are shortened from the middle
-constexpr int kLeastName = 28;  // where there is no room for more, the rest is out of sight
+constexpr int kLeastName = 28;  // min width of a name; tabs that do not fit are scrolled
 
 QString plain(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
@@ -36,8 +36,8 @@ QString textOf(const TabLabel& label, int room, const QFontMetrics& metrics) {
 
 }  // namespace
 
-/// Tabs that keep their width. Qt would shrink them to a few letters before it scrolls. Only where not even
-/// one tab fits, names get shorter, so that the shown one can be read from its beginning to its end.
+/// Tabs that keep their width. Qt would shrink them to a few letters before it scrolls. If not even one tab
+/// fits, names get shorter. So the start and the end of the shown name stay readable.
 class DocumentTabs::Bar : public QTabBar {
  public:
   using QTabBar::QTabBar;
@@ -51,13 +51,14 @@ class DocumentTabs::Bar : public QTabBar {
     fit();
     updateGeometry();
   }
-  /// With names as long as they may be.
+  /// The width of all tabs with unshortened names.
   int wanted() const {
     int width = 0;
     for (int i = 0; i < count(); ++i) width += wantedOf(i);
     return width;
   }
-  /// With the two buttons that scroll, if there are other tabs.
+  /// The width of the shown tab with unshortened name. Includes the two scroll buttons if there are other
+  /// tabs.
   int readable() const {
     return currentIndex() < 0 ? 0 : std::min(wanted(), wantedOf(currentIndex()) + buttons());
   }
@@ -77,7 +78,7 @@ class DocumentTabs::Bar : public QTabBar {
  private:
   int buttons() const { return 2 * style()->pixelMetric(QStyle::PM_TabBarScrollButtonWidth, nullptr, this); }
   const TabLabel& labelOf(int index) const { return m_labels[static_cast<std::size_t>(index)]; }
-  /// What a tab has beside its text.
+  /// The width of a tab without its text.
   int besideOf(int index) const {
     return tabSizeHint(index).width() - fontMetrics().horizontalAdvance(tabText(index));
   }

@@ -10,7 +10,7 @@
 
 namespace spanscope::ui {
 
-/// What a tab shows.
+/// The content of a tab's label.
 struct TabLabel {
   QString title;
   QString path;  ///< empty: never saved
@@ -28,9 +28,10 @@ class DocumentTabs : public QWidget {
   void setTabs(const std::vector<TabLabel>& labels, int current);
   /// Shows the menu of all documents below the button.
   void showList();
-  /// The width in pixels at which the shown tab can be read whole, with what scrolls and lists the others.
+  /// The width in pixels at which the shown tab is completely readable. Includes the buttons that scroll and
+  /// list the other tabs.
   int readableWidth() const;
-  /// Goes to the tab `step` places further, round the end.
+  /// Goes to the tab `step` places further; from the last tab to the first.
   void go(int step);
 
  Q_SIGNALS:

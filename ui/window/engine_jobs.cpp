@@ -25,7 +25,7 @@ namespace {
 
 using workbench::JobState;
 
-/// Replaces the augments of a query by what they find, on the engine's thread.
+/// Replaces the augments of a query by the retrieved texts, on the engine's thread.
 query::Node retrieved(workbench::RetrievalRequest& request, workbench::JobContext& place,
                       const retrieve::Watch& watch) {
   workbench::PipelineResult found = workbench::runPipeline(
@@ -34,8 +34,8 @@ query::Node retrieved(workbench::RetrievalRequest& request, workbench::JobContex
   return found.takeQuery();
 }
 
-/// Gets what a job needs of the current document, and completes its arguments. Returns why that is not
-/// possible, in words; nothing where `input` has it.
+/// Reads a job's input from the current document, and completes the job's arguments. Returns the reason if
+/// this fails. Otherwise the text is empty, and `input` has the data.
 QString takeInput(Workspace& workspace, const jobs::JobRow& row, const Asker& asker, jobs::JobCall& call,
                   jobs::JobInput& input) {
   const DocumentModel& model = *workspace.current()->model;
@@ -63,7 +63,7 @@ QString takeInput(Workspace& workspace, const jobs::JobRow& row, const Asker& as
   return {};
 }
 
-/// Why no job of this scope can begin, in words; nothing: it can.
+/// Why no job of this scope can start; empty if one can.
 QString measuringRefusal(Workspace& workspace, jobs::Scope scope) {
   if (scope == jobs::Scope::Document) return workspace.runs().measuringRefusal();
   if (workspace.current() == nullptr) return tr("No query is open.");
@@ -114,7 +114,7 @@ QString startAnswerJob(Workspace& workspace, const jobs::JobCall& call) {
     document->job->share = job->share();
     if (!workbench::hasEnded(state)) return;
     document->job.reset();
-    // The user asked for the result where the scrubber is.
+    // The result is shown at the current position of the scrubber, where the user requested it.
     document->results = document->source->trace()->size();
   };
   std::optional<RunningJob>& running = workspace.current()->job;
@@ -146,7 +146,7 @@ void estimateJob(Workspace& workspace, const jobs::JobCall& asked) {
     return workspace.setEstimate({.call = asked, .state = State::NotLoaded});
   jobs::JobCall call = asked;
   jobs::JobInput input;
-  // Questions are asked of the user when the job starts.
+  // The user answers questions only when the job starts.
   if (!takeInput(workspace, *row, {}, call, input).isEmpty())
     return workspace.setEstimate({.call = asked, .state = State::Unknown});
   constexpr std::uint32_t kEstimates = 1;
@@ -160,7 +160,7 @@ void estimateJob(Workspace& workspace, const jobs::JobCall& asked) {
       estimate.state = State::Counted;
       estimate.seconds = work->estimate()->seconds;
     }
-    // A newer question may have been asked meanwhile.
+    // A newer estimate may have been requested meanwhile.
     const std::shared_ptr<const AskedEstimate>& now = workspace.input().estimate;
     if (now && now->call == asked) workspace.setEstimate(std::move(estimate));
   };

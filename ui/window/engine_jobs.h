@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Jobs of the engine besides runs (engine/jobs), as the user asks for them.
+// Starts jobs of the engine other than runs (engine/jobs), and requests their estimates.
 #pragma once
 
 #include "engine/jobs/job_call.h"
@@ -11,12 +11,12 @@ namespace spanscope::ui {
 
 class Workspace;
 
-/// Starts a job of any kind for the current document. Its result is in the trace. `asker` answers questions
-/// of the query, if the job measures it. Returns why the job was not started, in words; nothing if it was.
+/// Starts a job of any kind for the current document. The result is in the trace. `asker` answers questions
+/// of a measured query. Returns the reason if the job was not started, otherwise an empty text.
 QString startJob(Workspace& workspace, const jobs::JobCall& call, const Asker& asker = {});
 
-/// Has the engine estimate a job of the current document, if the document's model is loaded.
-/// Workspace::setEstimate() gets the result.
+/// Starts an estimate of a job of the current document, if the document's model is loaded. The result goes to
+/// Workspace::setEstimate().
 void estimateJob(Workspace& workspace, const jobs::JobCall& call);
 
 }  // namespace spanscope::ui

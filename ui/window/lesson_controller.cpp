@@ -33,7 +33,7 @@ namespace {
 constexpr int kLeastUsual = 264;
 constexpr int kMostUsual = 380;
 constexpr int kFullScreenTime = 200;  // milliseconds
-constexpr double kPresentedZoom = 2;  ///< most of a query: it is to be read from the last row
+constexpr double kPresentedZoom = 2;  ///< max zoom of a query, readable from the last row
 constexpr const char* kReaderSetting = "lessons/width";
 
 }  // namespace
@@ -58,7 +58,7 @@ LessonController::LessonController(const WindowParts& parts)
 
 LessonController::~LessonController() {
   m_recording.reset();
-  // It asks the stage, which asks the workspace.
+  // The marks and the reader use the stage, which uses the workspace.
   delete m_marks;
   delete m_reader;
 }
@@ -155,7 +155,7 @@ void LessonController::leave() {
   m_stage->forgetTabs();
   lightDock();
   m_marks->refresh();
-  // The user did not choose where the lesson put docks.
+  // The lesson moved the docks, not the user.
   if (m_layoutsBefore)
     m_docks.setLayoutStates(*std::exchange(m_layoutsBefore, std::nullopt), m_docks.layout());
   m_parts.places.fitLater();
@@ -195,12 +195,12 @@ void LessonController::setTheme(const Theme& theme) {
 }
 
 std::map<QString, QByteArray> LessonController::layoutStates() const {
-  // The user did not choose where a lesson put docks.
+  // A lesson moved the docks, not the user.
   return m_layoutsBefore ? *m_layoutsBefore : m_docks.layoutStates();
 }
 
-/// Nobody in a class is to choose an example: a step that is presented before any query is open has the
-/// screen to itself.
+/// A step that is presented before any query is open has the whole screen. So a class does not see the
+/// welcome page.
 void LessonController::showPages() {
   const bool isShown = !m_isPresenting || !m_pages.isWelcome();
   if (isShown == !m_pages.pages().isHidden()) return;
@@ -211,10 +211,10 @@ void LessonController::showPages() {
 void LessonController::present(bool isPresenting) {
   if (m_isPresenting == isPresenting) return;
   m_isPresenting = isPresenting;
-  // Between two steps all docks are shown for a moment; the screen stays as large as it is.
+  // All docks are visible for a moment between two steps. The docks must not enlarge the window then.
   m_docks.setMinimumSize(isPresenting ? QSize(1, 1) : QSize(0, 0));
   if (isPresenting) m_docks.keepSizes(true);
-  // The bar of tabs and buttons.
+  // menuWidget() is the bar with tabs and buttons.
   m_window.menuWidget()->setVisible(!isPresenting);
   m_status.setVisible(!isPresenting);
   if (isPresenting) {
@@ -243,7 +243,7 @@ void LessonController::present(bool isPresenting) {
   Q_EMIT changed();
 }
 
-/// While a lesson is presented, keys of a clicker turn its steps.
+/// While a lesson is presented, the keys of a presenter remote go through its steps.
 bool LessonController::eventFilter(QObject* watched, QEvent* event) {
   const auto* widget = qobject_cast<QWidget*>(watched);
   if (!m_isPresenting || event->type() != QEvent::KeyPress || widget == nullptr ||
@@ -253,7 +253,7 @@ bool LessonController::eventFilter(QObject* watched, QEvent* event) {
   if (key.modifiers() != Qt::NoModifier) return false;
   switch (key.key()) {
     case Qt::Key_PageDown:
-      // Nobody reads the end of a step that is left before.
+      // The key first scrolls to the end of the step, then goes to the next step.
       if (!m_reader->readOn()) Q_EMIT commandWanted(QStringLiteral("learn.next"));
       return true;
     case Qt::Key_PageUp:
@@ -298,7 +298,7 @@ void LessonController::savePage(const QString& page) {
   m_pageJob = std::make_unique<LessonPageJob>(m_program, m_reader->course()->file().path, page);
   connect(m_pageJob.get(), &LessonPageJob::finished, this, [this](const QString& problem) {
     LessonPageJob* const job = m_pageJob.release();
-    // Its own signal led here.
+    // The job is sending this signal, so it cannot be deleted now.
     job->deleteLater();
     if (problem.isEmpty())
       m_status.say(tr("The page of the lesson is in %1.").arg(QDir::toNativeSeparators(job->page())));
@@ -368,7 +368,7 @@ void LessonController::addCommands(CommandHandlers& rows) {
 
 void LessonController::fillMenu(QMenu& menu) {
   menu.addSeparator();
-  // Read when the menu is opened for the first time: starting the program reads no lesson.
+  // The lessons are read when the menu is first opened, so that the program starts without reading lessons.
   connect(&menu, &QMenu::aboutToShow, &menu, [this, &menu] {
     if (!menu.findChildren<QAction*>(QStringLiteral("lessonAction")).isEmpty()) return;
     for (const ListedLesson& lesson : listedLessons()) {

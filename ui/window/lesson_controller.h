@@ -29,7 +29,7 @@ class LessonRecording;
 struct OpenDocument;
 class WindowStage;
 
-/// Opens, steps and presents lessons beside the views, and has the recording of lessons.
+/// Opens, steps and presents lessons beside the views, and owns the recording of lessons.
 class LessonController : public QObject {
   Q_OBJECT
  public:
@@ -38,44 +38,44 @@ class LessonController : public QObject {
 
   /// Adds the commands of lessons.
   void addCommands(CommandHandlers& rows);
-  /// Lists the lessons in the menu of them, when it is opened for the first time.
+  /// Lists the lessons in the menu when the user opens the menu for the first time.
   void fillMenu(QMenu& menu);
 
-  /// Opens a lesson where the learner left it, or at another step (from 0). What is wrong with the file is
-  /// shown there. Returns whether it is open.
+  /// Opens a lesson at `step` (from 0), by default at the step where the learner left the lesson. The lesson
+  /// panel shows errors of the file. Returns whether the lesson is open.
   bool open(const QString& path, std::optional<std::size_t> step = std::nullopt);
   /// Opens the first lesson if the learner has begun none, else shows the list of lessons.
   void learn();
   void leave();
-  /// Shows the documents where the welcome page is.
+  /// Shows the documents in place of the welcome page.
   void showDocuments();
-  /// Opens a document of a lesson in a tab of its own.
+  /// Opens a document of a lesson in its own tab.
   OpenDocument& openQuery(const QString& title, const document::Document& document);
 
-  /// The program itself, which a second time writes pages of lessons. Empty: it cannot.
+  /// Sets the path of this program. A second process of the program writes pages of lessons. Empty: no pages.
   void setProgram(const QString& path) { m_program = path; }
-  /// Writes a page of the open lesson, which takes as long as its runs; the status line says when it is
-  /// there.
+  /// Starts to write a page of the open lesson, which takes as long as the lesson's runs. The status line
+  /// reports the end.
   void savePage(const QString& page);
 
-  /// The panel of lessons, hidden or not.
+  /// The panel of lessons, visible or hidden.
   LessonReader& reader();
-  /// The frames around what a lesson names. Call reader() first.
+  /// The frames around the parts that a lesson names. Call reader() first.
   LessonMarks& marks() { return *m_marks; }
   LessonRecording& recording() { return *m_recording; }
 
   void setTheme(const Theme& theme);
-  /// Hides the pages where a presented step does not need them.
+  /// Hides the pages while a lesson is presented and no document is shown.
   void showPages();
-  /// Gives a presented lesson its part of the window, whose size has changed.
+  /// Resizes a presented lesson after the size of the window has changed.
   void fitPresented();
-  /// The arrangements of docks that the user wants, whatever a lesson has made of them.
+  /// The arrangements of docks that the user chose, without changes by a lesson.
   std::map<QString, QByteArray> layoutStates() const;
 
  Q_SIGNALS:
   void commandWanted(const QString& command);
-  void commandsChanged();  ///< other commands can be carried out
-  void changed();          ///< what the window shows of itself
+  void commandsChanged();  ///< other commands are available
+  void changed();          ///< titles, tabs or commands of the window may have changed
   void documentOpened(spanscope::ui::OpenDocument& document);
 
  protected:
@@ -87,8 +87,8 @@ class LessonController : public QObject {
   void openDialog();
   void savePageDialog();
   void present(bool isPresenting);
-  void lightDock();            ///< the one that the step of the lesson names
-  int presentedWidth() const;  ///< of the reader, pixels
+  void lightDock();            ///< highlights the dock that the step of the lesson names
+  int presentedWidth() const;  ///< width of the reader, pixels
 
   WindowParts m_parts;
   QMainWindow& m_window;
@@ -99,14 +99,15 @@ class LessonController : public QObject {
   PageArea& m_pages;
   StatusLine& m_status;
   std::unique_ptr<LessonRecording> m_recording;
-  LessonReader* m_reader = nullptr;                              ///< nullptr: no lesson was asked for yet
-  WindowStage* m_stage = nullptr;                                ///< nullptr as long as the reader is
-  LessonMarks* m_marks = nullptr;                                ///< nullptr as long as the reader is
-  std::optional<std::map<QString, QByteArray>> m_layoutsBefore;  ///< the first lesson; nothing: none is open
+  LessonReader* m_reader = nullptr;  ///< nullptr: the panel was not used yet
+  WindowStage* m_stage = nullptr;    ///< nullptr while m_reader is nullptr
+  LessonMarks* m_marks = nullptr;    ///< nullptr while m_reader is nullptr
+  std::optional<std::map<QString, QByteArray>>
+      m_layoutsBefore;  ///< states before the first lesson; nothing: no lesson is open
   QString m_program;
-  std::unique_ptr<LessonPageJob> m_pageJob;  ///< null: no page is written
+  std::unique_ptr<LessonPageJob> m_pageJob;  ///< null: no page is being written
   bool m_isPresenting = false;
-  bool m_wasMaximised = false;  ///< the window, before presenting
+  bool m_wasMaximised = false;  ///< the window was maximised before presenting
 };
 
 }  // namespace spanscope::ui

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kRoom = 4;        // pixels between a part and its frame
 constexpr int kFrameWidth = 2;  // pixels
-constexpr int kHalo = 2;        // pixels at each side of a line, which keep it apart from what is below
+constexpr int kHalo = 2;        // pixels at each side of a line, as a margin to the content below
 constexpr int kCorner = 7;      // pixels: the solid corners of a frame
 constexpr int kHead = 9;        // pixels: the length of the arrow's head
 constexpr int kFrame = 16;      // milliseconds
@@ -38,8 +38,7 @@ QRect globally(const QWidget& widget, const QRect& place) {
   return {widget.mapToGlobal(place.topLeft()), place.size()};
 }
 
-/// What of a widget is in sight, in global pixels: no parent cuts it off there. Whether another tab covers it
-/// is not asked.
+/// The part of a widget that no parent clips, in global pixels. The part may be covered by another tab.
 QRect sightOf(const QWidget& widget) {
   QRect sight = globally(widget, widget.rect());
   for (const QWidget* at = widget.parentWidget(); at != nullptr && !at->isWindow(); at = at->parentWidget())
@@ -49,7 +48,7 @@ QRect sightOf(const QWidget& widget) {
 
 }  // namespace
 
-/// What is drawn over one window.
+/// The marks over one window.
 struct Marks {
   std::vector<LessonMarks::Frame> frames;
   QPainterPath arrow;
@@ -58,8 +57,8 @@ struct Marks {
   bool operator==(const Marks&) const = default;
 };
 
-/// The marks of one window. They are drawn by small widgets where there is something to draw: one over all of
-/// the window would be painted again with everything below it.
+/// Draws the marks of one window, with small widgets at the places of marks. A widget over the whole window
+/// would be painted with every change below it.
 class MarkOverlay : public QObject {
  public:
   explicit MarkOverlay(QWidget* window) : QObject(window), m_window(window) {}
@@ -132,7 +131,7 @@ class MarkOverlay : public QObject {
     const Marks& m_marks;
   };
 
-  /// Dashes with solid corners: what is selected has whole lines.
+  /// Draws dashes with solid corners. Solid lines mark selected parts.
   static void paintFrame(QPainter& painter, const LessonMarks::Frame& frame, const QColor& ink,
                          const QColor& ground) {
     const QRectF box(frame.place);
@@ -162,13 +161,14 @@ class MarkOverlay : public QObject {
 
 namespace {
 
-/// From the word to the nearer side of the part, with a head; empty where they touch. Up to `textEnd` it runs
-/// below the line in which the word stands.
+/// An arrow from the word to the nearer side of the part; empty if they touch. Up to `textEnd` the arrow runs
+/// below the line of the word.
 QPainterPath arrowBetween(const QRect& word, const QRect& part, int textEnd) {
   if (word.adjusted(-kHead, -kHead, kHead, kHead).intersects(part)) return {};
   const QPointF start(word.right() + 1, word.bottom() + 1);
   const QPointF from(std::max(textEnd, word.right()), start.y());
-  // To the middle of the side that looks to the word; of a high part, to the height of the word.
+  // The arrow ends in the middle of the side near the word. For a tall part, it ends at the height of the
+  // word.
   const double y = std::clamp(from.y(), double(part.top() + std::min(12, (part.height() - 1) / 2)),
                               double(part.bottom() - std::min(12, (part.height() - 1) / 2)));
   QPointF to(part.left() - kRoom, y);
@@ -269,7 +269,7 @@ QRect LessonMarks::goalOf(const Drawn& drawn) const {
     const QRect& place = drawn.places.front();
     if (const QRect seen = place & drawn.sight; !seen.isEmpty())
       return seen.adjusted(-kRoom, -kRoom, kRoom, kRoom);
-    // It was scrolled away: the edge beyond which it lies.
+    // The part was scrolled away. The arrow ends at the edge in its direction.
     const QPoint at(std::clamp(place.center().x(), drawn.sight.left(), drawn.sight.right()),
                     std::clamp(place.center().y(), drawn.sight.top(), drawn.sight.bottom()));
     return {at, QSize(1, 1)};
@@ -299,13 +299,13 @@ void LessonMarks::refresh() {
     if (isPointed) {
       if (const QRect at = goalOf(*drawn); !at.isNull()) goal = inWindow(at, m_window);
     }
-    // The dock of the step is lit as a whole.
+    // The whole dock of the step is already marked.
     if (target.kind == lesson::Target::Kind::Dock && !isPointed) continue;
     QWidget* const window = drawn->dock->window();
     for (const QRect& place : drawn->places) {
       QRect seen = place & drawn->sight;
       if (seen.isEmpty()) continue;
-      // Beside the part, but inside what can be seen.
+      // The frame is around the part, but inside the visible area.
       const QRect box = place.adjusted(-kRoom, -kRoom, kRoom, kRoom) & drawn->sight.adjusted(1, 1, -2, -2);
       frames.push_back({.window = window, .place = inWindow(box, *window), .isPointed = isPointed});
     }
@@ -316,7 +316,7 @@ void LessonMarks::refresh() {
     for (const QRect& word : pointed->words)
       m_words.emplace_back(m_reader.mapTo(&m_window, word.topLeft()), word.size());
   }
-  // A floating dock lies elsewhere: the arrow goes as far as the window.
+  // For a part in a floating dock, the arrow ends at the edge of the window.
   if (goal) {
     const QRect all = m_window.rect().adjusted(kHead, kHead, -kHead, -kHead);
     const QPoint middle = goal->center();
@@ -361,7 +361,7 @@ void LessonMarks::watch(bool isWatching) {
     qApp->removeEventFilter(this);
 }
 
-/// Whatever moves a part also has something painted.
+/// Follows moved parts: every move also paints something.
 bool LessonMarks::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::Paint || m_later.isActive()) return false;
   const auto* widget = qobject_cast<const QWidget*>(watched);
@@ -374,7 +374,7 @@ void LessonMarks::bring(const lesson::Target& target) {
   Dock* dock = drawn ? drawn->dock : nullptr;
   if (dock == nullptr &&
       (target.kind == lesson::Target::Kind::Block || target.kind == lesson::Target::Kind::Token)) {
-    // Its view was not made yet.
+    // The view was not made yet.
     dock = m_docks.dock(target.kind == lesson::Target::Kind::Block ? QStringLiteral("block-table")
                                                                    : QStringLiteral("tokens"));
   }
@@ -391,7 +391,7 @@ void LessonMarks::bring(const lesson::Target& target) {
   }
   if (dock->isFloating()) dock->activateWindow();
   if (inside != nullptr) inside->setFocus(Qt::OtherFocusReason);
-  // The dock has its place when the layout has settled.
+  // The dock gets its place after the layout.
   m_later.start();
 }
 

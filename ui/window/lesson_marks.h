@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Frames around what a lesson speaks of, wherever the docks draw it, and an arrow to it from the word at
-// which the learner is. They are drawn over the window, and take no input.
+// Frames around the parts that a lesson names, and an arrow from the learner's current word to its part.
+// Frames and arrow are drawn over the window and take no input.
 #pragma once
 
 #include "engine/lesson/actions.h"
@@ -33,18 +33,18 @@ class LessonMarks : public QObject {
   LessonMarks(const WindowParts& parts, const WindowStage& stage, LessonReader& reader);
   ~LessonMarks() override;
 
-  /// Looks again at what is spoken of, and where it is.
+  /// Updates the named parts and their places.
   void refresh();
-  /// Brings the part to the front and into sight, and gives it the focus.
+  /// Shows the dock of a part, scrolls to the part, and gives the dock's view the focus.
   void bring(const lesson::Target& target);
 
   struct Frame {
-    QWidget* window = nullptr;  ///< in whose pixels the place is: the main window, or a floating dock
+    QWidget* window = nullptr;  ///< the main window or a floating dock; `place` is in its pixels
     QRect place;
-    bool isPointed = false;  ///< the arrow leads to it
+    bool isPointed = false;  ///< the arrow points to this frame
     bool operator==(const Frame&) const = default;
   };
-  /// What is framed now: a rectangle for each place in sight.
+  /// The current frames, one for each visible place.
   const std::vector<Frame>& frames() const { return m_frames; }
   /// The end of the arrow in pixels of the main window; nothing: there is no arrow.
   std::optional<QPoint> arrowEnd() const;
@@ -53,16 +53,16 @@ class LessonMarks : public QObject {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// A part in a dock.
+  /// The places of a part in a dock.
   struct Drawn {
     Dock* dock = nullptr;
-    std::vector<QRect> places;  ///< in global pixels, out of sight or not; none: the dock itself
-    QRect sight;                ///< the part of the screen in which they can be seen; null: a tab covers it
+    std::vector<QRect> places;  ///< in global pixels, also places out of sight; never empty
+    QRect sight;                ///< the visible area of the view, in global pixels; null: the dock is covered
   };
-  /// Where a target is drawn: the dock that the step speaks of before others, docks in sight before others.
+  /// The dock that draws a target. Visible docks come first, then the dock that the step names.
   std::optional<Drawn> drawnAt(const lesson::Target& target) const;
   std::optional<Drawn> drawnIn(Dock& dock, const Selection& part) const;
-  /// Where an arrow leads to: the part, else the edge beyond which it lies, else the tab of its dock.
+  /// The end of the arrow: the part, else the nearest edge of its view, else the tab of its dock.
   QRect goalOf(const Drawn& drawn) const;
   void watch(bool isWatching);
   MarkOverlay& overlayOf(QWidget& window);
@@ -75,8 +75,8 @@ class LessonMarks : public QObject {
   const WindowStage& m_stage;
   LessonReader& m_reader;
   std::vector<Frame> m_frames;
-  std::optional<QRect> m_goal;  ///< of the arrow, in pixels of the main window
-  std::vector<QRect> m_words;   ///< from which it comes
+  std::optional<QRect> m_goal;  ///< end of the arrow, in pixels of the main window
+  std::vector<QRect> m_words;   ///< start of the arrow, in pixels of the main window
   std::map<QWidget*, QPointer<MarkOverlay>> m_overlays;
   QTimer m_later;
   bool m_isWatching = false;

@@ -33,10 +33,10 @@ namespace spanscope::ui {
 
 namespace {
 
-/// Wide enough for what views have in the window, and not so wide that their type is small on a page.
+/// The pictures are wide enough for the views, and narrow enough for readable text on a page.
 constexpr QSize kPicture{900, 440};
 constexpr QSize kCanvasPicture{900, 420};
-constexpr int kQuiet = 120;  // milliseconds: input and layouts reach the views
+constexpr int kQuiet = 120;  // milliseconds for the views to get their input and layouts
 constexpr int kPredictionWait = 5'000;
 
 void settleFor(int milliseconds) {
@@ -55,11 +55,11 @@ bool hasAction(const lesson::Step& step, std::initializer_list<lesson::ActionKin
   });
 }
 
-/// The height up to the last row of an image that is not all of one colour, with a margin.
+/// The height up to the last pixel row with more than one colour, plus a margin.
 int inkedHeight(const QImage& image) {
   constexpr int kMargin = 3 * kSpace;
   constexpr int kLeast = 80;
-  constexpr int kFrame = 12;  // frames and their corners belong to no row
+  constexpr int kFrame = 12;  // left and right margins without frames and their corners
   const auto isEmpty = [&](int y) {
     for (int x = kFrame; x < image.width() - kFrame; ++x) {
       if (image.pixel(x, y) != image.pixel(kFrame, y)) return false;
@@ -76,8 +76,8 @@ void removeAll(std::string& text, std::string_view part) {
     text.erase(at, part.size());
 }
 
-/// The same SVG without what QSvgGenerator writes for every change of the pen: groups with nothing in them,
-/// and fonts of groups without text. That is most of it.
+/// Returns the SVG without empty groups and without fonts of groups without text. QSvgGenerator writes them
+/// for every change of the pen. They are most of the file.
 std::string leanSvg(const std::string& svg) {
   constexpr std::string_view kGroup = "<g ";
   constexpr std::string_view kEnd = "</g>";
@@ -103,7 +103,7 @@ std::string leanSvg(const std::string& svg) {
   }
   out.append(svg, done);
   removeAll(out, " vector-effect=\"none\"");
-  // Lines of nothing.
+  // Removes empty lines.
   std::string lean;
   for (const char c : out) {
     if (c != '\n' || lean.empty() || lean.back() != '\n') lean += c;
@@ -151,14 +151,14 @@ void LessonPageWriter::begin() {
   m_course->begin();
 }
 
-/// Pictures are made when a step ends: the trace has nothing of later ones then.
+/// Draws a step when it ends, because later the trace also has events of the next steps.
 void LessonPageWriter::goOn() {
   if (m_course->isBusy() || m_drawn == m_course->steps()) return;
   if (!m_course->problem().isEmpty()) {
     Q_EMIT finished(tr("%1: step %2: %3").arg(m_file).arg(m_course->step() + 1).arg(m_course->problem()));
     return;
   }
-  // Nobody answers; the page has the answers.
+  // Questions get no answer here. The page has the answers.
   if (const std::optional<QuestionPlace> place = m_course->waiting()) {
     m_course->answer(*place, {});
     return;
@@ -220,7 +220,7 @@ QString LessonPageWriter::draw(const lesson::Step& step) {
 QString LessonPageWriter::draw(const lesson::Step& step, const ExportItem& item) {
   const QSize whole = pictureSize(item);
   const Role ground = item.id == QLatin1String("canvas") ? Role::Canvas : Role::Surface;
-  // What is empty below is no part of the picture.
+  // The picture ends before the empty area at the bottom.
   const QSize size(whole.width(), inkedHeight(renderItem(item, whole, Theme(Scheme::Light))));
   const auto info = std::find_if(viewTable().begin(), viewTable().end(),
                                  [&item](const ViewInfo& each) { return each.id == item.id; });

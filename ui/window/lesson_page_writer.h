@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Goes through a lesson in the window without a person, and writes it as a web page with pictures of what
-// each step shows, in both themes.
+// Runs a lesson in a window without a user. Writes the lesson as a web page with pictures of each step in
+// both themes.
 #pragma once
 
 #include "engine/lesson/page.h"
@@ -22,11 +22,12 @@ namespace spanscope::ui {
 
 class MainWindow;
 
-/// Each lesson wants a window of its own, whose session has nothing of other lessons.
+/// Writes the page of one lesson. Each lesson needs its own window, so that its session has nothing of other
+/// lessons.
 class LessonPageWriter : public QObject {
   Q_OBJECT
  public:
-  /// `folder` gets a page of the same name as the lesson's file, with the suffix html.
+  /// Writes the page to `folder`, under the name of the lesson's file with the suffix html.
   LessonPageWriter(MainWindow& window, QString file, QString folder, QObject* parent = nullptr);
   ~LessonPageWriter() override;
 
@@ -34,16 +35,16 @@ class LessonPageWriter : public QObject {
   void start();
 
  Q_SIGNALS:
-  /// `error` is empty if the page was written and everything that the lesson claims holds.
+  /// `error` is empty if the page was written and all claims of the lesson are true.
   void finished(const QString& error);
 
  private:
   void begin();
   void goOn();
-  /// The docks that a step brings into view. Where it brings none: the last one before, if it selects
-  /// something; the canvas, if it changes the query.
+  /// The pictures of a step: the docks that the step shows. A step without such docks has the dock of an
+  /// earlier step if it selects something. If it changes the query, it has the canvas.
   std::vector<ExportItem> itemsOf(const lesson::Step& step) const;
-  /// Return why it could not be drawn; empty: it was.
+  /// Draw pictures. Return why a picture could not be drawn; empty: no error.
   QString draw(const lesson::Step& step);
   QString draw(const lesson::Step& step, const ExportItem& item);
   void writePage();
@@ -53,19 +54,17 @@ class LessonPageWriter : public QObject {
   QString m_folder;
   std::unique_ptr<WindowStage> m_stage;
   std::unique_ptr<LessonCourse> m_course;
-  std::size_t m_drawn = 0;  ///< steps whose pictures are made
+  std::size_t m_drawn = 0;  ///< number of steps with finished pictures
   std::map<std::size_t, std::vector<lesson::PagePicture>> m_pictures;
 };
 
-// Has the page of a lesson written by a second process of the program, so that the lesson's runs touch
-// nothing of the session that a person has open.
-
-/// One page, once. Destroyed before its end, it ends the process and writes nothing.
+/// Writes the page of a lesson once, in a second process of the program. So the lesson's runs do not change
+/// the user's session. The destructor ends a running process, and then writes nothing.
 class LessonPageJob : public QObject {
   Q_OBJECT
  public:
-  /// `program`: the window's program. `lesson`: the lesson's file. `page`: the file that is to hold the page;
-  /// it is replaced when the whole page is there.
+  /// `program`: the path of this program. `lesson`: the lesson's file. `page`: the file for the page. The job
+  /// replaces this file when the whole page exists.
   LessonPageJob(QString program, QString lesson, QString page, QObject* parent = nullptr);
   ~LessonPageJob() override;
 
@@ -73,12 +72,12 @@ class LessonPageJob : public QObject {
   const QString& page() const { return m_page; }
 
  Q_SIGNALS:
-  /// `problem` is empty if the page is there; else why it is not, in words.
+  /// `problem` is empty if the page was written. Otherwise it explains why not.
   void finished(const QString& problem);
 
  private:
   void end(const QString& problem);
-  void take();  ///< the page that the process has written
+  void take();  ///< copies the page that the process has written
 
   QString m_program;
   QString m_lesson;

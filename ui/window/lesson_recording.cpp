@@ -34,9 +34,10 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kPanelWidth = 340;  // pixels
-constexpr int kKeepTime = 2000;   // milliseconds between a change and its writing to the side file
+constexpr int kKeepTime = 2000;   // milliseconds between a change and writing the side file
 
-/// What a lesson in this folder says of a model: the bundled one, a place in the folder, or the learner's.
+/// The name of a model in a lesson of this folder: "bundled", a path in the folder, or "any" for the
+/// learner's model.
 std::string modelInFolder(const std::string& model, const QString& folder) {
   if (model.empty()) return "bundled";
   std::error_code error;
@@ -65,7 +66,7 @@ LessonRecording::LessonRecording(const WindowParts& parts)
 }
 
 LessonRecording::~LessonRecording() {
-  // It asks the recorder.
+  // The panel uses the recorder, so it is deleted first.
   delete m_recorderPanel;
 }
 
@@ -133,7 +134,7 @@ void LessonRecording::start() {
     return;
   }
   Q_EMIT beginning();
-  // A lesson begins with an empty cache, and so do its figures here.
+  // A lesson starts with an empty cache, so the recording does, too.
   m_workspace.engine().clearCache();
   m_recorder = std::make_unique<LessonRecorder>(seenNow());
   showRecorder();
@@ -193,7 +194,7 @@ void LessonRecording::offer() {
     std::unique_ptr<LessonRecorder> recorder = LessonRecorder::recovered(found.text);
     if (recorder == nullptr) continue;
     QMessageBox box(QMessageBox::Question, tr("Recover"),
-                    tr("Spanscope ended during the recording of a lesson. Continue it?"),
+                    tr("Spanscope ended during the recording of a lesson. Continue the recording?"),
                     QMessageBox::NoButton, &m_window);
     const QString title = QString::fromStdString(recorder->head().title);
     const QString when = QLocale().toString(found.time, QLocale::ShortFormat);
@@ -201,8 +202,9 @@ void LessonRecording::offer() {
         tr("%1, from %2: %3. Its runs are repeated, starting with an empty cache.")
             .arg(title.isEmpty() ? tr("Without a title") : QLatin1Char('"') + title + QLatin1Char('"'), when,
                  recorder->steps() == 1 ? tr("one step") : tr("%1 steps").arg(recorder->steps())));
-    QPushButton* goOn = box.addButton(tr("Go on"), QMessageBox::AcceptRole);
-    const QPushButton* away = box.addButton(tr("Delete it"), QMessageBox::DestructiveRole);
+    QPushButton* goOn =
+        box.addButton(tr(/*id:continue-recording*/ "Continue recording"), QMessageBox::AcceptRole);
+    const QPushButton* away = box.addButton(tr("Delete recording"), QMessageBox::DestructiveRole);
     QPushButton* later = box.addButton(tr("Ask again later"), QMessageBox::RejectRole);
     box.setDefaultButton(goOn);
     box.setEscapeButton(later);
@@ -210,7 +212,7 @@ void LessonRecording::offer() {
     if (box.clickedButton() == away) QFile::remove(found.path);
     if (box.clickedButton() != goOn) continue;
     continueWith(std::move(recorder));
-    // Its new file has all of it.
+    // The new file has the whole recording.
     if (keep()) QFile::remove(found.path);
     return;
   }
@@ -219,7 +221,7 @@ void LessonRecording::offer() {
 void LessonRecording::continueWith(std::unique_ptr<LessonRecorder> recorder) {
   Q_EMIT beginning();
   m_recorder = std::move(recorder);
-  // The tab may have come back by itself.
+  // The session may have restored the tab.
   OpenDocument* open = nullptr;
   const std::string text = document::writeDocument(m_recorder->document());
   for (const auto& one : m_workspace.documents()) {
@@ -255,7 +257,7 @@ void LessonRecording::repeatRecorded() {
     ++m_repeated;
   }
   OpenDocument* open = m_workspace.find(m_repeatTab);
-  if (open == nullptr) return endRepeating(tr("Its tab was closed."));
+  if (open == nullptr) return endRepeating(tr("The tab of the recording was closed."));
   if (m_repeated == log.size()) return endRepeating({});
   m_workspace.setCurrent(open);
   showDocuments();
@@ -339,7 +341,8 @@ bool LessonRecording::mayLose() {
   QMessageBox box(QMessageBox::Question, tr("Recording a lesson"), tr("Discard the recording?"),
                   QMessageBox::Cancel, &m_window);
   box.setInformativeText(tr("Your actions and texts are not saved."));
-  const QPushButton* away = box.addButton(tr("Throw away"), QMessageBox::DestructiveRole);
+  const QPushButton* away =
+      box.addButton(tr(/*id:confirm-discard-recording*/ "Discard recording"), QMessageBox::DestructiveRole);
   box.setDefaultButton(QMessageBox::Cancel);
   box.exec();
   return box.clickedButton() == away;
@@ -347,7 +350,7 @@ bool LessonRecording::mayLose() {
 
 void LessonRecording::end() {
   if (m_recorder == nullptr) return;
-  // Its own signal may have led here.
+  // This function may be called by a signal of the panel, so the panel is deleted later.
   m_recorderPanel->hide();
   m_recorderPanel->setParent(nullptr);
   m_recorderPanel->deleteLater();
@@ -371,7 +374,7 @@ void LessonRecording::save() {
 bool LessonRecording::saveAs(const QString& path) {
   const QFileInfo file(path);
   const std::string model = modelInFolder(m_recorder->model(), file.absolutePath());
-  // Beside the lesson, under its name, so that no file of somebody's is written over.
+  // Queries are saved next to the lesson, with its name as prefix, so that no other file is overwritten.
   const QString prefix = LessonRecorder::fileStem(file.completeBaseName()) + QLatin1Char('-');
   const std::string text = m_recorder->text(model, prefix);
   for (const RecordedQuery& query : m_recorder->queries()) {
@@ -395,7 +398,7 @@ bool LessonRecording::saveAs(const QString& path) {
           tr("Line %1: %2").arg(diagnostic.position.line).arg(QString::fromStdString(diagnostic.message())));
   }
   if (!problems.isEmpty()) {
-    // It is written, and stays open, so that it can be mended here.
+    // The lesson was saved, but the recording stays open, so that the user can correct it.
     m_recorderPanel->showProblem(
         tr("The lesson was saved, but it has errors:\n%1").arg(problems.mid(0, 4).join(QLatin1Char('\n'))));
     return false;

@@ -22,54 +22,57 @@ struct OpenDocument;
 class RecordingFile;
 struct SeenNow;
 
-/// A lesson that a user makes by doing what it teaches: the recorder, its panel beside the views, and the
-/// side file from which a recording is continued after the program was killed.
+/// Records actions of the user as a lesson. Has the recorder and its panel beside the views. A side file
+/// keeps the recording, so that the user can continue after the program was killed.
 class LessonRecording : public QObject {
   Q_OBJECT
  public:
   explicit LessonRecording(const WindowParts& parts);
   ~LessonRecording() override;
 
-  /// What is recorded as a lesson; nullptr: nothing is.
+  /// The recorder of the lesson; nullptr: nothing is recorded.
   LessonRecorder* recorder() const { return m_recorder.get(); }
-  /// Begins a recording with the current document and an empty cache. If one is on, its panel gets the focus.
+  /// Starts a recording with the current document and an empty cache. If a recording runs, its panel gets the
+  /// focus.
   void start();
   void takeFocus();
-  /// Writes the recorded lesson and its queries, and ends the recording; saved() follows. Where the lesson
-  /// cannot be written or read, the panel says so, and the recording goes on. Returns whether it ended.
+  /// Writes the recorded lesson and its queries, ends the recording, and sends saved(). If the lesson cannot
+  /// be written or read, the panel shows the error, and the recording continues. Returns whether the
+  /// recording ended.
   bool saveAs(const QString& path);
-  /// Writes the recording into its side file. Returns false if that cannot be.
+  /// Writes the recording into its side file. Returns false if there is no recording, or on an error.
   bool keep();
-  /// Keeps the recording, or else asks. Returns false if the program should not end now.
+  /// Keeps the recording in its side file. On an error, asks whether to discard it. Returns false if the
+  /// program must not end now.
   bool mayEnd();
-  /// Offers a recording that was not saved when the program ended.
+  /// Offers to continue a recording that was not saved when the program ended.
   void offer();
 
   void setTheme(const Theme& theme);
-  /// Records what is in view now.
+  /// Records the current state of the window.
   void see();
   /// Records a command of the window that was carried out.
   void noteCommand(const QString& command);
-  /// To be called when a run is started: a lesson cannot say that a subtree is run.
+  /// Call this when a run starts. A lesson cannot contain the run of a branch.
   void noteStart(bool isPart) { m_ranPart = isPart; }
 
  Q_SIGNALS:
-  void beginning();  ///< the panel takes the place of a lesson
+  void beginning();  ///< a recording starts, and its panel replaces a lesson
   void saved(const QString& path);
-  void changed();  ///< what the window shows of itself
+  void changed();  ///< titles, tabs or commands of the window may have changed
   void documentOpened(spanscope::ui::OpenDocument& document);
 
  private:
   SeenNow seenNow();
   RunId newestRun() const;
-  void recordJob(std::uint32_t tab);  ///< that a tab's work has ended
-  /// Asks, if there is a recording. Returns false if it should stay.
+  void recordJob(std::uint32_t tab);  ///< records the end of a tab's job
+  /// If there is a recording, asks whether to discard the recording. Returns false if the user keeps it.
   bool mayLose();
   void end();
   void save();
-  void showRecorder();  ///< the panel of `m_recorder`, which hears what happens from then on
+  void showRecorder();  ///< shows the panel of `m_recorder` and connects its signals
   void showDocuments();
-  /// Goes on with a recording; null: with none. Its runs are made again, one after the other.
+  /// Continues a recording and repeats its runs, one after the other.
   void continueWith(std::unique_ptr<LessonRecorder> recorder);
   void repeatRecorded();
   void recordedRunEnded(const QString& problem, std::uint32_t tab);
@@ -89,9 +92,9 @@ class LessonRecording : public QObject {
   std::set<RunId> m_recordedFidelity;
   std::unique_ptr<RecordingFile> m_recordingFile;  ///< null: nothing is recorded
   QTimer m_keepRecording;
-  std::uint32_t m_repeatTab = 0;  ///< in which recorded runs are made again
-  std::size_t m_repeated = 0;     ///< entries of the recorder's log that were done again
-  bool m_ranPart = false;         ///< the run that was started last is of a subtree
+  std::uint32_t m_repeatTab = 0;  ///< tab in which recorded runs are repeated
+  std::size_t m_repeated = 0;     ///< number of repeated entries of the recorder's log
+  bool m_ranPart = false;         ///< the last started run is of a branch
 };
 
 }  // namespace spanscope::ui

@@ -59,7 +59,7 @@ LessonServerDialog::LessonServerDialog(const std::vector<workbench::NamedServer>
   choose->setObjectName(QStringLiteral("primary"));
   choose->setDefault(true);
   connect(choose, &QPushButton::clicked, this, &QDialog::accept);
-  // The button names the server, so that nobody sends texts there by a habit.
+  // The button has the name of the server, so that users do not send texts there by habit.
   const auto nameButton = [this, choose] {
     const QString name = QString::fromStdString(server());
     choose->setText(name.isEmpty()

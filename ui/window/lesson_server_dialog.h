@@ -13,12 +13,13 @@ class QListWidget;
 
 namespace spanscope::ui {
 
-/// Asks where the runs of one lesson go: to the embedded engine, which is selected at first, or to a server
-/// of the list, each with its name and address. A lesson sends nothing to a server without this choice.
+/// Asks where the runs of one lesson go: to the embedded engine, or to a server of the list. The list shows
+/// names and addresses, and the embedded engine is selected first. A lesson sends nothing to a server without
+/// this choice.
 class LessonServerDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `wanted`: the server that the lesson's query is set to; empty: none. It may be missing in the list.
+  /// `wanted`: the server that the lesson's query names; empty: none. The list may not have this server.
   LessonServerDialog(const std::vector<workbench::NamedServer>& servers, const std::string& wanted,
                      const Theme& theme, QWidget* parent = nullptr);
 

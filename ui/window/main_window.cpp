@@ -45,10 +45,10 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kKeepArrangement = 1000;  // milliseconds after which the places of docks are written down
+constexpr int kKeepArrangement = 1000;  // milliseconds after which the places of docks are saved
 constexpr const char* kLoads = "measured/loads";
 
-/// The page on the dock that holds the widget; the contents where none does.
+/// The manual page of the dock that has the widget; without a dock, the contents.
 QString pageFor(const QWidget* widget) {
   for (; widget != nullptr; widget = widget->parentWidget()) {
     if (const auto* dock = qobject_cast<const Dock*>(widget)) return manualPageOfDock(dock->id());
@@ -56,8 +56,8 @@ QString pageFor(const QWidget* widget) {
   return QString::fromLatin1(kManualIndex);
 }
 
-constexpr QSize kDesktopFrame(8, 40);  // what the desktop draws around a window, at most
-constexpr int kTitle = 34;             // of it above the window
+constexpr QSize kDesktopFrame(8, 40);  // max size of the frame that the desktop draws around a window
+constexpr int kTitle = 34;             // the frame's part above the window
 
 }  // namespace
 
@@ -72,7 +72,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
       m_settings(settings),
       m_autosaveDirectory(std::move(autosaveDirectory)),
       m_workspace(std::move(backends)) {
-  // Before there are widgets: style sheets keep the font that a widget had when it was first styled.
+  // The font is set before any widget exists. Style sheets keep the font of a widget's first styling.
   QApplication::setFont(Theme().interfaceFont());
   setWindowTitle(tr("Spanscope"));
   setAcceptDrops(true);
@@ -112,7 +112,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   column->setSpacing(0);
   column->addWidget(m_notice);
   column->addWidget(&docks(), 1);
-  // Another layout gives the canvas another shape.
+  // In another layout, the canvas has another size.
   connect(&docks(), &DockHost::layoutChanged, this, [this] {
     m_views->places().fitLater();
     m_status->refreshHint();
@@ -135,7 +135,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::inputChanged, this, &MainWindow::showInput);
   connect(&m_workspace, &Workspace::currentChanged, this, &MainWindow::showCurrent);
   connect(&m_workspace, &Workspace::documentsChanged, this, &MainWindow::refresh);
-  // A program that is killed has not lost what was arranged before.
+  // The arrangement is saved after each change, so that a killed program does not lose it.
   m_keepArrangement.setSingleShot(true);
   m_keepArrangement.setInterval(kKeepArrangement);
   connect(&m_keepArrangement, &QTimer::timeout, this, &MainWindow::keepArrangement);
@@ -327,7 +327,7 @@ void MainWindow::offerRecovery() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  // A recording comes back at the next start.
+  // A lesson recording is offered at the next start.
   if (!m_lessons->recording().mayEnd() || !m_session->settleUnsaved()) {
     event->ignore();
     return;
@@ -343,7 +343,7 @@ void MainWindow::leave() {
   keepArrangement();
   m_documents->saver().discardAutosaves();
   m_workspace.engine().stopAll();
-  // The program may be ended before its destructors have run.
+  // The program may be killed before its destructors run.
   m_settings.sync();
 }
 
@@ -377,19 +377,19 @@ void MainWindow::followSystemScheme() {
 
 bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::ThemeChange) {
-    // The platform has given classes fonts of its own again; this takes them back.
+    // The platform has set fonts for classes of widgets again. This call removes them.
     QApplication::setFont(Theme().interfaceFont());
     followSystemScheme();
   }
   if (event->type() == QEvent::WindowActivate && m_documents != nullptr) m_documents->saver().files().look();
   const bool isDone = QMainWindow::event(event);
-  // A desktop may take its time to give the window the whole screen.
+  // A desktop may resize the window to the whole screen only later.
   if (event->type() == QEvent::Resize && m_lessons != nullptr) m_lessons->fitPresented();
   return isDone;
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
-  // Nothing in the window wanted it: it leads back from a text or a dock.
+  // No widget has used the key, so it moves the focus from a text or a dock to the canvas.
   if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier && canvas().isVisible()) {
     canvas().setFocus(Qt::ShortcutFocusReason);
     event->accept();
@@ -456,7 +456,7 @@ void MainWindow::showDocuments() {
 }
 
 void MainWindow::exportView(const QString& id) {
-  // The picture carries the query.
+  // The picture contains the query.
   if (!m_documents->saver().settleTyped(*m_workspace.current(), tr("Export"))) return;
   std::vector<ExportItem> items;
   items.push_back(windowItem(*this));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window. It connects workspace, canvas, docks, commands and files.
+// The main window. It connects workspace, canvas, docks, commands and files.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -41,40 +41,41 @@ class MainWindow : public QMainWindow {
              QWidget* parent = nullptr);
   ~MainWindow() override;
 
-  /// Keeps the models that were opened last in a file, which other programs of the person's may read, instead
-  /// of until the window is closed.
+  /// Stores the recently opened models in a file, which other programs of the user can read. Without a file,
+  /// the window forgets these models when it closes.
   void setRecentModelsFile(const QString& path);
 
-  /// Keeps the servers that the person gave names to in a file, instead of until the window is closed.
+  /// Stores the servers that the user has named in a file. Without a file, the window forgets these servers
+  /// when it closes.
   void setServersFile(const QString& path) { m_workspace.serverRuns().setServersFile(path); }
 
-  /// Opens a document, a query or a recorded run in a tab, or goes to the tab that has it. If something is
-  /// wrong with the file, the window says so. Returns whether it is open.
+  /// Opens a document, a query or a recorded run in a tab, or switches to the tab that has it. A message
+  /// reports errors of the file. Returns whether the file is open.
   bool openFile(const QString& path);
-  /// Opens each of the files like openFile(). What is a text and no query is offered as documents of one, all
-  /// such files in one question. Returns whether all are open.
+  /// Opens each file like openFile(). Asks one question whether all text files should become documents of a
+  /// query. Returns whether all files are open.
   bool openFiles(const QStringList& paths);
   /// Opens a copy of a bundled example, without a file of its own.
   bool openExample(const QString& fileName);
   void newDocument();
-  /// Offers unsaved work that an earlier run of the program left behind.
+  /// Offers unsaved work from an earlier run of the program.
   void offerRecovery();
   /// Opens the documents that were open when the window was last closed.
   void restoreSession();
-  /// Keeps the open documents with their unsaved changes for the next start of the program, and stops the
-  /// engine. It asks nothing, because there may be nobody to answer.
+  /// Stores the open documents and their unsaved changes for the next start of the program, and stops the
+  /// engine. Asks nothing, because the user may be absent.
   void leave();
 
   void setScheme(Scheme scheme);
-  /// Takes the desktop's scheme now and whenever it changes, unless the person has chosen a scheme.
+  /// Uses the desktop's scheme now and after each change, unless the user has chosen a scheme.
   void followSystemScheme();
   Scheme scheme() const { return m_workspace.input().theme.scheme(); }
 
-  /// Carries out a command of the table, or a command with an argument ("node.add:plus",
-  /// "file.open-example:rag.json", "view.dock:settings", "help.manual:numbers.md"). Does nothing if the
-  /// command cannot be carried out now.
+  /// Carries out a command of the table, or a command with an argument. Examples are "node.add:plus",
+  /// "file.open-example:rag.json", "view.dock:settings" and "help.manual:numbers.md". Does nothing if the
+  /// command is not available now.
   void perform(const QString& command);
-  /// The commands that the window itself carries out. The canvas has those of nodes.
+  /// The commands that the window itself carries out. The canvas has the commands of nodes.
   const CommandHandlers& commands() const { return m_commands->handlers(); }
 
   Workspace& workspace() { return m_workspace; }
@@ -82,10 +83,10 @@ class MainWindow : public QMainWindow {
   TraceController& traces() { return *m_traces; }
   DockHost& docks() { return m_views->docks(); }
   Canvas& canvas() { return m_views->canvas(); }
-  /// What the window gives to its roles.
+  /// The parts of the window that its roles use.
   WindowParts parts();
   bool isWelcome() const { return m_pages->isWelcome(); }
-  /// Leaves the welcome page, if a document is open.
+  /// Leaves the welcome page if a document is open.
   void showDocuments();
 
  protected:
@@ -98,8 +99,8 @@ class MainWindow : public QMainWindow {
  private:
   void makeRoles();
   void addCommands(CommandHandlers& rows);
-  void keepArrangement();  ///< in the settings: where the window and its docks are
-  void fitScreen();        ///< moves the window, or makes it smaller, until its screen shows all of it
+  void keepArrangement();  ///< stores the places of window and docks in the settings
+  void fitScreen();        ///< moves or shrinks the window until its screen shows all of it
   void refresh();
   void showInput();
   void showCurrent();
@@ -108,7 +109,7 @@ class MainWindow : public QMainWindow {
 
   void exportView(const QString& id);
   void showAbout();
-  /// Opens the manual at a page. If `page` is empty, at the page about the dock that has the focus.
+  /// Opens the manual at a page. If `page` is empty, opens the page about the dock that has the focus.
   void openManual(const QString& page);
 
   QSettings& m_settings;
@@ -133,7 +134,7 @@ class MainWindow : public QMainWindow {
   QTimer m_keepArrangement;
 };
 
-/// The size of the window at the first start of the program, on a screen with this much room for it.
+/// The size of the window at the first start of the program. `available`: the room on the screen.
 QSize firstWindowSize(QSize available);
 
 }  // namespace spanscope::ui

@@ -3,7 +3,7 @@
 
 namespace spanscope::ui {
 
-/// "off", or "system" as where it is not set.
+/// Values: "off", and "system", the default.
 inline constexpr const char* kMotionSetting = "window/motion";
 
 }  // namespace spanscope::ui

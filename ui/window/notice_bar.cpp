@@ -34,7 +34,7 @@ void NoticeBar::setNotice(const FileNotice& notice) {
   if (notice == m_notice) return;
   m_notice = notice;
   while (QLayoutItem* item = m_buttons->takeAt(0)) {
-    // This may be the button that was just pressed, so it is not deleted at once.
+    // This may be the button that was just clicked, so it is deleted later.
     item->widget()->hide();
     item->widget()->deleteLater();
     delete item;

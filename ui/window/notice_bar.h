@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// A strip for notices about the document's file, and a hint after the first run.
 #pragma once
 
 #include "ui/window/document_files.h"
@@ -13,14 +14,14 @@ class QToolButton;
 
 namespace spanscope::ui {
 
-/// A strip above the docks that tells something about the document's file and offers what to do. It takes no
-/// focus and stays until it is answered, so it does not interrupt a person who types.
+/// A strip above the docks that reports a change of the document's file and offers answers. The strip takes
+/// no focus and stays until the user answers, so it does not interrupt typing.
 class NoticeBar : public QFrame {
   Q_OBJECT
  public:
   explicit NoticeBar(QWidget* parent = nullptr);
 
-  /// Shows a notice. Hides the strip if there is nothing to say.
+  /// Shows a notice. An empty notice hides the strip.
   void setNotice(const FileNotice& notice);
   const FileNotice& notice() const { return m_notice; }
 
@@ -33,26 +34,24 @@ class NoticeBar : public QFrame {
   QHBoxLayout* m_buttons = nullptr;
 };
 
-// Leads a person who has run a query for the first time to the place that shows what happened.
-
-/// What the hint says of the newest run: what came from the cache, and that it can be seen why. Empty unless
-/// that run has finished and its end is shown.
+/// The hint after the newest run: the number of cached or computed tokens, and an offer to explain it. Empty
+/// unless the run has finished and the newest state is shown.
 QString runHintText(const StatusModel& status);
 
-/// A sentence in the status bar that leads on, with a button that takes it away for good.
+/// A sentence in the status bar that leads to the explanation of a run. A button removes the hint for good.
 class RunHint : public QWidget {
   Q_OBJECT
  public:
   explicit RunHint(QWidget* parent = nullptr);
 
-  /// Shows the sentence; hides the hint if it is empty.
+  /// Shows the text; hides the hint if the text is empty.
   void setText(const QString& text);
   QToolButton& link() { return *m_link; }
   QToolButton& closeButton() { return *m_close; }
 
  Q_SIGNALS:
-  void wanted();     ///< the person wants to see what happened
-  void dismissed();  ///< the person does not want to be told again
+  void wanted();     ///< the user asks for the explanation
+  void dismissed();  ///< the user has removed the hint for good
 
  private:
   QToolButton* m_link;

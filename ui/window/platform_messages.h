@@ -4,7 +4,8 @@
 namespace spanscope::ui {
 
 /// Installs a handler that writes Qt's messages to standard error as usual, except one. The platform without
-/// a display repeats that message for every window: it cannot pass on hints of size. It means nothing there.
+/// a display repeats this message for every window: it does not support size hints. There the message is
+/// meaningless.
 void installMessageHandler();
 
 }  // namespace spanscope::ui

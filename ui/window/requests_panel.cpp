@@ -97,7 +97,7 @@ void RequestsModel::setState(const ServingState& state) {
       std::equal(now.begin(), now.end(), m_entries.begin(),
                  [](const ServedEntry& a, const ServedEntry& b) { return a.number == b.number; });
   if (!isSameList) {
-    // Requests come at the top; the selection of a row stays with its request.
+    // New requests are inserted at the top. The selection stays on its request.
     const bool onlyCame =
         now.size() > m_entries.size() &&
         std::equal(m_entries.begin(), m_entries.end(), now.begin(),
@@ -224,7 +224,7 @@ QVariant RequestsModel::headerData(int section, Qt::Orientation orientation, int
     case Path:
       return tr("Path");
     case Model:
-      return tr("Model asked for");
+      return tr("Requested model");
     case State:
       return tr("State");
     case Prompt:
@@ -257,20 +257,20 @@ RequestsPanel::RequestsPanel(QWidget* parent)
   m_title->setObjectName(QStringLiteral("servingText"));
   m_copy->setObjectName(QStringLiteral("copyAddress"));
   m_copy->setText(tr("Copy address"));
-  m_copy->setToolTip(tr("Base URL for OpenAI's clients"));
+  m_copy->setToolTip(tr("Copy the base URL for OpenAI's clients"));
   m_port->setObjectName(QStringLiteral("servePort"));
   m_port->setAccessibleName(tr("Port"));
   m_port->setRange(0, kMostPort);
   m_port->setSpecialValueText(tr("any"));
   m_port->setGroupSeparatorShown(false);
   m_port->setButtonSymbols(QAbstractSpinBox::NoButtons);
-  m_port->setToolTip(tr("Loopback address: only programs on this machine can connect"));
+  m_port->setToolTip(tr("Set the port; only programs on this machine can connect"));
   m_portLabel->setBuddy(m_port);
   ignoreWheelWithoutFocus(m_port);
   m_keepsTexts->setObjectName(QStringLiteral("serveTexts"));
   m_keepsTexts->setToolTip(
-      tr("If off, texts of requests and answers are in no list, trace or file. Tokens, blocks and times are "
-         "still shown"));
+      tr("Keep texts of requests and answers in lists, traces and files. Tokens, blocks and times are always "
+         "shown"));
   m_keep->setObjectName(QStringLiteral("keepRequest"));
   m_keep->setToolTip(tr("Copy the selected request into a document that you can edit, run and save"));
   m_switch->setObjectName(QStringLiteral("serveSwitch"));
@@ -344,7 +344,7 @@ RequestsPanel::RequestsPanel(QWidget* parent)
 }
 
 QSize RequestsPanel::sizeHint() const {
-  // In a low window the docks need the room more.
+  // In a low window, the docks need the space more.
   return {640, std::min(kPanelHeight, window()->height() / 6)};
 }
 
@@ -370,7 +370,7 @@ void RequestsPanel::setState(const std::shared_ptr<const ServingState>& state, s
   const std::uint64_t before = chosen();
   m_state = state;
   m_model->setState(*state);
-  // The list goes with the document in view.
+  // The list selects the request of the current document.
   const std::uint64_t wanted = m_shown != shown ? shown : before;
   m_shown = shown;
   m_table->showRow(m_model->rowOf(wanted));
@@ -389,9 +389,9 @@ void RequestsPanel::showState() {
   m_keepsTexts->setVisible(isOff);
   m_keep->setVisible(!state.entries.empty());
   m_keep->setEnabled(canKeep());
-  QString text = tr("Stop serving");
-  if (isOff) text = tr("Serve");
-  if (state.phase == ServingPhase::Ending) text = tr("End at once");
+  QString text = tr("Stop server");
+  if (isOff) text = tr("Start server");
+  if (state.phase == ServingPhase::Ending) text = tr("Stop server now");
   if (state.phase == ServingPhase::Starting) text = tr("Cancel");
   m_switch->setText(text);
   m_switch->setToolTip(isOff ? tr("Let programs on this machine use this window's model and cache")
@@ -407,7 +407,7 @@ void RequestsPanel::showState() {
               "endpoint is %1/v1/query/execute. No key is needed.")
                .arg(state.url);
   } else if (isOff && !state.problem.isEmpty()) {
-    // The line above need not have room for all of it.
+    // The line above may be too short for the whole problem.
     help = state.problem + QStringLiteral("\n\n") + help;
   }
   m_empty->setText(help);

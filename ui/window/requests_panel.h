@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What other programs ask of the window's engine, as a list below the docks, with the switch of serving.
+// The requests of other programs to the window's engine: a list below the docks, with the controls of the
+// server.
 #pragma once
 
 #include "ui/session/serving.h"
@@ -34,7 +35,7 @@ class RequestsModel : public QAbstractTableModel {
 
   void setState(const ServingState& state);
   const ServedEntry& entry(int row) const;
-  int rowOf(std::uint64_t number) const;  ///< -1: it is not there
+  int rowOf(std::uint64_t number) const;  ///< -1: the request is not listed
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -45,11 +46,11 @@ class RequestsModel : public QAbstractTableModel {
   std::vector<ServedEntry> m_entries;  ///< the oldest first
 };
 
-/// "Answering", "Failed: …"
+/// The state as text: "Answering", "Failed: …".
 QString requestStateText(const ServedEntry& entry);
-/// "Serving spanlet at http://127.0.0.1:8000", or what else is to be said.
+/// The state of the server as text, for example "Serving spanlet at http://127.0.0.1:8000".
 QString servingText(const ServingState& state);
-/// The same for the status bar: "Serving 127.0.0.1:8000 · 2 requests"; empty: nothing is served.
+/// The same for the status bar: "Serving 127.0.0.1:8000 · 2 requests"; empty: the server is off.
 QString servingStatus(const ServingState& state);
 
 class RequestsPanel : public QWidget {
@@ -57,10 +58,10 @@ class RequestsPanel : public QWidget {
  public:
   explicit RequestsPanel(QWidget* parent = nullptr);
 
-  /// `shown`: the request that the document in view shows; 0: none.
+  /// `shown`: the number of the request that the current document shows; 0: none.
   void setState(const std::shared_ptr<const ServingState>& state, std::uint64_t shown);
   void setTheme(const Theme& theme);
-  /// What is to be served with the next time.
+  /// Sets the settings for the next start of the server.
   void setSettings(const ServeSettings& settings);
   ServeSettings settings() const;
 
@@ -77,7 +78,7 @@ class RequestsPanel : public QWidget {
   void showState();
   void choose(int row);
   std::uint64_t chosen() const;  ///< 0: none
-  bool canKeep() const;          ///< whether there is a query to keep
+  bool canKeep() const;          ///< whether the chosen request has a query to keep
 
   RequestsModel* m_model;
   TableView* m_table;

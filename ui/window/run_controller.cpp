@@ -33,7 +33,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr QSize kQuestionSize(440, 200);
-constexpr const char* kComparedPolicies = "measured/policies";  ///< names
+constexpr const char* kComparedPolicies = "measured/policies";  ///< names of the compared policies
 
 }  // namespace
 
@@ -82,7 +82,7 @@ void RunController::addCommands(CommandHandlers& rows) {
   rows.addWithArgument(
       "run.fidelity", [this, isIdle] { return isIdle() && m_workspace.shownRun() != 0; },
       [this, complainIf](const QString& request) {
-        // Of one answer, or of all that the run in view gave.
+        // Measures one answer, or all answers of the shown run.
         const std::vector<RequestId> wanted =
             request.isEmpty() ? measurableRequests(m_workspace.input(), m_workspace.shownRun())
                               : std::vector<RequestId>{request.toUInt()};
@@ -148,13 +148,13 @@ void RunController::experiment(const QString& request) {
   m_docks.reveal(QStringLiteral("experiments"));
   const std::optional<experiment::ExperimentRequest> wanted = readExperimentRequest(request);
   if (!wanted) {
-    // Where the command was chosen gives the focus back when it closes.
+    // The menu or palette restores the focus when it closes, so the page gets the focus later.
     View* page = m_docks.dock(QStringLiteral("experiments"))->openView();
     QMetaObject::invokeMethod(
         page, [page] { page->setFocus(Qt::OtherFocusReason); }, Qt::QueuedConnection);
     return;
   }
-  // Wherever it was asked for, the page shows what runs.
+  // The page shows the running experiment, even if another place started it.
   try {
     m_docks.dock(QStringLiteral("experiments"))
         ->openView()
@@ -162,7 +162,7 @@ void RunController::experiment(const QString& request) {
     if (LessonRecorder* recorder = m_recording.recorder())
       recorder->noteExperiment(QString::fromStdString(wanted->experiment));
   } catch (const Failure&) {
-    // Said below.
+    // measure() reports the problem.
   }
   measure([&] { return jobs::callOf<jobs::ExperimentJob>(*wanted); });
 }
@@ -175,7 +175,7 @@ void RunController::benchmark(const QString& request) {
 }
 
 void RunController::measure(const std::function<jobs::JobCall()>& call) {
-  // What is typed belongs to the document that is measured.
+  // Typed text becomes part of the measured document.
   m_workspace.current()->model->endMerge();
   m_status.clearMessage();
   const QString problem =
@@ -246,7 +246,7 @@ bool RunController::consentTo(const QString& endpoint) {
       tr("This document gets its vectors from this server. Spanscope sends the texts of the searched "
          "documents and the questions of the query. If SPANSCOPE_EMBEDDINGS_KEY has a key, Spanscope sends "
          "the key, too. You are asked only once."));
-  const QPushButton* send = box.addButton(tr("Send"), QMessageBox::AcceptRole);
+  const QPushButton* send = box.addButton(tr("Send texts"), QMessageBox::AcceptRole);
   box.setDefaultButton(QMessageBox::Cancel);
   box.exec();
   if (box.clickedButton() != send) return false;

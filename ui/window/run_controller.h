@@ -16,8 +16,8 @@ namespace spanscope::ui {
 
 class LessonRecording;
 
-/// Starts runs, measurements and experiments, and steps through their events. It asks the user what they
-/// need: answers to the questions of a query, a chat template, servers.
+/// Starts runs, measurements and experiments, and steps through their events. Shows the dialogs for them:
+/// questions of a query, chat template, servers.
 class RunController : public QObject {
   Q_OBJECT
  public:
@@ -28,23 +28,23 @@ class RunController : public QObject {
   void addCommands(CommandHandlers& rows);
 
  Q_SIGNALS:
-  void changed();  ///< what the window shows of itself
+  void changed();  ///< the state of the window's controls has changed
 
  private:
   void run(bool selectedOnly);
-  /// Runs a benchmark. `wish` is a text of benchmarkRequest(). If it is empty, the page where the user sets
-  /// up a benchmark is shown instead.
+  /// Runs a benchmark. `request` is a text of benchmarkRequest(). If `request` is empty, shows the page of
+  /// benchmarks instead.
   void benchmark(const QString& request);
-  /// Compares policies. `wish` is a text of policyRequest(). If it is empty, the page where the user chooses
-  /// policies is shown instead.
+  /// Compares policies. `request` is a text of policyRequest(). If `request` is empty, shows the page where
+  /// the user chooses policies instead.
   void comparePolicies(const QString& request);
-  /// Starts a job that measures. `call` is made when the document is whole.
+  /// Starts a measuring job. Calls `call` after the typed text has become part of the document.
   void measure(const std::function<jobs::JobCall()>& call);
   /// Shows the model's chat template and lets the user choose another.
   void chooseTemplate();
-  /// The servers that queries can run on.
+  /// Opens the dialog for the servers on which queries can run.
   void openServers();
-  /// Brings the page of experiments to the front. If `wish` is not empty, runs that experiment.
+  /// Shows the page of experiments. If `request` is not empty, runs this experiment.
   void experiment(const QString& request);
   /// Asks the user a question, and offers the last answer to the same question. Returns nothing if
   /// the user declines.

@@ -74,7 +74,8 @@ QString RunStarter::prepare(document::NodeId top, const Asker& asker, PreparedQu
   prepared.query = resolved.takeQuery();
   prepared.paths = std::move(taken.paths);
   if (!retrieve::hasAugment(prepared.query)) return {};
-  // Indexing may take long: it is the engine's work, and so is the plan, which depends on what is found.
+  // Indexing may take long, so the engine does it. The plan depends on the retrieved texts, so the engine
+  // also plans.
   workbench::RetrievalRequest& retrieval = prepared.retrieval.emplace();
   retrieval.query = prepared.query;
   retrieval.options = document::retrievalOptionsOf(document.settings);
@@ -87,7 +88,7 @@ QString RunStarter::prepare(document::NodeId top, const Asker& asker, PreparedQu
 std::vector<Problem> RunStarter::problems(document::NodeId top) {
   const ViewInput& input = m_workspace.input();
   DocumentModel& model = *m_workspace.model();
-  // A run is refused only for what is known of the document as it is now.
+  // Only a prediction for the current document can refuse a run.
   const DocumentPrediction* const prediction =
       m_predictions.isPending() ? nullptr : input.prediction.newest.get();
   return withUnread(UnreadText::of(model),
@@ -99,7 +100,7 @@ QString RunStarter::start(document::NodeId top, const Asker& asker) {
   if (QString problem = refusal(); !problem.isEmpty()) return problem;
   OpenDocument& current = *m_workspace.current();
   const document::Document& document = current.model->document();
-  // For an empty query, prepare() knows the key that adds a node.
+  // For an empty query, the message of prepare() has the key that adds a node.
   if (document.root() != document::kNoNode) {
     if (QString problem = refusalOf(problems(top)); !problem.isEmpty()) return problem;
   }
@@ -128,7 +129,7 @@ QString RunStarter::startHere(OpenDocument& document, PreparedQuery prepared) {
     request.explain = std::move(planned.explain);
     request.queryJson = std::move(planned.queryJson);
   }
-  // How many requests there will be is not known before something was retrieved.
+  // The number of requests is known only after retrieval.
   constexpr std::uint32_t kMany = 4096;
   const auto requests = request.retrieval ? kMany : static_cast<std::uint32_t>(request.plan.steps.size());
   if (const std::optional<RunNumbers> numbers = traces.reserve(requests)) {
@@ -148,7 +149,7 @@ QString RunStarter::startHere(OpenDocument& document, PreparedQuery prepared) {
     m_workspace.traces().forget(work);
     if (OpenDocument* own = m_workspace.find(tab)) own->failure = failure;
   };
-  // Before the engine may send events of the run.
+  // The record must exist before the engine sends events of the run.
   traces.expect(work, {.tab = tab,
                        .document = model.title(),
                        .path = model.filePath(),
@@ -171,7 +172,7 @@ QString RunStarter::startHere(OpenDocument& document, PreparedQuery prepared) {
 
 QString RunStarter::findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const {
   const document::RunSettings& settings = m_workspace.model()->document().settings;
-  // Also where no texts are sent: an augment may name the server's model.
+  // The server is set even if no texts are sent, because an augment may name its model.
   request.embeddings = workbench::embeddingsServerOf(settings);
   if (!workbench::asksServer(query, settings)) return {};
   remote::EmbeddingsServer& server = *request.embeddings;

@@ -23,38 +23,39 @@ namespace spanscope::ui {
 
 class Workspace;
 
-/// Starts runs of the current document: finds out what is run, and says why it cannot be.
+/// Starts runs of the current document. Prepares the query, and returns the reason if the query cannot run.
 class RunStarter {
   Q_DECLARE_TR_FUNCTIONS(RunStarter)
 
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive this object.
   RunStarter(Workspace& workspace, const Predictions& predictions);
 
-  /// Runs the document, or the subtree of a node; `asker` answers its questions. Returns why not, in words;
-  /// nothing if it was started.
+  /// Runs the document, or the subtree of a node. `asker` answers questions of the query. Returns the reason
+  /// if the run was not started, otherwise an empty text.
   QString start(document::NodeId top = document::kNoNode, const Asker& asker = {});
-  /// Why nothing of the current document can be run now, in words; nothing: it can.
+  /// Why the current document cannot run now; empty if it can.
   QString refusal() const;
-  /// Why nothing of it can be measured now, in words; nothing: it can.
+  /// Why the current document cannot be measured now; empty if it can.
   QString measuringRefusal() const;
-  /// The problems of the document, or of what is run below a node. A run with an error among them is refused.
+  /// The problems of the document, or of the subtree of a node. A run with an error is refused.
   std::vector<Problem> problems(document::NodeId top = document::kNoNode);
-  /// Takes the query of the current document, or of the subtree of a node, through every stage before
-  /// retrieving. Returns why not, in words; nothing where `prepared` holds it.
+  /// Prepares the query of the current document, or of the subtree of a node: all stages before retrieval.
+  /// Returns the reason if this fails. Otherwise the text is empty, and `prepared` has the query.
   QString prepare(document::NodeId top, const Asker& asker, PreparedQuery& prepared) const;
 
-  /// Whether texts of documents and questions may be sent to this endpoint. It is asked before a run that
-  /// would send them to another machine; without it, nothing is sent there.
+  /// Returns whether texts of documents and questions may be sent to this endpoint. Called before a run that
+  /// sends texts to another machine. Without this function, nothing is sent there.
   using ServerConsent = std::function<bool(const QString& endpoint)>;
   void setServerConsent(ServerConsent consent) { m_consent = std::move(consent); }
   /// The settings of the last run that was started.
   const document::RunSettings& lastSettings() const { return m_lastSettings; }
 
  private:
-  /// Has the engine run what was prepared.
+  /// Starts the prepared run on the engine.
   QString startHere(OpenDocument& document, PreparedQuery prepared);
-  /// Finds the server that a run of the query takes vectors from, if any. Returns why it may not, in words.
+  /// Finds the server for the query's embeddings, if any. Returns the reason if the run may not use this
+  /// server, otherwise an empty text.
   QString findEmbeddings(const query::Node& query, workbench::RetrievalRequest& request) const;
 
   Workspace& m_workspace;

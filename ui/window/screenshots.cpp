@@ -94,8 +94,8 @@ void Screenshots::next() {
     Q_EMIT finished(problem);
 }
 
-/// Starts a benchmark or a comparison of policies if one is wanted. Returns whether it did; then taking
-/// pictures goes on at its end.
+/// Starts a benchmark or a comparison of policies if one is requested. Returns whether it started one. Taking
+/// pictures then continues at its end.
 bool Screenshots::measure() {
   Workspace& workspace = m_window.workspace();
   const bool isBenchmark = m_options.view == QLatin1String("benchmark");
@@ -116,7 +116,7 @@ void Screenshots::waitForPrediction() {
 }
 
 void Screenshots::selectSomething() {
-  // A relocated block tells the most; else the first block is selected.
+  // Selects a relocated block, because it shows the most; without one, the first block.
   settle();
   waitForPrediction();
   const ViewInput& input = m_window.workspace().input();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Takes pictures of the window and its views without a person: opens files, runs them, and saves what is in
-// sight.
+// Takes pictures of the window and its views without a user: opens files, runs them, and saves pictures.
 #pragma once
 
 #include "ui/theme/theme.h"

@@ -35,7 +35,7 @@ namespace {
 
 constexpr QSize kServersSize(760, 640);
 constexpr int kListWidth = 180;
-/// Lines of what a server can do that are in sight; the others are scrolled to.
+/// Visible lines of facts about a server. The user scrolls to more lines.
 constexpr int kLeastFactLines = 3;
 constexpr int kNameRole = Qt::UserRole;
 
@@ -78,12 +78,13 @@ QString serverFactsText(const remote::ServerFacts& facts) {
     if (protocol->isTakenBy(facts)) protocols += QString::fromUtf8(protocol->title);
   }
   lines += protocols.isEmpty() ? ServersDialog::tr("The server has none of the protocols")
-                               : ServersDialog::tr("Takes: %1").arg(protocols.join(QStringLiteral(", ")));
+                               : ServersDialog::tr(/*id:server-protocols*/ "Protocols: %1")
+                                     .arg(protocols.join(QStringLiteral(", ")));
   if (facts.slots)
     lines += facts.cache.slotTokens
                  ? ServersDialog::tr("Slots: %1, of %2 tokens").arg(*facts.slots).arg(*facts.cache.slotTokens)
                  : ServersDialog::tr("Slots: %1").arg(*facts.slots);
-  if (facts.cache.blockSize) lines += ServersDialog::tr("Blocks of %1 tokens").arg(*facts.cache.blockSize);
+  if (facts.cache.blockSize) lines += ServersDialog::tr("Block size: %1 tokens").arg(*facts.cache.blockSize);
   if (facts.cache.cacheTokens)
     lines += ServersDialog::tr("Cache: room for %1 tokens").arg(*facts.cache.cacheTokens);
   if (!facts.cache.findsPrefixes.value_or(true)) lines += ServersDialog::tr("Cache: no prefix caching");
@@ -115,15 +116,15 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_model = new QComboBox(this);
   m_model->setObjectName(QStringLiteral("serverModel"));
   m_model->setEditable(true);
-  m_model->setToolTip(tr(
-      "Name of the model on the server. Default: the model of the query, or the only model of the server."));
-  m_model->lineEdit()->setPlaceholderText(tr("the model of the query"));
+  m_model->setToolTip(
+      tr("Set the model on the server. Default: the model of the query, or the only model of the server."));
+  m_model->lineEdit()->setPlaceholderText(tr("default: the model of the query"));
   m_isUnlisted = new QCheckBox(tr("Allow an unlisted model"), this);
   m_isUnlisted->setObjectName(QStringLiteral("unlistedModel"));
   m_isUnlisted->setToolTip(tr("Allow a model that the server does not list"));
   m_protocol = new QComboBox(this);
   m_protocol->setObjectName(QStringLiteral("serverProtocol"));
-  m_protocol->addItem(tr("by itself"), QString());
+  m_protocol->addItem(tr("default"), QString());
   for (const remote::Protocol* protocol : remote::protocols())
     m_protocol->addItem(QString::fromUtf8(protocol->title), QString::fromUtf8(protocol->name));
   m_protocol->setToolTip(tr("Set the protocol. Default: the first that the server has and the query allows"));
@@ -146,8 +147,8 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_key->setEchoMode(QLineEdit::Password);
   m_certificates = new QLineEdit(this);
   m_certificates->setObjectName(QStringLiteral("certificates"));
-  m_certificates->setPlaceholderText(tr("the system's"));
-  m_certificates->setToolTip(tr("PEM file with the authorities to trust, in place of the system's"));
+  m_certificates->setPlaceholderText(tr("default: the system's authorities"));
+  m_certificates->setToolTip(tr("Set a PEM file with the authorities to trust, in place of the system's"));
 
   m_atOnce = new QSpinBox(this);
   m_atOnce->setObjectName(QStringLiteral("atOnce"));
@@ -167,9 +168,9 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_form->addRow(QString(), m_protocolHelp);
   m_form->addRow(tr("&Key"), m_place);
   m_form->addRow(tr("&Variable"), m_variable);
-  m_form->addRow(tr("Key i&tself"), m_key);
+  m_form->addRow(tr("Key &text"), m_key);
   m_form->addRow(tr("A&uthorities"), m_certificates);
-  m_form->addRow(tr("At the &same time"), m_atOnce);
+  m_form->addRow(tr("Max re&quests"), m_atOnce);
 
   m_said = new QLabel(this);
   m_said->setObjectName(QStringLiteral("serverSaid"));
@@ -191,10 +192,10 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
     connect(made, &QPushButton::clicked, this, act);
     return made;
   };
-  m_remove = button(tr("Remove"), QStringLiteral("removeServer"), &ServersDialog::remove);
-  m_ask = button(tr("Ask it"), QStringLiteral("askServer"), &ServersDialog::ask);
+  m_remove = button(tr("Remove server"), QStringLiteral("removeServer"), &ServersDialog::remove);
+  m_ask = button(tr("Test connection"), QStringLiteral("askServer"), &ServersDialog::ask);
   m_ask->setToolTip(tr("Ask the server for its kind, its models and what it reports"));
-  m_keep = button(tr("Keep"), QStringLiteral("primary"), &ServersDialog::keep);
+  m_keep = button(tr("Save server"), QStringLiteral("primary"), &ServersDialog::keep);
   m_keep->setDefault(true);
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(2 * kSpace);
@@ -208,7 +209,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   right->addLayout(m_form);
   right->addLayout(buttons);
   right->addWidget(m_said);
-  // What a server says may be long: it scrolls, so that the fields keep their heights.
+  // The facts about a server can be long. They scroll, so that the fields keep their heights.
   auto* factsArea = new QScrollArea(this);
   factsArea->setFrameShape(QFrame::NoFrame);
   factsArea->setWidgetResizable(true);
@@ -323,7 +324,7 @@ void ServersDialog::showServer(const std::string& name) {
   showFields();
 }
 
-/// The models that it can be asked for, and what it can do.
+/// Shows the models and the facts of the server.
 void ServersDialog::showFacts() {
   const QString model = m_model->currentText();
   m_model->clear();
@@ -339,7 +340,7 @@ void ServersDialog::showFacts() {
   showProtocol();
 }
 
-/// What is sent so, or that this server does not take it.
+/// Shows what the protocol sends, or that this server does not have the protocol.
 void ServersDialog::showProtocol() {
   const std::string name = m_protocol->currentData().toString().toStdString();
   const remote::Protocol* protocol = remote::findProtocol(name);
@@ -353,15 +354,15 @@ void ServersDialog::showProtocol() {
     isProblem = true;
   } else if (protocol != nullptr) {
     text = QString::fromUtf8(protocol->help);
-    if (protocol->needsPrompt) text += QLatin1Char(' ') + tr("The template is the document's.");
+    if (protocol->needsPrompt) text += QLatin1Char(' ') + tr("Texts use the chat template of the document.");
   } else if (first != nullptr) {
     text = tr(/*id:protocol-help*/ "Protocol: %1. %2")
                .arg(QString::fromUtf8(first->title), QString::fromUtf8(first->help));
   } else if (!isKnown) {
     QStringList titles;
     for (const remote::Protocol* each : remote::protocols()) titles += QString::fromUtf8(each->title);
-    text =
-        tr("The first that the server has and the query allows: %1.").arg(titles.join(QStringLiteral(", ")));
+    text = tr("The first protocol that the server has and the query allows: %1.")
+               .arg(titles.join(QStringLiteral(", ")));
   } else {
     text = tr("This server has none of the protocols.");
     isProblem = true;
@@ -460,7 +461,7 @@ void ServersDialog::keep() {
   const bool hadSecret = m_kept && m_kept->key == workbench::KeyPlace::Secrets;
   const std::string key = m_key->text().toStdString();
   const auto facts = m_facts.find(before);
-  // Another address may be another server.
+  // Another address can mean another server.
   if (facts != m_facts.end() && (m_kept->url != server.url || before != server.name)) m_facts.erase(facts);
   fillList();
   showServer(server.name);
@@ -468,7 +469,7 @@ void ServersDialog::keep() {
   const bool wantsSecret = server.key == workbench::KeyPlace::Secrets;
   const bool isRenamed = hadSecret && before != server.name;
   if (!(wantsSecret && (!key.empty() || isRenamed)) && !(hadSecret && !wantsSecret)) {
-    say(tr("Kept."), false);
+    say(tr("Saved the server."), false);
     return;
   }
   waitFor(
@@ -481,7 +482,7 @@ void ServersDialog::keep() {
       },
       [this](const QString& problem) {
         if (problem.isEmpty())
-          say(tr("Kept."), false);
+          say(tr("Saved the server."), false);
         else
           say(tr("The key was not stored: %1").arg(problem), true);
       });
@@ -489,12 +490,12 @@ void ServersDialog::keep() {
 
 void ServersDialog::ask() {
   keep();
-  // What is wrong with it was said.
+  // keep() has already shown errors.
   const workbench::NamedServer server = typed();
   if (!m_kept || *m_kept != server) return;
   const auto found = std::make_shared<remote::ServerFacts>();
   waitFor(
-      tr("Asking %1…").arg(QString::fromStdString(server.url)),
+      tr("Testing the connection to %1…").arg(QString::fromStdString(server.url)),
       [server, found](const std::stop_token& stop) {
         remote::HttpClient client;
         *found = remote::askServer(client, server.url, workbench::accessTo(server, stop), stop);
@@ -505,7 +506,7 @@ void ServersDialog::ask() {
           return;
         }
         m_facts[server.name] = *found;
-        say(tr("It answers."), false);
+        say(tr("The server answers."), false);
         fillList();
         if (shown() == server.name) {
           showFacts();
@@ -541,7 +542,7 @@ void ServersDialog::remove() {
         if (problem.isEmpty())
           say({}, false);
         else
-          say(tr("Its key may still be in the desktop's secret store: %1").arg(problem), true);
+          say(tr("The key of the server may still be in the desktop's secret store: %1").arg(problem), true);
       });
 }
 

@@ -26,35 +26,35 @@ class QSpinBox;
 
 namespace spanscope::ui {
 
-/// The servers that a person gave names to: adds, asks and removes them. Servers and the desktop's secret
-/// store are asked on a thread of its own.
+/// A dialog in which the user adds, tests and removes named servers. A separate thread connects to servers
+/// and to the desktop's secret store.
 class ServersDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `servers` must outlive the dialog. `facts`: what is known of servers by their names. `shown`: the name
-  /// of the one to show; empty: the first.
+  /// `servers` must outlive the dialog. `facts`: known facts about servers, by name. `shown`: the name of the
+  /// server to show; empty: the first server.
   ServersDialog(workbench::ServerList& servers, std::map<std::string, remote::ServerFacts> facts,
                 const std::string& shown, const Theme& theme, QWidget* parent = nullptr);
   ~ServersDialog() override;
 
-  /// Whether a server or the secret store is waited for.
+  /// Whether the dialog waits for a server or the secret store.
   bool isWaiting() const { return m_waiting > 0; }
-  /// The server that is shown, as it was kept; empty: a new one that was not kept yet.
+  /// The stored name of the shown server; empty: a new server that was not saved yet.
   std::string shown() const { return m_kept ? m_kept->name : std::string(); }
 
  Q_SIGNALS:
-  /// A server of the list said what it is.
+  /// A server of the list has reported its facts.
   void answered(const std::string& name, const spanscope::remote::ServerFacts& facts);
   /// The list has changed.
   void changed();
-  /// What was waited for has come.
+  /// The dialog has stopped waiting for an answer.
   void ended();
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// Makes the dialog as high as its texts are at this width: a layout of wrapped texts does not do so.
+  /// Makes the dialog as high as its texts at this width. A layout of wrapped texts does not do that.
   void fitHeight();
   void fillList();
   void showServer(const std::string& name);
@@ -63,7 +63,7 @@ class ServersDialog : public QDialog {
   void showProtocol();
   void say(const QString& text, bool isProblem);
   workbench::NamedServer typed() const;
-  /// Does something on the thread, then `done` here with what went wrong.
+  /// Shows `said` and calls `act` on the thread. Then calls `done` here with the error; empty: no error.
   void waitFor(const QString& said, std::function<void(const std::stop_token&)> act,
                std::function<void(const QString& problem)> done);
   void keep();
@@ -73,7 +73,7 @@ class ServersDialog : public QDialog {
   workbench::ServerList& m_servers;
   std::map<std::string, remote::ServerFacts> m_facts;
   const Theme m_theme;
-  std::optional<workbench::NamedServer> m_kept;  ///< the shown one as it stands in the list
+  std::optional<workbench::NamedServer> m_kept;  ///< the shown server as stored in the list
   QListWidget* m_list;
   QFormLayout* m_form;
   QLineEdit* m_name;
@@ -94,10 +94,10 @@ class ServersDialog : public QDialog {
   QPushButton* m_remove;
   int m_waiting = 0;
   std::stop_source m_stop;
-  TaskThread m_thread;  ///< ends first
+  TaskThread m_thread;  ///< ends before the other members
 };
 
-/// What a server said of itself, a fact a line: "vLLM 0.33.0", its models, what it reports.
+/// The facts that a server reported, one per line: "vLLM 0.33.0", its models, what it reports about runs.
 QString serverFactsText(const remote::ServerFacts& facts);
 
 }  // namespace spanscope::ui

@@ -64,7 +64,7 @@ void ServingController::addCommands(CommandHandlers& rows) {
       "run.serve", [] { return true; }, [this] { toggleServing(); },
       [this] {
         return m_workspace.serving().state()->phase == ServingPhase::Off ? tr("Serve this model")
-                                                                         : tr("Stop serving");
+                                                                         : tr("Stop server");
       });
   rows.add("run.requests", [this] { m_requests->setVisible(m_requests->isHidden()); });
   rows.addWithArgument(
@@ -82,7 +82,7 @@ void ServingController::setTheme(const Theme& theme) {
 void ServingController::toggleServing() {
   Serving& serving = m_workspace.serving();
   if (serving.state()->phase == ServingPhase::Off) {
-    // It tells how it goes, also where it fails.
+    // The panel shows the state of the server, and the error if it does not start.
     m_requests->show();
     m_workspace.serve(m_requests->settings());
   } else {
@@ -126,7 +126,7 @@ void ServingController::keepRequest(std::uint64_t number) {
     return m_status.say(tr("The texts of request %1 were not kept, so there is no query.").arg(number));
   if (!shown->isPreview) return m_status.say(tr("Request %1 is already a document.").arg(number));
   shown->isPreview = false;
-  // It is asked about before it is lost.
+  // The document counts as unsaved, so that closing it asks.
   shown->model->markUnsaved();
   m_status.say(tr("%1 is now a document that you can edit, run and save.").arg(shown->model->title()));
   Q_EMIT changed();

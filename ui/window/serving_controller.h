@@ -17,7 +17,7 @@ namespace spanscope::ui {
 struct OpenDocument;
 class RequestsPanel;
 
-/// Serves other programs, and shows what they ask: a panel of requests, and a button in the status line.
+/// Serves other programs. Shows their requests in a panel, and the state of the server in the status line.
 class ServingController : public QObject {
   Q_OBJECT
  public:
@@ -25,25 +25,25 @@ class ServingController : public QObject {
 
   /// Adds the commands of serving.
   void addCommands(CommandHandlers& rows);
-  /// The panel, hidden at first; who shows it owns it.
+  /// The panel, hidden at first. The widget that shows the panel owns it.
   RequestsPanel& panel() { return *m_requests; }
   void setTheme(const Theme& theme);
-  /// Shows what is served and asked now.
+  /// Shows the current state of the server and its requests.
   void refresh();
 
  Q_SIGNALS:
   void commandWanted(const QString& command);
-  void changed();  ///< what the window shows of itself
-  /// A request is shown as a document, for the first time or again.
+  void changed();  ///< the state of the window's controls has changed
+  /// A request is shown as a document. Also sent if the request was shown before.
   void documentShown(spanscope::ui::OpenDocument& document);
   void closeWanted(spanscope::ui::OpenDocument& document);
 
  private:
-  /// Begins to serve, or ends it.
+  /// Starts or stops the server.
   void toggleServing();
-  /// Shows a request of a client as a document.
+  /// Shows a client's request as a preview document.
   void showRequest(std::uint64_t number);
-  /// The same, and the document is the user's own from then on.
+  /// Shows a client's request as a document that the user keeps.
   void keepRequest(std::uint64_t number);
 
   QSettings& m_settings;

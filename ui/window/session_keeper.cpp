@@ -33,11 +33,11 @@ constexpr QLatin1String kDrop("drop");
 constexpr QLatin1String kKeep("keep");
 constexpr QLatin1String kOpen("open");
 
-/// Of the settings: a line of JSON for each tab. Not a variant of Qt's: where the file was damaged, reading
-/// one writes to standard error.
+/// Key of the settings: a line of JSON for each tab. Qt's variants are not used, because reading a damaged
+/// variant writes to standard error.
 constexpr const char* kTabs = "window/tabs";
 
-constexpr int kKeepTabs = 500;  // milliseconds after which a change of tabs is written down
+constexpr int kKeepTabs = 500;  // milliseconds after which a change of tabs is saved
 
 bool isEmpty(const document::Document& document) {
   return document.ids().empty() && document.notes.empty() && document.frames.empty();
@@ -108,7 +108,7 @@ bool SessionKeeper::saveUnsaved() {
       m_dropped.insert(document.id);
       continue;
     }
-    // Seen, as there may be more to ask about it.
+    // The document is shown, because saving may ask more questions.
     m_workspace.setCurrent(&document);
     m_pages.showDocuments();
     if (!m_documents.saver().save(document, false)) return false;
@@ -130,7 +130,7 @@ void SessionKeeper::keepTabs(bool atEnd) {
   m_places.note();
   QStringList open;
   for (const auto& document : m_workspace.documents()) {
-    // What a client asked is the person's only once it is kept or used.
+    // A client's request is kept only if the user has kept or used it.
     if (document->isPreview && !m_workspace.isUsed(*document)) continue;
     const DocumentModel& model = *document->model;
     const bool isDropped = m_dropped.count(document->id) != 0;
@@ -147,7 +147,7 @@ void SessionKeeper::keepTabs(bool atEnd) {
                       {QLatin1String("kept"), sideFile},
                       {QLatin1String("modified"), model.isModified()},
                       {QLatin1String("current"), document.get() == m_workspace.current()}};
-    // While the window is being laid out, the canvas looks at places that nobody has chosen.
+    // During the first layout of the window, the places of the canvas are not the user's.
     if (const CanvasPlace* place = m_places.find(document->id); atEnd && place != nullptr) {
       entry.insert(QLatin1String("zoom"), place->zoom);
       entry.insert(QLatin1String("x"), place->center.x());
@@ -156,7 +156,7 @@ void SessionKeeper::keepTabs(bool atEnd) {
     }
     open << QString::fromUtf8(QJsonDocument(entry).toJson(QJsonDocument::Compact));
   }
-  // What others keep is found by the next start as what a crash leaves is.
+  // The next start finds the unsaved work of other windows like work after a crash.
   if (isOwner) m_settings.setValue(QLatin1String(kTabs), open);
 }
 
@@ -226,7 +226,8 @@ void SessionKeeper::offerDocuments() {
                         : tr("Delete the unsaved changes of %1 documents?").arg(checked.size()),
                     QMessageBox::Cancel, &m_window);
     box.setInformativeText(tr("You cannot undo this."));
-    const QPushButton* drop = box.addButton(tr("Delete"), QMessageBox::DestructiveRole);
+    const QPushButton* drop =
+        box.addButton(tr(/*id:delete-changes*/ "Delete changes"), QMessageBox::DestructiveRole);
     box.setDefaultButton(QMessageBox::Cancel);
     box.exec();
     if (box.clickedButton() != drop) continue;
@@ -242,7 +243,8 @@ void SessionKeeper::openRecovered(const Recovery& recovery, bool isModified) {
       open = document.get();
   }
   if (open == nullptr) {
-    // Opened as the file is, with what was typed as one change: it is unsaved and can be undone.
+    // The document is opened as in the file. The recovered state is one change, which is unsaved and can be
+    // undone.
     document::Document before;
     if (!isModified) before = recovery.document;
     FileStamp stamp;
@@ -262,7 +264,7 @@ void SessionKeeper::openRecovered(const Recovery& recovery, bool isModified) {
     if (file.document) m_documents.saver().noteUnread(*open, file);
   }
   m_workspace.setCurrent(open);
-  // Where only text was typed, the document is that of the file.
+  // If only typed text was recovered, the document equals the file.
   const bool isOther =
       document::writeDocument(open->model->document()) != document::writeDocument(recovery.document);
   if (isModified && (isOther || !recovery.typed))
@@ -274,7 +276,7 @@ void SessionKeeper::openRecovered(const Recovery& recovery, bool isModified) {
     unread.setTyped(*recovery.typed);
     unread.setTypedErrors(query::parseJson(recovery.typed->toStdString()).diagnostics);
   }
-  // The changes are in a side file at any time.
+  // The changes are always in a side file.
   if (Autosave* autosave = m_documents.saver().autosave(*open)) autosave->writeNow();
   removeRecovery(recovery);
 }

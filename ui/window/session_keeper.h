@@ -17,7 +17,7 @@ namespace spanscope::ui {
 
 class DocumentController;
 
-/// Keeps what outlives the window: the tabs that were open, and changes that were not saved.
+/// Stores open tabs and unsaved changes for the next start of the program.
 class SessionKeeper : public QObject {
   Q_OBJECT
  public:
@@ -26,23 +26,23 @@ class SessionKeeper : public QObject {
 
   /// Opens the documents that were open when the window was last closed.
   void restore();
-  /// Offers unsaved documents that an earlier run of the program left behind.
+  /// Offers unsaved documents from an earlier run of the program.
   void offerDocuments();
-  /// Asks about unsaved changes. Returns false if the window should stay.
+  /// Asks about unsaved changes. Returns false if the window should stay open.
   bool settleUnsaved();
-  /// Writes the open documents down for the next start, with unsaved changes that should be kept.
+  /// Stores the open documents for the next start, with unsaved changes that should be kept.
   void keepAtEnd();
 
  private:
-  /// Asks, and saves what the user chooses. Returns false if the window should stay.
+  /// Asks about unsaved changes, and saves the chosen documents. Returns false if the window should stay
+  /// open.
   bool saveUnsaved();
-  /// Writes the list of open documents to the settings. If `atEnd`, unsaved changes that should be kept are
-  /// written to side files.
+  /// Writes the list of open documents to the settings. If `atEnd`, also writes side files with unsaved
+  /// changes that should be kept.
   void keepTabs(bool atEnd);
-  /// Whether the tabs of this window are kept. Only the first of several running windows keeps its tabs.
+  /// Whether this window stores its tabs. Only the first of several running windows does.
   bool ownsSession();
-  /// Opens a recovered document. If `isModified` is false, it was kept because it has no file, not because of
-  /// changes.
+  /// Opens a recovered document. If `isModified` is false, the document was kept only because it has no file.
   void openRecovered(const Recovery& recovery, bool isModified);
 
   QMainWindow& m_window;
@@ -52,7 +52,7 @@ class SessionKeeper : public QObject {
   PageArea& m_pages;
   const QString& m_autosaveDirectory;
   DocumentController& m_documents;
-  std::set<std::uint32_t> m_dropped;  ///< tabs whose unsaved changes will not be kept
+  std::set<std::uint32_t> m_dropped;  ///< tabs whose unsaved changes the user discards
   std::unique_ptr<QLockFile> m_sessionLock;
   QTimer m_keepTabs;
 };

@@ -16,11 +16,11 @@
 namespace spanscope::ui {
 namespace {
 
-/// Whether the person knows where a run is explained.
+/// Key of the setting that the user knows the Explain layout.
 constexpr const char* kHintSetting = "hints/explainKnown";
 
 constexpr int kMessageTime = 8000;  // milliseconds a message stays in the status bar
-constexpr int kPause = 150;         // milliseconds after which a person who types has paused
+constexpr int kPause = 150;         // milliseconds without typing after which problems are counted
 
 }  // namespace
 
@@ -45,10 +45,10 @@ StatusLine::StatusLine(QSettings& settings, Workspace& workspace, DockHost& dock
   });
   connect(this, &QStatusBar::messageChanged, this, [this](const QString& message) {
     if (message.isEmpty()) setToolTip(QString());
-    // Qt hides the label below a message only if the window is visible by then.
+    // Qt hides the label under a message only if the window is already visible.
     m_status->setVisible(message.isEmpty());
   });
-  // Qt hides it only if the window is visible already. At the start both texts would be there.
+  // Otherwise both texts would be visible at the start.
   connect(this, &QStatusBar::messageChanged, m_status,
           [this](const QString& message) { m_status->setVisible(message.isEmpty()); });
   addWidget(m_status, 1);
@@ -79,7 +79,7 @@ void StatusLine::refreshHint() {
   showHint(makeStatusModel(m_workspace.input()));
 }
 
-/// Only where queries are written, and until the person has found the way.
+/// Shows the hint only in the Author layout, and until the user has opened Explain.
 void StatusLine::showHint(const StatusModel& status) {
   if (m_settings.value(QLatin1String(kHintSetting)).toBool()) return m_hint->setText({});
   const QString text = m_pages.isWelcome() ? QString() : runHintText(status);
@@ -98,10 +98,10 @@ void StatusLine::explainRun() {
   refresh();
 }
 QString StatusLine::problemText() {
-  // Called with every frame of a run, in which the document stays what it is.
+  // This is called with every frame of a run, but the document changes rarely.
   const ViewInput& input = m_workspace.input();
   const std::optional<QString> path = m_workspace.documentPath();
-  // Counting takes milliseconds in a large query: what is being typed is counted when the person pauses.
+  // Counting takes milliseconds in a large query, so it waits for a pause in typing.
   if (m_checked != input.document || m_checkedWith != input.tokenizer ||
       m_checkedCounts != input.tokensCounted || m_checkedDevices != input.devices || m_checkedPath != path ||
       m_checkedPrediction != input.prediction.newest) {
@@ -135,7 +135,7 @@ void StatusLine::say(const QString& text) {
 }
 void StatusLine::complain(const QString& text) {
   m_complaint = complaintNow();
-  // What stands at its right covers the end of a long sentence, which is whole in the tool tip.
+  // Texts at the right cover the end of a long sentence. The tool tip has the whole sentence.
   const int covered = m_statusRight->width() + (m_hint->isVisible() ? m_hint->width() : 0) + 8 * kSpace;
   showMessage(isVisible() ? fontMetrics().elidedText(text, Qt::ElideRight, width() - covered) : text);
   setToolTip(text);

@@ -22,32 +22,33 @@ class RunHint;
 struct StatusModel;
 class Workspace;
 
-/// The line below the docks: the newest run of the current document, its problems, a hint where a run is
-/// explained, and messages.
+/// The line below the docks: the newest run and the problems of the current document, messages, and a hint.
+/// The hint leads to the explanation of the run.
 class StatusLine : public QStatusBar {
   Q_OBJECT
  public:
-  /// All must outlive the line.
+  /// All arguments must outlive the line.
   StatusLine(QSettings& settings, Workspace& workspace, DockHost& docks, const PageArea& pages);
 
   /// Shows a text for some seconds.
   void say(const QString& text);
-  /// Shows a text until the next run or message, or until what it speaks of is gone: the document in view has
-  /// another value or place, or is not in view any more.
+  /// Shows a text until the next run or message, or until its cause is gone. The cause is gone after a change
+  /// of the current document or its path, or when another document is current.
   void complain(const QString& text);
-  /// Takes a complaint away where what it speaks of is gone.
+  /// Removes the text of complain() if its cause is gone.
   void forgetComplaint();
 
   /// Shows the input of the workspace.
   void refresh();
   void refreshHint();
-  /// Counts the problems of the document; with the next frame where another document was opened.
+  /// Counts the problems of the document after a pause in typing.
   void countSoon() { m_countProblems.start(); }
+  /// Makes the next count start without a pause, for a newly opened document.
   void countAtOnce() { m_countProblems.setInterval(0); }
 
  private:
   void showHint(const StatusModel& status);
-  void explainRun();  ///< shows where the newest answer came from
+  void explainRun();  ///< shows the explanation of the shown request
   QString problemText();
   void countProblems();
 
@@ -58,16 +59,16 @@ class StatusLine : public QStatusBar {
   QLabel* m_status;
   RunHint* m_hint;
   QLabel* m_statusRight;
-  /// What a complaint in the status bar speaks of.
+  /// The state that the text of complain() is about.
   struct Complaint {
     std::uint32_t tab = 0;
     std::shared_ptr<const document::Document> document;
     QString path;
-    std::optional<QString> typed;  ///< JSON text that is no query
+    std::optional<QString> typed;  ///< JSON text that is not a query
     bool operator==(const Complaint&) const = default;
   };
   Complaint complaintNow() const;
-  std::optional<Complaint> m_complaint;                 ///< nothing: no complaint is shown
+  std::optional<Complaint> m_complaint;                 ///< nothing: no such text is shown
   std::shared_ptr<const document::Document> m_checked;  ///< the document whose problems were counted last
   std::shared_ptr<const text::Tokenizer> m_checkedWith;
   std::uint64_t m_checkedCounts = 0;

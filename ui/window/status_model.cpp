@@ -40,7 +40,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
     status.blockSize = state.pool().blockSize();
     status.blocksInUse = filledBlocks(state.pool());
   }
-  // Runs that begin after the position do not count, whichever way the person came there.
+  // Runs that begin after the position do not count.
   const std::vector<ListedRun> runs = listRuns(input, false);
   const auto isShown = [&](const ListedRun& run) { return run.isOwn && progress.runs.contains(run.run); };
   const auto shown = std::find_if(runs.rbegin(), runs.rend(), isShown);
@@ -80,7 +80,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
     status.read += readTokens(request);
     status.toRead += request.promptTokens;
   }
-  // The state at another position takes the place of all those above, so it comes last.
+  // stateAt() replaces the state that is used above, so it is called last.
   if (run.outcome && status.blocks > 0) {
     const std::size_t end = input.trace->endOf(status.run);
     if (end < input.position) status.blocksInUse = filledBlocks(input.trace->stateAt(end).pool());
@@ -103,7 +103,7 @@ QString statusText(const StatusModel& status) {
   if (!status.outcome)
     run += status.events > 0 ? tr("was running") : tr("running");
   else if (*status.outcome == trace::RunOutcome::Finished)
-    run += status.isPredicted ? tr("foretold") : tr("finished");
+    run += status.isPredicted ? tr(/*id:run-predicted*/ "predicted") : tr("finished");
   else if (*status.outcome == trace::RunOutcome::Stopped)
     run += tr("stopped");
   else
@@ -127,7 +127,7 @@ QString statusText(const StatusModel& status) {
   }
   if (status.interTokenLatency > 0) parts << metricPhrase("inter-token-latency", status.interTokenLatency);
   if (status.promptTokens > 0) {
-    // In short, so that the end of the line has room.
+    // The text is short, so that the end of the line fits.
     parts << metricPhrase("cached-tokens", tr("%1 of %2").arg(status.cachedTokens).arg(status.promptTokens));
     for (const QString& words : status.accountWords) parts.back() += tr(", %1").arg(words);
   }

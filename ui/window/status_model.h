@@ -12,21 +12,20 @@
 
 namespace spanscope::ui {
 
-/// What the status line says of the document's newest run that has begun by the position. The figures come
-/// from the run's events and equal those of the views.
+/// The content of the status line: the document's newest run that has begun at the position. The values come
+/// from the run's events and equal the values in the views.
 struct StatusModel {
   RunId run = 0;  ///< 0: there is no such run
   std::optional<trace::RunOutcome> outcome;
-  std::size_t failed = 0;    ///< steps that have failed while the run goes on
-  bool isPredicted = false;  ///< a twin has told it
-  bool anyRan = false;       ///< any document has run in the session
-  bool anyKept = false;      ///< the document has runs of earlier sessions
-  /// Of steps that are reading their prompts: prompt tokens that were found or computed so far.
-  std::int64_t read = 0;
-  std::int64_t toRead = 0;      ///< all tokens of those prompts; 0: no step is reading its prompt
+  std::size_t failed = 0;       ///< failed steps while the run continues
+  bool isPredicted = false;     ///< a cache simulator has predicted the run
+  bool anyRan = false;          ///< any document has run in the session
+  bool anyKept = false;         ///< the document has runs of earlier sessions
+  std::int64_t read = 0;        ///< tokens reused or computed so far, of steps in prefill
+  std::int64_t toRead = 0;      ///< all prompt tokens of these steps; 0: no step is in prefill
   std::size_t event = 0;        ///< number of events that have happened, if an older state is shown …
   std::size_t events = 0;       ///< … of this many in all; 0: the newest state is shown
-  bool isOfSteps = false;       ///< the run has several steps, so that latencies are medians
+  bool isOfSteps = false;       ///< the run has several steps, so latencies are medians
   double timeToFirstToken = 0;  ///< seconds, median over its steps; 0: not known yet
   RunBasis basis;
   RunBasis previous;                    ///< the last run before it of the same document on the same model
@@ -34,11 +33,10 @@ struct StatusModel {
   double interTokenLatency = 0;         ///< seconds, median over its steps; 0: no step has made two tokens
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
-  QStringList accountWords;  ///< what else there is to say of the prompts' tokens
-  /// Cached or referenced: at the position, or before the next run began if that was earlier.
-  std::size_t blocksInUse = 0;
-  std::size_t blocks = 0;      ///< without the null block
-  std::int32_t blockSize = 0;  ///< 0: no session yet
+  QStringList accountWords;     ///< counts of recomputed, padding and truncated tokens, if any
+  std::size_t blocksInUse = 0;  ///< filled, at the position or just before the next run, if earlier
+  std::size_t blocks = 0;       ///< without the null block
+  std::int32_t blockSize = 0;   ///< 0: no session yet
   bool operator==(const StatusModel&) const = default;
 };
 

@@ -29,7 +29,7 @@ QPlainTextEdit* makeText(const QString& name, const Theme& theme, QWidget* paren
   return text;
 }
 
-/// What is known of the checkpoint's own template, in a sentence.
+/// The facts about the checkpoint's own template, as sentences.
 QString saidOf(const workbench::TemplateFacts& facts, const QString& model) {
   if (facts.found) {
     const QString name = QString::fromStdString(facts.found->chat->name);
@@ -97,7 +97,7 @@ TemplateDialog::TemplateDialog(const std::string& checkpoint, const QString& mod
   cancel->setAutoDefault(false);
   connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
   foot->addWidget(cancel);
-  m_use = new QPushButton(tr("Use it"), this);
+  m_use = new QPushButton(tr("Use template"), this);
   m_use->setObjectName(QStringLiteral("primary"));
   m_use->setDefault(true);
   m_use->setEnabled(false);
@@ -141,12 +141,14 @@ void TemplateDialog::show(std::shared_ptr<const workbench::TemplateFacts> facts)
   Q_EMIT read();
 }
 
-/// The checkpoint's own comes first where it is known, then those that its tokenizer can write.
+/// The checkpoint's own template comes first, if it is known. Then come the templates that the tokenizer can
+/// write.
 void TemplateDialog::fillChoices() {
   const QSignalBlocker blocker(m_choices);
   m_choices->clear();
   if (m_facts->found) {
-    m_choices->addItem(tr("its own (%1)").arg(QString::fromStdString(m_facts->found->chat->name)),
+    m_choices->addItem(tr(/*id:model-own-template*/ "model's own (%1)")
+                           .arg(QString::fromStdString(m_facts->found->chat->name)),
                        QString::fromLatin1(kOwn));
   }
   bool didFit = true;
@@ -172,10 +174,10 @@ void TemplateDialog::showChoice() {
     chat = candidate.chat;
     canBeWritten = candidate.missingPiece.empty();
     if (!canBeWritten) {
-      remark = tr("This model cannot use it: its tokenizer has no token “%1”.")
+      remark = tr("This model cannot use the template: its tokenizer has no token “%1”.")
                    .arg(QString::fromStdString(candidate.missingPiece));
     } else if (candidate.isSpelled && !m_facts->found) {
-      remark = tr("All its tokens are in the model's own template.");
+      remark = tr("The model's own template has all tokens of this template.");
     }
   }
   m_remark->setText(remark);

@@ -18,9 +18,9 @@ class QPushButton;
 
 namespace spanscope::ui {
 
-/// Shows a checkpoint's chat template as it stands, and beside it what a conversation becomes under the one
-/// that is chosen. Where the checkpoint's own is not known, a person chooses here. It reads the checkpoint on
-/// a thread of its own.
+/// Shows the source of a checkpoint's chat template, and beside it a conversation in the chosen template. If
+/// the checkpoint's template is unknown, the user chooses a template here. A separate thread reads the
+/// checkpoint.
 class TemplateDialog : public QDialog {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class TemplateDialog : public QDialog {
                  const Theme& theme, QWidget* parent = nullptr);
   ~TemplateDialog() override;
 
-  /// What RunSettings::chatTemplate becomes.
+  /// The new value of RunSettings::chatTemplate.
   std::string chosen() const;
   /// False while the checkpoint is being read.
   bool isRead() const { return m_facts != nullptr; }
@@ -52,7 +52,7 @@ class TemplateDialog : public QDialog {
   QComboBox* m_choices;
   QLabel* m_remark;
   QPushButton* m_use;
-  TaskThread m_thread;  ///< ends first
+  TaskThread m_thread;  ///< ends before the other members
 };
 
 }  // namespace spanscope::ui

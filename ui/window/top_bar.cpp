@@ -39,7 +39,7 @@ QString countText(double parameters) {
   return TopBar::tr("%1 k").arg(parameters / 1e3, 0, 'f', 0);
 }
 
-/// An open menu that has grown may reach beyond the screen, where it would have been put otherwise before.
+/// Moves an open menu back onto the screen after it has grown.
 void keepOnScreen(QMenu& menu) {
   const QRect room = menu.screen()->availableGeometry();
   QRect place(menu.pos(), menu.sizeHint());
@@ -54,7 +54,7 @@ QString plain(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
 }
 
-/// Where a document runs that does not run here.
+/// The title of the server on which a document runs.
 QString serverText(const Workspace& workspace, const document::RunSettings& settings) {
   return plain(workspace.serverRuns().serverTitle(settings.server));
 }
@@ -72,13 +72,13 @@ QString modelText(const Workspace& workspace, const EngineHost& engine, bool isN
           .arg(plain(QString::fromStdString(checkpoint::Checkpoint(settings.model).name())));
     if (settings.runsOnServer()) return serverText(workspace, settings);
     name = QString::fromStdString(workbench::modelNameOf(settings));
-    // The name has the adapter, which is a part of what is loaded.
+    // The name includes the adapter, because the adapter is loaded with the model.
     isLoaded = isLoaded && workspace.runsOn(*current) == loaded.directory && name == loaded.name;
   }
   if (engine.state() == EngineState::Loading) return TopBar::tr("%1 · loading…").arg(plain(name));
   if (name.isEmpty()) return TopBar::tr("no model");
   if (isNarrow) {
-    // The name of an adapter stands in the tool tip.
+    // The name of an adapter is in the tool tip.
     const qsizetype adapter = name.indexOf(QStringLiteral(" + "));
     return plain(adapter < 0 ? name : name.left(adapter) + QStringLiteral(" +…"));
   }
@@ -108,7 +108,7 @@ QString modelTip(const Workspace& workspace, const EngineHost& engine) {
   if (!settings.adapter.empty())
     tip += TopBar::tr("\nwith the adapter %1").arg(QString::fromStdString(settings.adapter));
   if (directory != engine.model().directory)
-    tip += TopBar::tr("\nThe next run loads it and begins with an empty cache.");
+    tip += TopBar::tr("\nThe next run loads this model and starts with an empty cache.");
   return tip;
 }
 
@@ -121,7 +121,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(8, 0, 8, 0);
   layout->setSpacing(kBarGap);
-  // The switch of layouts stays in the middle, however many documents are open.
+  // The layout switch stays in the middle for any number of open documents.
   auto* left = new QWidget;
   m_left = left;
   left->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -177,7 +177,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
     fillModels();
   });
   connect(&m_workspace.modelSearch(), &ModelSearch::found, this, [this, models] {
-    // A menu that is open beside it would vanish under the pointer.
+    // An open submenu would disappear under the pointer.
     const auto isOpen = [](const QMenu* tool) { return tool->isVisible(); };
     const auto menus = models->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly);
     if (!models->isVisible() || std::any_of(menus.begin(), menus.end(), isOpen)) return;
@@ -187,11 +187,12 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   m_model->setMenu(models);
   rightRow->addWidget(m_model);
 
-  m_policy = makeDropDown(tr("Reuse policy"),
-                          tr("Reuse policy: how a run differs from a full prefill, and what it matches"));
+  m_policy = makeDropDown(
+      tr("Reuse policy"),
+      tr("Choose the reuse policy: how a run differs from a full prefill, and what its results match"));
   m_policy->setPopupMode(QToolButton::InstantPopup);
   auto* policies = new QMenu(m_policy);
-  // What a policy is exact against depends on the device of the model, too.
+  // The exactness of a policy also depends on the model's device.
   connect(policies, &QMenu::aboutToShow, this, &TopBar::fillPolicies);
   policies->setToolTipsVisible(true);
   m_policy->setMenu(policies);
@@ -208,7 +209,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   rightRow->addWidget(m_run);
 }
 
-/// Lists each policy with its standard values, but the document's policy with the document's values.
+/// Lists each policy with its default values, but the document's policy with the document's values.
 void TopBar::fillPolicies() {
   QMenu& menu = *m_policy->menu();
   menu.clear();
@@ -285,7 +286,7 @@ void TopBar::addFoundModels(QMenu& menu) {
   }
 }
 
-/// The servers that the person gave names to, in place of a model here.
+/// Adds the user's named servers, which the document can use instead of a local model.
 void TopBar::addServers(QMenu& menu) {
   const DocumentModel* model = m_workspace.model();
   const std::string current = model == nullptr ? std::string() : model->document().settings.server;
@@ -355,19 +356,18 @@ void TopBar::fillModels() {
   const std::string adapter = used.empty() ? m_workspace.offeredAdapter() : used;
   if (!adapter.empty()) {
     const QString name = QString::fromStdString(checkpoint::Checkpoint(adapter).name());
-    QAction* action =
-        menu.addAction(tr("With the adapter %1").arg(plain(name)), this, [this, adapter](bool isOn) {
-          if (DocumentModel* chosen = m_workspace.model())
-            chooseAdapter(*chosen, isOn ? adapter : std::string());
-        });
+    QAction* action = menu.addAction(tr("Use adapter %1").arg(plain(name)), this, [this, adapter](bool isOn) {
+      if (DocumentModel* chosen = m_workspace.model()) chooseAdapter(*chosen, isOn ? adapter : std::string());
+    });
     action->setCheckable(true);
     action->setChecked(!used.empty());
     action->setToolTip(
-        used.empty() ? tr("A bundled adapter for block attention: %1").arg(QString::fromStdString(adapter))
-                     : QString::fromStdString(adapter));
+        used.empty()
+            ? tr("Use the bundled adapter for block attention: %1").arg(QString::fromStdString(adapter))
+            : QString::fromStdString(adapter));
   }
   fillDevices(*menu.addMenu(tr("Computed by")), model);
-  menu.addAction(tr("Settings of the model"), this,
+  menu.addAction(tr("Show model settings"), this,
                  [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });
 }
 
@@ -529,10 +529,10 @@ void TopBar::showText(QToolButton& button, const QString& text, int room) {
   if (button.text() != shown) button.setText(shown);
 }
 
-/// Gives the shown tab the room that it needs to be read. First the tool tip of the model takes its size and
-/// device, then back and forward go, which the View menu and keys have too. If that is not enough, names are
-/// shortened, only that of Run and Stop is there that can be pressed, and the three layouts become a menu.
-/// The menu button, Run or Stop, and a part of a tab are always there.
+/// Makes enough space to read the shown tab, in steps. First, the model's size and device move into its tool
+/// tip. Then back and forward are hidden; the View menu and keys also have them. Then names are shortened,
+/// the disabled one of Run and Stop is hidden, and the layouts become a menu. The menu button, Run or Stop,
+/// and a part of a tab are always visible.
 void TopBar::makeRoom() {
   const QMargins margins = layout()->contentsMargins();
   const int inner = width() - margins.left() - margins.right();
@@ -557,7 +557,7 @@ void TopBar::makeRoom() {
   const bool hasArrows = isWhole || fits(brief, true);
   for (QToolButton* arrow : {m_back, m_forward}) arrow->setVisible(hasArrows);
 
-  // How much is still missing for the least that has to be readable.
+  // The width in pixels that is still missing for the readable minimum.
   int missing = leastLeft() + m_switch->sizeHint().width() + 2 * kBarGap + rightWith(model) - inner;
   const auto take = [&missing](int wanted) {
     const int taken = std::clamp(missing, 0, std::max(0, wanted));
@@ -598,7 +598,7 @@ QString TopBar::policyLine(const policy::Choice& policy) const {
   const policy::Policy& info = policy.policy();
   QString text = QString::fromStdString(policy.name()) + QStringLiteral(": ") + policyWord(info.brief);
   if (*info.asIn != '\0') text = tr("%1, as in %2").arg(text, policyWord(info.asIn));
-  // Behind the tab stands what it is exact against, in a column of its own.
+  // The text after the tab says what the result matches, in a separate column.
   return text + QLatin1Char('\t') + QString::fromStdString(policy::exactnessOn(policy, isBitEqual));
 }
 

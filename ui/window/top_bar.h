@@ -23,16 +23,16 @@ namespace spanscope::ui {
 
 class Workspace;
 
-/// The strip above everything: menu, tabs of documents, the three layouts, model and policy, Stop and Run.
+/// The bar at the top of the window: menu, document tabs, the three layouts, model and policy, Stop and Run.
 class TopBar : public QWidget {
   Q_OBJECT
  public:
   TopBar(Workspace& workspace, QMenu* menu, QWidget* parent = nullptr);
 
-  /// Shows the open documents, the present layout and what the engine is doing.
+  /// Shows the open documents, the current layout and the activity of the engine.
   void refresh(LayoutId layout, bool welcome);
   DocumentTabs& tabs() { return *m_tabs; }
-  /// The room for everything in its shortest form, so that a long name keeps no window large.
+  /// The room for everything in its shortest form. So a long name does not keep the window large.
   QSize minimumSizeHint() const override;
   void showModels() { m_model->showMenu(); }
   /// Sets the keys that tool tips name.
@@ -50,23 +50,23 @@ class TopBar : public QWidget {
   QWidget* makeLayouts();
   QToolButton* makeLayoutMenu();
   static int widthWith(const QAbstractButton& button, const QString& text);
-  /// The room that the menu, a part of a tab and the button for a new document need.
+  /// The width of the menu button, a part of a tab and the button for a new document, pixels.
   int leastLeft() const;
-  /// Shows a text on a drop-down, without its middle if it is longer than `room` pixels.
+  /// Shows a text on a drop-down, without the middle of the text if it is longer than `room` pixels.
   static void showText(QToolButton& button, const QString& text, int room);
   void makeRoom();
   void fillPolicies();
   void fillModels();
-  /// The models of other programs on this machine, a menu for each program.
+  /// Adds the models of other programs on this machine, a menu for each program.
   void addFoundModels(QMenu& menu);
   void addServers(QMenu& menu);
-  /// What was found at a path; null: nothing.
+  /// The model found at a path; nullptr: no model was found there.
   const workbench::FoundModel* foundModel(const QString& directory) const;
   void fillDevices(QMenu& menu, const DocumentModel* model);
-  /// What a policy is exact against on the model's device: "spans: block attention ✓ · full prefill ≈".
+  /// A policy and its exactness on the model's device: "spans: block attention ✓ · full prefill ≈".
   QString policyText(const policy::Choice& policy) const;
-  /// What it is, who does it so, and what it is exact against: "link(16): spans whose beginnings see all
-  /// before, as in EPIC", a tab, and "full prefill ≈".
+  /// A policy, its brief description and its source, then a tab and its exactness. Example of the last: "full
+  /// prefill ≈".
   QString policyLine(const policy::Choice& policy) const;
   QToolButton* makeMenuButton(QMenu* menu);
   QToolButton* makeDropDown(const QString& name, const QString& help);
@@ -78,7 +78,7 @@ class TopBar : public QWidget {
   QToolButton* m_back = nullptr;
   QWidget* m_left = nullptr;        ///< the menu, the tabs and the arrows
   QWidget* m_switch = nullptr;      ///< the three layouts
-  QToolButton* m_layout = nullptr;  ///< the present layout with a menu, in place of m_switch
+  QToolButton* m_layout = nullptr;  ///< the current layout with a menu; replaces m_switch
   QToolButton* m_forward = nullptr;
   QButtonGroup* m_layouts = nullptr;
   QToolButton* m_model = nullptr;

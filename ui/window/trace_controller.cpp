@@ -17,7 +17,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr const char* kKeepRuns = "runs/keep";
-constexpr const char* kRunFolder = "/runs";  ///< beside unsaved work
+constexpr const char* kRunFolder = "/runs";  ///< subfolder of the folder for unsaved work
 
 }  // namespace
 
@@ -46,7 +46,7 @@ TraceController::TraceController(const WindowParts& parts)
     showState();
     Q_EMIT commandsChanged();
   });
-  // Each session and each run on a server has a file of its own.
+  // Each session and each run on a server has its own file.
   connect(&m_workspace.engine(), &EngineHost::sessionStarted, this, &TraceController::showState);
   connect(&m_workspace.engine(), &EngineHost::stateChanged, this, &TraceController::showState);
   m_status.insertPermanentWidget(1, m_traceState);
@@ -167,7 +167,7 @@ void TraceController::keepCutRecordings() {
   QStringList shown;
   for (const QString& path : kept) shown.push_back(QDir::toNativeSeparators(path));
   box.setInformativeText(shown.join(QLatin1Char('\n')));
-  const QPushButton* open = box.addButton(tr("Open"), QMessageBox::AcceptRole);
+  const QPushButton* open = box.addButton(tr("Open recorded runs"), QMessageBox::AcceptRole);
   box.exec();
   if (box.clickedButton() == open) Q_EMIT openWanted(kept);
 }

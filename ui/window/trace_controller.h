@@ -12,8 +12,7 @@ class QToolButton;
 
 namespace spanscope::ui {
 
-/// Writes runs into files: saves a run, records all events into trace files, and keeps runs after the
-/// program.
+/// Writes runs to files: saves a run, records all events to trace files, and keeps runs for the next start.
 class TraceController : public QObject {
   Q_OBJECT
  public:
@@ -23,21 +22,21 @@ class TraceController : public QObject {
   void addCommands(CommandHandlers& rows);
   /// Keeps runs from now on if the settings say so.
   void restore();
-  /// Records the events of all runs from now on into a trace file. Returns whether it began; where it did
-  /// not, the status line says why.
+  /// Records the events of all runs from now on to a trace file. Returns whether the recording has started.
+  /// If not, the status line shows the reason.
   bool recordTo(const QString& path);
-  /// Keeps the recordings of a program that was killed while it recorded, and offers them.
+  /// Finds the recordings of programs that were killed while recording, and offers to open them.
   void keepCutRecordings();
 
  Q_SIGNALS:
-  void commandsChanged();  ///< other commands can be carried out
+  void commandsChanged();  ///< the available commands have changed
   void openWanted(const QStringList& paths);
 
  private:
   void saveTrace();
   void toggleRecording();
   void endTrace();
-  void showState();  ///< which files are written now
+  void showState();  ///< shows the files of the recording
   void toggleKeeping();
 
   QMainWindow& m_window;

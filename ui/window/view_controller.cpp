@@ -111,7 +111,7 @@ View* ViewController::makeView(const ViewInfo& info) {
 
 void ViewController::addCommands(CommandHandlers& rows) {
   for (const ViewInfo& info : viewTable()) {
-    // nullptr: the view has not been made yet.
+    // Returns nullptr if the view has not been made yet.
     const auto view = [this, &info] {
       const Dock* dock = m_docks->dock(info.id);
       return dock == nullptr ? nullptr : dock->view();
@@ -165,7 +165,7 @@ void ViewController::addCommands(CommandHandlers& rows) {
     m_mouse.snaps = !m_mouse.snaps;
     useMouse();
     Q_EMIT messageWanted(m_mouse.snaps
-                             ? tr("Dragged nodes snap to others and to the grid. Alt moves them freely.")
+                             ? tr("Dragged nodes snap to other nodes and to the grid. Alt moves them freely.")
                              : tr("Dragged nodes move freely."));
   });
   rows.add("view.motion", [this] {
@@ -187,7 +187,7 @@ void ViewController::useMouse() {
   m_canvas->setMouse(m_mouse);
 }
 
-/// Says what the trace in view does not report of what a dock shows.
+/// Shows which facts for a dock are missing in the shown trace.
 void ViewController::showReported(Dock& dock) {
   const auto& table = viewTable();
   const auto info = std::find_if(table.begin(), table.end(),

@@ -20,11 +20,11 @@ class View;
 struct ViewInfo;
 class Workspace;
 
-/// Makes the canvas and the views, each in a dock, and gives them what they show.
+/// Makes the canvas and the views, each in a dock, and passes them the input and the document.
 class ViewController : public QObject {
   Q_OBJECT
  public:
-  /// All must outlive it.
+  /// All arguments must outlive this object.
   ViewController(QSettings& settings, Workspace& workspace, CommandActions& actions);
 
   Canvas& canvas() { return *m_canvas; }
@@ -33,18 +33,18 @@ class ViewController : public QObject {
 
   /// Adds the commands of views, docks and layouts.
   void addCommands(CommandHandlers& rows);
-  /// Shows the input of the workspace.
+  /// Passes the workspace's input to the canvas and all views.
   void showInput();
   /// Shows another document, or none.
   void showCurrent();
-  /// Canvas and views drop the document, which ends before they do.
+  /// Removes the document from canvas and views, because it is deleted before them.
   void release();
 
  Q_SIGNALS:
   void commandWanted(const QString& command);
-  /// The user did in a view what this command of it would have done.
+  /// In a view, the user did the same as this command of the view.
   void performed(const QString& command);
-  void commandsChanged();  ///< other commands can be carried out
+  void commandsChanged();  ///< the available commands have changed
   void messageWanted(const QString& text);
   void complaintWanted(const QString& text);
   void exportWanted(const QString& dock);
@@ -55,7 +55,7 @@ class ViewController : public QObject {
   void makeDocks();
   View* makeView(const ViewInfo& info);
   void showReported(Dock& dock);
-  /// Keeps what the mouse does on the canvas, and sets it there.
+  /// Saves the mouse settings, and applies them to the canvas.
   void useMouse();
 
   QSettings& m_settings;

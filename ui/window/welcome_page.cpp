@@ -82,14 +82,15 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent) 
 
 QLayout* WelcomePage::makeHead() {
   m_title = new QLabel(tr("Spanscope"), m_page);
-  m_sentence = new QLabel(tr("A workbench for span queries. Write a prompt as a tree, run it on the built-in "
-                             "engine, and see what the cache reused, relocated and computed."),
-                          m_page);
+  m_sentence =
+      new QLabel(tr("A workbench for span queries. Write a prompt as a tree and run it on the built-in "
+                    "engine. See what the cache reused, relocated and computed."),
+                 m_page);
   m_sentence->setWordWrap(true);
-  m_learn = new QPushButton(tr("Learn"), m_page);
+  m_learn = new QPushButton(tr(/*id:open-lessons*/ "Open lessons"), m_page);
   m_learn->setObjectName(QStringLiteral("primary"));
-  m_new = new QPushButton(tr("New"), m_page);
-  m_open = new QPushButton(tr("Open…"), m_page);
+  m_new = new QPushButton(tr(/*id:create-query*/ "Create query"), m_page);
+  m_open = new QPushButton(tr(/*id:open-file*/ "Open file…"), m_page);
   connect(m_learn, &QPushButton::clicked, this, &WelcomePage::learn);
   connect(m_new, &QPushButton::clicked, this, &WelcomePage::newDocument);
   connect(m_open, &QPushButton::clicked, this, &WelcomePage::openDialog);
@@ -174,14 +175,14 @@ void WelcomePage::setRecentFiles(const QStringList& paths) {
 }
 
 void WelcomePage::styleRecentFiles() {
-  const QString style = QStringLiteral(
-                            "QPushButton { text-align: left; padding: 4px 8px; border: 1px solid "
-                            "transparent; border-radius: 4px;"
-                            " background: transparent; color: %1; }"
-                            "QPushButton:hover { background: %2; }"
-                            "QPushButton:focus { border-color: %3; }")
-                            .arg(m_theme.color(Role::Text).name(), m_theme.color(Role::AccentFill).name(),
-                                 m_theme.color(Role::Accent).name());
+  const QString style =
+      QStringLiteral(
+          "QPushButton { background: transparent; color: %1; border: 1px solid transparent; "
+          "border-radius: 4px; padding: 4px 8px; text-align: left }"
+          "QPushButton:hover { background: %2 }"
+          "QPushButton:focus { border-color: %3 }")
+          .arg(m_theme.color(Role::Text).name(), m_theme.color(Role::AccentFill).name(),
+               m_theme.color(Role::Accent).name());
   for (int i = 0; i < m_recent->count(); ++i) {
     QWidget* button = m_recent->itemAt(i)->widget();
     button->setStyleSheet(style);
@@ -197,7 +198,7 @@ void WelcomePage::setTheme(const Theme& theme) {
   m_page->setAutoFillBackground(true);
   const auto ink = [](QLabel* label, const QFont& font, const QColor& color) {
     label->setFont(font);
-    label->setStyleSheet(QStringLiteral("color: %1; background: transparent;").arg(color.name()));
+    label->setStyleSheet(QStringLiteral("background: transparent; color: %1").arg(color.name()));
   };
   QFont title = theme.interfaceFont();
   title.setPixelSize(28);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the roles of the window (documents, lessons, serving, recording) share.
+// Parts of the window that its roles (documents, lessons, serving, recording) share.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -21,7 +21,8 @@ class PageArea;
 class StatusLine;
 class Workspace;
 
-/// The parts of the window that a role may need; each role keeps those that it uses. All outlive the roles.
+/// The parts of the window that a role may need. Each role keeps the parts that it uses. All parts outlive
+/// the roles.
 struct WindowParts {
   QMainWindow& window;  ///< parent of dialogs
   QSettings& settings;
@@ -35,11 +36,12 @@ struct WindowParts {
   const QString& autosaveDirectory;  ///< the folder for unsaved work
 };
 
-/// Asks where to save. `filters`: as in QFileDialog; a name without an ending gets the one of the chosen
-/// filter before the dialog asks whether to replace a file. Returns an empty text if the user cancels.
+/// Asks where to save. `filters`: as in QFileDialog. A name without an ending gets the ending of the chosen
+/// filter. Then the dialog asks whether to replace an existing file. Returns an empty text if the user
+/// cancels.
 QString chosenSavePath(QWidget* parent, const QString& title, const QString& proposed,
                        const QString& filters);
-/// The problems of a file as text, one in a line.
+/// The problems of a file as text, one per line, errors first. Lists at most 8 problems.
 QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file);
 
 }  // namespace spanscope::ui

@@ -75,7 +75,7 @@ void WindowStage::showQuery(const QString& query, const document::Document& docu
   if (open == nullptr) {
     open = &m_lessons.openQuery(QFileInfo(query.section(QLatin1Char(':'), -1)).completeBaseName(), document);
     if (const LessonCourse* course = m_lessons.reader().course()) {
-      // A query of the lesson reads files of the lesson's folder, and no others.
+      // A query of the lesson reads files only from the lesson's folder.
       const std::string name = query.section(QLatin1Char(':'), -1).toStdString();
       const std::filesystem::path folder = course->file().folder.folderOf(query.toStdString());
       open->beside =
@@ -91,7 +91,7 @@ void WindowStage::showQuery(const QString& query, const document::Document& docu
   if (const std::string server = serverOf(open->model->document()); server != serverOf(document))
     m_wantedServer = server;
   open->model->change(change, [&document](document::Document& own) { own = document; });
-  // What the lesson did is no work of the learner's that would have to be saved.
+  // Changes by the lesson are not the learner's work, so they do not need saving.
   open->model->markSaved();
 }
 
@@ -107,7 +107,7 @@ void WindowStage::showDock(const QString& id) {
 }
 
 void WindowStage::select(const Selection& selection) {
-  // The learner may have gone to a tab of their own.
+  // The learner may have opened another tab.
   if (OpenDocument* own = m_workspace.find(m_tab); own != nullptr && !isInView()) {
     m_workspace.setCurrent(own);
     m_lessons.showDocuments();

@@ -13,22 +13,22 @@ namespace spanscope::ui {
 
 class LessonController;
 
-/// Carries out on the window what lessons do.
+/// Performs the actions of lessons on the window.
 class WindowStage : public QObject, public LessonStage {
   Q_OBJECT
  public:
   /// The parts and the lessons must outlive the stage.
   WindowStage(const WindowParts& parts, LessonController& lessons);
 
-  /// The tab whose work a lesson waits for; 0: none.
+  /// The tab whose jobs the lesson waits for; 0: no tab.
   std::uint32_t tab() const { return m_tab; }
   /// Whether that tab is the current one, so that the lesson's nodes are those in the docks.
   bool isInView() const;
-  /// The tabs of the next lesson are its own.
+  /// Forgets the tabs, so that the next lesson opens new tabs.
   void forgetTabs();
-  /// Asks the learner where the open lesson runs, and shows its step again with the answer.
+  /// Asks the learner where the open lesson runs, and then shows its step again.
   void chooseServer();
-  /// The learner's own choice for the query is undone, so that there is nothing to ask.
+  /// Forgets the server that the learner has set for the query, so that startRun() does not ask.
   void forgetWantedServer() { m_wantedServer.clear(); }
 
   document::RunSettings machine() const override;
@@ -42,7 +42,7 @@ class WindowStage : public QObject, public LessonStage {
   void compare(RunId one, RunId other) override;
   void compareLast() override;
   void showExperiment(const QString& name) override;
-  /// Where the learner set the query to a server, this asks whether the lesson may run there.
+  /// If the learner has set the query to a server, asks whether the lesson may run there.
   QString startRun() override;
   QString startFidelity(RunId run) override;
   void emptyCache() override;
@@ -51,7 +51,7 @@ class WindowStage : public QObject, public LessonStage {
   std::shared_ptr<const TraceStore> traceOf(RunId run) const override;
 
  private:
-  /// Gives the open lesson the server that the learner chooses. Returns false where they cancel.
+  /// Asks the learner for the server of the open lesson, and sets it. Returns false if the learner cancels.
   bool askForServer(const std::string& wanted);
 
   QMainWindow& m_window;
@@ -60,8 +60,9 @@ class WindowStage : public QObject, public LessonStage {
   Canvas& m_canvas;
   StatusLine& m_status;
   LessonController& m_lessons;
-  std::string m_wantedServer;  ///< that the learner set the lesson's query to, and was not asked about yet
-  std::map<QString, std::uint32_t> m_tabs;  ///< by query
+  /// The server that the learner has set for the query; the next startRun() asks about it.
+  std::string m_wantedServer;
+  std::map<QString, std::uint32_t> m_tabs;  ///< the tab of each query
   std::uint32_t m_tab = 0;
   std::uint64_t m_emptied = 0;
 };

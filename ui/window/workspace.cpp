@@ -32,7 +32,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kFrame = 16;  // milliseconds: 60 times a second
+constexpr int kFrame = 16;  // milliseconds, about 60 frames per second
 
 }  // namespace
 
@@ -68,7 +68,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     m_input.knownServers = m_serverRuns.knownServers();
     invalidate();
   });
-  // Runs of clients end without a job whose end would take their last events.
+  // Runs of clients have no job. The end of a job would take the last events.
   connect(&m_engine, &EngineHost::sessionEnds, this, &Workspace::drain);
   connect(&m_engine, &EngineHost::sessionStarted, &m_traces, &RunTraces::endSession);
   connect(&m_engine, &EngineHost::tokenizerRead, this,
@@ -137,7 +137,7 @@ void Workspace::close(OpenDocument* document) {
   const std::unique_ptr<OpenDocument> gone = std::move(*found);
   m_documents.erase(found);
   m_predictions.forget(gone->id);
-  // Nobody could stop it any more.
+  // Without the tab, the user could not stop its jobs.
   m_engine.stop(gone->id);
   m_engine.stopMeasuring(gone->id);
   if (m_current == document) {
@@ -148,7 +148,7 @@ void Workspace::close(OpenDocument* document) {
 
 void Workspace::select(const Selection& selection) {
   if (m_current == nullptr || m_current->selection == selection) return;
-  // A request of another session, or of a run behind the position, is shown where it is.
+  // A request of another session, or of a run after the position, is shown with its own run.
   if (selection.request && !m_input.state().progress().requests.contains(*selection.request)) {
     if (const RunRecord* record = m_traces.history().findByRequest(*selection.request)) showRun(record->run);
   }
@@ -262,7 +262,7 @@ OpenDocument* Workspace::showServed(std::uint64_t number) {
     setCurrent(document.get());
     return document.get();
   }
-  // Events of a run that has begun may wait.
+  // Events of a running request may not be read yet.
   drain();
   document::NodePaths paths;
   document::Document document = m_served.documentOf(*entry, paths);
@@ -319,7 +319,7 @@ QString Workspace::submit(EngineJob job) {
     const bool isOver = workbench::hasEnded(state);
     if (isOver) drain();
     if (changed) changed(state, problem);
-    // What was measured may say how long something takes.
+    // The job's times may change estimates.
     if (isOver) m_input.estimate.reset();
     m_paceIsOld = m_paceIsOld || isOver;
     if (isOver)
@@ -361,7 +361,7 @@ void Workspace::setSpeedFile(const QString& path) {
 }
 
 void Workspace::showMeasuringFacts() {
-  // The book stands in a file, which is not read for every frame.
+  // The speed records are in a file. Reading the file for every frame would be slow.
   if (!std::exchange(m_paceIsOld, false)) return;
   m_input.measuring = {};
   if (m_current == nullptr) return;
@@ -382,7 +382,7 @@ void Workspace::setEstimate(AskedEstimate estimate) {
   invalidate();
 }
 
-/// The measurements of the program are shown in every tab. A recorded trace has its own.
+/// Every tab shows the measurements of the program. A recorded trace shows only its own.
 void Workspace::showMeasured() {
   m_input.measured = measuredJobs(m_measured, *m_traces.measured());
   if (m_current == nullptr) return;
@@ -435,7 +435,7 @@ void Workspace::update() {
     m_input.selection = {};
   } else {
     const std::shared_ptr<const document::Document> document = m_current->model->snapshot();
-    // Its settings and its documents say how long something takes.
+    // Estimates depend on the document's settings and texts.
     if (document != m_input.document) m_input.estimate.reset();
     m_paceIsOld = m_paceIsOld || document->settings != m_input.document->settings;
     m_input.document = document;
@@ -458,7 +458,7 @@ void Workspace::update() {
   Q_EMIT inputChanged();
 }
 
-/// Tokens are counted as the document's model counts them, which need not be the one in memory.
+/// Selects the tokenizer of the document's model, which may differ from the loaded model.
 void Workspace::showTokenizer() {
   m_input.tokenizer = m_engine.model().tokenizer;
   const std::string wanted =
@@ -479,7 +479,7 @@ void Workspace::showTokenizer() {
 ReplayState Workspace::replayState() const {
   ReplayState state;
   if (m_current != nullptr) state.running = m_current->job;
-  // An older run that the user chose is shown with all that is known of it.
+  // An older run that the user chose is shown with all its results.
   const bool isBack = m_current != nullptr && !m_input.listsLater;
   state.results = m_input.trace->lastJobEnd(isBack ? std::max(m_input.position, m_current->results)
                                                    : m_input.trace->size());
@@ -489,7 +489,7 @@ ReplayState Workspace::replayState() const {
 }
 
 void Workspace::showPrediction() {
-  // A recorded run is not run again.
+  // A recorded run cannot run again, so it has no prediction.
   const bool canRun = m_current != nullptr && m_current->source->takesRuns();
   const std::uint32_t tab = canRun ? m_current->id : 0;
   m_predictions.watch(tab, canRun ? m_input.document : nullptr,

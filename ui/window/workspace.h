@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is open and what is shown of it: documents in tabs, the one engine that they share, its trace, the
-// selection, the scrubber. The workspace makes the input of every view from these.
+// The workspace: documents in tabs, the engine that they share, its trace, the selection and the scrubber.
+// The workspace makes the input of every view from these.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -52,7 +52,7 @@ class Workspace : public QObject {
   const OpenDocuments& documents() const { return m_documents; }
   OpenDocument* current() { return m_current; }  ///< nullptr: nothing is open
   const OpenDocument* current() const { return m_current; }
-  /// nullptr: it was closed.
+  /// nullptr: the tab was closed.
   OpenDocument* find(std::uint32_t tab) const { return findDocument(m_documents, tab); }
   DocumentModel* model() { return m_current == nullptr ? nullptr : m_current->model.get(); }
   void setCurrent(OpenDocument* document);
@@ -64,98 +64,98 @@ class Workspace : public QObject {
   /// Closes a tab and stops its job.
   void close(OpenDocument* document);
 
-  /// What the views of the current document are a function of.
+  /// The input of the views of the current document.
   const ViewInput& input() const { return m_input; }
 
   void select(const Selection& selection);
-  /// Selects what was selected before (negative), or before going back. Returns whether there is such a
-  /// thing.
+  /// Goes back (negative) or forward in the history of selections. Returns whether there is such a selection.
   bool goThroughSelections(int steps);
   bool canGoThroughSelections(int steps) const;
   void setTheme(const Theme& theme);
-  /// The keys that hints name.
+  /// Sets the keys that hints name.
   void setKeys(KeyTexts keys);
-  /// Shows the state after so many events; where these are all, the newest event is followed from then on.
+  /// Shows the state after this number of events. After the last event, the workspace follows new events.
   void setPosition(std::size_t position);
-  /// Says whether predictions compare the layouts as well from now on.
+  /// Sets whether predictions also compare the layouts.
   void compareLayouts(bool compares) { m_predictions.compareLayouts(compares); }
-  /// Shows a run as it was at its end, and the state of its session then; a run whose end is not there yet is
-  /// followed. Nothing happens where its trace has been let go.
+  /// Shows a run and its session in their state at the run's end. Follows a run that has not ended. Does
+  /// nothing if the run's trace is not kept any more.
   void showRun(RunId run);
-  /// Adds what a twin has told to the runs of the current document, and shows it. Gives its run; 0: there is
-  /// no document that could show it.
+  /// Adds the prediction of a cache simulator to the runs of the current document, and shows its run. Returns
+  /// the run; 0: no document can show the prediction.
   RunId addPredicted(const workbench::TracedPrediction& reported);
-  /// Of the current document's runs whose trace is there, the one that stands so many places before
-  /// (negative) or after the one in view; 0: there is none.
+  /// The run `steps` places before (negative) or after the shown run, among the current document's runs with
+  /// a trace. 0: there is none.
   RunId runBeside(int steps) const;
-  /// The run of the current document that is in view; 0: none.
+  /// The run that the current document shows; 0: none.
   RunId shownRun() const;
   /// The traces of runs, and their archive.
   RunTraces& traces() { return m_traces; }
   const RunTraces& traces() const { return m_traces; }
   const RunHistory& history() const { return m_traces.history(); }
-  /// Gives the settings of a new document the model of the current document, else that of the last run. The
-  /// model comes with its adapter, chat template and context, and with its usual policy.
+  /// Sets the model of a new document's settings to the model of the current document, else of the last run.
+  /// Also sets the adapter, chat template, context and usual policy of this model.
   void useModelInUse(document::RunSettings& settings) const;
-  /// The directory of the checkpoint that the document runs on; empty where the bundled one is not there.
+  /// The directory of the document's checkpoint; empty if the bundled checkpoint is missing.
   static std::string runsOn(const OpenDocument& document);
-  /// The directories of models that were used before, the newest first.
+  /// Sets the directories of models that were used before, the newest first.
   void setRecentModels(std::vector<std::string> directories);
   /// The models on this machine.
   ModelSearch& modelSearch() { return m_modelSearch; }
-  /// Looks for them once more; memory is told with the settings of the current document.
+  /// Searches for models again. Their memory is computed for the settings of the current document.
   void searchModels();
 
-  /// Directory of an adapter that comes with the program and trains the current document's model for block
-  /// attention; empty: there is none, the model is not loaded, or the document has an adapter.
+  /// The directory of a bundled adapter that trains the current document's model for block attention. Empty:
+  /// there is none, the model is not loaded, or the document has an adapter.
   std::string offeredAdapter() const;
 
-  /// Runs of the current document.
+  /// Starts runs of the current document.
   RunStarter& runs() { return m_runs; }
-  /// Has a job done for its tab. When it has ended, its events are shown and jobEnded() is said, after
-  /// EngineJob::changed was called. Returns why not, in words; nothing if it was submitted.
+  /// Submits a job for its tab. At the end of the job, EngineJob::changed is called. Then the job's events
+  /// are shown, and jobEnded() is sent. Returns the reason of a refusal; empty: the job was submitted.
   QString submit(EngineJob job);
-  /// The file beside which files of the current document are read: its own, else that of the lesson that
-  /// opened it; empty if it has none. Nothing: no document is open that can be run.
+  /// The file whose folder has other files of the current document: its own file, or the file of its lesson.
+  /// Empty: there is no such file. Nothing: no document is open that can be run.
   std::optional<QString> documentPath() const;
   /// The servers that the user gave names to, and runs on them.
   ServerRuns& serverRuns() { return m_serverRuns; }
   const ServerRuns& serverRuns() const { return m_serverRuns; }
-  /// What other programs ask of the window's engine.
+  /// The server for requests of other programs to the window's engine.
   Serving& serving() { return m_served.serving(); }
-  /// Begins to serve the model of the current document, or else of the last run.
+  /// Starts to serve the model of the current document, else of the last run.
   void serve(const ServeSettings& settings);
-  /// Shows a request of a client as a document with its run: that which shows it already, else a new one,
-  /// which is a preview. nullptr: it is not listed any more.
+  /// Shows a request of a client as a document with its run. Uses the document that already shows the
+  /// request, else opens a preview. nullptr: the request is not listed any more.
   OpenDocument* showServed(std::uint64_t number);
-  /// Whether a preview has become a document of its own: it was edited or run here.
+  /// Whether the user has edited a preview or run it here. Then the preview is a document like others.
   bool isUsed(const OpenDocument& preview) const;
-  /// What is known of the pace of models on this machine; never null.
+  /// Known speeds of models on this machine; never null.
   const std::shared_ptr<workbench::SpeedRecords>& paces() const { return m_paces; }
-  /// Keeps it in a file from now on.
+  /// Stores these speeds in a file from now on.
   void setSpeedFile(const QString& path);
   /// Adds the times of a run that has ended.
   void noteSpeed(const workbench::RunJob& work);
   /// The jobs that measure for a tab, or for the program; nullptr: the tab was closed.
   AskedJobs* measured(std::uint32_t tab);
-  /// How long the job takes that a view asks about.
+  /// Sets the estimated duration of the job that a view asks about.
   void setEstimate(AskedEstimate estimate);
-  /// The names of the policies that the person wants to compare, from now on.
+  /// Sets the names of the policies that the user compares from now on.
   void setPoliciesWanted(std::vector<std::string> names);
-  /// What is remembered of loading beside computing; loadsMeasured() says when it changes.
+  /// Sets the comparisons of loading with computing. loadsMeasured() reports a new comparison.
   void setLoads(LoadComparisons loads);
-  /// The run of the current document that saveTrace() writes: the one in view, else its newest. 0: none.
+  /// The run of the current document that saveTrace() writes: the shown run, else the newest. 0: none.
   RunId runToSave() const;
-  /// Writes the events of that run to a file, and those of a recording whose queries are not known. Returns
-  /// what was wrong, or nothing.
+  /// Writes the events of runToSave() to a file. For a recording without known queries, writes all events.
+  /// Returns an error text; empty: no error.
   QString saveTrace(const QString& path) const;
 
  Q_SIGNALS:
   void currentChanged();
   void documentsChanged();  ///< tabs or their titles
   void inputChanged();      ///< at most once a frame
-  /// A job of a tab, or of the program, has ended; `problem` is empty unless it failed and does not show that
-  /// itself. Or a model could not be loaded ahead.
+
+  /// A job of a tab or of the program has ended, or a model could not be loaded in advance. `problem` is
+  /// empty unless the job failed and its failure is not shown elsewhere.
   void jobEnded(const QString& problem, std::uint32_t tab);
   void keepingFailed(const QString& problem);
   void loadsMeasured();  ///< input().loads has another comparison
@@ -180,17 +180,17 @@ class Workspace : public QObject {
   Predictions m_predictions{m_engine};
   RunStarter m_runs{*this, m_predictions};
   std::shared_ptr<workbench::SpeedRecords> m_paces;
-  AskedJobs m_measured;     ///< that belong to the program
-  bool m_paceIsOld = true;  ///< the book may know more than MeasuringFacts::pace
+  AskedJobs m_measured;     ///< jobs that belong to the program
+  bool m_paceIsOld = true;  ///< m_paces may have newer values than MeasuringFacts::pace
   OpenDocument* m_current = nullptr;
   std::uint32_t m_nextId = 1;
 
-  /// Of models that are not loaded; null: asked for.
+  /// Tokenizers of models that are not loaded, by directory; null: requested.
   std::map<std::string, std::shared_ptr<const text::Tokenizer>> m_tokenizers;
 
   ViewInput m_input;
   ShownIdentities m_identities{m_input, m_documents};
-  QTimer m_frame;  ///< one frame's wait before views get the input
+  QTimer m_frame;  ///< waits one frame before views get the input
 };
 
 }  // namespace spanscope::ui

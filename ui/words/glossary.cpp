@@ -16,7 +16,7 @@ std::vector<Term> makeGlossary() {
   };
 
   add("query", tr("query"), tr("The tree that you write: messages, joins and generate nodes."));
-  add("node", tr("node"), tr("One operator or message of a query. The canvas shows it as a card."));
+  add("node", tr("node"), tr("One operator or message of a query. The canvas shows the nodes as a tree."));
   add("plus", tr("plus"),
       tr("Its children are independent: none attends to another, and their order does not matter. The cache "
          "stores each child alone and reuses it at any position."));
@@ -32,29 +32,35 @@ std::vector<Term> makeGlossary() {
   add("mute", tr("muted"), tr("Runs leave out the node and everything under it."));
 
   add("plan", tr("plan"),
-      tr("The query after rewriting: its generation steps, in the order in which they need each other."));
-  add("step", tr("step"), tr("One generation step of a plan, with its prompt: one call of the model."));
-  add("ply", tr("level"), tr("Steps that do not need each other and can run at the same time."));
+      tr("The query after rewriting: its generation steps in dependency order, each with its prompt."));
+  add("step", tr("step"), tr("One call of the model in a plan, with its prompt."));
+  add("ply", tr("level"),
+      tr("Steps of a plan that do not depend on each other. They can run at the same time."));
   add("locality", tr("attention locality"),
-      tr("Turns a judge of many candidates into a tree of judges of few. Models compare few candidates "
-         "better than many."));
+      tr("A rewrite of the plan. A tree of steps, each with few candidates, replaces one step that compares "
+         "many. A model can overlook some of many candidates."));
   add("closure", tr("subquery result"),
-      tr("The prompt and the answer of an inner step, as one scope in the prompt of an outer step. The cache "
-         "has all of it except the last tokens."));
+      tr("The prompt and the answer of a subquery, as one scope in the prompt of an outer step. The cache "
+         "already has all of its tokens except the last ones."));
 
-  add("token", tr("token"), tr("A piece of text as the model reads it: about four letters."));
-  add("prompt", tr("prompt"), tr("The text that a step reads before it answers."));
-  add("prefill", tr("prefill"), tr("Computes the keys and values of the prompt."));
-  add("decode", tr("decoding"), tr("Generates the answer, token by token."));
+  add("token", tr("token"),
+      tr("A piece of text as the model reads it, on average about four letters of English."));
+  add("prompt", tr("prompt"), tr("The tokens that the model reads before it answers."));
+  add("prefill", tr("prefill"),
+      tr("The phase in which the model computes the keys and values of the prompt."));
+  add("decode", tr("decoding"), tr("The phase in which the model generates the answer, token by token."));
   add("span", tr("span"), tr("A run of tokens that is computed alone and can be reused at any position."));
   add("segment", tr("segment"),
       tr("One entry of a span table: a run of tokens, its start position, and what it can attend to."));
   add("span-table", tr("span table"), tr("The ordered list of the segments of one prompt."));
-  add("scope", tr("scope"), tr("A list of segments in order. Each child of a plus opens one."));
+  add("scope", tr("scope"),
+      tr("A list of segments in order. The whole prompt is a scope, and each child of a plus opens another "
+         "one in it."));
   add("independent", tr("independent segment"),
       tr("A segment that attends only to itself. It opens a scope."));
   add("dependent", tr("dependent segment"),
-      tr("A segment that attends to every earlier segment of its scope."));
+      tr("A segment that attends to every earlier segment of its scope and of the scopes inside it. It "
+         "attends to nothing outside its scope."));
   add("base", tr("start position"), tr("The position of the first token of a segment in the prompt."));
 
   add("kv-cache", tr("KV cache"),
@@ -67,8 +73,8 @@ std::vector<Term> makeGlossary() {
   add("physical-block", tr("physical block"), tr("A block by its place in the pool."));
   add("hit", tr("hit"), tr("A block of the prompt that the pool already had."));
   add("relocated", tr("relocated"),
-      tr("A hit at another position than the stored one. Keys are rotated by the position in their segment, "
-         "so they are valid at any start position."));
+      tr("A hit at another start position than the stored one. The stored keys are rotated by their position "
+         "in the segment, so they are valid at any start position."));
   add("computed", tr("computed"), tr("A block that the pool did not have: the model computed its tokens."));
   add("evicted", tr("evicted"),
       tr("Removed from the pool to free space. The least recently used block is removed first."));
@@ -76,21 +82,22 @@ std::vector<Term> makeGlossary() {
   add("prediction", tr("prediction"), tr("A prediction of what the next run will reuse."));
 
   add("policy", tr("reuse policy"),
-      tr("Decides which computed tokens a run may reuse, and at which positions."));
+      tr("Decides which stored keys and values a run may reuse, and at which positions."));
   add("full-prefill", tr("full prefill"),
       tr("The model computes the whole prompt, and each token attends to all earlier ones. A server without "
          "a cache does this."));
   add("block-attention", tr("block attention"),
       tr("Independent segments do not attend to each other. Later segments attend to all of them. Models "
-         "that were not trained for it give worse answers."));
+         "that were not trained for it can give worse answers."));
   add("layout", tr("layout"),
-      tr("Decides how a prompt becomes tokens. It is the exact text of the chat template, or adds padding "
-         "and delimiter tokens for servers with span support."));
+      tr("Decides how a prompt becomes tokens. The tokens are those of the chat template, or have padding "
+         "and delimiters for servers with span support."));
   add("marker", tr("padding, delimiter"),
-      tr("Tokens that only a layout adds to a prompt. Padding fills up a block, and a delimiter token begins "
-         "a section at the start of a block."));
+      tr("Tokens that a layout adds to a prompt. A delimiter token begins a section at the start of a block. "
+         "Padding fills up the block before it."));
   add("exactness", tr("match"),
-      tr("How a result relates to another way to compute it: ✓ means bit-exact, ≈ means approximate."));
+      tr("How a result compares with the result of another computation: ✓ means bit-exact, ≈ means "
+         "approximate."));
   add("fidelity", tr("fidelity"), tr("How close a result is to a full prefill of the same text."));
 
   add("ttft", metricShortName("time-to-first-token"), metricExplanation("time-to-first-token"));
@@ -98,16 +105,17 @@ std::vector<Term> makeGlossary() {
   add("queue", metricName("queue-time"), metricMeaning("queue-time"));
 
   add("attention-mass", tr("attention mass"),
-      tr("The share of its attention that a token gives to a section of the prompt. All shares together are "
-         "1."));
+      tr("The share of a token's attention that a section of the prompt gets. The shares of all sections add "
+         "up to 1."));
   add("sink", tr("attention sink"),
-      tr("The first token of a prompt. Models give it the attention that no other token needs."));
+      tr("The first token of a prompt. Models give it much attention that no other token needs."));
   add("trace", tr("trace"), tr("The ordered stream of the events of a run. Every view is drawn from it."));
   add("event", tr("event"), tr("One thing that the engine did, such as a lookup of a block."));
   add("seed", tr("seed"),
-      tr("A number that fixes the random choices: the same seed, query and model give the same answer."));
+      tr("A number that fixes the random choices of sampling. With the same query, model and settings, it "
+         "gives the same answer."));
   add("temperature", tr("temperature"),
-      tr("How freely the answer is sampled. 0 always takes the most likely token."));
+      tr("How much the sampling varies. At 0, the model always takes the most likely token."));
   return terms;
 }
 

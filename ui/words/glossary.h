@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The glossary: the special words of the window with their meanings. Tool tips show these texts. A test
-// checks that the glossary page of the manual has the same texts.
+// The glossary explains the special words of the window. Tool tips show these texts. A test checks that the
+// glossary page of the manual has the same texts.
 #pragma once
 
 #include <QString>
@@ -16,13 +16,13 @@ struct Term {
   QString meaning;  ///< one or two sentences that do not begin with the word itself
 };
 
-/// All terms, grouped by subject as on the manual's page.
+/// Returns all terms, grouped by subject as on the manual's page.
 const std::vector<Term>& glossary();
 
-/// The term with this id; nullptr: there is none.
+/// Returns the term with this id. nullptr: there is none.
 const Term* findTerm(QStringView id);
 
-/// The text for a tool tip: "TTFT: time to first token, …". Returns the id itself if it is no term.
+/// Returns the text for a tool tip: "TTFT: time to first token, …". If no term has the id, returns the id.
 QString explain(QStringView id);
 
 }  // namespace spanscope::ui

@@ -15,12 +15,12 @@ QString capitalised(QString words) {
   return words;
 }
 
-/// Whether the short name is made of first letters: "TTFT".
+/// Whether the short name is an abbreviation: "TTFT".
 bool isAbbreviated(const QString& words) {
   return words == words.toUpper();
 }
 
-/// " ms" where a heading has a unit; else empty.
+/// Returns the unit of a heading with a space before it: " ms". Empty: the heading has no unit.
 QString unitOf(std::string_view id) {
   const metrics::Metric& metric = metrics::get(id);
   return QString::fromStdString(metrics::heading(metric)).mid(QString::fromUtf8(metric.name).size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The words of metrics (engine/metrics/metric_table.h) as the window shows them. `id`: of a metric of the
+// The words of metrics (engine/metrics/metric_table.h) in the window. `id` is the id of a metric in the
 // table.
 #pragma once
 
@@ -21,7 +21,7 @@ QString metricShortName(std::string_view id);   ///< "cached"
 QString metricShortTitle(std::string_view id);  ///< "Cached"
 /// "Time to first token (TTFT)" where the short name is an abbreviation; else the title.
 QString metricLongTitle(std::string_view id);
-/// What it is, as a sentence.
+/// The meaning of the metric, as a sentence.
 QString metricMeaning(std::string_view id);
 /// "Time to first token: from the moment … ."
 QString metricExplanation(std::string_view id);
@@ -31,7 +31,7 @@ QString metricHeading(std::string_view id);
 QString metricShortHeading(std::string_view id);
 /// "12 cached", "TTFT 3.1 ms": a value with its short name.
 QString metricPhrase(std::string_view id, double value);
-/// The same of a count that is written already: "12–14 cached".
+/// The same for a count that is already a text: "12–14 cached".
 QString metricPhrase(std::string_view id, const QString& count);
 /// "70 of 83 prompt tokens cached (84 %)": `part` of `whole`, both ids.
 QString metricShare(std::string_view part, std::int64_t partValue, std::string_view whole,
@@ -41,10 +41,10 @@ QString metricShare(std::string_view part, std::string_view whole, const metrics
 /// The same without the share: "70 of 83 prompt tokens cached".
 QString metricPart(std::string_view part, const QString& partText, std::string_view whole,
                    const QString& wholeText);
-/// The same of values that are written already: "70–72 of 83 prompt tokens cached (84–87 %)".
+/// The same for values that are already texts: "70–72 of 83 prompt tokens cached (84–87 %)".
 QString metricShare(std::string_view part, const QString& partText, std::string_view whole,
                     const QString& wholeText, const QString& share);
-/// "2.9 ms"; "–" where there is none.
+/// "2.9 ms"; "–" if there is no value.
 QString metricText(const metrics::Metric& metric, const std::optional<metrics::Value>& value);
 /// The value of the metric for a request, run, node, pool, layout or fidelity.
 template <class Facts>
@@ -66,7 +66,7 @@ QStringList metricPhrases(std::initializer_list<std::string_view> ids,
 QString rangeText(const metrics::CountRange& range);
 /// The predicted value: "12–20"; "?" if it is not known.
 QString predictedText(std::string_view id, const metrics::PredictedAccount& account);
-/// For a file, in the unit of the heading; empty where there is none.
+/// The text of a cell in a file, in the unit of the heading; empty if there is no value.
 QString metricCell(const metrics::Metric& metric, const std::optional<metrics::Value>& value);
 
 }  // namespace spanscope::ui

@@ -8,7 +8,7 @@ namespace spanscope::ui {
 
 namespace {
 
-/// A text on one line, cut where it gets long.
+/// Returns a text as one line, and shortens a long text.
 QString shortened(const std::string& text) {
   constexpr qsizetype kMost = 160;
   QString line = QString::fromStdString(text).simplified();
@@ -37,7 +37,7 @@ QString eventText(const trace::EventWords& words, const std::function<QString(St
   }
   if (*words.text == '\0') return {};
   const QString text = QCoreApplication::translate("Events", words.text);
-  // All at once: a "%1" in what a person or a model wrote is no place to fill in.
+  // Fills all placeholders at once, because a text of the user or the model may contain "%1".
   switch (values.size()) {
     case 0:
       return text;

@@ -12,7 +12,8 @@
 
 namespace spanscope::ui {
 
-/// `stepName`: what the view calls a step of the event's run; without, steps are shown by their numbers.
+/// The text of an event. `stepName` gives the view's name of a step of the event's run. Without it, the text
+/// has the numbers of steps.
 QString eventText(const trace::EventWords& words,
                   const std::function<QString(StepIndex)>& stepName = nullptr);
 
@@ -21,9 +22,9 @@ QString eventText(const trace::EventWords& words,
 /// Translates a title, a sentence, or the name of a field, measure, axis or column.
 QString experimentWord(const char* text);
 
-// What is said of blocks that were not found (engine/trace/miss_reasons.h), in the language of the window.
+// Translates the texts about misses (engine/trace/miss_reasons.h).
 
-/// One of the texts of a reason; of an empty one nothing.
+/// Translates a text of a reason. An empty text stays empty.
 QString missWord(const char* text);
 
 // Translates the texts by which reuse policies describe themselves (engine/policy/policy.h).

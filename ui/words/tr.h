@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Translates texts for people, where there is no class with a tr() of its own. The context is the one that
-// lupdate gives to a tr() in this namespace. So every text must be a literal in the call.
+// Translates texts for the user in code outside of classes with their own tr(). lupdate uses the context
+// "spanscope::ui" for a tr() in this namespace. Every text must be a literal in the call.
 #pragma once
 
 #include <QCoreApplication>
@@ -8,7 +8,7 @@
 
 namespace spanscope::ui {
 
-/// `n` is the number for %n.
+/// Translates a text. `n` is the number for %n.
 inline QString tr(const char* text, int n = -1) {
   return QCoreApplication::translate("spanscope::ui", text, nullptr, n);
 }

@@ -39,11 +39,11 @@ std::string kindOf(PackFault fault) {
     case PackFault::Gone:
       break;
     case PackFault::Unreadable:
-      return "a file that this user alone can read";
+      return "a file that only this user can read";
     case PackFault::OtherVersion:
       return "version " + std::to_string(kPackVersion);
     case PackFault::Damaged:
-      return "a pack as it was written; it was removed";
+      return "an undamaged pack; the pack was removed";
   }
   return "a pack";
 }
@@ -72,7 +72,7 @@ std::vector<Error> DiskStore::takeProblems() {
 }
 
 void DiskStore::refresh() {
-  // A folder that changed within a tick of the clock may change again with the same time.
+  // A folder may change twice within one tick of the clock. Both changes then have the same time.
   constexpr std::int64_t kTick = 50;
   struct stat status {};
   if (::stat(m_folder.packs().c_str(), &status) != 0) return;
@@ -108,7 +108,7 @@ void DiskStore::add(const std::string& name) {
   }
 }
 
-/// Packs stay mapped for a while, because the blocks of a prompt usually are in few packs.
+/// Keeps packs mapped for a while, because the blocks of a prompt are usually in few packs.
 std::shared_ptr<const Pack> DiskStore::map(const std::string& name, KnownPack& known) {
   constexpr std::size_t kMostMapped = 32;
   if (std::shared_ptr<const Pack> pack = known.mapped.lock()) return pack;
@@ -130,8 +130,8 @@ std::shared_ptr<const Pack> DiskStore::map(const std::string& name, KnownPack& k
   return pack;
 }
 
-/// Another pack may have the same contents, e.g. from two processes that computed them at the same time.
-/// These contents are not found there until the store is opened again.
+/// Another pack may have the same contents, e.g. if two processes computed them at the same time. find() does
+/// not search that pack until the store is opened again.
 void DiskStore::forget(const std::string& name) {
   const auto known = m_packs.find(name);
   if (known == m_packs.end()) return;
@@ -171,7 +171,7 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
   const PackEntry& entry = pack->head().entries[index];
   if (entry.name != name || entry.parent != parent || entry.tokens != tokens ||
       pack->head().slotBytes != slotBytes) {
-    remove(file, "a block that is not what its name says");
+    remove(file, "a block that does not match its name");
     return std::nullopt;
   }
   if (!pack->isIntact(entry)) {
@@ -179,7 +179,7 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
     return std::nullopt;
   }
   if (pack->isCut()) {
-    remove(file, /*id:file-cut-while*/ "a file that was cut while it was read");
+    remove(file, /*id:file-cut-while*/ "a file that got shorter while it was read");
     return std::nullopt;
   }
   known.usedAt = now();
@@ -190,8 +190,8 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
                      .pack = pack.get()};
 }
 
-/// The file's time of change is the time of its last use, for all processes. The file's content never
-/// changes.
+/// For all processes, the modification time of a file is the time of its last use. The content of the file
+/// never changes.
 void DiskStore::traceUses() {
   for (auto& [name, known] : m_packs) {
     if (known.usedAt == 0) continue;
@@ -328,7 +328,7 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   int number() const { return m_number; }
-  /// Returns the number of the error; 0: none.
+  /// Returns the error number, or 0.
   int close() { return ::close(std::exchange(m_number, -1)) == 0 ? 0 : errno; }
 
  private:
@@ -345,7 +345,7 @@ class Descriptor {
 fs::path partNameOf(const fs::path& folder) {
   constexpr std::size_t kLetters = 6;
   constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
-  constexpr std::size_t kMostName = 180;  // bytes; names have at most 255
+  constexpr std::size_t kMostName = 180;  // bytes; a file name has at most 255 bytes
   std::string name = folder.filename().string().substr(0, kMostName) + '.';
   std::random_device random;
   std::uniform_int_distribution<std::size_t> letter(0, kAlphabet.size() - 1);
@@ -353,10 +353,10 @@ fs::path partNameOf(const fs::path& folder) {
   return folder.parent_path() / (name + ".part");
 }
 
-/// A store while it is being copied. Unless it gets its final name, it is removed on destruction.
+/// A store while it is being copied. The destructor removes a copy that did not get its final name.
 class Copy {
  public:
-  /// `folder`: the final path, which messages contain too.
+  /// `folder`: the final path. Messages contain this path.
   Copy(fs::path folder, const StoreCopyRules& rules)
       : m_folder(std::move(folder)), m_part(partNameOf(m_folder)), m_rules(rules) {
     makeFolder({});
@@ -374,11 +374,11 @@ class Copy {
   void makeFolder(const fs::path& name) {
     const fs::path path = name.empty() ? m_part : m_part / name;
     if (::mkdir(path.c_str(), kFolderMode) != 0)
-      refuseOutput(shown(name), errno, "a folder that can be made");
+      refuseOutput(shown(name), errno, "a folder that can be created");
     note(path);
   }
 
-  /// False if there is no such file.
+  /// Returns false if there is no such file.
   bool add(const fs::path& source, const fs::path& name) {
     const Descriptor from(::open(source.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (from.number() < 0 && errno == ENOENT) return false;
@@ -406,7 +406,7 @@ class Copy {
   void finish() {
     for (const fs::path& folder : {m_part / "packs", m_part}) syncFolder(folder);
     if (::rename(m_part.c_str(), m_folder.c_str()) != 0)
-      refuseOutput(m_folder, errno, "a folder that can be made");
+      refuseOutput(m_folder, errno, "a folder that can be created");
     m_isNamed = true;
     forget();
     syncFolder(m_folder.has_parent_path() ? m_folder.parent_path() : fs::path("."));
@@ -433,10 +433,10 @@ class Copy {
     }
   }
 
-  /// Some file systems do not support it and return EINVAL.
+  /// Ignores EINVAL, because some file systems do not support fsync().
   static void sync(const Descriptor& file, const fs::path& name) {
     if (::fsync(file.number()) != 0 && errno != EINVAL)
-      refuseOutput(name, errno, "a file that can be brought to the disk");
+      refuseOutput(name, errno, "a file that can be synced to the disk");
   }
 
   void syncFolder(const fs::path& folder) const {
@@ -469,13 +469,13 @@ std::size_t copyStore(DiskStore& store, const fs::path& folder, const StoreCopyR
   if (fs::exists(fs::symlink_status(target, error))) {
     throw OutputFailure({.file = folder.string(),
                          .place = {},
-                         .found = "something that is there already",
+                         .found = "an existing file or folder",
                          .expected = "a new folder"});
   }
   Copy copy(target, rules);
   copy.makeFolder("packs");
   const fs::path& source = store.folder().path();
-  // The copy has the same secret, so its packs keep their names.
+  // The copy has the same secret, so the packs keep their names.
   for (const char* name : {"secret", "CACHEDIR.TAG", "store"}) copy.add(source / name, name);
   std::size_t copied = 0;
   for (const PackSummary& pack : store.verify()) {

@@ -5,9 +5,9 @@
 //
 // A writer first writes a pack under a temporary name and syncs it to the disk. Then it renames the pack.
 // Readers therefore never see half a pack. If a process is killed, the next process that opens the store
-// removes the unfinished file. If the disk is full, the writer removes that file. Readers check name, parent,
-// fill and checksum of all data. A pack that fails a check is removed.
-// Copies a span store into a new folder. Open this file to change how the disk cache is exported.
+// removes the unfinished file. If the disk is full, the writer removes the unfinished file. Readers check the
+// name, parent, number of tokens and checksum of all data. A pack that fails a check is removed. The function
+// copyStore() copies a span store into a new folder, to export the disk cache.
 #pragma once
 
 #include "engine/base/error.h"
@@ -35,13 +35,14 @@ struct DiskStoreConfig {
   std::filesystem::path folder;
   std::uint64_t limit = 0;                 ///< max bytes of all packs, including unfinished packs
   Patience opening = {.most = kLockWait};  ///< for the lock of a store that does not exist yet
-  /// Called before each step. If it returns an error number other than 0, the step fails with that error.
+  /// This function is called before each step. If the function returns an error number other than 0, the step
+  /// fails with that error.
   std::function<int(WriteStep)> beforeStep = {};
 };
 
 /// Describes a pack in the folder.
 struct PackSummary {
-  std::string name;  ///< of the file
+  std::string name;  ///< name of the file
   PackFault fault = PackFault::None;
   std::string what;  ///< the fault of the pack, in words
   std::string fingerprint;
@@ -68,7 +69,7 @@ class DiskStore {
   const StoreFolder& folder() const { return m_folder; }
   std::uint64_t limit() const { return m_config.limit; }
 
-  /// If the folder changed, searches for new and removed packs.
+  /// Searches for new and removed packs if the folder has changed.
   void refresh();
 
   struct Found {
@@ -76,7 +77,7 @@ class DiskStore {
     std::int64_t base = 0;
     std::uint64_t bytes = 0;
   };
-  /// Searches the tables of the packs and reads no bytes of blocks.
+  /// Searches the tables of the packs. Reads no bytes of blocks.
   std::optional<Found> find(const ContentName& name) const;
   bool has(const ContentName& name) const { return m_index.contains(name); }
 
@@ -87,18 +88,19 @@ class DiskStore {
 
   /// Unmaps the packs that stayed mapped because their next blocks may be read soon.
   void unmapAll() { m_lastMapped.clear(); }
-  /// Writes into the folder which packs were used. fetch() does not do this, because it would wait for the
-  /// disk.
+  /// Records in the folder which packs were used. The function fetch() does not record uses, because it would
+  /// then wait for the disk.
   void traceUses();
 
   /// Writes one pack. First removes as many of the least recently used packs as the limit requires. Returns
-  /// false if the pack could not be written. The folder is then unchanged except for the removed packs.
+  /// false if the pack could not be written. The folder is then unchanged, except for the removed packs.
   bool put(const std::string& fingerprint, const std::string& model, std::uint32_t slotBytes,
            std::vector<BlockToKeep> blocks);
-  /// The next three functions are the steps of put(). Use them if several threads use the store and only one
-  /// thread may wait for the disk. First, leaveOutKnown() removes the blocks that are stored already.
+  /// The next three functions are the steps of put(). Use these functions if several threads use the store
+  /// and only one thread may wait for the disk. First, leaveOutKnown() removes the blocks that are already
+  /// stored from `blocks`.
   void leaveOutKnown(std::vector<BlockToKeep>& blocks);
-  /// Second, the writer writes. Only this step may run while another thread uses the store.
+  /// Second, the writer writes the pack. Only this step may run while another thread uses the store.
   const PackWriter& writer() const { return m_writer; }
   /// Third, take() adds the new pack to the tables. Returns false if no pack was written.
   bool take(const WrittenPack& written);
@@ -107,7 +109,8 @@ class DiskStore {
   std::vector<PackSummary> list();
   /// Reads every byte of every pack, removes damaged packs, and returns the result of list().
   std::vector<PackSummary> verify();
-  /// Removes all packs, or the packs of one model by its name. Returns their number. Throws StoreBusy.
+  /// Removes all packs, or all packs of the named model. Returns the number of removed packs. Throws
+  /// StoreBusy.
   std::size_t clear(const std::string& model = {});
 
   std::uint64_t bytes() const;   ///< of the packs that this object has seen
@@ -122,7 +125,7 @@ class DiskStore {
     PackHead head;
     std::uint64_t bytes = 0;
     std::weak_ptr<const Pack> mapped;  ///< empty if the mapped pack is not in use
-    std::int64_t usedAt = 0;           ///< time of a use that is not in the file yet; 0: no such use
+    std::int64_t usedAt = 0;  ///< time of a use that is not yet recorded in the folder; 0: no such use
   };
   struct Place {
     std::string pack;
@@ -143,8 +146,8 @@ class DiskStore {
   std::unordered_map<ContentName, Place, ContentNameHasher> m_index;
   std::deque<std::shared_ptr<const Pack>> m_lastMapped;
   std::vector<Error> m_problems;
-  std::int64_t m_folderTime = -1;  ///< time of the folder's last change at the last read; −1: the folder may
-                                   ///< have changed since
+  std::int64_t m_folderTime = -1;  ///< modification time of the folder at the last read; −1: the folder may
+                                   ///< have changed since then
 };
 
 class DiskStore;
@@ -155,10 +158,10 @@ struct StoreCopyRules {
   std::stop_token stop{};
 };
 
-/// Copies every intact pack and the secret into a new store. An unfinished copy has a temporary name beside
-/// `folder`, "spans.x7g2kq.part" for "spans". If the copying fails, nothing of the copy is left. Removes
+/// Copies every intact pack and the secret into a new store. An unfinished copy has a temporary name next to
+/// `folder`, e.g. "spans.x7g2kq.part" for "spans". If copying fails, the whole copy is removed. Removes
 /// damaged packs from `store`, as verify() does. Returns the number of copied packs. Throws OutputFailure if
-/// the copy cannot be written. Throws Failure if a file cannot be read or a stop was requested.
+/// the copy cannot be written. Throws Failure if a file cannot be read, or if a stop was requested.
 std::size_t copyStore(DiskStore& store, const std::filesystem::path& folder,
                       const StoreCopyRules& rules = {});
 

@@ -26,7 +26,7 @@ constexpr std::size_t kEntryBytes = 104;
 constexpr std::size_t kChecksumBytes = 16;
 constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint32_t kMostTextBytes = 1 << 16;
-constexpr const char* kCut = "a file that was cut while it was read";
+constexpr const char* kCut = "a file that got shorter while it was read";
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -45,7 +45,7 @@ class Writer {
   std::vector<std::uint8_t> bytes;
 };
 
-/// Reads values whose presence has been checked.
+/// Reads values. The caller has checked that the bytes are there.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : m_bytes(bytes) {}
@@ -85,11 +85,11 @@ std::string shortened(std::string_view text) {
   return std::string(text.substr(0, kMostTextBytes));
 }
 
-/// Returns the fault of the bytes; empty if there is none, and then `head` has their contents.
+/// Returns the fault of the bytes. If the bytes are intact, returns an empty text and sets `head`.
 std::string decode(std::span<const std::byte> bytes, PackHead& head, bool& isOtherVersion) {
   if (bytes.size() < kFixedBytes) return "a file of " + std::to_string(bytes.size()) + " bytes";
   Reader reader(bytes);
-  if (!reader.isAt(kMagic)) return "another beginning than that of a pack";
+  if (!reader.isAt(kMagic)) return "a file that is not a pack";
   const auto version = reader.number<std::uint32_t>();
   isOtherVersion = version != kPackVersion;
   if (isOtherVersion) return "version " + std::to_string(version);
@@ -101,17 +101,17 @@ std::string decode(std::span<const std::byte> bytes, PackHead& head, bool& isOth
   const auto modelBytes = reader.number<std::uint32_t>();
   const auto textBytes = reader.number<std::uint32_t>();
   if (fileBytes != bytes.size())
-    return std::to_string(bytes.size()) + " bytes of " + std::to_string(fileBytes);
+    return std::to_string(bytes.size()) + " bytes instead of " + std::to_string(fileBytes);
   const std::uint64_t headBytes = kFixedBytes + std::uint64_t{entries} * kEntryBytes +
                                   std::uint64_t{fingerprintBytes} + modelBytes + textBytes;
   if (fingerprintBytes > kMostTextBytes || modelBytes > kMostTextBytes || textBytes > kMostTextBytes ||
       headBytes + kChecksumBytes > bytes.size())
-    return "a head that is longer than the file";
+    return "a header that is longer than the file";
   Reader checksum(bytes.subspan(static_cast<std::size_t>(headBytes)));
   const auto high = checksum.number<std::uint64_t>();
   const auto low = checksum.number<std::uint64_t>();
   if (hash128(unsignedBytes(bytes.first(static_cast<std::size_t>(headBytes)))) != Hash128{high, low})
-    return "a wrong checksum of the head";
+    return "a header with a wrong checksum";
   Reader table(bytes.subspan(kFixedBytes));
   head.entries.resize(entries);
   for (PackEntry& entry : head.entries) {
@@ -213,7 +213,7 @@ std::shared_ptr<const Pack> Pack::open(const std::filesystem::path& path, PackFa
   if (!file) return systemError();
   const struct stat& status = file->status();
   if (!file->isRegular() || status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0)
-    return refuse(PackFault::Unreadable, "a file that is not this user's alone");
+    return refuse(PackFault::Unreadable, "a file that other users can access");
   std::optional<MappedBytes> bytes = file->map();
   if (!bytes) return systemError();
   if (bytes->get().empty()) return refuse(PackFault::Damaged, "an empty file");
@@ -231,7 +231,7 @@ void Pack::requireWhole() const {
   throw Failure({.file = m_path.string(),
                  .place = {},
                  .found = kCut,
-                 .expected = "all " + counted(fileBytes(), "byte") + " that it had when it was opened"});
+                 .expected = "all " + counted(fileBytes(), "byte") + " of the opened file"});
 }
 
 bool Pack::isIntact(const PackEntry& entry) const {
@@ -257,8 +257,8 @@ std::int64_t milliseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * kThousand + time.tv_nsec / kMillion;
 }
 
-/// A file that is being written and does not have its final name yet. Unless it gets that name, it is removed
-/// on destruction.
+/// A file that is being written and has a temporary name. The destructor removes a file that did not get its
+/// final name.
 class Part {
  public:
   explicit Part(fs::path path) : m_path(std::move(path)) {}
@@ -270,12 +270,12 @@ class Part {
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
-  /// Returns the number of the error; 0: none. The functions below do the same.
+  /// Returns the error number, or 0. The functions below do the same.
   int create() {
     constexpr mode_t kOwner = 0600;
     m_descriptor = ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwner);
     if (m_descriptor < 0) return errno;
-    // The lock shows that a process is writing the file. Processes that search for unfinished files take the
+    // The lock shows that a process is writing the file. Processes that search for unfinished files keep the
     // lock only for a moment.
     while (::flock(m_descriptor, LOCK_EX) != 0) {
       if (errno != EINTR) return errno;
@@ -299,7 +299,7 @@ class Part {
     settle(offset);
     return 0;
   }
-  /// Sets the size of the file, which may differ if nothing was reserved.
+  /// Sets the final size of the file. The size may be wrong before if no space was reserved.
   int finish(std::uint64_t bytes) const {
     if (::ftruncate(m_descriptor, static_cast<off_t>(bytes)) != 0) return errno;
     return ::fsync(m_descriptor) == 0 || errno == EINVAL ? 0 : errno;
@@ -311,8 +311,8 @@ class Part {
   }
 
  private:
-  /// Syncs the bytes written so far to the disk, in small steps. A wait for all bytes at once could not be
-  /// ended. An error is reported when the file is finished.
+  /// Syncs the bytes written so far to the disk, in small steps. One long wait for all bytes could not be
+  /// stopped. finish() reports errors.
   void settle(std::uint64_t end) {
     constexpr std::uint64_t kAtOnce = 1 << 20;
     if (end < m_settled + kAtOnce) return;
@@ -335,7 +335,7 @@ int syncFolder(const fs::path& folder) {
   return error;
 }
 
-/// Whether no process is writing the part any more.
+/// Whether no process is writing the unfinished file any more.
 bool isLeftOver(const fs::path& part) {
   const int descriptor = ::open(part.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return false;
@@ -399,7 +399,8 @@ std::vector<FolderEntry> entriesOf(const fs::path& packs) {
   return entries;
 }
 
-/// This and makeRoom() need the lock: a new part exists before its writer locks it.
+/// The caller must have the folder's lock, also for makeRoom(). A new file exists before its writer locks the
+/// file.
 std::vector<FolderEntry> PackWriter::withoutLeftOvers() const {
   std::vector<FolderEntry> entries = entriesOf(m_folder.packs());
   std::erase_if(entries, [&](const FolderEntry& entry) {
@@ -430,7 +431,7 @@ void PackWriter::makeRoom(std::uint64_t bytes, std::vector<std::string>& removed
 
 void PackWriter::removeLeftOvers() const {
   const std::vector<FolderEntry> entries = entriesOf(m_folder.packs());
-  // If there is nothing to remove, this does not wait for a writer.
+  // Without a file to remove, the function does not wait for a writer.
   if (std::none_of(entries.begin(), entries.end(),
                    [&](const FolderEntry& entry) { return entry.isPart && isLeftOver(pathOf(entry.name)); }))
     return;
@@ -452,7 +453,7 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
   };
   if (size > m_limit) {
     report("blocks of " + std::to_string(size) + " bytes",
-           "at most " + std::to_string(m_limit) + ", the bound of the store");
+           "at most " + std::to_string(m_limit) + ", the limit of the store");
     return written;
   }
   const std::string name = newName() + kPackEnding;
@@ -462,7 +463,7 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
     int error = step(what);
     if (error == 0) error = work();
     if (error == 0) return true;
-    report(std::generic_category().message(error), "room for a pack that can be written");
+    report(std::generic_category().message(error), "space for a new pack");
     return false;
   };
   const auto isHeld = [&](const StoreLock& lock) {
@@ -482,7 +483,7 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
     written.problems.push_back(failure.error());
     return written;
   }
-  // Blocks come first: a head without its blocks would be useless.
+  // The blocks are written first, because a header without blocks would be useless.
   for (std::size_t i = 0; i < content.blocks.size(); ++i) {
     const std::vector<std::byte>& bytes = *content.blocks[i].bytes;
     if (!attempt(WriteStep::Write,
@@ -493,14 +494,15 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
       !attempt(WriteStep::Sync, [&] { return part.finish(size); }))
     return written;
   try {
-    // Without the lock, a process that counts the bytes of the folder now might see neither of the two names.
+    // Without the lock, a process that counts the bytes of the folder now might find neither of the two
+    // names.
     const StoreLock lock(m_folder.lockFile(), {.stop = giveUp, .most = lockWait});
     if (!isHeld(lock) || !attempt(WriteStep::Rename, [&] { return part.name(pathOf(name)); })) return written;
   } catch (const Failure& failure) {
     written.problems.push_back(failure.error());
     return written;
   }
-  // The file is complete. But only this sync ensures that its name survives a power failure.
+  // The file is complete, but only this sync ensures that its name survives a power failure.
   attempt(WriteStep::SyncFolder, [&] { return syncFolder(m_folder.packs()); });
   written.name = name;
   return written;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A pack: keys and values of some blocks in one file. A pack is written once and never changed. Open this
-// file for the file format.
+// The file format of a pack, and the writer of packs. A pack contains the keys and values of some blocks in
+// one file. A pack is written once and never changed. Open this file to read or change the format.
 //
 // All numbers are little endian. The file has these sections:
-// - a head of 64 bytes: magic "SPANPACK", version, sizes;
-// - one entry of 104 bytes per block: names of the block and its parent, place and checksum of its bytes;
-// - fingerprint and name of the model, and a few words of the contents, with length 0 if there are none;
-// - XXH3-128 over all bytes so far;
+// - a header of 64 bytes: magic "SPANPACK", version, sizes;
+// - one entry of 104 bytes per block: names of block and parent, offset and checksum of the bytes;
+// - fingerprint and name of the model, and a few words of the contents (length 0 if unknown);
+// - XXH3-128 of all bytes before;
 // - the bytes of the blocks, each block at a multiple of 64.
 #pragma once
 
@@ -35,7 +35,7 @@ inline constexpr std::uint32_t kPackVersion = 1;
 
 struct PackEntry {
   ContentName name;
-  ContentName parent;       ///< name of the block before, or of the root of the chain
+  ContentName parent;       ///< name of the previous block, or of the root of the chain
   std::int32_t tokens = 0;  ///< token slots
   std::int64_t base = 0;    ///< start position of the segment at the time of storing
   std::uint64_t offset = 0;
@@ -44,7 +44,7 @@ struct PackEntry {
 
 struct PackHead {
   std::int64_t storedAt = 0;    ///< milliseconds since 1970, UTC
-  std::uint32_t slotBytes = 0;  ///< of one token slot
+  std::uint32_t slotBytes = 0;  ///< bytes of one token slot
   std::string fingerprint;      ///< identity of everything that keys and values depend on, except tokens and
                                 ///< attended segments
   std::string model;            ///< shown to the user
@@ -59,10 +59,10 @@ struct PackHead {
 
 /// Sets the offset of each entry and returns the bytes before the first block.
 std::vector<std::uint8_t> encodePackHead(PackHead& head);
-/// Returns the size of the whole file. encodePackHead() must have completed the head.
+/// Returns the size of the whole file. Call encodePackHead() before.
 std::uint64_t packBytes(const PackHead& head);
-/// Returns an upper bound of the bytes of a block of `bytes` bytes in a pack. The entry is included, but not
-/// the texts of the head.
+/// Returns the max bytes that a block of `bytes` bytes takes in a pack. The number includes the entry, but
+/// not the texts of the header.
 std::uint64_t packBytesOfBlock(std::size_t bytes);
 
 enum class PackFault : std::uint8_t {
@@ -76,8 +76,9 @@ enum class PackFault : std::uint8_t {
 /// A pack that is mapped into memory.
 class Pack {
  public:
-  /// Checks the head, and that all blocks are in the file. Does not check the bytes of blocks. If the pack
-  /// cannot be opened, returns null, sets `fault`, and puts the reason into `what`.
+  /// Opens a pack. Checks the header, and that the file is long enough for all blocks. Does not check the
+  /// bytes of blocks. If the pack cannot be opened, returns null, sets `fault`, and writes the reason into
+  /// `what`.
   static std::shared_ptr<const Pack> open(const std::filesystem::path& path, PackFault& fault,
                                           std::string& what);
   const PackHead& head() const { return m_head; }
@@ -86,7 +87,7 @@ class Pack {
     return m_bytes.get().subspan(static_cast<std::size_t>(entry.offset), m_head.bytesOf(entry));
   }
   bool isIntact(const PackEntry& entry) const;
-  /// Whether the file got shorter after opening. Bytes that were not checked before may be zeros.
+  /// Whether the file got shorter after opening. Bytes that were not yet checked may then be zeros.
   bool isCut() const { return m_bytes.isCut(); }
   /// Throws Failure if the file got shorter after opening.
   void requireWhole() const;
@@ -99,15 +100,13 @@ class Pack {
   PackHead m_head;
 };
 
-// Writes packs into the folder of a span store, and removes packs to get space for them.
-
-/// The next step of a writer. Tests make a step fail.
+/// A step of a writer. Tests make single steps fail.
 enum class WriteStep : std::uint8_t { Remove, Create, Reserve, Write, Sync, Rename, SyncFolder };
 
 /// A block for a new pack.
 struct BlockToKeep {
   StoredFacts facts;
-  std::string text = {};  ///< its first words, to identify packs in a list; empty: unknown
+  std::string text = {};  ///< first words of the block, which identify packs in a list; empty: unknown
   std::shared_ptr<const std::vector<std::byte>> bytes;
 };
 
@@ -129,14 +128,14 @@ struct PackContent {
 
 /// The result of a write.
 struct WrittenPack {
-  std::string name;                  ///< of the file; empty: no pack was written
+  std::string name;                  ///< name of the file; empty: no pack was written
   std::vector<std::string> removed;  ///< packs that were removed to get space
   std::vector<Error> problems;
   bool isBusy = false;  ///< no pack was written because another program kept the lock for too long
 };
 
-/// Several threads and processes may write into one folder. A pack gets its name, and is removed, only as a
-/// whole.
+/// Writes packs into the folder of a span store, and removes packs to get space. Several threads and
+/// processes may write into one folder. Readers never find an incomplete pack.
 class PackWriter {
  public:
   /// `folder` must outlive the writer. `limit`: max bytes of all packs, including unfinished packs.
@@ -145,8 +144,8 @@ class PackWriter {
 
   /// Writes one pack. First removes as many of the least recently used packs as the limit requires. A write
   /// that fails or is given up leaves no file. `giveUp` is checked before each block. The bytes are synced to
-  /// the disk every MiB, so that a request to give up ends soon. The function waits for the lock of the
-  /// folder at most `lockWait`.
+  /// the disk every MiB, so that the function can stop soon. The function waits at most `lockWait` for the
+  /// folder's lock.
   WrittenPack write(const PackContent& content, const std::stop_token& giveUp = {},
                     std::chrono::milliseconds lockWait = kLockWait) const;
 

@@ -18,8 +18,8 @@ namespace spanscope::cache {
 
 namespace {
 
-/// A pack is closed after the chain that exceeds this size. So there are few files, and blocks that are used
-/// together are in one file.
+/// Min size of a pack. A pack is closed after the chain that exceeds this size. There are therefore few
+/// files, and blocks that are used together are in one file.
 constexpr std::uint64_t kPackBytes = 4ULL << 20;
 
 std::int64_t now() {
@@ -28,20 +28,21 @@ std::int64_t now() {
       .count();
 }
 
-/// The secret for a store that ends with the process.
+/// Returns a secret for a store that ends with the process.
 std::array<std::uint8_t, 32> randomSecret() {
   std::array<std::uint8_t, 32> secret{};
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
-    throw Failure(errorAt("span store", "no random numbers", "those of the system"));
+    throw Failure(errorAt("span store", "no random numbers", "random numbers of the system"));
   return secret;
 }
 
-/// The name of all blocks of a model in host memory. It is used like the name of a file.
+/// Returns the name for all blocks of a model in host memory. It replaces the file name of a pack.
 std::string hostName(std::string_view fingerprint) {
   return "host-" + hash128(fingerprint).hex();
 }
 
-/// Null if no disk is used. Also null, with a problem, if another process has the folder's lock.
+/// Returns null if no disk is used. If another process has the folder's lock, reports a problem and returns
+/// null.
 std::unique_ptr<DiskStore> openDisk(const SpanStoreConfig& config, std::vector<Error>& problems) {
   if (!config.usesDisk()) return nullptr;
   try {
@@ -141,7 +142,7 @@ std::optional<trace::StoreTier> SpanStore::spill(HeldBlock block, const Patience
   bool isHeld = true;
   bool isAwaited = false;
   for (HeldBlock& gone : m_host.put(std::move(block))) {
-    const bool isItself = gone.facts.name == name;  // it is too large
+    const bool isItself = gone.facts.name == name;  // the block is too large for host memory
     const bool waits = await(lock, std::move(gone), patience);
     if (!isItself) continue;
     isHeld = false;
@@ -159,13 +160,13 @@ bool SpanStore::keep(HeldBlock block, const Patience& patience) {
   return await(lock, std::move(block), patience) || (m_disk && m_disk->has(name)) || m_waiting.contains(name);
 }
 
-/// Returns whether the block waits from now on.
+/// Adds the block to the queue for the disk. Returns whether the block was added.
 bool SpanStore::await(Lock& lock, HeldBlock block, const Patience& patience) {
   if (!m_disk || m_disk->has(block.facts.name) || m_waiting.contains(block.facts.name)) return false;
   const std::uint64_t size = block.bytes->size();
   const auto isRoom = [&] { return m_waiting.empty() || m_waitingBytes + size <= m_config.waitingBytes; };
   if (!isRoom()) {
-    // Blocks that are being written make room when they are done.
+    // Blocks that are being written free their space when they are done.
     if (m_unwrittenBytes == m_waitingBytes) m_isFlushing = true;
     m_changed.notify_all();
     if (!m_changed.wait_for(lock, patience.stop, patience.most, isRoom)) return false;
@@ -188,14 +189,15 @@ bool SpanStore::flush(const Patience& patience) {
   Lock lock(m_mutex);
   const std::uint64_t failures = m_failures;
   const auto isDone = [&] {
-    // Blocks that come meanwhile are written too.
+    // Blocks that arrive during the flush are written too.
     if (m_unwrittenBytes > 0 && !std::exchange(m_isFlushing, true)) m_changed.notify_all();
     return m_waiting.empty();
   };
   return m_changed.wait_for(lock, patience.stop, patience.most, isDone) && m_failures == failures;
 }
 
-/// The writer. It writes a part of the waiting blocks at a time, so that more blocks get room meanwhile.
+/// The loop of the writing thread. It writes the waiting blocks in batches, so that new blocks get space
+/// early.
 void SpanStore::work(const std::stop_token& stop) {
   const std::uint64_t batchBytes = m_config.waitingBytes / 4;
   Lock lock(m_mutex);
@@ -207,7 +209,7 @@ void SpanStore::work(const std::stop_token& stop) {
   }
 }
 
-/// Ordered by chain.
+/// Returns all blocks that are not being written yet, ordered by chain.
 std::vector<HeldBlock> SpanStore::takeBatch() {
   std::vector<HeldBlock> blocks;
   for (auto& [name, waiting] : m_waiting) {
@@ -256,7 +258,8 @@ void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const
     const StoreOwner& owner = *blocks.front().owner;
     // Lookups do not wait for the disk.
     lock.unlock();
-    // After one wait for the lock in vain, the next packs do not wait. The lock's owner may be suspended.
+    // After one failed wait for the lock, the next packs do not wait. The process with the lock may be
+    // suspended.
     const auto lockWait = m_isBusy ? std::chrono::milliseconds(0) : m_config.lockWait.most;
     const WrittenPack written =
         m_disk->writer().write({owner.fingerprint, owner.model, owner.slotBytes, kept}, stop, lockWait);
@@ -267,7 +270,7 @@ void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const
   settle(blocks);
 }
 
-/// The blocks are on the disk now, or the store has given them up.
+/// Removes blocks from the queue. They are on the disk now, or writing them failed.
 void SpanStore::settle(const std::vector<HeldBlock>& blocks) {
   for (const HeldBlock& block : blocks) {
     m_waitingBytes -= block.bytes->size();
@@ -366,7 +369,7 @@ std::vector<Error> SpanStore::takeProblems() {
 }
 
 std::uint64_t HostStore::bytesOf(const HeldBlock& block) {
-  // Nodes of the list and of the table, and the overhead of the allocator.
+  // Bytes of the nodes of the list and of the table, and of the allocator.
   constexpr std::uint64_t kBesides = sizeof(HeldBlock) + sizeof(ContentName) + 128;
   return block.size() + kBesides;
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The span store: keys and values outside of the pool, in host memory and on disk. When host memory is full,
-// the least recently used blocks go to the disk. Open this file first when you work on CPU offload or the
-// disk cache.
+// The span store. It stores keys and values outside of the pool, in host memory (CPU offload) and on disk.
+// When host memory is full, the least recently used blocks go to the disk. Open this file first when you work
+// on CPU offload or the disk cache.
 //
-// One thread of the store writes to the disk. Blocks stay in memory, and lookups find them there, until they
-// are on the disk. Their bytes are limited. A caller that brings more blocks must wait.
+// One thread of the store writes to the disk. Blocks wait in memory until they are on the disk, and lookups
+// find the waiting blocks. The bytes of waiting blocks are limited. A caller with more blocks must wait.
 //
-// All sessions of a process may share one store. Any thread may call any function.
-// CPU offload: the tier of the span store in host memory. It keeps the most recently used blocks within its
-// limit. Open this file to change what host memory keeps.
+// All sessions of a process may share one store. Any thread may call any function of SpanStore.
 #pragma once
 
 #include "engine/base/error.h"
@@ -36,9 +34,9 @@ namespace spanscope::cache {
 struct HeldBlock {
   StoredFacts facts;
   std::shared_ptr<const StoreOwner> owner;
-  std::uint64_t chain = 0;                              ///< equal for blocks that were stored for one segment
-  std::int32_t place = 0;                               ///< place of the block in the chain
-  std::string text = {};                                ///< see BlockToKeep::text
+  std::uint64_t chain = 0;  ///< number of the chain; the blocks of one stored segment have the same number
+  std::int32_t place = 0;   ///< index of the block in the chain
+  std::string text = {};    ///< see BlockToKeep::text
   std::shared_ptr<const std::vector<std::byte>> bytes;  ///< null in a prediction, which has no bytes
   std::uint64_t predictionSize = 0;                     ///< for a prediction: number of bytes of the block
   std::int64_t storedAt = 0;                            ///< milliseconds since 1970, UTC
@@ -47,17 +45,18 @@ struct HeldBlock {
   std::uint64_t size() const { return bytes ? bytes->size() : predictionSize; }
 };
 
-/// Not thread-safe: only one thread at a time may use it.
+/// The tier in host memory. It keeps the most recently used blocks within its limit. Not thread-safe: only
+/// one thread at a time may use it.
 class HostStore {
  public:
-  /// `limit`: max bytes, including the overhead of each block. 0: it keeps nothing.
+  /// `limit`: max bytes, including the overhead of each block. 0: the store keeps nothing.
   explicit HostStore(std::uint64_t limit) : m_limit(limit) {}
-  /// Returns a store with the same blocks in the same order, but without bytes. It drops the same blocks as
-  /// this store.
+  /// Returns a store with the same blocks in the same order, but without bytes. The returned store drops the
+  /// same blocks as this store.
   HostStore prediction() const;
 
-  /// Puts the block at the front of the order if it is new and fits. Returns the blocks that were dropped for
-  /// it. A block that does not fit is returned itself.
+  /// Puts the block at the front of the order if it is new and fits. Returns the blocks that were dropped to
+  /// get space. Returns the block itself if it does not fit.
   std::vector<HeldBlock> put(HeldBlock block);
   const HeldBlock* find(const ContentName& name) const;
   std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent, std::int32_t tokens,
@@ -82,8 +81,8 @@ class HostStore {
 };
 
 struct SpanStoreConfig {
-  /// Max bytes of blocks that wait to be written or are being written. One block of any size is always
-  /// accepted.
+  /// Max bytes of blocks that wait to be written or are being written. An empty queue accepts a block of any
+  /// size.
   static constexpr std::uint64_t kMostWaiting = 64ULL << 20;
 
   std::uint64_t hostBytes = 0;   ///< max bytes in host memory; 0: no blocks are kept there
@@ -92,8 +91,7 @@ struct SpanStoreConfig {
   std::uint64_t waitingBytes = kMostWaiting;
   Patience lockWait = {
       .most = kLockWait};  ///< for the folder's lock; `stop` ends only the wait of the constructor
-  std::function<int(WriteStep)> beforeStep = {};  ///< for tests, see DiskStoreConfig; the writing thread
-                                                  ///< calls it
+  std::function<int(WriteStep)> beforeStep = {};  ///< for tests; called by the writing thread
 
   bool usesDisk() const { return !folder.empty() && diskBytes > 0; }
   bool isOn() const { return hostBytes > 0 || usesDisk(); }
@@ -102,9 +100,9 @@ struct SpanStoreConfig {
 class SpanStore {
  public:
   /// Throws Failure if the folder cannot be used, see StoreFolder. A new store may need a lock that another
-  /// program has. Then this object uses no disk and reports a problem.
+  /// program has. In that case, this object uses no disk and reports a problem.
   explicit SpanStore(SpanStoreConfig config);
-  /// Drops the blocks that wait to be written. Call flush() first to keep them.
+  /// Drops the blocks that wait to be written. Call flush() first to write these blocks.
   ~SpanStore();
   SpanStore(const SpanStore&) = delete;
   SpanStore& operator=(const SpanStore&) = delete;
@@ -121,7 +119,7 @@ class SpanStore {
   /// Checks whether other processes stored or removed something. Call this before the lookup of a prompt.
   void refresh();
   std::optional<Found> find(const ContentName& name) const;
-  /// Finds a content that is on the disk or waits in memory to be written there.
+  /// Finds a content that is on the disk, or that waits to be written there.
   std::optional<Found> findOnDisk(const ContentName& name) const;
   /// Whether the content is on the disk or waits to be written there.
   bool isOnDisk(const ContentName& name) const;
@@ -134,28 +132,28 @@ class SpanStore {
   std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent, std::int32_t tokens,
                                    std::uint32_t slotBytes);
 
-  /// Takes a block that leaves the pool. The block goes into host memory if that is in use, else into the
-  /// queue for the disk. Returns the tier. Returns nothing in these cases:
-  /// - the block is stored already;
+  /// Takes a block that leaves the pool. The block goes into host memory if host memory is in use, otherwise
+  /// into the queue for the disk. Returns the tier. Returns nothing in these cases:
+  /// - the block is already stored;
   /// - no tier is in use;
   /// - no space became free in time.
   std::optional<trace::StoreTier> spill(HeldBlock block, const Patience& patience = {});
   /// Takes a block for the disk. Returns false if no space became free in time.
   bool keep(HeldBlock block, const Patience& patience = {});
-  /// Starts to write everything that waits, without waiting for more blocks. Returns at once.
+  /// Starts to write all waiting blocks and returns at once.
   void startFlush();
-  /// Writes everything that waits, and waits for the end. Returns false if some of it was not written in
+  /// Writes all waiting blocks, and waits until they are written. Returns false if a block was not written in
   /// time.
   bool flush(const Patience& patience = {});
 
-  /// Writes everything that waits, then empties host memory and unmaps files. Contents that were not written
-  /// in time are still found.
+  /// Writes all waiting blocks, then empties host memory and unmaps files. Lookups still find contents that
+  /// were not written in time.
   void clearHost(const Patience& patience = {});
 
-  /// Reports the contents of both tiers. `fingerprint` is that of the asking session. All blocks of a model
-  /// in host memory form one pack, whose name is not the name of a file.
+  /// Reports the contents of both tiers. `fingerprint` is the fingerprint of the session that calls. All
+  /// blocks of a model in host memory form one pack. The name of this pack is not a file name.
   trace::StoreReported report(const std::string& fingerprint);
-  /// Returns the known texts of the packs that report() names: at most kMostPacksReported.
+  /// Returns the known texts of the packs in report(), at most kMostPacksReported texts.
   trace::StoreTextsReported packTexts();
 
   /// Returns the problems since the last call.
@@ -179,14 +177,15 @@ class SpanStore {
   SpanStoreConfig m_config;
   mutable std::mutex m_mutex;
   std::condition_variable_any m_changed;  ///< signals changes of m_waiting
-  std::vector<Error> m_problems;          ///< except those of m_disk; made before the disk is opened
-  std::unique_ptr<DiskStore> m_disk;      ///< null: nothing is kept on the disk
+  std::vector<Error> m_problems;      ///< except the problems of m_disk; declared before m_disk, which adds
+                                      ///< problems when it is opened
+  std::unique_ptr<DiskStore> m_disk;  ///< null: nothing is kept on the disk
   ContentNaming m_naming;
   HostStore m_host;
   std::unordered_map<ContentName, Waiting, ContentNameHasher> m_waiting;
-  std::uint64_t m_waitingBytes = 0;    ///< of all blocks in m_waiting
-  std::uint64_t m_unwrittenBytes = 0;  ///< of the blocks that are not being written
-  bool m_isFlushing = false;           ///< the writer shall also write the blocks that it has not started yet
+  std::uint64_t m_waitingBytes = 0;    ///< bytes of all blocks in m_waiting
+  std::uint64_t m_unwrittenBytes = 0;  ///< bytes of the blocks in m_waiting that are not being written
+  bool m_isFlushing = false;           ///< the writer must also write a batch that is not full
   std::uint64_t m_failures = 0;        ///< number of packs that could not be written
   bool m_isBusy = false;  ///< another program had the folder's lock when the last pack was written
   std::jthread m_writer;  ///< last, so that the thread ends before the other members are destroyed

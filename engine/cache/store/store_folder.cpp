@@ -24,7 +24,7 @@ constexpr mode_t kFolderMode = 0700;
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kOthers = 077;
 constexpr std::string_view kMarker = "Spanscope span store 1\n";
-// Programs for backups skip folders with this file (bford.info/cachedir).
+// Backup programs skip folders with this file (bford.info/cachedir).
 constexpr std::string_view kCacheTag = "Signature: 8a477f597d28d172789f06886806bc55\n";
 
 [[noreturn]] void refuse(const fs::path& path, std::string found, std::string expected) {
@@ -42,13 +42,13 @@ std::string octal(mode_t mode) {
   return text;
 }
 
-/// Refuses a folder or file that other users could read or change.
+/// Throws Failure if other users could read or change the folder or file.
 void requireOwnStatus(const fs::path& path, const struct stat& status) {
   if (status.st_uid != ::geteuid())
-    refuse(path, "something that belongs to somebody else", "a folder of this user's own");
+    refuse(path, "a file or folder of another user", "a file or folder of the current user");
   if ((status.st_mode & kOthers) != 0)
-    refuse(path, "permissions " + octal(status.st_mode & 0777U) + ", so that others may read it",
-           "one that only its owner may enter, as chmod 700 makes it");
+    refuse(path, "permissions " + octal(status.st_mode & 0777U) + ", which give access to other users",
+           "permissions for the owner only; run chmod 700");
 }
 
 /// Makes a file with its whole text in one step, unless the file exists already.
@@ -63,7 +63,7 @@ void makeFile(const fs::path& path, std::string_view text) {
       ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
   const int error = errno;
   ::close(file);
-  // If several processes make it at the same time, the first file stays.
+  // If several processes make the file at the same time, the first file stays.
   const bool isNamed = isWritten && (::link(part.c_str(), path.c_str()) == 0 || errno == EEXIST);
   const int linkError = errno;
   ::unlink(part.c_str());
@@ -79,7 +79,7 @@ std::string readSmallFile(const fs::path& path) {
   const bool isRegular = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   const ssize_t size = isRegular ? ::read(file, text.data(), text.size()) : 0;
   ::close(file);
-  if (!isRegular) refuse(path, "something else", "a regular file");
+  if (!isRegular) refuse(path, "a path that is not a regular file", "a regular file");
   requireOwnStatus(path, status);
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   return text;
@@ -91,7 +91,7 @@ StoreBusy::StoreBusy(const fs::path& lockFile)
     : Failure({.file = lockFile.string(),
                .place = {},
                .found = "a lock that another program holds",
-               .expected = "a free lock; end that program, or choose another folder"}) {}
+               .expected = "a free lock; close that program or choose another folder"}) {}
 
 StoreLock::StoreLock(const fs::path& file, const Patience& patience) {
   constexpr std::chrono::milliseconds kPause(2);
@@ -99,7 +99,7 @@ StoreLock::StoreLock(const fs::path& file, const Patience& patience) {
   m_descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode);
   if (m_descriptor < 0) refuse(file, errno, "a file that can be locked");
   while (!patience.stop.stop_requested()) {
-    // A wait of the system itself could not be stopped.
+    // A blocking flock() could not be stopped, so this code polls.
     m_isHeld = ::flock(m_descriptor, LOCK_EX | LOCK_NB) == 0;
     if (m_isHeld) return;
     if (errno == EINTR) continue;
@@ -124,7 +124,7 @@ StoreFolder::StoreFolder(fs::path path, const Patience& patience) : m_path(std::
   if (!m_path.has_filename()) m_path = m_path.parent_path();
   if (m_path.has_parent_path()) fs::create_directories(m_path.parent_path(), error);
   if (::mkdir(m_path.c_str(), kFolderMode) != 0 && errno != EEXIST)
-    refuse(m_path, errno, "a folder that can be made");
+    refuse(m_path, errno, "a folder that can be created");
   requireOwn(m_path);
   try {
     if (!isWhole()) prepare(patience);
@@ -142,7 +142,7 @@ bool StoreFolder::isThere(const fs::path& path) {
 void StoreFolder::requireOwn(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) refuse(path, errno, "a folder");
-  if (!S_ISDIR(status.st_mode)) refuse(path, "something else", "a folder");
+  if (!S_ISDIR(status.st_mode)) refuse(path, "a path that is not a folder", "a folder");
   requireOwnStatus(path, status);
 }
 
@@ -160,18 +160,18 @@ bool StoreFolder::isWhole() const {
 void StoreFolder::prepare(const Patience& patience) {
   const fs::path marker = m_path / "store";
   if (!fs::exists(marker)) {
-    // Another process may have begun to make the store.
+    // Another process may have started to make the store.
     for (const auto& entry : fs::directory_iterator(m_path)) {
       const std::string name = entry.path().filename().string();
       const bool isOurs = name == "lock" || name == "store" || name == "secret" || name == "packs" ||
                           name == "CACHEDIR.TAG" || name.ends_with(".part");
-      if (!isOurs) refuse(m_path, "a folder with other files in it", "a span store, or an empty folder");
+      if (!isOurs) refuse(m_path, "a folder with other files", "a span store or an empty folder");
     }
   }
   const StoreLock lock(lockFile(), patience);
   if (!lock.isHeld()) throw StoreBusy(lockFile());
-  // A process left these parts when it ended while it was making the store. Nobody else makes it while this
-  // process has the lock.
+  // These files are left over from a process that ended while it was making the store. No other process makes
+  // the store while this process has the lock.
   for (const auto& entry : fs::directory_iterator(m_path)) {
     if (entry.path().extension() == ".part") ::unlink(entry.path().c_str());
   }
@@ -182,12 +182,12 @@ void StoreFolder::prepare(const Patience& patience) {
     makeFile(m_path / "secret", {reinterpret_cast<const char*>(secret.data()), secret.size()});
   }
   if (::mkdir(packs().c_str(), kFolderMode) != 0 && errno != EEXIST)
-    refuse(packs(), errno, "a folder that can be made");
+    refuse(packs(), errno, "a folder that can be created");
   requireOwn(packs());
   makeFile(m_path / "CACHEDIR.TAG", kCacheTag);
   makeFile(marker, kMarker);
   const std::string text = readSmallFile(marker);
-  if (text != kMarker) refuse(marker, "another version of the store", "version 1; a new folder can be used");
+  if (text != kMarker) refuse(marker, "a store of another version", "version 1; choose a new folder");
 }
 
 void StoreFolder::readSecret() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The folder of a span store. Only its owner has access. The folder contains the secret for making names, and
-// a lock for processes that change the folder. Open this file when a store cannot be opened.
+// The folder of a span store. Only the owner of the folder has access. The folder contains the secret for
+// content names, and a lock for processes that change the folder. Open this file when a store cannot be
+// opened.
 #pragma once
 
 #include "engine/base/error.h"
@@ -13,8 +14,8 @@
 
 namespace spanscope::cache {
 
-/// Max wait for a lock that another program has. A working program needs the lock for milliseconds. A
-/// suspended program may keep it forever.
+/// Max wait for a lock that another program has. A running program needs the lock for milliseconds. A
+/// suspended program may keep the lock forever.
 inline constexpr std::chrono::seconds kLockWait(10);
 
 /// Another program kept the lock of a store for longer than the max wait.
@@ -23,7 +24,8 @@ class StoreBusy final : public Failure {
   explicit StoreBusy(const std::filesystem::path& lockFile);
 };
 
-/// Keeps the folder's lock. Readers need no lock, because packs appear and disappear as a whole.
+/// Keeps the folder's lock while it exists. Readers need no lock, because a pack is always complete or
+/// absent.
 class StoreLock {
  public:
   /// Waits for the lock as long as `patience` allows. Throws Failure if the folder cannot be locked.
@@ -42,9 +44,9 @@ class StoreLock {
 
 class StoreFolder {
  public:
-  /// Opens a store. Makes one if the folder does not exist or is empty. A complete store is opened without
-  /// its lock. Throws StoreBusy if the store must be made and its lock is not free within `patience`. Throws
-  /// Failure in these cases:
+  /// Opens a store. Makes a store if the folder does not exist or is empty. A complete store is opened
+  /// without its lock. Throws StoreBusy if the store must be made and its lock is not free within `patience`.
+  /// Throws Failure in these cases:
   /// - other users have access to the folder, or own it;
   /// - the folder contains other files, or a store of another version;
   /// - the folder cannot be made.

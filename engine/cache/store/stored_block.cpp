@@ -12,10 +12,11 @@ namespace {
 constexpr std::size_t kMostBytes = 400;
 constexpr std::string_view kBetween = " · ";
 
-/// Blocks by the name of their parent.
+/// Maps the name of a parent to the block that follows it.
 using Followers = std::unordered_map<ContentName, const WordedBlock*, ContentNameHasher>;
 
-/// The end of the chain that begins with a block: of a long one, its last two blocks.
+/// Returns the text at the end of the chain that begins with `first`. For a long chain, this is the text of
+/// the last two blocks.
 std::string endOf(const WordedBlock& first, const Followers& next) {
   std::string text(first.text);
   const WordedBlock* last = &first;
@@ -40,7 +41,7 @@ std::string firstWords(std::span<const WordedBlock> blocks) {
   }
   std::string joined;
   std::unordered_set<std::string> known;
-  // False when there is no room for more.
+  // Returns false when there is no space for more text.
   const auto add = [&joined, &known](std::string text) {
     if (text.empty() || !known.insert(text).second) return true;
     if (!joined.empty()) joined += kBetween;
@@ -63,8 +64,8 @@ std::string firstWords(std::span<const WordedBlock> blocks) {
 
 namespace {
 
-/// Collects the bytes to hash, in little-endian order on every machine. The length of every variable part
-/// precedes it, so that different contents never give the same bytes.
+/// Collects the bytes to hash, in little-endian order on every machine. The length precedes every part of
+/// variable size. Different contents therefore never give the same bytes.
 class Text {
  public:
   Text(char kind, std::size_t expectedSize) {

@@ -20,7 +20,7 @@
 namespace spanscope::cache {
 
 // The name of a content in the span store. The name depends on the fingerprint, the salt, the attended
-// segments with their distances, and all tokens of its chain. A name is made with a secret. Two contents get
+// segments with their distances, and all tokens of the chain. A name is made with a secret. Two contents get
 // the same name only by a collision of HMAC-SHA-256. Without the secret, a name reveals nothing about the
 // tokens.
 
@@ -42,7 +42,7 @@ struct ContentNameHasher {
 /// One entry of the list of segments that a segment can attend to. It names the target segment by content
 /// name.
 struct SeenName {
-  ContentName end;            ///< of the target's last block, which may be partial
+  ContentName end;            ///< name of the target's last block, which may be partial
   std::int64_t distance = 0;  ///< start position of the attending segment − start position of the target, in
                               ///< tokens
   std::int32_t visibleBegin = 0;  ///< first visible position in the target segment
@@ -74,7 +74,7 @@ struct StoredFacts {
 struct StoreOwner {
   std::string fingerprint;      ///< see CacheConfig::fingerprint
   std::string model;            ///< shown to the user
-  std::uint32_t slotBytes = 0;  ///< of one token slot
+  std::uint32_t slotBytes = 0;  ///< bytes of one token slot
 };
 
 class Pack;
@@ -83,13 +83,13 @@ class Pack;
 struct StoredBytes {
   StoredFacts facts;
   trace::StoreTier tier = trace::StoreTier::Host;
-  std::span<const std::byte> bytes;  ///< slots one after the other
+  std::span<const std::byte> bytes;  ///< one slot after the other
   std::shared_ptr<const void> holder;
   const Pack* pack = nullptr;    ///< the pack that contains the bytes, or null
   std::int64_t nanoseconds = 0;  ///< time that fetching the bytes took
 };
 
-/// The time that a caller waits for the disk.
+/// The max time that a caller waits for the disk.
 struct Patience {
   std::stop_token stop = {};
   std::chrono::milliseconds most = std::chrono::hours(24);
@@ -102,17 +102,17 @@ enum class KeptState : std::uint8_t {
   Lost      ///< neither waiting nor kept: the write failed, or the content was removed again
 };
 
-// A few words of the contents of blocks, which identify them in a list.
-
-/// A block and its first words. The pointers must stay valid as long as it exists.
+/// A block and its first words, which identify the block in a list. The pointers must stay valid as long as
+/// this object exists.
 struct WordedBlock {
   const StoredFacts* facts = nullptr;
   std::string_view text;  ///< empty: unknown
 };
 
-/// Returns a few words of each chain that begins among the blocks, up to a readable length. A text is the
-/// beginning of a chain, in the order of the blocks. Chains at the beginning of a prompt are often equal at
-/// first. Such a chain comes last, with the words of its end. Empty if no words are known.
+/// Returns a few words of each chain that begins in one of the blocks, up to a readable length. The words are
+/// the beginning of the chain, in the order of the blocks. Chains at the beginning of a prompt often have
+/// equal first words. Such a chain comes last, with the words of its end. The result is empty if no words are
+/// known.
 std::string firstWords(std::span<const WordedBlock> blocks);
 
 }  // namespace spanscope::cache

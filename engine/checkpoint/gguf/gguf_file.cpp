@@ -51,13 +51,13 @@ std::vector<std::uint64_t> readShape(GgufReader& reader) {
   return shape;
 }
 
-/// Number of elements; throws if it would not fit.
+/// Returns the number of elements. Throws Failure if it is over 2^48.
 std::uint64_t elementsOf(const GgufReader& reader, const std::vector<std::uint64_t>& shape) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48U;
   std::uint64_t elements = 1;
   for (const std::uint64_t size : shape) {
     if (elements > kMost / size)
-      throw reader.fail("a tensor of more than 2^48 elements", "one that fits into a file");
+      throw reader.fail("a tensor of more than 2^48 elements", "a tensor that fits into a file");
     elements *= size;
   }
   return elements;
@@ -109,11 +109,11 @@ void refuseOverlap(const std::vector<PlacedTensor>& tensors, const std::string& 
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (order[i - 1]->offset + order[i - 1]->bytes <= order[i]->offset) continue;
     throw Failure({source, shown(order[i]->name),
-                   "data that begins within that of " + inQuotes(order[i - 1]->name), "data of its own"});
+                   "data that begins within the data of " + inQuotes(order[i - 1]->name), "data of its own"});
   }
 }
 
-/// "-00002-of-00003.gguf" becomes the name of another part; nothing if the name is not that of the first.
+/// "-00001-of-00003.gguf" becomes "-00002-of-00003.gguf". Nothing: the name has another ending.
 std::optional<std::string> partName(const std::string& first, std::int64_t part, std::int64_t parts) {
   const auto five = [](std::int64_t number) {
     const std::string digits = std::to_string(number);
@@ -124,7 +124,7 @@ std::optional<std::string> partName(const std::string& first, std::int64_t part,
   return first.substr(0, first.size() - ending.size()) + "-" + five(part) + "-of-" + five(parts) + ".gguf";
 }
 
-/// Number of parts; the file must be the first of them.
+/// Returns the number of parts. Throws Failure if the file is not the first part.
 std::int64_t partsOf(const GgufMetadata& metadata) {
   const std::int64_t* parts = metadata.integer("split.count");
   if (parts == nullptr || *parts == 0) return 1;
@@ -136,7 +136,7 @@ std::int64_t partsOf(const GgufMetadata& metadata) {
   if (number != nullptr && *number != 0) {
     throw Failure({metadata.file(), "split.no",
                    "part " + std::to_string(*number + 1) + " of " + std::to_string(*parts),
-                   "the first part: the others are found beside it"});
+                   "the first part (Spanscope finds the other parts beside it)"});
   }
   return *parts;
 }
@@ -171,7 +171,7 @@ GgufContents parseGguf(std::span<const std::byte> bytes, const std::string& sour
   for (const PlacedTensor& tensor : placed) {
     if (tensor.offset <= size && tensor.bytes <= size - tensor.offset) continue;
     throw Failure({source, shown(tensor.name),
-                   "data up to byte " + std::to_string(tensor.offset + tensor.bytes) + " behind the header",
+                   "data up to byte " + std::to_string(tensor.offset + tensor.bytes) + " after the header",
                    "an end within the " + std::to_string(size) + " bytes there"});
   }
   refuseOverlap(placed, source);
@@ -207,7 +207,8 @@ GgufFile::GgufFile(const std::filesystem::path& path) : m_path(path) {
 void GgufFile::add(const std::filesystem::path& path, GgufContents contents) {
   for (auto& [name, tensor] : contents.tensors) {
     if (!m_tensors.emplace(name, Located{path.string(), std::move(tensor)}).second)
-      throw Failure({path.string(), shown(name), "a tensor that another part has, too", "every tensor once"});
+      throw Failure(
+          {path.string(), shown(name), "a tensor that is also in another part", "every tensor once"});
   }
 }
 
@@ -317,7 +318,7 @@ class ValueReader {
     return static_cast<Type>(number);
   }
 
-  /// Nothing for lists of lists, which are skipped unless they are `required`.
+  /// Returns nothing for a list of lists. Such a list is skipped, unless it is `required`.
   std::optional<GgufValue> value(Type type, bool required) {
     switch (type) {
       case Type::Text:
@@ -385,9 +386,9 @@ class ValueReader {
 
   void skipElements(Type element, int depth) {
     if (depth == kMaxNestedLists)
-      throw m_reader.fail("a list within " + std::to_string(depth) + " others", "fewer nested lists");
+      throw m_reader.fail("a list inside " + std::to_string(depth) + " others", "fewer nested lists");
     const std::uint64_t width = widthOf(element);
-    // Every element but a list takes 8 bytes or its width; an empty list takes 12.
+    // Every element except a list takes 8 bytes or its width. An empty list takes 12 bytes.
     const std::uint64_t elements = count(width > 0 ? width : 8, kMaxSkipped);
     if (width > 0) return m_reader.skip(elements * width);
     for (std::uint64_t i = 0; i < elements; ++i) {
@@ -493,7 +494,7 @@ void GgufReader::requireLeft(std::uint64_t bytes) const {
     throw fail("the end of the file after " + counted(left(), "byte"), counted(bytes, "byte") + " or more");
   }
   if (m_position + bytes > kMaxHeaderBytes)
-    throw fail("a header of more than " + std::to_string(kMaxHeaderBytes) + " bytes", "a shorter one");
+    throw fail("a header of more than " + std::to_string(kMaxHeaderBytes) + " bytes", "a shorter header");
 }
 
 }  // namespace spanscope::checkpoint

@@ -8,7 +8,7 @@ namespace spanscope::compute {
 
 namespace {
 
-/// Each product and each sum is rounded on its own; see CMakeLists.txt.
+/// Each product and each sum is rounded separately; see CMakeLists.txt.
 void widenBlock(const WeightFormatInfo& info, const PackedParts& parts, float* out) {
   const PackedRule& rule = info.rule;
   for (std::int32_t part = 0; part * rule.partElements < info.blockElements; ++part) {
@@ -109,8 +109,8 @@ constexpr std::size_t kHalf = 16;      // elements of half a small block
 constexpr std::size_t kLine = 32;      // elements of one line of a large block
 constexpr std::size_t kStretch = 128;  // a large block has two stretches of four lines
 
-/// A copy of some bytes of a block. Loops that read it cannot write it, so a compiler makes vector
-/// instructions of them.
+/// A copy of some bytes of a block. Loops that read the copy do not write to it. The compiler can therefore
+/// vectorize these loops.
 template <std::size_t kCount>
 std::array<std::uint8_t, kCount> bytesAt(const std::byte* block) {
   std::array<std::uint8_t, kCount> bytes;
@@ -228,7 +228,8 @@ void takeQ2_K(const std::byte* block, PackedParts& parts) {
 void takeQ3_K(const std::byte* block, PackedParts& parts) {
   takeCrumbs(block + 32, parts.codes);
   addLineBits(block, 2, parts.codes);
-  // Six bits each: four in halves of eight bytes, two in four further bytes. They count from −32.
+  // Each scale has six bits: four bits in halves of eight bytes, two bits in four further bytes. The offset
+  // is −32.
   const std::byte* scales = block + 96;
   for (std::size_t part = 0; part < 16; ++part) {
     const std::uint8_t byte = byteAt(scales, part % 8);
@@ -278,7 +279,8 @@ void takeIQ4_XS(const std::byte* block, PackedParts& parts) {
   }
 }
 
-/// The format is known in the loop, because a call for each block would cost more than a small block.
+/// The function of the format is a template parameter. A call for each block would cost more than a small
+/// block.
 template <void (*kTake)(const std::byte* block, PackedParts& parts)>
 void takeEach(const BlockColumn& blocks, PackedParts* parts) {
   const auto [first, stride, count] = blocks;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Defines the formats in which checkpoints store weights. Plain formats store each element separately. Packed
 // formats store blocks of elements as small codes and shared factors. The definitions are those of ggml
-// (ggml-quants.c, the Python package gguf). The tests compare every format with ggml. Open this file to add a
-// format.
-// Contains the one table of weight formats. Kernels take its rules as constants. Open this file to add a
-// packed format.
+// (ggml-quants.c, the Python package gguf). The tests compare every format with ggml. One table lists all
+// formats, and kernels take its rules as constants. Open this file to add a format.
 #pragma once
 
 #include "engine/compute/dtype.h"
@@ -104,7 +102,8 @@ std::size_t bytesOf(WeightFormat format, std::int64_t elements);
 /// Splits one block of a packed format into its parts.
 void takeApart(const WeightFormatInfo& info, const std::byte* block, PackedParts& parts);
 
-/// Writes `elements` values to `out`. They must be a whole number of blocks. `data` may have any alignment.
+/// Writes `elements` values to `out`. Their number must be a whole number of blocks. `data` may have any
+/// alignment.
 void widen(WeightFormat format, const std::byte* data, std::int64_t elements, float* out);
 
 /// Returns the first block with a factor or minimum that is not finite, or nothing. For packed formats.

@@ -13,15 +13,15 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{
-        "documents", forTranslation("Experiments", "Documents"),
-        forTranslation("Experiments", "Of two sentences each; every second question needs two of them"),
-        "3,8,16,24", FieldKind::Numbers, kFewestSources, kMostSources},
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments",
+                                   "Documents of two sentences. Every second question needs two documents"),
+                    "3,8,16,24", FieldKind::Numbers, kFewestSources, kMostSources},
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
-                    forTranslation("Experiments", "A line each"), "", FieldKind::Policies}};
+                    forTranslation("Experiments", "One line for each"), "", FieldKind::Policies}};
 constexpr std::array kMeasures = {
-    Measure{"right", forTranslation("Experiments", "answered right"), "%", 0, false, MetricKind::Share},
-    Measure{"holds", forTranslation("Experiments", "answers that hold the right one"), "%", 0, false,
+    Measure{"right", forTranslation("Experiments", "right answers"), "%", 0, false, MetricKind::Share},
+    Measure{"holds", forTranslation("Experiments", "answers that contain the right answer"), "%", 0, false,
             MetricKind::Share},
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 1, true}};
 
@@ -38,7 +38,7 @@ std::string shownAnswer(const std::string& answer) {
   const std::string whole = trimmed(answer);
   if (whole.size() <= kMost) return "“" + whole + "”";
   std::size_t end = kMost;
-  // Not within a character.
+  // No character is cut.
   while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0U) == 0x80U) --end;
   return "“" + whole.substr(0, end) + "…”";
 }
@@ -52,10 +52,10 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const ExperimentRequest& request = result.request;
   const std::string expected = trimmed(request.expected);
   if (!request.own)
-    study.remark("Answers are compared word for word with what the bundled model was trained to say.");
+    study.remark("Answers are compared word for word with the training answers of the bundled model.");
   else if (expected.empty())
     study.remark(
-        /*id:no-expected-answer*/ "There is no expected answer: how many answers are right is not said.");
+        /*id:no-expected-answer*/ "There is no expected answer, so no share of right answers is shown.");
   else
     study.remark(/*id:answers-compared-word*/ "Answers are compared word for word with the expected answer.");
   if (request.own) study.remark(kRepeatsAreOrders);
@@ -96,8 +96,8 @@ const Experiment kAccuracyStudy{
     .title = forTranslation("Experiments", "Accuracy by policy"),
     .brief = forTranslation(
         "Experiments",
-        "How many questions are answered right under each policy, over more and more documents of which "
-        "one or two are needed?"),
+        "How many questions does each policy answer correctly as the number of documents grows? "
+        "Each question needs one or two documents."),
     .xName = forTranslation("Experiments", "documents"),
     .isXLogarithmic = false,
     .fields = kFields,

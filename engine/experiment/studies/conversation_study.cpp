@@ -18,26 +18,27 @@ constexpr const char* kPassagesFirst = "passages-first";
 
 constexpr std::array kFields = {
     ExperimentField{"turns", forTranslation("Experiments", "Turns"),
-                    forTranslation("Experiments", "Most of each conversation, which ends where it does"), "8",
-                    FieldKind::Number, 1, 1000},
+                    forTranslation("Experiments", "Max turns of each conversation"), "8", FieldKind::Number,
+                    1, 1000},
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
-                    forTranslation("Experiments", "A line each, in each order"), "spans,prefix",
+                    forTranslation("Experiments", "One line for each policy and order"), "spans,prefix",
                     FieldKind::Policies},
-    ExperimentField{
-        "orders", forTranslation("Experiments", "Order of the prompt"),
-        forTranslation("Experiments",
-                       "A line each: what was said before the passages (history-first), behind them "
-                       "(passages-first), or all passages so far, each before its question (passages-kept)"),
-        "history-first,passages-first", FieldKind::Words, 1, 1, "history-first,passages-first,passages-kept"},
-    ExperimentField{"words", forTranslation("Experiments", "Words a passage"),
-                    forTranslation("Experiments", "Most of each, from its beginning"), "150",
+    ExperimentField{"orders", forTranslation("Experiments", "Order of the prompt"),
+                    forTranslation("Experiments",
+                                   "Earlier turns before the passages (history-first). Passages before "
+                                   "earlier turns (passages-first). All passages so far, each before its "
+                                   "question (passages-kept). One line for each"),
+                    "history-first,passages-first", FieldKind::Words, 1, 1,
+                    "history-first,passages-first,passages-kept"},
+    ExperimentField{"words", forTranslation("Experiments", "Words per passage"),
+                    forTranslation("Experiments", "Max words of each, from its beginning"), "150",
                     FieldKind::Number, 1, 10'000},
     ExperimentField{
         "folder", forTranslation("Experiments", "Folder of the conversations"),
         forTranslation("Experiments", "Folder or file of the conversations of MTRAG (IBM/mt-rag-benchmark)"),
         "", FieldKind::Folder}};
 constexpr std::array kMeasures = {
-    Measure{"cached_share", forTranslation("Experiments", "prompt found"), "%", 1},
+    Measure{"cached_share", forTranslation("Experiments", "prompt cache hits"), "%", 1},
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 1, true},
     Measure{"prompt_tokens", forTranslation("Experiments", "prompt"), "tokens", 0},
     Measure{"passages_returned", forTranslation("Experiments", "passages retrieved before"), "%", 0}};
@@ -105,7 +106,8 @@ class Prompts {
   std::int32_t m_words;
 };
 
-/// Of the passages of each turn those that an earlier one had, in percent; none where it has no passages.
+/// Returns, for each turn, the percentage of its passages that an earlier turn had. Empty: the turn has no
+/// passages.
 std::vector<std::vector<double>> returnedOf(const Conversation& conversation) {
   std::set<std::size_t> seen;
   std::vector<std::vector<double>> shares;
@@ -137,7 +139,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       std::min(all.conversations.size(), static_cast<std::size_t>(result.request.repeats));
   Study study(result, model, report, stop);
   study.remark("Conversations from " + file.filename().string() + ", one a repeat: the first " +
-               std::to_string(count) + "; replies are those that were published.");
+               std::to_string(count) + ". The answers are the published ones.");
   for (std::size_t i = 0; i < count; ++i)
     result.total += std::min(mostTurns, all.conversations[i].turns.size()) * policies.size() * orders.size();
   study.begin("warming up");
@@ -148,7 +150,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
     const std::vector<std::vector<double>> returned = returnedOf(conversation);
     for (const std::string& order : orders) {
       for (const std::string& policy : policies) {
-        // Every line has each conversation by itself: what another one left is not found.
+        // Every line runs each conversation alone: no hits come from another conversation.
         study.clearCache();
         for (std::size_t turn = 0; turn < turns; ++turn) {
           const std::string doing =
@@ -159,8 +161,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
             ran = study.run(studyPlan(prompts.of(conversation, turn, order)), policy);
           } catch (const Failure& failure) {
             if (stop.stop_requested()) throw;
-            // A prompt that the model has no room for: later ones are longer still.
-            study.remark(doing + " and all after it left out: " + failure.what());
+            // The prompt does not fit into the model's context. Later prompts are longer.
+            study.remark(doing + " and all later turns are left out: " + failure.what());
             for (; turn < turns; ++turn) study.step();
             break;
           }
@@ -183,10 +185,9 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kConversationStudy{
     .name = "conversation",
     .title = forTranslation("Experiments", "Conversation with retrieval"),
-    .brief = forTranslation(
-        "Experiments",
-        "How much of the prompt is found, and how soon does the first token come, turn by turn of "
-        "conversations to each of whose questions other passages were retrieved?"),
+    .brief = forTranslation("Experiments",
+                            "How much of each turn's prompt is a cache hit, and how soon does its first "
+                            "token come? Each question of the conversations has other retrieved passages."),
     .xName = forTranslation("Experiments", "turn"),
     .isXLogarithmic = false,
     .fields = kFields,

@@ -18,30 +18,30 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"sizes", forTranslation("Experiments", "Block sizes"),
-                    forTranslation("Experiments", "Tokens a block: what does not fill one is cropped"),
-                    "2,4,8,16,32", FieldKind::Numbers, 1, 1024},
+    ExperimentField{
+        "sizes", forTranslation("Experiments", "Block sizes"),
+        forTranslation("Experiments", "Tokens per block. Tokens that do not fill a block are cropped"),
+        "2,4,8,16,32", FieldKind::Numbers, 1, 1024},
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),
                     forTranslation("Experiments", "Each with one name"), "8", FieldKind::Number, 2,
                     kMostNeedles},
     ExperimentField{
         "portion", forTranslation("Experiments", "Documents read at once"),
-        forTranslation("Experiments",
-                       "Whose lists of names are combined: they are the replies that are cropped"),
-        "2", FieldKind::Number, 2, kMostNeedles},
+        forTranslation("Experiments", "Their lists of names are combined. These answers are cropped"), "2",
+        FieldKind::Number, 2, kMostNeedles},
     ExperimentField{"hay", forTranslation("Experiments", "Words of hay"),
-                    forTranslation("Experiments", "In each document, to whole sentences"), "20",
+                    forTranslation("Experiments", "In each document, rounded to whole sentences"), "20",
                     FieldKind::Number, 0, 100'000}};
 constexpr std::array kMeasures = {
     Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, MetricKind::Share},
     Measure{"good", forTranslation("Experiments", "good runs"), "%", 0, false, MetricKind::Share},
     Measure{"same", forTranslation("Experiments", "answers as with the exact layout"), "%", 0, false,
             MetricKind::Share},
-    Measure{"cropped", forTranslation("Experiments", "tokens cropped a run"), "tokens", 0},
+    Measure{"cropped", forTranslation("Experiments", "tokens cropped per run"), "tokens", 0},
     Measure{"added", forTranslation("Experiments", "tokens against exact"), "%", 1},
     Measure{"run_ms", forTranslation("Experiments", "whole run"), "ms", 1, true}};
 
-/// What layouts did to the prompts of each run, and what it answered.
+/// The effect of layouts on the prompts of each run, and the answers.
 class LayoutSink final : public trace::Sink {
  public:
   struct Ran {
@@ -80,7 +80,7 @@ std::vector<double> shareSamples(std::int64_t yes, std::int64_t all) {
   return samples;
 }
 
-/// As many tokens as were asked for, in blocks of another size.
+/// Returns the configuration with another block size and a pool of about as many tokens.
 run::SessionConfig withBlocksOf(run::SessionConfig config, std::int32_t blockSize) {
   const std::int64_t tokens = std::int64_t{config.blockSize} * config.blockCount;
   config.blockSize = blockSize;
@@ -160,8 +160,8 @@ const Experiment kCroppingStudy{
     .title = forTranslation("Experiments", "Cropping against none"),
     .brief = forTranslation(
         "Experiments",
-        "Names listed from portions of the documents, whose lists are then combined: what is lost where "
-        "replies are cropped to whole blocks, and what do pads and markers add?"),
+        "Names are listed from groups of documents, and the lists are then combined. What is lost if answers "
+        "are cropped to whole blocks? What do padding and delimiter tokens add?"),
     .xName = forTranslation("Experiments", "block size, tokens"),
     .isXLogarithmic = true,
     .fields = kFields,

@@ -13,17 +13,17 @@ namespace {
 
 constexpr std::array kFields = {
     ExperimentField{"hay", forTranslation("Experiments", "Words of hay"),
-                    forTranslation("Experiments", "In each document, to whole sentences"),
+                    forTranslation("Experiments", "In each document, rounded to whole sentences"),
                     "10,20,40,60,80,120", FieldKind::Numbers, 0, 100'000},
     ExperimentField{
         "portions", forTranslation("Experiments", "Documents read at once"),
-        forTranslation("Experiments", "A map each: k of attention locality; 0: all of them at once"), "0,2,4",
-        FieldKind::Numbers, 0, kMostNeedles},
+        forTranslation("Experiments", "One map for each: k of attention locality; 0: all documents at once"),
+        "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
     ExperimentField{
         "depths", forTranslation("Experiments", "Depths"),
         forTranslation(
             "Experiments",
-            "In percent: 0 is the first document, 100 the last; what lies between is the nearest one"),
+            "In percent: 0 means the first document, 100 the last. Other values mean the nearest document"),
         "0,25,50,75,100", FieldKind::Numbers, 0, 100},
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),
                     forTranslation("Experiments", "Each with one name"), "8", FieldKind::Number, 2,
@@ -81,11 +81,11 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kDepthStudy{
     .name = "depth",
     .title = forTranslation("Experiments", "Needle by depth and length"),
-    .brief = forTranslation(
-        "Experiments",
-        "Where in a long prompt is a name still found? Each document names one; all at once, and in portions "
-        "of k whose lists are then combined, over the length of the hay and the depth of the name."),
-    .xName = forTranslation("Experiments", "words of hay a document"),
+    .brief = forTranslation("Experiments",
+                            "Where in a long prompt is a name still found? Each document contains one name. "
+                            "The model reads all documents at once, or groups of k whose lists are then "
+                            "combined. The map shows the length of the hay and the depth of the name."),
+    .xName = forTranslation("Experiments", "words of hay per document"),
     .isXLogarithmic = false,
     .yName = forTranslation("Experiments", "depth, %"),
     .fields = kFields,

@@ -13,14 +13,14 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{
-        "documents", forTranslation("Experiments", "Documents"),
-        forTranslation("Experiments", "Of two sentences each; every second question needs two of them"),
-        "3,5,8,12,16,20", FieldKind::Numbers, kFewestSources, kMostSources},
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments",
+                                   "Documents of two sentences. Every second question needs two documents"),
+                    "3,5,8,12,16,20", FieldKind::Numbers, kFewestSources, kMostSources},
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
-                    forTranslation("Experiments", "A line each"), "", FieldKind::Policies}};
+                    forTranslation("Experiments", "One line for each"), "", FieldKind::Policies}};
 constexpr std::array kMeasures = {
-    Measure{"divergence_nats", forTranslation("Experiments", "KL a token"), "nats", 4},
+    Measure{"divergence_nats", forTranslation("Experiments", "KL per token"), "nats", 4},
     Measure{"agreement", forTranslation("Experiments", "greedy tokens that agree"), "%", 1},
     Measure{"same_answers", forTranslation("Experiments", "same answers"), "%", 0, false, MetricKind::Share},
     Measure{"attention_deviation", forTranslation("Experiments", "attention deviation"), "", 3},
@@ -68,10 +68,9 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kFidelityStudy{
     .name = "fidelity",
     .title = forTranslation("Experiments", "Fidelity by policy"),
-    .brief = forTranslation(
-        "Experiments",
-        "How close are answers under each policy to those of a full prefill of the same tokens, over more "
-        "and more documents?"),
+    .brief = forTranslation("Experiments",
+                            "How close are answers under each policy to a full prefill of the same tokens? "
+                            "The number of documents grows."),
     .xName = forTranslation("Experiments", "documents"),
     .isXLogarithmic = false,
     .fields = kFields,

@@ -9,25 +9,23 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"generates", forTranslation("Experiments", "Inner generates"),
+    ExperimentField{"generates", forTranslation("Experiments", "Candidates"),
                     forTranslation("Experiments", "How many candidates the judge reads"), "1,2,4,8,16,24,32",
                     FieldKind::Numbers, 1, 128},
-    ExperimentField{"words", forTranslation("Experiments", "Words a prompt"),
-                    forTranslation("Experiments", "Of each inner prompt, about so many"), "40",
-                    FieldKind::Number, 2, 10'000},
-    ExperimentField{"tokens", forTranslation("Experiments", "Tokens a candidate"),
-                    forTranslation("Experiments", "Most that each inner generate gives"), "32",
-                    FieldKind::Number, 1, 1024},
-    ExperimentField{
-        "temperature", forTranslation("Experiments", "Temperature, hundredths"),
-        forTranslation("Experiments",
-                       "Of the inner generates; at 0 every candidate of a repeat is the one before"),
-        "80", FieldKind::Number, 0, 200},
+    ExperimentField{"words", forTranslation("Experiments", "Words per prompt"),
+                    forTranslation("Experiments", "Approximate number of words of each candidate's prompt"),
+                    "40", FieldKind::Number, 2, 10'000},
+    ExperimentField{"tokens", forTranslation("Experiments", "Tokens per candidate"),
+                    forTranslation("Experiments", "Max tokens of each candidate"), "32", FieldKind::Number, 1,
+                    1024},
+    ExperimentField{"temperature", forTranslation("Experiments", "Temperature, hundredths"),
+                    forTranslation("Experiments", "Temperature of the candidates. At 0, sampling is greedy"),
+                    "80", FieldKind::Number, 0, 200},
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
-                    forTranslation("Experiments", "A line each"), "", FieldKind::Policies}};
+                    forTranslation("Experiments", "One line for each"), "", FieldKind::Policies}};
 constexpr std::array kMeasures = {
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true},
-    Measure{"cached_share", forTranslation("Experiments", "judge's prompt found"), "%", 1}};
+    Measure{"cached_share", forTranslation("Experiments", "judge's prompt cache hits"), "%", 1}};
 
 query::Node judgeQuery(std::int32_t generates, const ExperimentRequest& request, std::uint64_t number) {
   const std::int32_t words = numberOf(request, "words");
@@ -56,9 +54,9 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   study.run(studyPlan(judgeQuery(1, result.request, 0)), policies.front());
   for (const std::int32_t count : generates) {
     for (std::int32_t repeat = 0; repeat < result.request.repeats; ++repeat) {
-      // Policies take turns, so that what disturbs the machine disturbs all of them.
+      // Policies take turns, so a disturbance of the machine affects all of them.
       for (const std::string& policy : policies) {
-        study.begin(counted(count, "inner generate") + ", policy " + policy);
+        study.begin(counted(count, "candidate") + ", policy " + policy);
         study.clearCache();
         const plan::Plan plan =
             studyPlan(judgeQuery(count, result.request, static_cast<std::uint64_t>(repeat)));
@@ -81,9 +79,9 @@ const Experiment kJudgeStudy{
     .title = forTranslation("Experiments", "Time to first token of a judge"),
     .brief = forTranslation(
         "Experiments",
-        "Candidates are generated and then judged together: how long does the judge's first token take "
-        "over more and more of them, counted from the moment the last candidate is there?"),
-    .xName = forTranslation("Experiments", "inner generates"),
+        "Candidates are generated and then judged together. How long does the judge's first token take as "
+        "the number of candidates grows? The time counts from the end of the last candidate."),
+    .xName = forTranslation("Experiments", "candidates"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

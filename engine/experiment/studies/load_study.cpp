@@ -15,30 +15,28 @@ namespace {
 constexpr double kMebibyte = 1 << 20;
 
 constexpr std::array kFields = {
-    ExperimentField{"tokens", forTranslation("Experiments", "Tokens a document"),
+    ExperimentField{"tokens", forTranslation("Experiments", "Tokens per document"),
                     forTranslation("Experiments", "Made-up documents from short to long"), "128,512,2048",
                     FieldKind::Numbers, 2, 1'000'000},
-    ExperimentField{
-        "folder", forTranslation("Experiments", "Folder for blocks"),
-        forTranslation(
-            "Experiments",
-            "On the disk that is measured; what is stored there for a while is removed. Empty: where "
-            "the span store lies"),
-        "", FieldKind::Folder}};
+    ExperimentField{"folder", forTranslation("Experiments", "Folder for blocks"),
+                    forTranslation("Experiments",
+                                   "A folder on the disk to measure. The files are removed afterwards. "
+                                   "Empty: the folder of the span store"),
+                    "", FieldKind::Folder}};
 constexpr std::array kMeasures = {
-    Measure{"ms", forTranslation("Experiments", "until the document is read"), "ms", 2, true},
+    Measure{"ms", forTranslation("Experiments", "time until the document is ready"), "ms", 2, true},
     Measure{"factor", forTranslation("Experiments", "times as fast as computing"), "", 1, true},
     Measure{"loaded_mib", forTranslation("Experiments", "loaded"), "MiB", 2},
-    Measure{"loading_ms", forTranslation("Experiments", "loading alone"), "ms", 2}};
+    Measure{"loading_ms", forTranslation("Experiments", "only loading"), "ms", 2}};
 
 std::filesystem::path placeOf(const ExperimentResult& result, const ExperimentModel& model) {
   const std::filesystem::path asked = textOf(result.request, "folder");
   if (asked.empty() && model.scratch.empty())
-    throw Failure(
-        errorAt("folder", "none, and none for caches", "one in which blocks may be stored for a while"));
+    throw Failure(errorAt("folder", "no folder, and no folder for caches",
+                          "a folder in which blocks may be stored temporarily"));
   std::error_code error;
   if (!asked.empty() && !std::filesystem::is_directory(asked, error))
-    throw Failure({asked.string(), {}, "no folder", "one in which blocks may be stored for a while"});
+    throw Failure({asked.string(), {}, "not a folder", "a folder in which blocks may be stored temporarily"});
   return asked.empty() ? model.scratch : asked;
 }
 
@@ -53,8 +51,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   Study study(result, model, report, stop);
   study.remarkLeftOut(asked - lengths.size(), room);
   study.remark(
-      "On disk: the system has the file in memory; cold disk: it was asked to forget it. The last token of a "
-      "document is computed in any case.");
+      "On disk: the system has the file in memory. Cold disk: the system was asked to drop it from memory. "
+      "The last token of a document is always computed.");
   for (const std::int32_t tokens : lengths) {
     study.begin(counted(tokens, "token"));
     LoadOptions options{.tokens = tokens,
@@ -92,11 +90,11 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kLoadStudy{
     .name = "load",
     .title = forTranslation("Experiments", "Loading against computing"),
-    .brief = forTranslation(
-        "Experiments",
-        "Is keeping blocks worth it? The time until the logits behind a document are there: computed, or "
-        "loaded from host memory, from the disk, and from a disk whose file the system has forgotten."),
-    .xName = forTranslation("Experiments", "tokens a document"),
+    .brief =
+        forTranslation("Experiments",
+                       "Is it worth storing blocks? Measures the time until the logits after a document are "
+                       "ready. Keys and values are computed, or loaded from host memory, disk or cold disk."),
+    .xName = forTranslation("Experiments", "tokens per document"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

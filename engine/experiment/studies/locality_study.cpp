@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::array kFields = {
     ExperimentField{"hay", forTranslation("Experiments", "Words of hay"),
-                    forTranslation("Experiments", "In each document, to whole sentences"),
+                    forTranslation("Experiments", "In each document, rounded to whole sentences"),
                     "0,20,40,60,80,120", FieldKind::Numbers, 0, 100'000},
     ExperimentField{
         "portions", forTranslation("Experiments", "Documents read at once"),
-        forTranslation("Experiments", "A line each: k of attention locality; 0: all of them at once"),
+        forTranslation("Experiments", "One line for each: k of attention locality; 0: all documents at once"),
         "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),
                     forTranslation("Experiments", "Each with one name"), "8", FieldKind::Number, 2,
@@ -66,11 +66,11 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kLocalityStudy{
     .name = "locality",
     .title = forTranslation("Experiments", "Needles with attention locality"),
-    .brief = forTranslation(
-        "Experiments",
-        "Names hidden among more and more words: does reading documents in portions of k, whose lists are "
-        "then combined, find more of them than reading all at once?"),
-    .xName = forTranslation("Experiments", "words of hay a document"),
+    .brief =
+        forTranslation("Experiments",
+                       "Names are hidden among more and more words. Does the model find more names in groups "
+                       "of k documents than in all documents at once? The lists of the groups are combined."),
+    .xName = forTranslation("Experiments", "words of hay per document"),
     .isXLogarithmic = false,
     .fields = kFields,
     .measures = kMeasures,

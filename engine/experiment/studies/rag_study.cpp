@@ -11,18 +11,18 @@ namespace {
 
 constexpr std::array kFields = {
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),
-                    forTranslation("Experiments", "How many stand under the plus"), "1,2,4,8,16,32",
+                    forTranslation("Experiments", "Number of documents under the plus"), "1,2,4,8,16,32",
                     FieldKind::Numbers, 1, 256},
-    ExperimentField{"words", forTranslation("Experiments", "Words a document"),
-                    forTranslation("Experiments", "About so many, to whole sentences"), "100",
+    ExperimentField{"words", forTranslation("Experiments", "Words per document"),
+                    forTranslation("Experiments", "Approximate, in whole sentences"), "100",
                     FieldKind::Number, 2, 10'000},
-    ExperimentField{"policies", forTranslation("Experiments", "Policies"),
-                    forTranslation("Experiments",
-                                   "Two lines each: with an empty cache, and with the documents seen before"),
-                    "", FieldKind::Policies}};
+    ExperimentField{
+        "policies", forTranslation("Experiments", "Policies"),
+        forTranslation("Experiments", "Two lines for each: with an empty cache, and with cached documents"),
+        "", FieldKind::Policies}};
 constexpr std::array kMeasures = {
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true},
-    Measure{"cached_share", forTranslation("Experiments", "prompt found"), "%", 1}};
+    Measure{"cached_share", forTranslation("Experiments", "prompt cache hits"), "%", 1}};
 
 query::Node ragQuery(std::int32_t documents, std::int32_t words, std::uint64_t seed, std::uint64_t question) {
   query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
@@ -37,7 +37,7 @@ query::Node ragQuery(std::int32_t documents, std::int32_t words, std::uint64_t s
   return studyGenerate({std::move(cross)}, 1, 0);
 }
 
-/// `question`: 0 is that of a person's query, if there is one.
+/// `question`: 0 is the question of the user's query, if there is one.
 plan::Plan ragPlan(const ExperimentRequest& request, std::int32_t documents, std::uint64_t question) {
   if (!request.own) return studyPlan(ragQuery(documents, numberOf(request, "words"), request.seed, question));
   const auto count = static_cast<std::size_t>(documents);
@@ -56,7 +56,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   if (result.request.own) study.remark(kOtherQuestion);
   for (const std::int32_t count : documents) {
     for (std::int32_t repeat = 0; repeat < result.request.repeats; ++repeat) {
-      // Policies take turns, so that what disturbs the machine disturbs all of them.
+      // Policies take turns, so a disturbance of the machine affects all of them.
       for (const std::string& policy : policies) {
         study.begin(counted(count, "document") + ", policy " + policy);
         const auto number = static_cast<std::uint64_t>(repeat) * 2;
@@ -83,10 +83,10 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kRagStudy{
     .name = "rag",
     .title = forTranslation("Experiments", /*id:time-first-token*/ "Time to first token of RAG"),
-    .brief = forTranslation(
-        "Experiments",
-        "How long does the first token take over more and more documents, with an empty cache and with "
-        "documents that an earlier question brought, in reversed order?"),
+    .brief =
+        forTranslation("Experiments",
+                       "How long does the first token take as the number of documents grows? Compares an "
+                       "empty cache with cached documents of an earlier question, in reversed order."),
     .xName = forTranslation("Experiments", "documents"),
     .isXLogarithmic = true,
     .fields = kFields,

@@ -11,11 +11,12 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"tokens", forTranslation("Experiments", "Tokens a document"),
+    ExperimentField{"tokens", forTranslation("Experiments", "Tokens per document"),
                     forTranslation("Experiments", "Made-up documents from short to long"),
                     "64,128,256,512,1024", FieldKind::Numbers, 1, 65'536},
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),
-                    forTranslation("Experiments", "How many change places"), "2", FieldKind::Number, 2, 100},
+                    forTranslation("Experiments", "Number of documents that change places"), "2",
+                    FieldKind::Number, 2, 100},
     ExperimentField{"question", forTranslation("Experiments", "Tokens of the question"),
                     forTranslation("Experiments", "New in every run"), "32", FieldKind::Number, 1, 4096}};
 constexpr std::array kMeasures = {
@@ -53,7 +54,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       measureAbba(study.session(), config.vocabularySize, once, options.documentTokens.front(), stop);
   }
   for (const std::int32_t tokens : options.documentTokens) {
-    study.begin(counted(tokens, "token") + " a document");
+    study.begin(counted(tokens, "token") + " per document");
     if (study.counts()) {
       study.count(abbaAmount(options, tokens));
       study.step();
@@ -76,11 +77,10 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kRelocationStudy{
     .name = "relocation",
     .title = forTranslation("Experiments", "Cost of relocation"),
-    .brief = forTranslation(
-        "Experiments",
-        "Does it cost anything that cached documents stand in another order? The same and the swapped "
-        "order, each time with a new question, beside an empty cache."),
-    .xName = forTranslation("Experiments", "tokens a document"),
+    .brief = forTranslation("Experiments",
+                            "Does another order of cached documents cost time? Compares the same order, the "
+                            "swapped order and an empty cache, each with a new question."),
+    .xName = forTranslation("Experiments", "tokens per document"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

@@ -18,19 +18,19 @@ constexpr std::array kFields = {
         "shares", forTranslation("Experiments", "Shares"),
         forTranslation(
             "Experiments",
-            "Of the documents' tokens, in percent, that are computed again in view of all before them"),
+            "Percent of the documents' tokens that are recomputed. They attend to all tokens before them"),
         "0,5,10,15,25,50,75,100", FieldKind::Numbers, 0, 100},
-    ExperimentField{
-        "documents", forTranslation("Experiments", "Documents"),
-        forTranslation("Experiments", "Of two sentences each; every second question needs two of them"), "12",
-        FieldKind::Number, kFewestSources, kMostSources}};
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments",
+                                   "Documents of two sentences. Every second question needs two documents"),
+                    "12", FieldKind::Number, kFewestSources, kMostSources}};
 constexpr std::array kMeasures = {
-    Measure{"divergence_nats", forTranslation("Experiments", "KL a token"), "nats", 4},
+    Measure{"divergence_nats", forTranslation("Experiments", "KL per token"), "nats", 4},
     Measure{"agreement", forTranslation("Experiments", "greedy tokens that agree"), "%", 1},
     Measure{"attention_deviation", forTranslation("Experiments", "attention deviation"), "", 3},
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 1, true}};
 
-/// Tokens of a document: what stands under a plus and can be seen.
+/// Returns the mean number of tokens of a document. Documents are the visible segments under a plus.
 double meanDocument(const std::vector<trace::SegmentInfo>& segments) {
   double tokens = 0;
   double count = 0;
@@ -67,7 +67,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
                                         : studyPlan(sourceQuery(sourceQuestion(world, repeat)));
     for (const std::int32_t share : shares) {
       study.begin(std::to_string(share) + " %, question " + std::to_string(repeat + 1));
-      // The documents are seen by themselves before, so that what is timed is what the policy does anew.
+      // The documents are cached before, so the measured time contains only the work of the policy.
       study.clearCache();
       const Study::Ran seen = study.run(plan, "spans");
       const double tokens = seen.answers.empty() ? 0 : meanDocument(seen.answers.front().segments);
@@ -97,11 +97,10 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kRepairStudy{
     .name = "repair",
     .title = forTranslation("Experiments", "What recomputing repairs"),
-    .brief = forTranslation(
-        "Experiments",
-        "How much nearer does a reply come to that of a full prefill, and how much later, the more of its "
-        "documents' tokens link and blend compute again?"),
-    .xName = forTranslation("Experiments", "tokens computed again, %"),
+    .brief = forTranslation("Experiments",
+                            "How much closer is an answer to a full prefill, and how much longer does it "
+                            "take? Link and blend recompute a growing share of the documents' tokens."),
+    .xName = forTranslation("Experiments", "recomputed tokens, %"),
     .isXLogarithmic = false,
     .fields = kFields,
     .measures = kMeasures,

@@ -12,26 +12,25 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"words", forTranslation("Experiments", "Words a document"),
-                    forTranslation("Experiments", "About so many, to whole sentences"), "25,50,100,200",
+    ExperimentField{"words", forTranslation("Experiments", "Words per document"),
+                    forTranslation("Experiments", "Approximate, in whole sentences"), "25,50,100,200",
                     FieldKind::Numbers, 2, 10'000},
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),
-                    forTranslation("Experiments", "How many stand under the plus"), "4", FieldKind::Number, 1,
-                    256},
-    ExperimentField{
-        "orders", forTranslation("Experiments", "Order of the documents"),
-        forTranslation(
-            "Experiments",
-            "A line each: as they were seen (same), from the last to the first (reversed), drawn for each "
-            "repeat (shuffled)"),
-        "same,reversed", FieldKind::Words, 1, 1, "same,reversed,shuffled"},
-    ExperimentField{"block_sizes", forTranslation("Experiments", "Tokens a block"),
-                    forTranslation("Experiments", "A line each"), "4,16,64", FieldKind::Numbers, 1, 1024},
+                    forTranslation("Experiments", "Number of documents under the plus"), "4",
+                    FieldKind::Number, 1, 256},
+    ExperimentField{"orders", forTranslation("Experiments", "Order of the documents"),
+                    forTranslation("Experiments",
+                                   "One line for each: the earlier order (same), from the last to the first "
+                                   "(reversed), random for each repeat (shuffled)"),
+                    "same,reversed", FieldKind::Words, 1, 1, "same,reversed,shuffled"},
+    ExperimentField{"block_sizes", forTranslation("Experiments", "Tokens per block"),
+                    forTranslation("Experiments", "One line for each"), "4,16,64", FieldKind::Numbers, 1,
+                    1024},
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
-                    forTranslation("Experiments", "A line each, in each order and with each block size"),
-                    "spans", FieldKind::Policies}};
+                    forTranslation("Experiments", "One line for each policy, order and block size"), "spans",
+                    FieldKind::Policies}};
 constexpr std::array kMeasures = {
-    Measure{"cached_share", forTranslation("Experiments", "prompt found"), "%", 1},
+    Measure{"cached_share", forTranslation("Experiments", "prompt cache hits"), "%", 1},
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true}};
 
 query::Node reuseQuery(const std::vector<std::uint64_t>& documents, std::int32_t words,
@@ -52,14 +51,15 @@ std::vector<std::uint64_t> inOrder(std::vector<std::uint64_t> documents, const s
   if (order == "reversed") std::reverse(documents.begin(), documents.end());
   if (order == "shuffled") {
     std::mt19937_64 random(seed);
-    // Not the standard library's: that may draw another order elsewhere.
+    // A shuffle of the standard library may give another order on other systems.
     for (std::size_t left = documents.size(); left > 1; --left)
       std::swap(documents[left - 1], documents[static_cast<std::size_t>(random() % left)]);
   }
   return documents;
 }
 
-/// A question over documents in this order. Of a person's documents, `seen` are the indices.
+/// Returns a question over documents in this order. `seen`: their numbers, or the indices of the user's
+/// documents.
 plan::Plan reusePlan(const ExperimentRequest& request, const std::vector<std::uint64_t>& seen,
                      std::int32_t words, std::uint64_t question) {
   if (!request.own) return studyPlan(reuseQuery(seen, words, question));
@@ -74,7 +74,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const std::vector<std::string> orders = wordsOf(result.request, "orders");
   const std::vector<std::string> policies = policiesOf(result.request, "policies");
   const std::int32_t documents = numberOf(result.request, "documents");
-  // A person's documents are as long as they are.
+  // The user's documents keep their length.
   const std::vector<std::int32_t> lengths =
       request.own ? std::vector{static_cast<std::int32_t>(
                         std::lround(request.own->meanWords(static_cast<std::size_t>(documents))))}
@@ -82,7 +82,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const auto repeats = static_cast<std::size_t>(result.request.repeats);
   result.total = lengths.size() * blockSizes.size() * policies.size() * repeats;
   for (const std::int32_t blockSize : blockSizes) {
-    // As many tokens whatever the size of blocks, so that nothing is evicted for it.
+    // The pool has about as many tokens with each block size, so that nothing is evicted.
     ExperimentModel sized = model;
     const std::int64_t tokens = std::int64_t{model.session.blockSize} * model.session.blockCount;
     sized.session.blockSize = blockSize;
@@ -98,7 +98,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
           seen.push_back(static_cast<std::uint64_t>(i) +
                          (request.own ? 0 : (request.seed + repeat) * 100'003 + 2));
         for (const std::string& policy : policies) {
-          study.begin(counted(words, "word") + " a document, blocks of " + std::to_string(blockSize) +
+          study.begin(counted(words, "word") + " per document, blocks of " + std::to_string(blockSize) +
                       ", policy " + policy);
           for (std::size_t i = 0; i < orders.size(); ++i) {
             study.clearCache();
@@ -125,11 +125,10 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kReuseStudy{
     .name = "reuse",
     .title = forTranslation("Experiments", "Reuse by length, order and block size"),
-    .brief = forTranslation(
-        "Experiments",
-        "How much of a prompt over documents that were seen is found, with another question, over the "
-        "documents' length: in which order they stand, and how many tokens a block has."),
-    .xName = forTranslation("Experiments", "words a document"),
+    .brief = forTranslation("Experiments",
+                            "How much of a prompt over cached documents is a cache hit with another "
+                            "question? Depends on the documents' length and order and on the block size."),
+    .xName = forTranslation("Experiments", "words per document"),
     .isXLogarithmic = true,
     .fields = kFields,
     .measures = kMeasures,

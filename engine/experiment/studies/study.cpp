@@ -25,8 +25,8 @@ constexpr std::array kFiller = {"The weather was mild that day.", "Two men carri
 
 std::unique_ptr<run::Predictor> predictorOf(const ExperimentModel& model, const run::SessionConfig& config) {
   if (model.tokenizer == nullptr || model.chat == nullptr)
-    throw Failure(
-        errorAt("model " + model.name, "no tokenizer or no chat template", "both, to count tokens"));
+    throw Failure(errorAt("model " + model.name, "no tokenizer or no chat template",
+                          "a tokenizer and a chat template, to count tokens"));
   return std::make_unique<run::Predictor>(config, model.decoder.config(), *model.tokenizer, *model.chat);
 }
 
@@ -38,16 +38,16 @@ run::Prediction predictRun(run::Predictor& predictor, const plan::Plan& plan, co
   return prediction;
 }
 
-/// Of a reply.
+/// Returns the max number of tokens of a step's answer.
 std::int64_t mostTokens(const plan::Step& step) {
-  constexpr std::int32_t kUsual = 256;  // as RunOptions::maxTokens has it
+  constexpr std::int32_t kUsual = 256;  // the default of RunOptions::maxTokens
   return step.maxTokens.value_or(0) > 0 ? *step.maxTokens : kUsual;
 }
 
 TokenAmount amountOf(const run::StepPrediction& step, const plan::Plan& plan,
                      const run::RunOptions& options) {
   TokenAmount amount{.prompt = step.computed, .generated = {0, mostTokens(plan.steps[step.step]) - 1}};
-  // A policy with rows of its own may compute again what was found.
+  // A policy with its own compute plan may recompute cache hits.
   if (options.policy.policy().planRows != nullptr)
     amount.prompt.most = std::max(amount.prompt.most, step.prompt.most);
   return amount;
@@ -136,7 +136,8 @@ void Study::remark(const std::string& sentence) {
 
 trace::FidelityMeasured Study::fidelityOf(const run::FinishedAnswer& answer) {
   if (counts()) {
-    // The reply once more under its policy, whose prompt is found, and a full prefill with it.
+    // Counts the answer once more under its policy, with a prompt that is a cache hit, and a full prefill
+    // with the answer.
     std::int64_t prompt = 0;
     for (const trace::SegmentInfo& segment : answer.segments) {
       if (!segment.hidden) prompt += static_cast<std::int64_t>(segment.tokens.size());
@@ -162,7 +163,7 @@ Study::Ran Study::predict(const plan::Plan& plan, const run::RunOptions& options
   if (!m_predictor) m_predictor = predictorOf(m_model, m_config);
   const run::Prediction prediction = predictRun(*m_predictor, plan, options, m_stop);
   Ran ran;
-  ran.sample.measured.promptTokens = 1;  // shares are of something
+  ran.sample.measured.promptTokens = 1;  // not 0, so that shares are defined
   m_longestAnswer = 1;
   for (const run::StepPrediction& step : prediction.steps) {
     count(amountOf(step, plan, options));

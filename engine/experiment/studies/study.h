@@ -53,7 +53,7 @@ class Study {
   void step();
   /// Adds a sentence to the result's remarks, once.
   void remark(const std::string& sentence);
-  /// Says how many of the wanted lengths do not fit into a context of so many tokens, if there are any.
+  /// Adds a remark with the number of requested lengths that exceed a context of `context` tokens, if any.
   void remarkLeftOut(std::size_t lengths, std::int64_t context);
 
   struct Ran {
@@ -104,17 +104,16 @@ plan::Plan studyPlan(const query::Node& query);
 
 /// A remark for experiments that change the user's question.
 inline constexpr const char* kOtherQuestion =
-    "The first question is that of the query; the others, over documents seen, are the same words with a "
-    "number behind them.";
+    "The first question is the question of the query. The other questions, over cached documents, have the "
+    "same words and a number.";
 
 /// Returns the max number of repeats for this number of documents. Greedy answers to one question over the
 /// same documents are equal. Each repeat therefore begins with another document.
 std::int32_t repeatsOver(const ExperimentRequest& request, std::int32_t documents);
 /// A remark about these repeats.
 inline constexpr const char* kRepeatsAreOrders =
-    "Repeats are orders of the documents, each of which begins with another one: there are no more of them "
-    "than "
-    "documents.";
+    "Repeats are orders of the documents, and each order begins with another document. There are no more "
+    "repeats than documents.";
 /// Returns the plan of the user's question over the first documents, in the order of this repeat.
 plan::Plan ownPlan(const ExperimentRequest& request, std::int32_t documents, std::int32_t repeat);
 
@@ -128,7 +127,7 @@ query::Node studyGenerate(query::Node input, std::int32_t maxTokens, float tempe
 // The list of experiments, for the registry only.
 
 extern const Experiment kRagStudy;           ///< time to first token over the number of documents
-extern const Experiment kJudgeStudy;         ///< the same for a judge, over the number of generates that it
+extern const Experiment kJudgeStudy;         ///< the same for a judge, over the number of candidates that it
                                              ///< judges
 extern const Experiment kRelocationStudy;    ///< the same order compared with the swapped order
 extern const Experiment kReuseStudy;         ///< hit rate by length, order and block size

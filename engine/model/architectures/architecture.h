@@ -23,7 +23,7 @@ struct Architecture {
   /// Whether GGUF files store the two rows of queries and keys of a rotated pair next to each other. Hugging
   /// Face and the decoder have them half a head apart.
   bool pairsRowsInGguf = false;
-  /// Whether files of Hugging Face store the weights of norms less 1. GGUF files never do.
+  /// Whether files of Hugging Face store the weights of norms minus 1. GGUF files never do.
   bool normsLackOne = false;
   /// Values for fields that config.json lacks: the defaults of the family's configuration class in
   /// transformers 5.24, as a JSON object. A null field does not count as missing here.

@@ -80,7 +80,8 @@ void readSwitchedWindows(const checkpoint::JsonPlace& config, ModelConfig& resul
   std::vector<bool> windowed = windowedLayers(config, result);
   if (!config.flag("use_sliding_window", false)) {
     if (std::find(windowed.begin(), windowed.end(), true) == windowed.end()) return;
-    throw config.field("layer_types").fail("layers with a window", "none without use_sliding_window");
+    throw config.field("layer_types")
+        .fail("layers with a window", "no such layers without use_sliding_window");
   }
   const std::int64_t first = config.integer("max_window_layers", 0, kMaxLayers, kMaxLayers);
   for (std::int32_t layer = static_cast<std::int32_t>(windowed.size()); layer < result.layers; ++layer)

@@ -29,7 +29,7 @@ void readGraniteGguf(const GgufKeys& keys, ModelConfig& result) {
   if (!keys.flag("rope.scaling.finetuned", true)) result.attention.rotary.reset();
   result.embeddingScale = static_cast<float>(keys.number("embedding_scale", kLeastScale, kMostScale, 1));
   result.residualScale = static_cast<float>(keys.number("residual_scale", kLeastScale, kMostScale, 1));
-  // 0 is the usual scale here.
+  // 0 means the usual scale here.
   result.attentionScale = static_cast<float>(keys.number("attention.scale", 0, kMostScale, 0));
   result.logitScale = static_cast<float>(1 / keys.number("logit_scale", kLeastScale, kMostScale, 1));
 }

@@ -18,7 +18,7 @@ constexpr double kMostBeta = 100;
 void readMistral3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
   result.attention.window = windowOf(config);
   const auto rope = config.object(config.has("rope_parameters") ? "rope_parameters" : "rope_scaling");
-  if (!rope) throw config.field("rope_parameters").fail("nothing", "how positions are turned and scaled");
+  if (!rope) throw config.field("rope_parameters").fail("nothing", "the rotation and scaling of positions");
   result.attention.positionScale = {
       .beta = static_cast<float>(rope->number("llama_4_scaling_beta", 0, kMostBeta)),
       .step = rope->integer("original_max_position_embeddings", 1, kMaxPositions)};

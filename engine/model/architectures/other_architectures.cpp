@@ -20,58 +20,58 @@ struct Row {
   std::string_view names;  ///< lower case, without signs, one space between them
 };
 
-/// Names as config.json has them in `model_type` and GGUF files in `general.architecture`, without signs.
+/// Names from `model_type` of config.json and `general.architecture` of GGUF files, without signs.
 constexpr std::array kRows = {
     Row{NotComputed::RunningState,
-        "mamba mamba2 falconmamba rwkv rwkv4 rwkv5 rwkv6 rwkv6qwen2 rwkv7 arwkv7 xlstm jamba bamba zamba "
-        "zamba2 "
-        "nemotronh nemotronhmoe nemotronhomni falconh1 granitehybrid granitemoehybrid qwen3next qwen35 "
-        "qwen35text "
-        "qwen35moe qwen35moetext lfm2 lfm2moe lfm2vl lfm3 lfm3vl plamo2 plamo3 kimilinear kimik3 minimax "
-        "minimax01 "
+        R"(mamba mamba2 falconmamba rwkv rwkv4 rwkv5 rwkv6 rwkv6qwen2 rwkv7 arwkv7 xlstm jamba bamba zamba )"
+        R"(zamba2 )"
+        R"(nemotronh nemotronhmoe nemotronhomni falconh1 granitehybrid granitemoehybrid qwen3next qwen35 )"
+        R"(qwen35text )"
+        R"(qwen35moe qwen35moetext lfm2 lfm2moe lfm2vl lfm3 lfm3vl plamo2 plamo3 kimilinear kimik3 minimax )"
+        R"(minimax01 )"
         "minimaxtext01 recurrentgemma griffin olmohybrid bailinghybrid maple"},
     Row{NotComputed::LatentAttention,
-        "deepseek2 deepseek2ocr deepseek32 deepseek4 deepseekv2 deepseekv3 deepseekv32 deepseekv4 glmdsa "
-        "glmmoedsa "
-        "glm5next glm4moelite kimik2 kimik25 kimivl minicpm3 plm mistral4 mistrallarge4 longcatflash "
-        "sarvammla youtu"},
+        R"(deepseek2 deepseek2ocr deepseek32 deepseek4 deepseekv2 deepseekv3 deepseekv32 deepseekv4 glmdsa )"
+        R"(glmmoedsa )"
+        R"(glm5next glm4moelite kimik2 kimik25 kimivl minicpm3 plm mistral4 mistrallarge4 longcatflash )"
+        R"(sarvammla youtu)"},
     Row{NotComputed::LearnedPositions,
         "gpt2 gptbigcode starcoder gptneo gptj codegen opt xglm ctrl openaigpt imagegpt biogpt jais"},
     Row{NotComputed::PositionBias, "mpt bloom falconrw baichuan13b t5encoder jinabertv2"},
     Row{NotComputed::PositionScale, "ministral llama4 llama4text"},
     Row{NotComputed::Encoder,
-        "bert modernbert nomicbert nomicbertmoe neobert jinabertv3 eurobert roberta xlmroberta xlmrobertaxl "
-        "albert "
-        "electra deberta debertav2 distilbert mpnet gemmaembedding embeddinggemma2 llamaembed t5 mt5 umt5 "
-        "byt5 "
-        "t5gemma t5gemma2 bart mbart pegasus m2m100 marian whisper switchtransformers nllbmoe longt5"},
+        R"(bert modernbert nomicbert nomicbertmoe neobert jinabertv3 eurobert roberta xlmroberta xlmrobertaxl )"
+        R"(albert )"
+        R"(electra deberta debertav2 distilbert mpnet gemmaembedding embeddinggemma2 llamaembed t5 mt5 umt5 )"
+        R"(byt5 )"
+        R"(t5gemma t5gemma2 bart mbart pegasus m2m100 marian whisper switchtransformers nllbmoe longt5)"},
     Row{NotComputed::Diffusion, "dream llada lladamoe rnd1 diffusiongemma"},
     Row{NotComputed::Experts,
-        "mixtral qwen2moe qwen3moe phimoe gptoss dbrx grok olmoe flexolmo granitemoe granitemoeshared "
-        "granitemoeswa "
-        "graniteswitch arctic deepseek bailingmoe bailingmoe2 bailingmoe3 dots1 dots3note glm4moe hunyuanmoe "
-        "hunyuanv1moe ernie45moe exaonemoe afmoe cohere2moe smallthinker grovemoe minimaxm2 minimaxm3 "
-        "mimov2flash "
-        "mimo2 step35 jetmoe laguna sarvammoe solaropen"},
+        R"(mixtral qwen2moe qwen3moe phimoe gptoss dbrx grok olmoe flexolmo granitemoe granitemoeshared )"
+        R"(granitemoeswa )"
+        R"(graniteswitch arctic deepseek bailingmoe bailingmoe2 bailingmoe3 dots1 dots3note glm4moe hunyuanmoe )"
+        R"(hunyuanv1moe ernie45moe exaonemoe afmoe cohere2moe smallthinker grovemoe minimaxm2 minimaxm3 )"
+        R"(mimov2flash )"
+        R"(mimo2 step35 jetmoe laguna sarvammoe solaropen)"},
     Row{NotComputed::SharedLayers, "gemma3n gemma3ntext gemma4 gemma4text gemma4unified gemma4assistant"},
     Row{NotComputed::SoftCaps, "gemma2 shieldgemma2 vaultgemma"},
     Row{NotComputed::Media,
-        "clip llava llavanext llavaonevision mllama qwen2vl qwen25vl qwen3vl qwen3vlmoe qwen25omni "
-        "qwen3omnimoe "
-        "qwen2audio gemma3forconditionalgeneration mistral3forconditionalgeneration pixtral voxtral idefics2 "
-        "idefics3 smolvlm internvl paligemma "
-        "phi4multimodal "
-        "chameleon cogvlm ovis2 hunyuanvl paddleocr paddleocrvl glm4v glm46v aria fuyu molmo2 minicpmv "
-        "deepseekvl "
-        "wavtokenizerdec qwen3tts pockettts csm moshi"},
+        R"(clip llava llavanext llavaonevision mllama qwen2vl qwen25vl qwen3vl qwen3vlmoe qwen25omni )"
+        R"(qwen3omnimoe )"
+        R"(qwen2audio gemma3forconditionalgeneration mistral3forconditionalgeneration pixtral voxtral idefics2 )"
+        R"(idefics3 smolvlm internvl paligemma )"
+        R"(phi4multimodal )"
+        R"(chameleon cogvlm ovis2 hunyuanvl paddleocr paddleocrvl glm4v glm46v aria fuyu molmo2 minicpmv )"
+        R"(deepseekvl )"
+        R"(wavtokenizerdec qwen3tts pockettts csm moshi)"},
     Row{NotComputed::NotYet,
-        "gemma phi phi2 stablelm qwen glm glm4 chatglm exaone exaone4 cohere cohere2 commandr internlm2 "
-        "internlm3 "
-        "minicpm nemotron olmo seedoss starcoder2 falcon baichuan deci refact plamo codeshell orion xverse "
-        "openelm "
-        "bitnet arcee ernie45 hunyuandense hunyuanv1dense apertus pangu panguembedded jais2 graniteswa "
-        "persimmon "
-        "gptneox helium nanochat mellum nanbeige maincoder smollm mimo talkie hyperclovax"},
+        R"(gemma phi phi2 stablelm qwen glm glm4 chatglm exaone exaone4 cohere cohere2 commandr internlm2 )"
+        R"(internlm3 )"
+        R"(minicpm nemotron olmo seedoss starcoder2 falcon baichuan deci refact plamo codeshell orion xverse )"
+        R"(openelm )"
+        R"(bitnet arcee ernie45 hunyuandense hunyuanv1dense apertus pangu panguembedded jais2 graniteswa )"
+        R"(persimmon )"
+        R"(gptneox helium nanochat mellum nanbeige maincoder smollm mimo talkie hyperclovax)"},
 };
 
 /// "Qwen3_5-MoE" becomes "qwen35moe".
@@ -107,11 +107,9 @@ std::string stateText(const std::optional<StateLayers>& state) {
           : state->with == state->all ? "all of its " + counted(state->all, "layer")
                                       : std::to_string(state->with) + " of " + counted(state->all, "layer");
   return text +
-         ": one value of everything before a token, in that order. It cannot be cut into spans, moved or put "
-         "in another "
-         "order; behind a changed word nothing can be used again, and of an unchanged beginning only what "
-         "ends where a "
-         "state was stored";
+         ": one value that depends on all earlier tokens and their order. Such a state cannot be cut into "
+         "spans, moved or reordered. After a changed word, nothing can be reused. An unchanged beginning can "
+         "be reused only up to a stored state";
 }
 
 }  // namespace
@@ -136,22 +134,20 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
     case NotComputed::LatentAttention:
       return "it stores a compressed form of keys and values (latent attention), which is not computed yet";
     case NotComputed::LearnedPositions:
-      return "positions are learned vectors that are part of its tokens, so what is stored of a span belongs "
-             "to the "
-             "place where it was computed and cannot be moved";
+      return "positions are learned vectors that are part of its tokens, so a stored span cannot be moved to "
+             "another position";
     case NotComputed::PositionBias:
       return "positions are a bias on its scores, which is not computed yet";
     case NotComputed::PositionScale:
       return /*id:scales-queries-position*/
-          "it scales queries by their position from the beginning, so a span is exact at other places "
-          "only below the "
-          "length of its first training; that is not computed yet";
+          "it scales queries by their absolute position, which is not computed yet. A moved span is exact "
+          "only within the length of its first training";
     case NotComputed::Encoder:
       return /*id:encoder-reads-ahead*/
-          "its tokens read what comes after them, so nothing of a text can be stored and continued";
+          "its tokens attend to later tokens, so no part of a text can be stored and continued";
     case NotComputed::Diffusion:
-      return "it draws tokens in any order, and they read what comes after them, so nothing can be stored "
-             "and continued";
+      return "it samples tokens in any order and attends to later tokens, so nothing can be stored and "
+             "continued";
     case NotComputed::Experts:
       return /*id:router-chooses-among*/
           "a router chooses among experts for each token, which is not computed yet";
@@ -161,7 +157,7 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
       return "it bounds scores by a soft cap, which is not computed yet";
     case NotComputed::Media:
       return /*id:model-pictures-sound*/
-          "it is a model of pictures or sound, of which the part for text is not taken out yet";
+          "it is a model of pictures or sound, and its part for text cannot be used alone yet";
     case NotComputed::NotYet:
       break;
   }
@@ -175,13 +171,13 @@ namespace {
 using checkpoint::GgufMetadata;
 using checkpoint::JsonPlace;
 
-/// Kinds of layers that attend, in lists of kinds; all others hold a running state.
+/// Kinds of layers with attention, in lists of kinds. All other kinds keep a running state.
 bool isAttention(const std::string& kind) {
   return kind == "full_attention" || kind == "sliding_attention" || kind == "attention";
 }
 
-/// Counts the layers with a running state, as far as the usual fields show. Nothing here may fail. The file
-/// is refused anyway, for a better reason.
+/// Counts the layers with a running state, as far as the usual fields show. No step may fail, because the
+/// caller refuses the file for a better reason.
 std::optional<StateLayers> stateLayers(const JsonPlace& config) {
   const nlohmann::json& fields = config.value();
   for (const char* field : {"layer_types", "layers_block_type"}) {

@@ -10,7 +10,7 @@ constexpr const char* kQwen2Defaults = R"({
   "rms_norm_eps": 1e-6, "sliding_window": 4096, "max_window_layers": 28
 })";
 
-/// Queries, keys and values always have biases; the output of attention never has one.
+/// Queries, keys and values always have biases. The output of attention never has a bias.
 void readQwen2Biases(ModelConfig& result) {
   result.attentionBias = true;
 }

@@ -6,9 +6,9 @@
 namespace spanscope::plan {
 namespace {
 
-/// Keys and values of another model are useless. A subquery result therefore needs the same model in both
-/// queries. A judge of attention locality passes on only its answer. With its prompt, the outer prompt would
-/// not get shorter.
+/// A model cannot use keys and values of another model. A subquery result therefore needs the same model in
+/// both queries. A judge of attention locality gives only its answer to the outer prompt. With its prompt,
+/// the outer prompt would not get shorter.
 bool becomesSubqueryResult(const Draft& child, const DraftSettings& enclosing) {
   return child.is<query::Generate>() && child.form != OutputForm::Continuation &&
          child.mark != Draft::Mark::AnswerOnly && child.settings.model == enclosing.model;
@@ -37,8 +37,8 @@ const Rule kDistributeRule = {
     .after = "g(plus((a, reply)))",
     .reason =
         /*id:outer-prompt-holds*/
-    "The outer prompt contains the inner prompt and its answer as one scope, so it reuses everything that "
-    "the inner step computed.",
+    "The outer prompt contains the inner prompt and its answer as one scope. It therefore reuses everything "
+    "that the inner step computed.",
     .meaning = Meaning::ChangesPrompts,
     .matches = matches,
     .rewrite = rewrite,

@@ -24,7 +24,7 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
 
 const Rule kDropEmptyRule = {
     .name = "drop empty",
-    .precondition = "a join has a user or assistant message without text, or a join without children",
+    .precondition = "a join contains a user or assistant message without text, or a join without children",
     .before = "seq(a, user \"\", plus())",
     .after = "seq(a)",
     .reason =

@@ -4,8 +4,8 @@
 namespace spanscope::plan {
 namespace {
 
-/// Whether a child's own children may replace it. Some layouts treat the place before a cross's last child
-/// specially, so another cross can be taken in only there.
+/// Whether a child's own children may replace the child. Some layouts put a delimiter before the last child
+/// of a cross. A cross in a cross is therefore replaced only if it is the last child.
 bool isTakenIn(const Draft& parent, const Draft& child, bool last) {
   if (parent.join == query::JoinKind::Plus || !child.isJoin(parent.join)) return false;
   return parent.join != query::JoinKind::Cross || last;
@@ -19,8 +19,8 @@ bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& 
   return false;
 }
 
-/// Terminates: the number of nodes decreases. After an empty cross is taken in, the entry before it is the
-/// last one.
+/// Terminates: the number of nodes decreases. If the last child was an empty cross, the entry before it
+/// becomes the last one.
 void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
   while (matches(node, around, state)) {
     takeIn(node, [&node](const Draft& child, bool last) { return isTakenIn(node, child, last); });
@@ -31,7 +31,7 @@ void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
 
 const Rule kFlattenRule = {
     .name = "flatten",
-    .precondition = "a seq is in a seq, a par in a par, or a cross is the last child of a cross",
+    .precondition = "a seq in a seq, a par in a par, or a cross as last child of a cross",
     .before = "seq(seq(a, b), c)",
     .after = "seq(a, b, c)",
     .reason =

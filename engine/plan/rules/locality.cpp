@@ -7,16 +7,16 @@
 namespace spanscope::plan {
 namespace {
 
-/// Indices of children on the way from a generate's input to the plus that is judged. Empty: the input itself
-/// is this plus.
+/// Child indices of the path from a generate's input to the plus that is judged. Empty: the input itself is
+/// this plus.
 using Route = std::vector<std::size_t>;
 
 bool isRun(const Draft& draft) {
   return draft.is<query::Join>() && draft.join != query::JoinKind::Plus;
 }
 
-/// Whether a plus has more entries than one judge may read. A tree of judges judges only generated texts; in
-/// the map/reduce shape documents are entries too.
+/// Whether a plus has more entries than one judge may read. A tree of judges has only generated texts as
+/// entries. In the map/reduce shape, documents are entries too.
 bool isTooWide(const Draft& plus, const LocalityOptions& options) {
   std::size_t entries = 0;
   for (const Draft& child : plus.children) {
@@ -120,7 +120,7 @@ class JudgeTree {
     if (m_options.reducePrompt) ask(m_further, *m_options.reducePrompt);
   }
 
-  /// The largest number of judges, not counting the last one.
+  /// The max number of judges, without the last one.
   std::size_t judges() const {
     std::size_t count = 0;
     for (std::size_t width = m_entries.size(); width > m_options.fanIn;) {
@@ -204,8 +204,8 @@ const Rule kLocalityRule = {
     .before = "g(plus(g(a), g(b), g(c), g(d)))",
     .after = "g(plus(g(plus(g(a), g(b))), g(plus(g(c), g(d)))))",
     .reason =
-        "Judges that read few candidates at a time, and then the answers, do not lose candidates in the "
-        "middle of a long prompt.",
+        "Each judge reads few candidates, and further judges read the answers. No candidate is lost in "
+        "the middle of a long prompt.",
     .meaning = Meaning::ChangesPrompts,
     .byDefault = Default::OnRequest,
     .matches = matches,

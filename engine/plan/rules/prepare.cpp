@@ -54,8 +54,8 @@ const Rule kPrepareRule = {
     .before = "plus(a, b)",
     .after = "seq(monad(plus(g1(a), g1(b))), plus(a, b))",
     .reason =
-        "For a target that caches whole prompts only, each fragment is computed alone first, so it is found "
-        "at every position.",
+        "Some targets cache whole prompts only. Each fragment is first computed alone, so it is a hit at "
+        "every position.",
     .meaning = Meaning::Kept,
     .byDefault = Default::Off,
     .matches = matches,

@@ -49,7 +49,7 @@ class RewriteState {
 /// The effect of a rule on the meaning of the query.
 enum class Meaning {
   Kept,            ///< every prompt reads the same before and after, and every answer is the same
-  ChangesPrompts,  ///< some generate reads another prompt than in the given query
+  ChangesPrompts,  ///< some generation steps read other prompts than in the given query
 };
 
 /// Whether a rule runs if the options do not name it.
@@ -59,8 +59,8 @@ enum class Default {
   OnRequest,  ///< on only if the rule's own options ask for it
 };
 
-/// One rewrite rule. Each application reduces a quantity that no other rule increases without end. The rule
-/// therefore terminates. The definition of each rule names this quantity.
+/// One rewrite rule. Each application reduces a quantity, and the other rules increase this quantity only a
+/// limited number of times. The rule therefore terminates. The definition of each rule names this quantity.
 struct Rule {
   std::string_view name;          ///< unique; on the command line '-' replaces each space
   std::string_view precondition;  ///< the condition for a match
@@ -89,7 +89,8 @@ extern const Rule kLocalityRule;
 extern const Rule kPrepareRule;
 extern const Rule kDistributeRule;
 
-/// Returns every rule, in the order of their turns. After a change the first rule has its turn again.
+/// Returns every rule, in the order in which they are applied. After a change, the planner begins again with
+/// the first rule.
 const std::vector<const Rule*>& rules();
 
 /// Returns the rule with this name, or nullptr. A '-' may replace a space.

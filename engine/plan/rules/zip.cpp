@@ -7,13 +7,13 @@
 namespace spanscope::plan {
 namespace {
 
-/// The elements must be known, so the rules that determine them must have had their turn.
+/// Whether the elements are known: the rules that determine them have been applied.
 bool isSettled(const Draft& draft) {
   if (draft.info().resolvedBy == query::ResolvedBy::Rule) return false;
   return std::all_of(draft.children.begin(), draft.children.end(), isSettled);
 }
 
-/// Makes the elements independent of the rules that are on: removes empty entries, and takes in joins within
+/// Makes the elements independent of the rules that are on: removes empty entries, and flattens joins within
 /// joins.
 void tidy(Draft& draft, RewriteState& state) {
   for (Draft& child : draft.children) tidy(child, state);
@@ -26,7 +26,7 @@ bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& 
   return node.is<query::Zip>() && isSettled(node.children[0]) && isSettled(node.children[1]);
 }
 
-/// A draft without tokens is no element.
+/// A draft without tokens is not an element.
 bool takesFirst(const Draft& element) {
   return !givesNothing(element);
 }

@@ -33,8 +33,8 @@ const char* exactnessAt(std::span<const double> values) {
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                          layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
-  // An answer in this prompt is a document of the prompt, and is first computed alone like a document. The
-  // blended values of the answer's own prompt belonged to that request alone.
+  // An answer in this prompt is first computed alone, like a document. The blended values of the answer's own
+  // prompt belonged only to the earlier request.
   std::vector<layout::StepOutput> documents(outputs.size());
   for (const StepIndex need : step.needs) {
     if (need >= outputs.size()) continue;

@@ -60,14 +60,14 @@ using layout::Segment;
 using layout::SpanTable;
 using layout::TokenRun;
 
-/// The result for a segment of the original table.
+/// The changes to a segment of the original table.
 struct Fate {
-  std::int32_t linked = 0;  ///< visible tokens that a segment of their own replaces
+  std::int32_t linked = 0;  ///< number of first visible tokens that the link replaces
   bool hasRest = false;     ///< whether more visible tokens are left
-  bool isRead = false;      ///< whether something that is computed as before reads all of it
+  bool isRead = false;      ///< whether a segment without a link reads all of its tokens
 };
 
-/// Runs of local tokens begin … end − 1.
+/// Returns the runs of the tokens at positions begin … end − 1 of the segment.
 std::vector<TokenRun> cut(const std::vector<TokenRun>& runs, std::int32_t begin, std::int32_t end) {
   std::vector<TokenRun> part;
   std::int32_t at = 0;
@@ -93,7 +93,7 @@ class Linking {
       hasView = hasView || visible > 0;
     }
     for (std::size_t i = m_fates.size(); i-- > 0;) {
-      // The outermost scope reads the linked tokens in the place of the original ones.
+      // The outermost scope reads the linked tokens instead of the original tokens.
       if (isOuter(spans.segments[i]) || !isComputed(i)) continue;
       for (const std::uint32_t seen : spans.segments[i].sees) m_fates[seen].isRead = true;
     }
@@ -139,14 +139,14 @@ class Linking {
   /// Whether the segment is in the outermost scope, and therefore attends to the whole prompt before it.
   static bool isOuter(const Segment& segment) { return segment.scope == 0 && !segment.hidden; }
 
-  /// Whether keys and values of the original segment are needed at all.
+  /// Whether the keys and values of the original segment are needed.
   bool isComputed(std::size_t index) const {
     const Fate& fate = m_fates[index];
     return fate.hasRest || fate.isRead;
   }
 
-  /// A copy that sees what the original saw. In the outermost scope that is the view so far, elsewhere it is
-  /// the unlinked segments.
+  /// Returns a copy that attends to the same tokens as the original. In the outermost scope, these are the
+  /// tokens of the view so far. Elsewhere these are the unlinked segments.
   Segment withView(const Segment& segment) const {
     Segment copy = segment;
     if (isOuter(segment)) {

@@ -36,7 +36,7 @@ const char* exactnessAt(std::span<const double> values) {
   return values[0] == 1 ? "block attention ✓ · full prefill ≈" : nullptr;
 }
 
-/// Gives this form to all outputs except continuations.
+/// Sets this form for all outputs except continuations.
 void quoteAs(plan::OutputForm form, plan::PromptNode& prompt) {
   if (auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
     if (output->form != plan::OutputForm::Continuation) output->form = form;
@@ -58,8 +58,8 @@ SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> out
     quoteAs(form, quoted.prompt);
     if (form == plan::OutputForm::Recomputed)
       return layout::layOut(quoted, outputs, renderer, layout::Visibility::Spans);
-    // Recomputed values of an inner prompt belonged to that request alone. The keys of an answer are
-    // therefore those after a prompt that quotes answers as they were generated.
+    // Recomputed values of an inner prompt belonged only to the inner request. The keys of an answer
+    // therefore follow a prompt that quotes answers as they were generated.
     std::vector<layout::StepOutput> inner(outputs.size());
     for (const StepIndex need : step.needs) {
       if (need >= outputs.size()) continue;

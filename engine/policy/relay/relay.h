@@ -13,8 +13,8 @@ namespace spanscope::policy {
 extern const Policy kRelay;
 
 /// Returns the span table of a prompt that quotes answers. In `reused`, the answers are as generated. The
-/// other table is the same prompt with recomputed outputs. The result is `reused` with a copy after each
-/// answer. The copy attends to the segments that the answer attends to in the other table. An answer gets no
+/// second table has the same prompt with recomputed outputs. The result is `reused` with a copy after each
+/// answer. The copy attends to the segments that the answer attends to in the second table. An answer gets no
 /// copy if both lists are equal.
 layout::SpanTable relayedTable(const layout::SpanTable& reused, const layout::SpanTable& recomputed);
 

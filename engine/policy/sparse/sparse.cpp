@@ -26,7 +26,8 @@ const char* exactnessAt(std::span<const double> values) {
   return std::isinf(values[0]) ? "block attention ✓ · full prefill ≈" : nullptr;
 }
 
-/// Each row reads at most N blocks. compute/block_choice.h chooses them, in each layer and for each key head.
+/// Each row reads at most N blocks. compute/block_choice.h chooses the blocks, in each layer and for each key
+/// head.
 class BestBlocks final : public AnswerRows {
  public:
   explicit BestBlocks(std::int32_t most) : m_most(most) {}

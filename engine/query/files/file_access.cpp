@@ -53,7 +53,7 @@ std::variant<fs::path, NotGiven> FileAccess::locate(const std::string& path) con
   if (error) return notGiven(path, " that cannot be opened (" + error.message() + ")", "a file" + inFolder);
   if (!isAllowed(file)) {
     return notGiven(path, /*id:outside-querys-folder*/ " outside of the query's folder", "a file" + inFolder,
-                    "the user who runs the query can allow other folders");
+                    "the user can allow other folders");
   }
   return file;
 }
@@ -63,7 +63,7 @@ std::variant<std::string, NotGiven> FileAccess::read(const std::string& path) co
   if (auto* refused = std::get_if<NotGiven>(&located)) return std::move(*refused);
   const fs::path& file = std::get<fs::path>(located);
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return notGiven(path, " that is no regular file", "a file");
+  if (!fs::is_regular_file(file, error)) return notGiven(path, " that is not a regular file", "a file");
 
   std::ifstream stream(file, std::ios::binary);
   if (!stream)
@@ -109,7 +109,7 @@ class Walk {
 
   FileList result;
 
-  /// Returns nothing, or why the walk was given up. `shown` is the folder as the query writes it.
+  /// Returns nothing, or the reason why the walk stopped. `shown` is the folder as the query writes it.
   std::optional<NotGiven> enter(const fs::path& folder, const std::string& shown, const std::string& below,
                                 std::size_t depth) {
     std::error_code error;
@@ -117,8 +117,7 @@ class Walk {
     std::vector<Entry> entries;
     for (; !error && at != fs::directory_iterator(); at.increment(error)) {
       if (++m_visited > kMaxVisitedEntries) {
-        return listNotGiven(m_asked,
-                            ", with more than " + std::to_string(kMaxVisitedEntries) + " entries to look at",
+        return listNotGiven(m_asked, ", with more than " + std::to_string(kMaxVisitedEntries) + " entries",
                             "fewer");
       }
       std::string name = at->path().filename().string();
@@ -130,7 +129,7 @@ class Walk {
     }
     if (error) {
       result.leftOut.push_back(listNotGiven(shown, ", a folder that cannot be read (" + error.message() + ")",
-                                            "one that may be read"));
+                                            "a folder that may be read"));
     }
     for (const Entry& entry : entries) {
       const std::string path = joined(shown, entry.name);
@@ -139,12 +138,12 @@ class Walk {
         if (!m_names.empty() && !pathFits(pathNames(inside), m_names)) continue;
         if (result.paths.size() == kMaxListedFiles) {
           return listNotGiven(m_asked,
-                              ", which means more than " + std::to_string(kMaxListedFiles) + " files",
+                              ", which matches more than " + std::to_string(kMaxListedFiles) + " files",
                               "at most " + std::to_string(kMaxListedFiles));
         }
         result.paths.push_back(path);
       } else if (depth == kMaxFolderDepth) {
-        result.leftOut.push_back(listNotGiven(path, ", a folder within " + std::to_string(depth) + " others",
+        result.leftOut.push_back(listNotGiven(path, ", a folder inside " + std::to_string(depth) + " others",
                                               "at most " + std::to_string(kMaxFolderDepth)));
       } else if (mayHold(depth + 1)) {
         if (auto problem = enter(folder / entry.name, path, inside, depth + 1)) return problem;
@@ -181,7 +180,7 @@ std::variant<FileList, NotGiven> FileAccess::list(const std::string& path) const
   const fs::path& start = std::get<fs::path>(located);
   std::error_code error;
   if (!fs::is_directory(start, error)) {
-    if (isPattern) return listNotGiven(folder, ", which is no folder", "a folder");
+    if (isPattern) return listNotGiven(folder, ", which is not a folder", "a folder");
     return FileList{.paths = {path}, .leftOut = {}};
   }
   std::string rest = isPattern ? path.substr(folder.size()) : std::string();
@@ -198,9 +197,9 @@ std::variant<FileList, NotGiven> FileAccess::list(const std::string& path) const
   std::sort(files.paths.begin(), files.paths.end());
   if (files.paths.empty()) {
     if (!files.leftOut.empty()) return std::move(files.leftOut.front());
-    return listNotGiven(path,
-                        isPattern ? /*id:no-file-fits*/ ", which no file fits" : ", a folder without files",
-                        "at least one file");
+    return listNotGiven(
+        path, isPattern ? /*id:no-file-fits*/ ", which matches no file" : ", a folder without files",
+        "at least one file");
   }
   return files;
 }
@@ -236,7 +235,7 @@ std::vector<std::string_view> pathNames(std::string_view path) {
 bool nameFits(std::string_view name, std::string_view pattern) {
   std::size_t at = 0;
   std::size_t in = 0;
-  // Only the last star may need more characters: everything before it fits as early as possible.
+  // Only the last star may need more characters. Everything before this star fits as early as possible.
   std::size_t star = std::string_view::npos;
   std::size_t taken = 0;
   while (at < name.size()) {

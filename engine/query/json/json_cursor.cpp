@@ -29,7 +29,7 @@ std::string hexOf(unsigned code) {
 
 /// Returns a hint about a notation that people write but JSON lacks.
 std::string hintForValue(std::string_view rest) {
-  if (rest.starts_with('\'')) return /*id:text-stands-double*/ "text stands in double quotes";
+  if (rest.starts_with('\'')) return /*id:text-stands-double*/ "text is written in double quotes";
   if (rest.starts_with('/') || rest.starts_with('#')) return /*id:json-no-comments*/ "JSON has no comments";
   if (rest.starts_with('+')) return /*id:number-no-plus*/ "a number has no plus sign in front";
   if (rest.starts_with('.')) return "a number begins with a digit, such as 0.5";
@@ -102,7 +102,7 @@ std::string JsonCursor::readString() {
     if (c == '\\') {
       readEscape(value);
     } else if (c == '\n' || c == '\r') {
-      // Most likely the closing quote is missing. The reader would then misread everything after it.
+      // Probably the closing quote is missing. The reader would then misread the rest of the document.
       fail(/*id:closing-double-quote-same*/ "a closing double quote on the same line",
            /*id:line-break-within*/ "a line break within text is written \\n");
     } else {
@@ -243,9 +243,9 @@ void JsonCursor::enter(char bracket) {
   }
   if (m_depth >= m_maxDepth) {
     failWith({m_offset,
-              "one more container within " + std::to_string(m_depth) + " others",
+              "one more container inside " + std::to_string(m_depth) + " others",
               "at most " + std::to_string(m_maxDepth) +
-                  /*id:containers-within-each*/ " containers within each other",
+                  /*id:containers-within-each*/ " nested containers",
               {}});
     return;
   }
@@ -295,7 +295,7 @@ bool JsonCursor::readKey(std::string& key) {
     const bool isWord =
         !atEnd() && m_text[m_offset] != '{' && m_text[m_offset] != '[' && m_text[m_offset] != ',';
     fail(/*id:key-double-quotes*/ "a key in double quotes",
-         isWord ? /*id:keys-stand-double*/ "keys stand in double quotes" : "");
+         isWord ? /*id:keys-stand-double*/ "keys are written in double quotes" : "");
     return false;
   }
   key = readString();
@@ -343,7 +343,7 @@ void JsonCursor::skipValue() {
 void JsonCursor::expectEnd() {
   if (m_stopped || peek() == JsonKind::End) return;
   fail(/*id:nothing-after-query*/ "nothing after the query",
-       m_text[m_offset] == '{' ? /*id:document-holds-query*/ "a document holds one query" : "");
+       m_text[m_offset] == '{' ? /*id:document-holds-query*/ "a document contains one query" : "");
 }
 
 void JsonCursor::goTo(Mark mark) {

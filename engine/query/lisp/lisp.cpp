@@ -17,7 +17,7 @@ namespace spanscope::query {
 
 namespace {
 
-/// Adds the nodes of a tree to a map; their ranges are in preorder.
+/// Adds the nodes of a tree to a map. The ranges of the nodes are in preorder.
 class SourceBuilder {
  public:
   SourceBuilder(SourceMap& sources, const std::vector<SourceRange>& ranges)
@@ -84,13 +84,13 @@ class Remarks {
     const auto* message = node.as<Message>();
     if (!infoOf(node).isInMacro || (message != nullptr && message->role == Role::Assistant)) {
       add(path, std::string("the operator \"") + operatorName(node) + "\"",
-          "one that the macro has a form for");
+          "an operator that has a form in the macro");
     }
     if (const auto* join = node.as<Join>()) {
       const bool takesOne = join->kind == JoinKind::Cross;
       if (join->children.empty() || (join->children.size() == 1 && !takesOne)) {
         add(path, std::string("a ") + joinName(join->kind) + " of " + std::to_string(join->children.size()),
-            takesOne ? "at least one query" : "at least two queries: one stands for a list of them");
+            takesOne ? "at least one query" : "at least two queries: a single one means a list of queries");
       }
     }
   }
@@ -120,7 +120,7 @@ class Remarks {
                      0,
                      std::move(what),
                      std::move(expected),
-                     "Spanscope reads it, the macro of IBM/spnl does not"});
+                     "Spanscope reads this form, but the macro of IBM/spnl does not"});
   }
 };
 
@@ -314,7 +314,7 @@ class Reader {
     if (m_offset < m_text.size()) {
       const bool isClosing = m_text[m_offset] == ')';
       fail({m_offset, isClosing ? "a ) that closes nothing" : "a second form", "one form",
-            isClosing ? "" : /*id:several-queries-stand-seq*/ "several queries stand in (seq …)"});
+            isClosing ? "" : /*id:several-queries-stand-seq*/ "several queries are written in (seq …)"});
     }
     return form;
   }
@@ -355,8 +355,8 @@ class Reader {
     const std::size_t begin = m_offset;
     if (depth >= m_limits.maxDepth) {
       fail({m_offset,
-            "one more list within " + std::to_string(depth) + " others",
-            "at most " + std::to_string(m_limits.maxDepth) + " lists within each other",
+            "one more list inside " + std::to_string(depth) + " others",
+            "at most " + std::to_string(m_limits.maxDepth) + " nested lists",
             {}});
       return;
     }
@@ -443,7 +443,7 @@ class Reader {
     if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || code > most ||
         isSurrogate) {
       issues.push_back({begin,
-                        /*id:escape-no-character*/ "an escape that is no character",
+                        /*id:escape-no-character*/ "an escape that is not a character",
                         "\\x00 … \\x7f, or \\u{…} of a character",
                         {}});
       m_offset = begin + 2;

@@ -102,10 +102,10 @@ LispEvaluator::Maybe LispEvaluator::lookUp(const LispForm& form, const Scope& sc
   const bool isOperation = findOperation(form.text) != nullptr;
   error(form.range, "the name " + inQuotes(form.text) + /*id:no-value*/ ", which has no value here",
         /*id:text-double-quotes*/
-        "text in double quotes, a number, a form or a name that foreach or lambda gives a value",
-        isOperation ? "a form stands in parentheses"
+        "text in double quotes, a number, a form or a name from foreach or lambda",
+        isOperation ? "a form is written in parentheses"
         : parameterName(form.text)
-            ? /*id:parameter-stands-double*/ "a parameter stands in double quotes: " + inQuotes(form.text)
+            ? /*id:parameter-stands-double*/ "a parameter is written in double quotes: " + inQuotes(form.text)
             : "a parameter is written \"{" + cutText(form.text, 40) + "}\"");
   return std::nullopt;
 }
@@ -170,7 +170,8 @@ std::optional<LispQuery> LispEvaluator::queryOf(const Maybe& value) {
   if (const auto* query = value->as<LispQuery>()) return *query;
   if (const auto* text = value->as<std::string>()) return message(Role::User, *text, value->range);
   if (const auto* sugar = value->as<LispSugar>()) return assembled(sugar->node, {}, value->range);
-  wrongKind(*value, "a query", value->as<LispList>() != nullptr ? "a list of queries stands in (seq …)" : "");
+  wrongKind(*value, "a query",
+            value->as<LispList>() != nullptr ? "a list of queries is written (seq …)" : "");
   return std::nullopt;
 }
 
@@ -182,7 +183,7 @@ std::optional<std::string> LispEvaluator::textOf(const Maybe& value, const char*
     const bool isNumber = value->as<LispNumber>() != nullptr;
     wrongKind(
         *value, expected,
-        isNumber ? /*id:lisp-text-in-quotes*/ "text stands in double quotes, or is made by (format …)" : "");
+        isNumber ? /*id:lisp-text-in-quotes*/ "text is written in double quotes, or made by (format …)" : "");
     return std::nullopt;
   }
   if (m_surroundings == nullptr) {
@@ -232,8 +233,8 @@ bool LispEvaluator::spend(std::size_t steps, SourceRange range) {
   if (m_stopped) return false;
   m_steps += steps;
   if (m_steps <= kMaxLispSteps) return true;
-  error(range, "more work", "at most " + std::to_string(kMaxLispSteps) + " steps of evaluation",
-        "a loop goes round too often");
+  error(range, "more steps", "at most " + std::to_string(kMaxLispSteps) + " steps",
+        "a loop repeats too often");
   m_stopped = true;
   return false;
 }
@@ -276,7 +277,7 @@ void LispEvaluator::error(SourceRange range, std::string found, std::string expe
     m_stopped = true;
     diagnostic.found = "more than " + std::to_string(m_limits.maxDiagnostics) + " errors";
     diagnostic.expected = "none";
-    diagnostic.hint = "what follows was not read";
+    diagnostic.hint = "the rest was not read";
   }
   m_diagnostics.push_back(std::move(diagnostic));
 }

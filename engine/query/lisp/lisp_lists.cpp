@@ -45,7 +45,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateAsk(const Call& call) {
 
 LispEvaluator::Maybe LispEvaluator::evaluateRead(const Call& call) {
   warning(call.form.range, "the older name \"read\"", "(ask text)",
-          /*id:it-is-read-as*/ "it is read as that");
+          /*id:it-is-read-as*/ "the form is read as (ask text)");
   return sugar(call, "ask");
 }
 
@@ -113,7 +113,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateTake(const Call& call) {
   if (auto* given = from->as<LispList>()) {
     list = std::move(*given);
   } else {
-    // For the macro it is a JSON text, mostly the text of a file.
+    // The macro takes a JSON text here, mostly the text of a file.
     const auto text = textOf(from, /*id:list-text-json*/ "a list, or the text of a JSON list of texts");
     if (!text) return std::nullopt;
     const auto texts = readJsonTexts(*text);
@@ -151,7 +151,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateLambda(const Call& call) {
                          names.children.front().kind == LispFormKind::Symbol;
   if (!isOneName) {
     error(names.range, "something else",
-          /*id:name-lambda-given*/ "the name of what the lambda is given: (lambda (name) value)");
+          /*id:name-lambda-given*/ "one argument name: (lambda (name) value)");
     return std::nullopt;
   }
   return LispValue{LispLambda{&call.form, call.scope}, {}};
@@ -244,7 +244,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
       while (names != nullptr && names->name != *name) names = names->outer.get();
       if (names == nullptr) {
         error(range, "the placeholder " + inQuotes("{" + *name + "}"),
-              /*id:name-foreach-lambda*/ "a name that foreach or lambda gives a value",
+              /*id:name-foreach-lambda*/ "a name from foreach or lambda",
               "a parameter is written \"{{" + cutText(*name, 40) + "}}\" here");
         return std::nullopt;
       }
@@ -252,7 +252,8 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
     } else {
       const std::size_t index = std::get<std::size_t>(placeholder.argument);
       if (index >= values.size()) {
-        error(range, /*id:format-more-placeholders*/ "a format of more placeholders than values", "as many",
+        error(range, /*id:format-more-placeholders*/ "a format with more placeholders than values",
+              "one value for each placeholder",
               /*id:brace-itself-written*/ "a brace itself is written {{ or }}");
         return std::nullopt;
       }
@@ -270,7 +271,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
   const auto unused = std::find(used.begin(), used.end(), false);
   if (unused != used.end()) {
     error(call.argument(1 + static_cast<std::size_t>(unused - used.begin())).range,
-          /*id:value-format-not*/ "a value that the format does not show",
+          /*id:value-format-not*/ "a value without a placeholder in the format",
           /*id:many-values-placeholders*/ "as many values as placeholders");
     return std::nullopt;
   }

@@ -168,7 +168,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
   auto* given = repeated == nullptr ? nullptr : repeated->node.as<Generate>();
   if (given == nullptr) {
     wrongKind(*value, "a generate: (g model input …)",
-              /*id:repeated-generate-written*/ "what is repeated is a generate, or written (" + name +
+              /*id:repeated-generate-written*/ "a repeat takes a generate, or the form (" + name +
                   " n model input …)");
     return std::nullopt;
   }
@@ -274,7 +274,7 @@ LispQuery LispEvaluator::join(JoinKind kind, std::vector<LispQuery> children, So
 
 LispEvaluator::Maybe LispEvaluator::finish(LispQuery query, SourceRange range) {
   if (query.containers > m_limits.maxDepth) {
-    error(range, "a query of " + std::to_string(query.containers) + " containers within each other",
+    error(range, "a query of " + std::to_string(query.containers) + " nested containers",
           "at most " + std::to_string(m_limits.maxDepth), "counted as in JSON");
     return std::nullopt;
   }
@@ -376,9 +376,9 @@ std::optional<GenerateSettings> LispEvaluator::olderSettingsOf(const Call& call,
     const LispForm& flag = call.argument(first + 2);
     const bool isFlag = flag.kind == LispFormKind::Symbol && (flag.text == "#f" || flag.text == "#t");
     if (!isFlag || flag.text == "#t") {
-      error(flag.range, isFlag ? "the flag #t" : "one argument more",
+      error(flag.range, isFlag ? "the flag #t" : "one more argument",
             "#f, or (g model input [temperature [max_tokens]])",
-            isFlag ? /*id:chat-goes-itself*/ "a chat that goes on by itself has no form in a query" : "");
+            isFlag ? /*id:chat-goes-itself*/ "a query cannot express a chat loop" : "");
       return std::nullopt;
     }
   }

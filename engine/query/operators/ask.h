@@ -20,9 +20,9 @@ struct Ask {
       .isInMacro = false,
       .noun = "question",
       .unplannedAs = "the question ",
-      .plannedAs = "its answer: questions are asked before planning",
-      .elsewhere = {"An ask node: a server has nobody to ask. Put the text itself there.",
-                    "{n} ask nodes: a server has nobody to ask. Put the text itself there."},
+      .plannedAs = "its answer: questions are answered before planning",
+      .elsewhere = {"An ask node: a server cannot ask the user. Replace the node by the answer.",
+                    "{n} ask nodes: a server cannot ask the user. Replace the nodes by the answers."},
   };
 
   template <class Self, class Visit>

@@ -22,8 +22,8 @@ struct File {
       .noun = "file",
       .unplannedAs = "the file ",
       .plannedAs = "its text: files are read before planning",
-      .elsewhere = {"A file node: a server does not read your files. Put the text itself there.",
-                    "{n} file nodes: a server does not read your files. Put the text itself there."},
+      .elsewhere = {"A file node: a server does not read your files. Replace the node by the text.",
+                    "{n} file nodes: a server does not read your files. Replace the nodes by the texts."},
   };
 
   template <class Self, class Visit>

@@ -26,7 +26,7 @@ struct Generate {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit(FieldInfo{}, self.settings);
-    visit(FieldInfo{.key = "input", .missing = "the query to go on from"}, self.input);
+    visit(FieldInfo{.key = "input", .missing = "the query to continue"}, self.input);
   }
 };
 

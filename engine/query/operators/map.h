@@ -22,9 +22,8 @@ struct Map {
       .resolvedBy = ResolvedBy::Rule,
       .isInMacro = false,
       .otherNames = {{{"foreach", "map"}}},
-      .elsewhere =
-          {"A map is written as a request for each of its inputs: chat completions have no bulk form.",
-           "{n} maps are written as a request for each of their inputs: chat completions have no bulk form."},
+      .elsewhere = {"A map becomes one request per input: chat completions have no bulk form.",
+                    "{n} maps become one request per input: chat completions have no bulk form."},
   };
 
   template <class Self, class Visit>

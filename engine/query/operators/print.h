@@ -19,8 +19,8 @@ struct Print {
       .gives = Gives::Nothing,
       .onServer = {"A print: the server takes messages and joins only. SPNL prints it itself.",
                    "{n} prints: the server takes messages and joins only. SPNL prints them itself."},
-      .elsewhere = {"A print is left out: nothing prints it.",
-                    "{n} prints are left out: nothing prints them."},
+      .elsewhere = {"A print is left out: other servers do not print.",
+                    "{n} prints are left out: other servers do not print."},
   };
 
   template <class Self, class Visit>

@@ -21,16 +21,17 @@ struct Repeat {
       .gives = Gives::Answer,
       .resolvedBy = ResolvedBy::Rule,
       .otherNames = {{{"loop", "repeat"}}},
-      .elsewhere = {"A repeat is written as a request for each of its copies: chat completions have no bulk "
-                    "form.",
-                    "{n} repeats are written as a request for each of their copies: chat completions have no "
-                    "bulk form."},
+      .elsewhere = {"A repeat becomes one request per copy: chat completions have no bulk form.",
+                    "{n} repeats become one request per copy: chat completions have no bulk form."},
   };
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit(FieldInfo{.key = "n", .missing = "how often"}, self.count);
-    visit(FieldInfo{.key = "g", .missing = "what to generate", .olderKey = "query"}, self.generate);
+    visit(FieldInfo{.key = "n", .missing = "the number of answers"}, self.count);
+    visit(
+        FieldInfo{
+            .key = "g", .missing = /*id:repeat-generate*/ "the generate to repeat", .olderKey = "query"},
+        self.generate);
   }
 };
 

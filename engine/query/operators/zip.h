@@ -21,13 +21,13 @@ struct Zip {
       .isInMacro = false,
       .onServer = {"A zip: the server takes messages and joins only. SPNL resolves it before it sends.",
                    "{n} zips: the server takes messages and joins only. SPNL resolves them before it sends."},
-      .elsewhere = {"A zip is written out.", "{n} zips are written out."},
+      .elsewhere = {"A zip is expanded.", "{n} zips are expanded."},
   };
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit(FieldInfo{.key = "first", .missing = "the query that is repeated"}, self.first);
-    visit(FieldInfo{.key = "second", .missing = "the query it is put before each part of"}, self.second);
+    visit(FieldInfo{.key = "first", .missing = "the query to repeat"}, self.first);
+    visit(FieldInfo{.key = "second", .missing = "the query whose elements it precedes"}, self.second);
   }
 };
 

@@ -69,7 +69,7 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
                                   *second,
                                   "a second document",
                                   "one",
-                                  /*id:first-read*/ "only the first is read"});
+                                  /*id:first-read*/ "only the first document is read"});
   }
   return result;
 }
@@ -83,14 +83,13 @@ class Remarks {
   void node(const NodePath& path, const Node& node) {
     if (!isSugar(node)) return;
     add(path, std::string("the operator \"") + operatorName(node) + "\"", "an operator that IBM/spnl knows",
-        "it is resolved before a query is sent");
+        "it is replaced before a query is sent");
   }
   void text(const NodePath& /*node*/, const std::string& pointer, const std::string& text) {
     if (!mayBeMisreadInYaml(text)) return;
-    add(pointer, "the text \"" + cutText(text, kShownCharacters) + "\"",
-        "text that cannot mean anything else",
+    add(pointer, "the text \"" + cutText(text, kShownCharacters) + "\"", "text with only one meaning",
         /*id:ibm-spnl-may*/
-        "IBM/spnl may read it as a number, true, false or null, in quotes as well, and refuse the query");
+        "IBM/spnl may read it as a number, true, false or null, also in quotes, and refuse the query");
   }
   void content(const NodePath& node, const std::string& pointer,
                const std::variant<std::string, std::vector<std::uint8_t>>& content) {

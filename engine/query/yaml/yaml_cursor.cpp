@@ -83,7 +83,7 @@ class Probe final : public YAML::EventHandler {
   bool m_endsAtStart;
 };
 
-/// The syntax error of the first document, if it has one.
+/// Returns the syntax error of the first document, if it has one.
 std::optional<YAML::Exception> syntaxErrorOf(const std::string& text) {
   std::istringstream stream(text);
   try {
@@ -178,8 +178,8 @@ class YamlCursor::Collector : public YAML::EventHandler {
   void begin(JsonKind kind, const YAML::Mark& mark) {
     if (m_depth >= m_maxDepth) {
       throw Refusal{{offsetOf(mark),
-                     "one more container within " + std::to_string(m_depth) + " others",
-                     "at most " + std::to_string(m_maxDepth) + " containers within each other",
+                     "one more container inside " + std::to_string(m_depth) + " others",
+                     "at most " + std::to_string(m_maxDepth) + " nested containers",
                      {}}};
     }
     ++m_depth;
@@ -203,7 +203,7 @@ class YamlCursor::Collector : public YAML::EventHandler {
 
 YamlCursor::YamlCursor(std::string_view text, std::size_t maxDepth, Listener& listener)
     : m_text(text), m_listener(listener) {
-  // YAML allows no other control characters, and yaml-cpp takes some of them for the end of the text.
+  // YAML allows no other control characters, and yaml-cpp reads some of them as the end of the text.
   const auto control = std::find_if(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 && c != '\t' && c != '\n' && c != '\r';
@@ -417,8 +417,8 @@ void YamlCursor::skipValue() {
     if (event.kind == EventKind::Begin) ++depth;
     if (event.kind == EventKind::End) --depth;
     if (event.kind == EventKind::Alias) {
-      m_listener.jsonIssue(
-          {event.offset, "an alias", "the value itself", /*id:aliases-not-read*/ "aliases are not read"});
+      m_listener.jsonIssue({event.offset, "an alias", "the value itself",
+                            /*id:aliases-not-read*/ "Spanscope does not read aliases"});
       if (m_stopped) return;
     }
     pass();
@@ -468,7 +468,7 @@ std::string YamlCursor::textHint(JsonKind kind) const {
     case JsonKind::False:
     case JsonKind::True:
     case JsonKind::Number:
-      return /*id:text-stands-quotes*/ "to be text it stands in quotes";
+      return /*id:text-stands-quotes*/ "text like this is written in quotes";
     default:
       return {};
   }

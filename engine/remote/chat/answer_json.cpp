@@ -18,8 +18,8 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kSpaces = " \t\r\n";
 
-// Characters that JSON cannot carry: a half of a surrogate pair, and bytes that are a part of a character.
-// Servers cut texts there. They are parsed as characters of plane 16 that nobody uses, and joined afterwards.
+// Characters that JSON cannot carry: half of a surrogate pair, and bytes of an incomplete character. Servers
+// cut texts there. They are parsed as characters of plane 16 that nobody uses, and joined afterwards.
 constexpr char32_t kPlane = 0x100000;
 constexpr char32_t kFirstSurrogate = 0xD800;
 constexpr char32_t kFirstLow = 0xDC00;
@@ -145,8 +145,8 @@ std::string kindOf(const Json& value) {
          (value.size() > kMostNames ? ", …" : "");
 }
 
-/// Keeps the first content that is no text, for an error or a warning. `into`: the text that it was read for.
-/// Thoughts are no answer.
+/// Keeps the first content that is not text, for an error or a warning. `into`: the text to which the content
+/// belongs. Reasoning is not an answer.
 void keepNoText(MessageParts& parts, const Json& content, const std::string& into) {
   const std::string type = textOf(content, "type");
   if (&into != &parts.text || type == "text") return;
@@ -199,7 +199,7 @@ std::string joinedText(std::string& held, std::string_view piece, bool isEnd) {
   std::string text;
   std::string waiting = held + std::string(piece);
   held.clear();
-  std::string bytes;  // of a character that came as bytes
+  std::string bytes;  // of a character that arrived as bytes
   const auto flush = [&] {
     text += toValidUtf8(bytes);
     bytes.clear();
@@ -303,7 +303,7 @@ std::string errorWords(const Json& json, int depth) {
         place += (place.empty() ? "" : ".") + (step.is_string() ? step.get<std::string>() : step.dump());
       }
     }
-    // A broker's own words say little. It repeats the words of the server that failed.
+    // A broker's own message says little. Its field `raw` repeats the message of the server that failed.
     const Json* more = fieldOf(json, "metadata");
     const std::string raw = more == nullptr ? std::string() : textOf(*more, "raw");
     return (place.empty() ? "" : place + ": ") + words + (raw.empty() ? "" : ": " + raw);
@@ -312,7 +312,7 @@ std::string errorWords(const Json& json, int depth) {
 }
 
 void refuseAnswer(const std::string& words) {
-  throw Failure(errorAt("answer", "an error of the server: " + shownReply(words), "an answer"));
+  throw Failure(errorAt("answer", "an error from the server: " + shownReply(words), "an answer"));
 }
 
 const char* foreignApi(const Json& json) {
@@ -342,7 +342,7 @@ std::string wordsOrCode(const Json& json) {
       return std::string(name) + " " + (field->is_string() ? field->get<std::string>() : field->dump());
     }
   }
-  return "one without words";
+  return "an error without a message";
 }
 
 void addName(std::string& names, const std::string& name) {

@@ -48,7 +48,7 @@ class ObjectScanner {
 
   void add(std::string_view piece);
 
-  /// Whether an object has begun and not ended.
+  /// Whether an object has begun but not ended.
   bool isInside() const { return m_depth > 0; }
   /// Returns the bytes of this object.
   std::size_t held() const { return m_object.size(); }
@@ -80,13 +80,13 @@ std::string joinedText(std::string& held, std::string_view piece, bool isEnd);
 /// Whether a field has a value other than false, 0, or empty.
 bool saysSomething(const nlohmann::json* field);
 
-/// Returns the words of an error in any of its forms. Empty: there are none.
+/// Returns the message of an error in any of its forms. Empty: there is no message.
 std::string errorWords(const nlohmann::json& json, int depth = 0);
 
-/// Returns the words of an error, or else its number.
+/// Returns the message of an error, or its number if it has no message.
 std::string wordsOrCode(const nlohmann::json& json);
 
-/// Throws Failure for an error of the server with these words.
+/// Throws Failure for an error of the server with this message.
 [[noreturn]] void refuseAnswer(const std::string& words);
 
 /// Returns the API of a value if no protocol here reads it: "Ollama's own API (/api)". Null: unknown. Such a

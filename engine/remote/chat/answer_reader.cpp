@@ -16,7 +16,7 @@ namespace {
 
 /// Max number of bytes that are kept of a body without an answer.
 constexpr std::size_t kMostKept = std::size_t{64} << 10U;
-/// After "[DONE]", only the end of the body is missing. It keeps the connection usable.
+/// After "[DONE]", only the end of the body is missing. Reading the end keeps the connection usable.
 constexpr std::chrono::milliseconds kAfterDone{500};
 /// After the reason for the end, only the counts and "[DONE]" are missing.
 constexpr std::chrono::milliseconds kAfterFinish{5000};
@@ -61,7 +61,7 @@ void AnswerReader::add(std::string_view piece) {
   if (m_body == Body::Objects) m_objects.add(piece);
   if (m_objects.held() > EventStream::kMostBytes) {
     throw Failure(errorAt("answer", "more than " + std::to_string(EventStream::kMostBytes) + " bytes",
-                          "a smaller one"));
+                          "a smaller answer"));
   }
 }
 
@@ -95,10 +95,11 @@ void AnswerReader::end() {
   if (!hasText && m_answers.size() == 1 && !m_answers.front().choice && m_answers.front().lacksChoices)
     refuse("an answer without choices", "one choice");
   if (m_body == Body::Events || hasText)
-    refuse(/*id:stream-ended-before*/ "the stream ended before the answer did", "its end");
-  if (m_body == Body::Unknown) refuse("nothing: an empty body", m_form.title);
+    refuse(/*id:stream-ended-before*/ "the end of the stream before the end of the answer",
+           "the rest of the answer");
+  if (m_body == Body::Unknown) refuse("an empty body", m_form.title);
   refuse(errorMessage(withoutKey(m_beginning, m_key)),
-         std::string(m_form.title) + (m_body == Body::Page ? ", no page" : " in JSON"));
+         std::string(m_form.title) + (m_body == Body::Page ? ", not a page" : " in JSON"));
 }
 
 void AnswerReader::settle() {
@@ -129,7 +130,7 @@ void AnswerReader::take(std::string_view data, std::string_view name) {
     if (clean == data) throw;
     std::vector<ChatAnswer> others(m_answers.size());
     addEvent(m_form, others, clean, name);
-    throw Failure(errorAt("answer", /*id:error-server*/ "an error of the server", "an answer"));
+    throw Failure(errorAt("answer", /*id:error-server*/ "an error from the server", "an answer"));
   }
   if (areDone()) m_doneAt = std::chrono::steady_clock::now();
   m_receive(came);
@@ -144,7 +145,7 @@ void AnswerReader::takeStray(std::string_view line) {
         last == std::string_view::npos ? std::string_view() : line.substr(first, last + 1 - first);
     // The HTML definition has no spaces before the name of a field.
     if (field == "data") return take(line.substr(colon + 1), m_events.name());
-    // The form of errors in older versions of llama.cpp.
+    // Older versions of llama.cpp send errors in this form.
     if (field == "error") return take(line.substr(colon + 1), "error");
   }
   if (m_stray.size() + line.size() > kMostKept) return;
@@ -176,7 +177,8 @@ void EventStream::add(std::string_view piece) {
     }
     m_line += c;
     if (m_line.size() + m_data.size() > kMostBytes)
-      throw Failure(errorAt("event", "more than " + std::to_string(kMostBytes) + " bytes", "a smaller one"));
+      throw Failure(
+          errorAt("event", "more than " + std::to_string(kMostBytes) + " bytes", "a smaller event"));
   }
 }
 

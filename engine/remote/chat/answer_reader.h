@@ -27,7 +27,7 @@ using EventReceiver = std::function<void(std::string_view data)>;
 /// Hooks for data that the HTML definition of events does not allow.
 struct EventHooks {
   /// Whether the data so far are a complete event, so that the next line of data begins another one. Some
-  /// servers separate events by one line break. Null: never.
+  /// servers separate events with one line break. Null: never.
   std::function<bool(std::string_view data)> isWhole{};
   /// Receives lines that are neither a comment nor a known field. Null: they are skipped.
   std::function<void(std::string_view line)> stray{};
@@ -44,8 +44,8 @@ class EventStream {
 
   /// Throws Failure if an event is too large. Nothing may be added after that.
   void add(std::string_view piece);
-  /// The stream has ended. An event without an empty line at its end counts, because servers leave the line
-  /// out.
+  /// Call this when the stream has ended. An event without an empty line at its end is valid, because some
+  /// servers omit this line.
   void end();
 
   /// Returns the `event` field of the event that is being received; usually empty.
@@ -81,7 +81,8 @@ class AnswerReader {
   void add(std::string_view piece);
   /// The body has ended. Throws Failure with the server's words if an answer has no end.
   void end();
-  /// No more data arrives, even if the body has no end. Takes the stored text of another choice.
+  /// Call this when no more data arrives, even if the body has no end. It uses the stored text of another
+  /// choice.
   void settle();
 
   /// Returns the max wait for the rest if all answers are complete, else nothing.

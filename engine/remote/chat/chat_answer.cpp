@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Whether data only keep a connection open.
+/// Whether data only keeps a connection open.
 bool isKeepAlive(std::string_view words) {
   if (words.starts_with(':')) return true;
   constexpr std::array<std::string_view, 6> kWords{"ping", "pong", "keepalive", "heartbeat", "hb", "alive"};
@@ -40,19 +40,18 @@ void refuseErrors(const Json& json, std::string_view name) {
   if (isError) refuseAnswer(wordsOrCode(json));
 }
 
-/// Throws Failure if a value belongs to another API than that of `form`.
+/// Throws Failure if a value belongs to another API than `form`.
 void refuseOtherApi(const AnswerForm& form, const Json& json) {
   const std::string expected = form.title;
   for (const Protocol* protocol : protocols()) {
     if (protocol->answers == &form || !protocol->answers->isOwn(json)) continue;
     throw Failure(errorAt("answer", std::string("an answer of ") + protocol->answers->api,
-                          expected + ", or to ask in the protocol \"" + protocol->name + "\""));
+                          expected + ", or a request in the protocol \"" + protocol->name + "\""));
   }
   if (const char* const api = foreignApi(json)) {
-    throw Failure(
-        errorAt("answer", std::string("an answer of ") + api,
-                expected + ": the server's address must be that of its OpenAI-compatible API, which mostly "
-                           "ends in /v1"));
+    throw Failure(errorAt("answer", std::string("an answer of ") + api,
+                          expected + "; the server's address must be the address of its OpenAI-compatible "
+                                     "API, usually ending in /v1"));
   }
 }
 
@@ -94,7 +93,7 @@ bool isThoughtAlone(const std::string& text) {
   return end == std::string_view::npos || end + kEnd.size() == rest.size();
 }
 
-/// The text between the first of these marks in a page.
+/// Returns the text between the first occurrences of two marks in a page.
 std::string between(std::string_view page, std::string_view begin, std::string_view end) {
   const std::size_t at = page.find(begin);
   if (at == std::string_view::npos) return {};
@@ -182,7 +181,8 @@ std::vector<AnswerText> addEvent(const AnswerForm& form, std::span<ChatAnswer> a
     for (const Json& value : *values) takeValue(form, answers, value, name, came);
     return came;
   }
-  if (isError) refuseAnswer(words.empty() ? "an event of the name " + std::string(name) : std::string(words));
+  if (isError)
+    refuseAnswer(words.empty() ? "an event with the name " + std::string(name) : std::string(words));
   if (words.find_first_of("{[") != std::string_view::npos || !isValidUtf8(words))
     throw Failure(errorAt("answer", shownReply(words), std::string(form.title) + " in JSON"));
   answers.front().words = words;
@@ -196,9 +196,9 @@ std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty) {
   };
   if (!answer.refusal.empty()) return refuse("a refusal: " + shownReply(answer.refusal) + ended, "an answer");
   if (isBrokenOff(answer.finish)) {
-    return refuse("an answer that the server broke off" + ended +
+    return refuse("an answer that the server did not complete" + ended +
                       (answer.words.empty() ? "" : ": " + shownReply(answer.words)),
-                  "an answer that ends by itself");
+                  "a complete answer");
   }
   const bool isBlank = trimmedData(answer.text).empty();
   if (!answer.noText.empty() && (isBlank || answer.lacksText))
@@ -207,21 +207,21 @@ std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty) {
   const bool isThought = !answer.reasoning.empty() && isBlank;
   if (isThought || isThoughtAlone(answer.text)) {
     const std::string& thoughts = isThought ? answer.reasoning : answer.text;
-    return refuse("reasoning alone, of " + counted(countCharacters(thoughts), "character") + ended,
-                  isTokenLimit(answer.finish) ? "an answer after it: more max tokens leave room for both"
-                                              : "an answer after it");
+    return refuse("only reasoning, with " + counted(countCharacters(thoughts), "character") + ended,
+                  isTokenLimit(answer.finish)
+                      ? "an answer after the reasoning; a larger number of max tokens leaves space for both"
+                      : "an answer after the reasoning");
   }
   if (isBlank && !answer.calls.empty())
     return refuse("a call of the tool " + shownReply(answer.calls) + ended,
-                  "an answer: no tools were offered");
+                  "an answer, because no tools were offered");
   if (answer.finish.empty() && !answer.words.empty()) return refuse(shownReply(answer.words), "an answer");
   if (isBlank && !answer.choice && answer.lacksChoices)
     return refuse("an answer without choices" + ended, "one choice");
   if (isBlank && !mayBeEmpty) {
-    const std::string what =
-        answer.text.empty()
-            ? "no text"
-            : "an empty answer, of " + counted(countCharacters(answer.text), "blank character");
+    const std::string what = answer.text.empty()
+                                 ? "no text"
+                                 : "an empty answer with " + counted(countCharacters(answer.text), "space");
     return refuse(what + ended + (answer.words.empty() ? "" : ": " + shownReply(answer.words)), "an answer");
   }
   return std::nullopt;

@@ -25,7 +25,7 @@ using trace::CachedState;
 struct CachedTokens {
   CachedState state = CachedState::NotReported;
   std::int64_t tokens = 0;  ///< more than 0 if Found
-  /// Whether the server reports more cached tokens than the prompt has. Its counts are then useless.
+  /// Whether the server reports more cached tokens than the prompt has. The counts are then useless.
   bool isInconsistent = false;
   bool operator==(const CachedTokens&) const = default;
 };
@@ -41,13 +41,13 @@ struct PromptProgress {
   bool operator==(const PromptProgress&) const = default;
 };
 
-/// One answer, as far as it has arrived. addEvent() adds to it.
+/// The arrived part of one answer. addEvent() adds to it.
 struct ChatAnswer {
   std::string text;
   std::string reasoning;  ///< text that a server reports as the model's reasoning, separate from the answer
   std::string refusal;    ///< the reason why there is no answer, in the words of the model
   std::string calls;   ///< names of the tools that the model wants to call although none was offered: "f, g"
-  std::string words;   ///< words of the server beside the answer; they may explain a missing end
+  std::string words;   ///< other text of the server, which may explain a missing end
   std::string noText;  ///< content that is not text: "the number 42"
   bool lacksText = false;  ///< whether `noText` has an unknown form, and may be a piece of the text
   std::string finish;      ///< the reason of the end: "stop", "length"; empty: not reported
@@ -105,8 +105,7 @@ std::string addText(ChatAnswer& answer, std::string_view piece, bool isEnd);
 /// texts.
 void endAnswers(std::span<ChatAnswer> answers, std::vector<AnswerText>& came);
 
-/// Takes the choice with another index if choice 0 has not arrived and no more data arrives. Returns its
-/// text.
+/// Uses the choice with another index if choice 0 has not arrived and no more data arrives. Returns its text.
 std::string takeOther(ChatAnswer& answer);
 
 /// Returns the reason why an answer that has ended is not valid. Examples are a refusal, only reasoning, an
@@ -114,10 +113,10 @@ std::string takeOther(ChatAnswer& answer);
 /// answer. Nothing: the answer is valid.
 std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty = false);
 
-/// Whether the model ended the answer, in the words of different servers.
+/// Whether the model ended the answer. Knows the names that different servers use.
 bool isOwnEnd(std::string_view finish);
 
-/// Whether the token limit ended the answer, in the words of different servers.
+/// Whether the token limit ended the answer. Knows the names that different servers use.
 bool isTokenLimit(std::string_view finish);
 
 /// Returns the cached tokens of the answer, as servers of this kind report them.

@@ -83,7 +83,7 @@ std::size_t answerOf(const Json& choice, std::size_t answers) {
   const std::optional<std::int64_t> index = countOf(choice, "index");
   if (index && static_cast<std::size_t>(*index) < answers) return static_cast<std::size_t>(*index);
   throw Failure(errorAt("answer", index ? "choice " + std::to_string(*index) : "a choice without an index",
-                        "one of 0 … " + std::to_string(answers - 1)));
+                        "an index from 0 to " + std::to_string(answers - 1)));
 }
 
 MessageParts partsOf(const Json& message) {

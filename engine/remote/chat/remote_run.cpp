@@ -40,14 +40,15 @@ std::optional<std::int64_t> contextOf(const ServerFacts& facts, const std::strin
 
 Error statusProblem(const HttpReply& reply) {
   std::string said = errorMessage(reply.body);
-  // The server's sentence continues in this one.
+  // The server's sentence becomes a part of this sentence.
   if (said.ends_with('.')) said.pop_back();
   std::string expected =
-      reply.status == 401 || reply.status == 403 ? "a key that the server takes" : "status 200";
+      reply.status == 401 || reply.status == 403 ? "a key that the server accepts" : "status 200";
   if (!reply.redirect.empty())
-    expected = "the server's new address: it sends its clients to " + shownReply(reply.redirect);
+    expected = "the server's new address, because it redirects to " + shownReply(reply.redirect);
   if (reply.retryAfter) {
-    expected = "a server that is ready: it asks to wait for " + std::to_string(*reply.retryAfter) + " s";
+    expected =
+        "a server that is ready; it asks clients to wait for " + std::to_string(*reply.retryAfter) + " s";
   }
   return errorAt({}, "status " + std::to_string(reply.status) + (said.empty() ? "" : ": " + said),
                  std::move(expected));
@@ -102,7 +103,7 @@ class Mailbox {
   std::deque<Letter> m_letters;
 };
 
-/// Posts the events of a request. `watcher` gets them on the thread that calls run().
+/// Posts the events of a request. `watcher` gets these events on the thread that calls run().
 class PostingWatcher final : public RemoteWatcher {
  public:
   PostingWatcher(Mailbox& mailbox, RemoteWatcher& watcher) : m_mailbox(mailbox), m_watcher(watcher) {}
@@ -127,7 +128,7 @@ struct Outcome {
   std::exception_ptr thrown{};
 };
 
-/// Requests one answer after the other. Each thread has one Asker.
+/// Requests one answer after another. Each thread has one Asker.
 class Asker {
  public:
   Asker(HttpClient& client, const std::vector<RemoteTarget>& targets, RemoteWatcher& watcher,
@@ -149,7 +150,7 @@ class Asker {
     try {
       step = m_targets[target].local(request, watch, m_stop);
       if (came.empty() && !step.answer.text.empty()) m_watcher.text(index, step.answer.text);
-      // The text so far of a stopped answer stays.
+      // A stopped answer keeps its text so far.
       if (step.answer.text.empty()) step.answer.text = came;
     } catch (const Failure& failure) {
       error = failure.error();
@@ -223,7 +224,7 @@ class Asker {
       } else if (reply.status != kOk && reply.status != kCreatedOk) {
         breakBy(statusProblem(reply));
       } else if (!reply.brokenBy.empty()) {
-        breakBy(errorAt({}, "an answer that breaks off: " + reply.brokenBy, "its end"));
+        breakBy(errorAt({}, "an incomplete answer: " + reply.brokenBy, "a complete answer"));
         brokenBy = reply.brokenBy;
       } else {
         reader.end();
@@ -241,8 +242,8 @@ class Asker {
       RemoteStep& step = steps[i];
       step.answer = std::move(answers[i]);
       step.seconds = since(begin);
-      // Of several answers in one stream, those that have ended are complete. A single answer fails also by a
-      // fault after its end.
+      // In a stream of several answers, an ended answer is complete. A single answer also fails if a fault
+      // follows its end.
       if (count == 1 || !step.answer.hasEnded() || problemOf(step.answer, mayBeEmpty))
         step.brokenBy = brokenBy;
       step.isStopped = isStopped && !step.brokenBy.empty();
@@ -385,7 +386,7 @@ class RemoteRunner {
       return fail(body.first,
                   {urlOf(asked, protocol), filled.node, "the model \"" + wanted + "\"",
                    namesOr(asked.facts, "the name of a model that the server has") +
-                       (asked.server.model.empty() ? "" : "; unlisted models must be allowed first")});
+                       (asked.server.model.empty() ? "" : "; other models must be allowed first")});
     std::optional<Outgoing> sent;
     try {
       sent = protocol.write({.request = filled,
@@ -527,7 +528,7 @@ class RemoteRunner {
   std::vector<RemoteStep> m_steps;
   std::map<std::size_t, Error> m_errors;  ///< by request
   bool m_isReady = true;                  ///< a waiting request can be sent now
-  bool m_isClosed = false;                ///< nothing more is sent
+  bool m_isClosed = false;                ///< no further request is sent
   std::vector<std::size_t> m_underWay;    ///< bodies, by target
   HttpClient m_counting;                  ///< counts tokens of prompts
   std::vector<std::unique_ptr<HttpClient>> m_clients;
@@ -561,7 +562,7 @@ RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& ta
 
 std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now) {
   return "The server " + target.name + " refuses " + target.protocol->title + " (" + refusal.found +
-         "): it is asked by " + now.title + ".";
+         "). It now gets " + now.title + ".";
 }
 
 std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted, bool isChosen) {

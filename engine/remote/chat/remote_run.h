@@ -100,8 +100,8 @@ class RemoteWatcher {
   virtual void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) {
     static_cast<void>(request), static_cast<void>(target), static_cast<void>(model), static_cast<void>(bytes);
   }
-  /// A target refuses its protocol at this request. This request and later ones use another protocol there.
-  /// sends() follows.
+  /// A target refuses its protocol at this request. This request and later requests to the target use another
+  /// protocol. A call of sends() follows.
   virtual void changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
                                const Protocol& now) {
     static_cast<void>(request), static_cast<void>(target), static_cast<void>(refusal), static_cast<void>(now);
@@ -112,8 +112,9 @@ class RemoteWatcher {
   virtual void text(std::size_t request, const std::string& piece) {
     static_cast<void>(request), static_cast<void>(piece);
   }
-  /// The reason why a request has no answer. It comes before stepEnds(), or alone if nothing was sent. The
-  /// place of the error names the node. If the query copies the node, it also has the number of the copy.
+  /// The reason why a request has no answer. This call comes before stepEnds(), or alone if no request was
+  /// sent. The place of the error names the node. If the query copies the node, it also has the number of the
+  /// copy.
   virtual void fails(std::size_t request, const Error& error) {
     static_cast<void>(request), static_cast<void>(error);
   }
@@ -126,16 +127,16 @@ struct RemoteResult {
   std::optional<Error> error;
   /// All errors, by request: several concurrent requests can fail. The watcher has got these errors.
   std::map<std::size_t, Error> errors;
-  /// The targets that were asked in another protocol than their first, with the last one.
+  /// The targets that refused their first protocol, each with the protocol used last.
   std::map<std::size_t, const Protocol*> changed;
   bool isStopped = false;
 };
 
-/// Returns "The server refuses SPNL's query endpoint (status 404: …): it is asked by chat completions."
+/// Returns "The server refuses SPNL's query endpoint (status 404: …): It now gets chat completions."
 std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now);
 
-/// Runs requests on targets. Nothing is sent twice. After an error nothing more is sent, and running requests
-/// come to their end. A stop ends all requests at the server, and their text so far stays. Parameters:
+/// Runs requests on targets. No request is sent twice. After an error no further request is sent, and running
+/// requests finish. A stop ends all requests at the server, and they keep their text so far. Parameters:
 /// - `requests` come from exports::chatRequests(). For protocols that take whole queries, they come from
 ///   exports::queryCalls(), with its `calls`.
 /// - `targetOf` has the index of the target of each request. Empty: the first target answers all.

@@ -19,7 +19,7 @@
 
 namespace spanscope::remote {
 
-/// The trace's data about the run, beside its servers and requests.
+/// The trace's data about the run, in addition to its servers and requests.
 struct RemoteRunInfo {
   std::string program;    ///< name and version of the program that runs it
   std::string queryJson;  ///< canonical

@@ -41,7 +41,7 @@ std::string withoutEndpoint(const std::string& url) {
   trim();
   std::vector<std::string_view> paths{"/v1/models"};
   for (const Protocol* protocol : protocols()) paths.emplace_back(protocol->path);
-  // The longest of them first: one path is the end of another.
+  // The longest path comes first, because one path is the end of another.
   std::sort(paths.begin(), paths.end(), [](auto a, auto b) { return a.size() > b.size(); });
   for (std::string_view path : paths) {
     path.remove_prefix(kVersion.size());
@@ -76,7 +76,7 @@ class Prober {
     if (list.isStopped) return {};
     bool isRead = readModels(list);
     if (!isRead && !m_isVersioned && isNone(list)) {
-      // The address may be whole without "/v1".
+      // Some addresses are complete without "/v1".
       m_facts.api.clear();
       const HttpReply other = replyAt("/models");
       isRead = readModels(other);
@@ -100,7 +100,7 @@ class Prober {
   /// The reaction of an endpoint to a request without a body.
   enum class Sounds { There, Missing, Fell, Unclear };
 
-  /// Whether the path has no list of models. This says nothing of other paths.
+  /// Whether the path has no list of models. Other paths may have one.
   static bool isNone(const HttpReply& list) {
     return list.status == 404 || list.status == 405 || list.status == 200;
   }
@@ -111,11 +111,11 @@ class Prober {
     std::string expected = "status 200";
     if (list.status == 404 || list.status == 405)
       expected =
-          "a list of models: the address must be that of an OpenAI-compatible server, such as "
+          "a list of models; the address must be the address of an OpenAI-compatible server, such as "
           "http://localhost:8000";
-    if (list.status == 401 || list.status == 403) expected = "a key that it takes";
+    if (list.status == 401 || list.status == 403) expected = "a key that it accepts";
     if (!list.redirect.empty())
-      expected = "the server's new address: it sends its clients to " + shownReply(list.redirect);
+      expected = "the server's new address, because it redirects to " + shownReply(list.redirect);
     refuse("status " + std::to_string(list.status) + (said.empty() ? "" : ": " + said), std::move(expected));
   }
 
@@ -202,7 +202,7 @@ class Prober {
           return Sounds::Unclear;
       }
     } catch (const Failure&) {
-      // A server that did not answer here would not answer again.
+      // A server that did not answer this request would not answer another one.
       m_isSilent = true;
       return Sounds::Unclear;
     }

@@ -38,7 +38,7 @@ struct ServerKindInfo {
   CacheReporting cached = CacheReporting::Never;
   /// Advice that makes the server report its hits; for IfAsked.
   const char* advice = "";
-  /// Whether it also reports nothing without a hit (vLLM leaves the object out).
+  /// Whether a missing report can also mean no hit (vLLM leaves the object out).
   bool zeroIsSilent = false;
   bool sendsProgress = false;  ///< about the prompt, if asked by `return_progress`
 };
@@ -55,10 +55,10 @@ inline constexpr std::array kServerKinds{
                    .cached = CacheReporting::Always,
                    .sendsProgress = true},
     ServerKindInfo{ServerKind::Ollama, "ollama", "Ollama", CacheReporting::IfAsked,
-                   "it does so from September 2026 on"},
+                   "it reports them since September 2026"},
     ServerKindInfo{ServerKind::LmStudio, "lmstudio", "LM Studio", CacheReporting::Never},
     ServerKindInfo{ServerKind::Spanscope, "spanscope", "Spanscope", CacheReporting::Always},
-    ServerKindInfo{ServerKind::Spnl, "spnl", "a span server", CacheReporting::Never}};
+    ServerKindInfo{ServerKind::Spnl, "spnl", "a server with span support", CacheReporting::Never}};
 
 constexpr const ServerKindInfo& infoOf(ServerKind kind) {
   return kServerKinds[static_cast<std::size_t>(kind)];

@@ -35,8 +35,8 @@ void checkTurns(const text::ChatTemplate& chat, const Messages& messages) {
     const query::Role role = messages[i].role;
     const bool isOpening = i == 0 && role == query::Role::System && chat.openingSystem;
     if (isOpening || chat.turns[static_cast<std::size_t>(role)]) continue;
-    throw Failure(errorAt(messages[i].node, std::string("a message of the role ") + query::roleName(role),
-                          "roles that the template " + chat.name + " has"));
+    throw Failure(errorAt(messages[i].node, std::string("a message with the role ") + query::roleName(role),
+                          "a role that the template " + chat.name + " has"));
   }
 }
 
@@ -64,8 +64,8 @@ PromptSize sizeOf(const Sending& sending, const PromptText& prompt, std::int64_t
 void checkRoom(const Sending& sending, const PromptSize& size) {
   if (!sending.context || !size.isExact || size.tokens < *sending.context) return;
   throw Failure(errorAt(sending.request.node, "a prompt of " + counted(size.tokens, "token"),
-                        "at most " + std::to_string(*sending.context - 1) + ": the context of " +
-                            sending.model + " there is " + counted(*sending.context, "token")));
+                        "at most " + std::to_string(*sending.context - 1) + ", because the context of " +
+                            sending.model + " is " + counted(*sending.context, "token")));
 }
 
 /// Without a limit, most completion servers end an answer after 16 tokens. Server vLLM 0.32 does this even if
@@ -82,7 +82,7 @@ void putLimit(nlohmann::ordered_json& body, const Sending& sending, const Prompt
 }
 
 Outgoing completionOutgoing(const Sending& sending) {
-  if (!sending.prompt) throw std::invalid_argument("completions are of texts");
+  if (!sending.prompt) throw std::invalid_argument("completions have texts");
   const exports::ChatRequest& request = sending.request;
   nlohmann::ordered_json body = chatBody(sending);
   body.erase("messages");

@@ -41,10 +41,10 @@ struct Exchange {
   std::exception_ptr thrown{};
   Clock::time_point last{};  ///< when the last bytes arrived; at first, when the request began
   const HttpRequest* request = nullptr;
-  std::optional<Clock::time_point> ends{};  ///< when the wait for the rest ends; nothing: all of it is wanted
+  std::optional<Clock::time_point> ends{};  ///< when the wait for the rest ends; nothing: all of it is needed
 };
 
-/// NestJS and others use this status for every POST.
+/// Some frameworks, such as NestJS, use this status for every POST.
 constexpr long kCreated = 201;
 
 bool isGood(long status) {
@@ -101,14 +101,14 @@ struct HttpClient::Connection {
     };
     const std::string most = "more than ";
     if (over(limits.whole, now - begin))
-      return errorAt("reply", most + seconds(limits.whole), "one that ends by then");
+      return errorAt("reply", most + seconds(limits.whole), "an answer that ends earlier");
     if (exchange.bytes > 0) {
       if (over(limits.silence, now - exchange.last))
-        return errorAt("reply", "nothing for " + seconds(limits.silence), "its next piece");
+        return errorAt("reply", "no data for " + seconds(limits.silence), "its next piece");
       return std::nullopt;
     }
     if (over(limits.connect + limits.firstByte, now - begin))
-      return errorAt("reply", "nothing within " + seconds(limits.firstByte), "its first byte");
+      return errorAt("reply", "no data within " + seconds(limits.firstByte), "its first byte");
     return std::nullopt;
   }
 
@@ -159,7 +159,8 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   if (easy == nullptr || m_connection->multi == nullptr) refuse({}, "no memory for a connection", "some");
 
   curl_slist* lines = curl_slist_append(nullptr, ("Content-Type: " + request.contentType).c_str());
-  // Otherwise curl asks first whether it may send a long body. Some servers never answer this.
+  // Without this header, curl first asks whether it may send a long body. Some servers never answer this
+  // question.
   lines = curl_slist_append(lines, "Expect:");
   for (const std::string& line : access.keyLines) {
     if (!access.key.empty()) lines = curl_slist_append(lines, (line + access.key).c_str());
@@ -198,18 +199,18 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     reply.isStopped = true;
     return reply;
   }
-  // A break after the end of the wanted data is no failure.
+  // A break after the end of the requested data is no failure.
   if (exchange.ends && !exchange.isTooLarge) return reply;
   const bool hasBegun = exchange.bytes > 0 && isGood(reply.status) && receive;
   if (exchange.isTooLarge || (code && *code == CURLE_FILESIZE_EXCEEDED))
-    refuse("reply", "more than " + std::to_string(access.limits.bytes) + " bytes", "a smaller one");
+    refuse("reply", "more than " + std::to_string(access.limits.bytes) + " bytes", "a smaller answer");
   if (overdue) {
     if (!hasBegun) refuse(overdue->place, overdue->found, overdue->expected);
     reply.brokenBy = overdue->found;
     return reply;
   }
   if (*code != CURLE_OK) {
-    if (!hasBegun) refuse({}, curl_easy_strerror(*code), /*id:answer-server*/ "an answer of the server");
+    if (!hasBegun) refuse({}, curl_easy_strerror(*code), /*id:answer-server*/ "an answer from the server");
     reply.brokenBy = curl_easy_strerror(*code);
     return reply;
   }
@@ -265,7 +266,7 @@ std::variant<ServerAddress, Error> readServerAddress(const std::string& url) {
   };
   const std::string example = "an address such as \"http://localhost:8000/v1\"";
   const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
-  if (parsed == nullptr) return refuse("no memory for an address", "some");
+  if (parsed == nullptr) return refuse("no memory for an address", "free memory");
   if (url.empty()) return refuse("no address of a server", example);
   const bool isBlank = std::any_of(
       url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; });
@@ -275,9 +276,9 @@ std::variant<ServerAddress, Error> readServerAddress(const std::string& url) {
   if (scheme != "http" && scheme != "https") return refuse(shown, example);
   // A secret must not be shown in messages.
   if (part(parsed.get(), CURLUPART_USER) || part(parsed.get(), CURLUPART_PASSWORD))
-    return refuse("an address with a user name or a password", "one without");
+    return refuse("an address with a user name or a password", "an address without them");
   if (part(parsed.get(), CURLUPART_QUERY) || part(parsed.get(), CURLUPART_FRAGMENT))
-    return refuse("an address with ? or #", "one without");
+    return refuse("an address with ? or #", "an address without them");
   std::string host = part(parsed.get(), CURLUPART_HOST).value_or("");
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
   if (host.empty()) return refuse(shown, example);
@@ -292,7 +293,7 @@ std::string shownReply(std::string_view text) {
 
 std::optional<Error> problemOfKey(std::string_view key) {
   const auto refuse = [](std::string found) {
-    return errorAt("key", std::move(found), "one line of text, as the server gave it");
+    return errorAt("key", std::move(found), "one line of text, exactly as the server issued it");
   };
   if (key.size() > kMostKeyBytes) {
     return refuse("a key of " + std::to_string(key.size()) + " bytes, more than " +
@@ -301,7 +302,7 @@ std::optional<Error> problemOfKey(std::string_view key) {
   if (key.find_first_of("\r\n") != std::string_view::npos) return refuse("a key with a line break");
   const auto isControl = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
   if (std::any_of(key.begin(), key.end(), isControl)) return refuse("a key with a control character");
-  if (!isValidUtf8(key)) return refuse("a key that is no UTF-8");
+  if (!isValidUtf8(key)) return refuse("a key that is not UTF-8");
   return std::nullopt;
 }
 

@@ -72,10 +72,9 @@ struct HttpReply {
 /// Receives pieces of an answer with status 200 or 201 as they arrive, uncompressed.
 using HttpReceiver = std::function<void(std::string_view piece)>;
 
-/// A client for http and https. It follows no redirects, so that a key reaches no other server. Requests to
-/// this machine use no proxy. Other requests use the proxy of the environment. Answers may be compressed.
-/// Nothing is ever sent a second time. Connections stay open from request to request. Only one thread may use
-/// it.
+/// A client for HTTP and HTTPS. It follows no redirects, so that a key reaches no other server. Requests to
+/// this machine use no proxy. Other requests use the proxy of the environment. Answers may be compressed. No
+/// request is sent twice. Connections stay open from request to request. Only one thread may use it.
 class HttpClient {
  public:
   HttpClient();
@@ -83,9 +82,9 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// Sends a request. A stop closes the connection at once. Exceptions of the receiver do the same. After a
-  /// received piece, a break is no failure (HttpReply::brokenBy). Throws Failure with the address as its file
-  /// in these cases:
+  /// Sends a request. A stop closes the connection at once, and so does an exception of the receiver. After a
+  /// received piece, a broken connection is no failure (HttpReply::brokenBy). Throws Failure with the address
+  /// as its file in these cases:
   /// - The address is invalid (server_address.h).
   /// - The key cannot be sent.
   /// - No connection is made, nothing arrives in time, or the answer is too large.

@@ -63,8 +63,8 @@ Outgoing messagesOutgoing(const Sending& sending) {
   body["messages"] = OrderedJson::array();
   for (; message != chat["messages"].end(); ++message) body["messages"].push_back(*message);
   if (body["messages"].empty()) {
-    throw Failure(errorAt(sending.request.node, "a prompt of system messages alone",
-                          "a message of the user: the Messages API has the system apart"));
+    throw Failure(errorAt(sending.request.node, "a prompt of system messages only",
+                          "a user message, because the Messages API sends system messages separately"));
   }
   body["temperature"] = chat["temperature"];
   body["stream"] = true;

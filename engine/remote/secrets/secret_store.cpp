@@ -54,7 +54,7 @@ void refuse(GError* error) {
   throw Failure({/*id:desktops-secret-store*/ "the desktop's secret store",
                  {},
                  found,
-                 "a service that keeps keys, such as gnome-keyring"});
+                 "a service that stores keys, such as gnome-keyring"});
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace spanscope::server {
 
-/// Keys of clients. Only their hashes are kept. No key can therefore get into a log or a trace.
+/// The keys of clients. Only hashes of keys are stored, so no key can get into a log or a trace.
 class KeyRing {
  public:
   /// `keys`: each key has kLeastKeyBytes to kMostKeyBytes bytes of UTF-8, no control characters and no spaces
@@ -24,8 +24,8 @@ class KeyRing {
   static constexpr std::size_t kMostKeyBytes = 4096;
 
   bool isEmpty() const { return m_keys.empty(); }
-  /// Returns the salt of the client that sends this Authorization header. Contents of other clients are no
-  /// hits under it. Nothing: the key is unknown. The time does not depend on the keys.
+  /// Returns the salt of the client that sends this Authorization header. With this salt, a client gets no
+  /// hits from contents of other clients. Nothing: the key is unknown. The time does not depend on the keys.
   std::optional<std::string> saltOf(std::string_view authorization) const;
 
  private:

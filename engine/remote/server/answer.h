@@ -25,15 +25,15 @@
 
 namespace spanscope::server {
 
-/// Ends an answer where one of several texts begins. Text that may be the beginning of such a text waits
+/// Ends an answer where one of several stop texts begins. Text that may be the beginning of a stop text waits
 /// until this is known.
 class StopTexts {
  public:
   /// No text of `texts` is empty.
   explicit StopTexts(std::vector<std::string> texts) : m_texts(std::move(texts)) {}
 
-  /// Returns the text that certainly belongs to the answer, after `text` has arrived. After a stop, the
-  /// result is empty.
+  /// Adds `text` and returns the text that certainly belongs to the answer. After a stop, the result is
+  /// empty.
   std::string push(std::string_view text);
   /// Returns the waiting text when the answer has ended without a stop.
   std::string finish();
@@ -89,7 +89,7 @@ class Answer final : public RunListener {
     bool isComplete = false;          ///< every choice has finished
     std::optional<RunEnd> end;        ///< the run has ended
   };
-  /// Waits until there is something new, but at most `most`.
+  /// Waits until something new has arrived, but at most `most`.
   News wait(std::chrono::milliseconds most);
   /// Returns the counts so far. They are complete when the run has ended or every choice has finished.
   AnswerUsage usage() const;

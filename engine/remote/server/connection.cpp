@@ -300,7 +300,7 @@ void Connection::get_local_ip_and_port(std::string& address, int& port) const {
 std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::string& privateKey) {
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   const auto refuse = [](const std::string& file, const std::string& expected,
-                         const char* found = "something else") {
+                         const char* found = "other content") {
     ERR_clear_error();
     // The library's messages require knowledge of its source code.
     if (!file.empty() && ::access(file.c_str(), R_OK) != 0)
@@ -308,7 +308,7 @@ std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::s
     throw Failure({file, {}, found, expected});
   };
   ERR_clear_error();
-  if (!context) refuse({}, "TLS of the library OpenSSL");
+  if (!context) refuse({}, "TLS from the library OpenSSL");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   if (SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) != 1)

@@ -68,8 +68,8 @@ inline constexpr std::size_t kMostTargetBytes = 4096;
 /// parse forms.
 std::string headForLibrary(const RequestHead& head);
 
-/// Limits how much is in use at once. Users that need more than is free wait, and enter in the order of
-/// arrival. Any thread may call any function.
+/// Limits how much is in use at once. Users that need more than the free amount wait, and enter in the order
+/// of arrival. Any thread may call any function.
 class Gate {
  public:
   /// `most`: at least 1, in any unit.
@@ -137,7 +137,7 @@ class Connection final : public httplib::Stream {
   /// Waits for the first byte of a request. Returns false if there is none. fault() reports whether the time
   /// was over.
   bool awaitRequest(std::chrono::milliseconds most);
-  /// A request begins. From now on, the limits of reading count.
+  /// Call this when a request begins. From then on, the time limits of reading apply.
   void beginRequest();
   /// Returns the head of the request, from its first byte to its empty line. Nothing: the client has closed,
   /// or fault() has the reason.
@@ -145,11 +145,12 @@ class Connection final : public httplib::Stream {
   /// Sets the head of the current request. read() then begins with the text that the library must get.
   void setHead(RequestHead head);
   const RequestHead& head() const { return m_head; }
-  /// The reading of the body begins, and its time limit. `room` is released when the request has ended.
+  /// Call this when reading the body begins. Its time limit starts now. `room` is released when the request
+  /// has ended.
   void beginBody(Gate::Pass room);
-  /// The whole body was read. `bytes` is its size.
+  /// Call this when the whole body was read. `bytes` is its size.
   void endBody(std::size_t bytes) { m_room.reduceTo(bytes); }
-  /// The current request has ended.
+  /// Call this when the current request has ended.
   void endRequest();
   ReadFault fault() const { return m_fault; }
   /// Whether the client has closed its side, so that it waits for no answer.

@@ -300,7 +300,7 @@ void checkEndpoint(const std::string& endpoint) {
   const bool isTcp = endpoint.starts_with(kTcp);
   const std::string host = isTcp ? hostIn(std::string_view(endpoint).substr(kTcp.size())) : std::string();
   if (!isTcp || !isLoopback(host))
-    refuseEndpoint(endpoint, {}, "tcp://127.0.0.1:PORT or ipc://FILE: ZeroMQ asks nobody for a key");
+    refuseEndpoint(endpoint, {}, "tcp://127.0.0.1:PORT or ipc://FILE, because ZeroMQ checks no keys");
   checkPort(endpoint);
 }
 
@@ -316,7 +316,7 @@ Socket bound(void* context, int type, const std::string& endpoint) {
     zmq_setsockopt(socket.get(), ZMQ_SNDHWM, &kHighWater, sizeof kHighWater);
     if (zmq_bind(socket.get(), endpoint.c_str()) == 0) return socket;
   }
-  refuseEndpoint(endpoint, zmq_strerror(zmq_errno()), "an address that is free");
+  refuseEndpoint(endpoint, zmq_strerror(zmq_errno()), "a free address");
 }
 
 /// The endpoint of a bound socket: a port number instead of 0 or *.
@@ -377,7 +377,7 @@ struct KvPublisher::Impl {
   std::thread thread;
 };
 
-/// Sends without waiting. False: no reader takes it.
+/// Sends without waiting. False: no reader accepts the message.
 bool KvPublisher::Impl::send(const Socket& socket, const std::vector<std::string_view>& frames) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const int flags = ZMQ_DONTWAIT | (i + 1 < frames.size() ? ZMQ_SNDMORE : 0);
@@ -414,7 +414,7 @@ void KvPublisher::Impl::replay() {
     std::array<char, 512> buffer{};
     const int size = zmq_recv(replaying.get(), buffer.data(), buffer.size(), ZMQ_DONTWAIT);
     if (size < 0) return;
-    // A frame that is longer than any request is cut, and is then no request.
+    // A frame that is longer than any request is cut, so it is not a request.
     if (asked.size() < 4)
       asked.emplace_back(buffer.data(), std::min(static_cast<std::size_t>(size), buffer.size()));
     std::size_t length = sizeof hasMore;

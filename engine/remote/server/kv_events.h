@@ -30,7 +30,8 @@ inline constexpr char kFullAttention[] = "full_attention";
 /// none.
 using KvExtraKeys = std::optional<std::vector<std::string>>;
 
-/// Blocks of one chain, in order. An empty optional field is null. Fields that say so are left out.
+/// Blocks of one chain, in order. An empty optional field is null. Fields marked "left out if empty" are left
+/// out.
 struct KvBlocksStored {
   std::vector<std::uint64_t> hashes;
   std::optional<std::uint64_t> parent;  ///< hash of the block before the first; nothing: it begins a chain

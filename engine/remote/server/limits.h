@@ -15,10 +15,10 @@ struct ServerLimits {
   /// Of all bodies above 256 KiB of requests in progress. Further bodies are read when others have ended. A
   /// request takes up to about 50 times the memory of its body.
   std::size_t largeBodyBytes = std::size_t{32} << 20U;
-  std::size_t clients = 128;                  ///< connections that are served at once; others wait
+  std::size_t clients = 128;                  ///< connections that are served at the same time; others wait
   std::size_t waitingClients = 512;           ///< clients that wait for a connection: 503
-  std::size_t requests = 64;                  ///< in progress at once; others wait for their turn
-  std::int32_t answerTokens = 0;              ///< of one answer; 0: the model's context
+  std::size_t requests = 64;                  ///< requests in progress at the same time; others wait
+  std::int32_t answerTokens = 0;              ///< tokens of one answer; 0: the model's context
   std::chrono::milliseconds toRead{20'000};   ///< until a request has arrived completely: 408
   std::chrono::milliseconds toStall{20'000};  ///< until a client reads the written data; then the connection
                                               ///< is closed

@@ -52,7 +52,7 @@ const char* phraseOf(int status) {
 
 ApiError tooManyClients() {
   return {.status = 503,
-          .message = "This server has as many clients as it may have.",
+          .message = "This server has reached its max number of clients.",
           .type = "overloaded_error",
           .code = "too_many_clients"};
 }
@@ -85,7 +85,7 @@ int Listener::take(const std::string& host, int port) {
   if (taken > 0 && ::listen(svr_sock_, SOMAXCONN) == 0) return taken;
   const int error = errno;
   throw Failure(errorAt("address " + host + ":" + std::to_string(port),
-                        error != 0 ? std::generic_category().message(error) : "nothing to listen on",
+                        error != 0 ? std::generic_category().message(error) : "no usable address",
                         "an address of this machine whose port is free"));
 }
 

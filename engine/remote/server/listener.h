@@ -25,8 +25,8 @@
 namespace spanscope::server {
 
 /// An HTTP server with a thread for each Connection. It is the library's server with Spanscope's own sockets
-/// and threads. A client waits if all threads are busy. Idle connections are then closed, the longest wait
-/// first.
+/// and threads. A client waits if all threads are busy. Idle connections are then closed, starting with the
+/// longest idle one.
 class Listener final : public httplib::Server {
  public:
   /// `limits` must outlive it. `tls`: null for connections without TLS.

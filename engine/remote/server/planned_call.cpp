@@ -131,7 +131,7 @@ PlannedCall planCompletion(const CompletionCall& call, const CallRules& rules, c
         refuseField("prompt", "The model has no token " + std::to_string(id) + ".");
     }
     std::string text = model.tokenizer->decode(ids);
-    // A query contains texts. It cannot express ids that no text has.
+    // A query contains texts. It cannot express ids that no text produces.
     if (model.tokenizer->encode(text) != ids)
       refuseField("prompt",
                   "This server takes prompts of token ids only where their text is encoded to the same ids.",
@@ -163,10 +163,10 @@ PlannedCall planQuery(std::string_view body, const CallRules& rules, std::uint64
   const query::Node& query = *parsed.query;
   if (!spnl::isServerBody(query)) {
     refuseField({}, std::string(/*id:body-must-repeat*/ "The body must be a repeat, a map or a g whose "
-                                                        "prompt holds messages and joins "
+                                                        "prompt contains messages and joins "
                                                         "only; this is \"") +
                         query::operatorName(query) +
-                        "\". What must be resolved, and replies within prompts, are the client's.");
+                        "\". The client resolves other nodes and inserts answers into prompts.");
   }
   const query::GenerateSettings& settings = *query::settingsOf(query);
   PlannedCall call = begun({.model = settings.model}, rules, randomSeed);

@@ -26,7 +26,7 @@ void hide(std::vector<std::string>& texts) {
   for (std::string& text : texts) text.clear();
 }
 
-/// Events without texts have nothing to hide.
+/// Events without texts stay unchanged.
 template <class Payload>
 void hideTexts(Payload& /*payload*/) {}
 

@@ -35,9 +35,9 @@ struct ServedRequest {
   std::string queryJson{};   ///< canonical; empty if texts are not kept
   RunId run = 0;             ///< 0: it has not begun
   RequestState state = RequestState::Running;
-  std::string problem{};               ///< the reason of a failure
+  std::string problem{};               ///< the reason for a failure
   std::vector<trace::Event> events{};  ///< of its run, in order; without texts if these are not kept
-  bool isCut = false;                  ///< some events are missing: there were too many
+  bool isCut = false;                  ///< some events are missing because there were too many
 };
 
 /// Receives changes of requests, on the thread of the change. It must return soon, must not throw, and must

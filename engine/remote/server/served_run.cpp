@@ -73,7 +73,7 @@ using Clock = std::chrono::steady_clock;
 ApiError failed(const RunEnd& end) {
   if (!end.isOfInput) return {.status = 500, .message = end.problem, .type = "server_error"};
   if (!end.tooLong) return {.message = end.problem, .code = "prompt_not_possible"};
-  // Clients know this error by OpenAI's message.
+  // Clients recognize this error by OpenAI's message.
   return {.message = "This model's maximum context length is " + counted(end.tooLong->most + 1, "token") +
                      ", one of them for the answer. However, the prompt has " +
                      (end.tooLong->isAtLeast ? "more than " : "") + counted(end.tooLong->tokens, "token") +
@@ -101,10 +101,10 @@ void refuse(httplib::Response& reply, const ApiError& error) {
 std::optional<ApiError> Answering::interruption(Clock::time_point began) const {
   const Connection* const connection = currentConnection();
   if (connection != nullptr && connection->isClientGone())
-    return ApiError{.status = kClientGone, .message = "The client is gone.", .type = "server_error"};
+    return ApiError{.status = kClientGone, .message = "The client has disconnected.", .type = "server_error"};
   if (Clock::now() - began > limits.toAnswer)
     return ApiError{.status = 504,
-                    .message = "The answer took longer than this server lets one take.",
+                    .message = "The answer took longer than this server allows.",
                     .type = "timeout_error",
                     .code = "answer_timeout"};
   if (isHurrying) return serverIsEnding();

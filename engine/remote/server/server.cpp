@@ -270,7 +270,7 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
   // Each waiting request occupies a thread. The other half of the threads is for small requests.
   if (length > kSmallBody && largeBodies.waiting() >= std::max<std::size_t>(1, config.limits.clients / 2)) {
     return deny({.status = 503,
-                 .message = "Other requests take all the memory that this server has for large bodies.",
+                 .message = "Other requests use all the memory that this server has for large bodies.",
                  .type = "overloaded_error",
                  .code = "too_many_large_bodies"});
   }
@@ -356,7 +356,7 @@ void Server::Impl::route() {
     else
       refuse(
           reply,
-          {.status = reply.status, .message = "This is no request that can be read.", .code = "bad_request"});
+          {.status = reply.status, .message = "The server cannot read this request.", .code = "bad_request"});
     // After a read error, the beginning of the next request is unknown.
     if (connection != nullptr && reply.status != 404 && reply.status != 405) connection->closeAfterwards();
   });
@@ -372,7 +372,7 @@ void Server::Impl::route() {
     reply.set_content(R"({"status":"ok"})", kJson);
   });
   http.Get("/metrics", [this](const Asked& /*asked*/, Reply& reply) {
-    reply.set_content(metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
+    reply.set_content(metrics.text(), R"(text/plain; version=0.0.4; charset=utf-8)");
   });
   http.Get("/v1/models", [this](const Asked& /*asked*/, Reply& reply) { listModels(reply); });
   http.Get("/v1/models/(.+)",
@@ -400,7 +400,7 @@ void Server::Impl::route() {
   http.Post("/v1/responses",
             guarded([](const Asked& /*asked*/, Reply& /*reply*/, const Gate::Pass& /*turn*/) {
               throw ApiFailure({.status = 404,
-                                .message = "This server has no responses; it has chat completions "
+                                .message = "This server has no Responses API. Use chat completions "
                                            "(/v1/chat/completions), which keep no state.",
                                 .type = "not_found_error",
                                 .code = "unsupported_endpoint"});
@@ -532,7 +532,7 @@ void Server::Impl::detokenize(const Asked& asked, Reply& reply) const {
 
 std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead& head, const Asked& asked,
                                                Gate::Pass turn) {
-  if (call.plan->steps.empty()) refuseField({}, "There is nothing to generate in this request.");
+  if (call.plan->steps.empty()) refuseField({}, "This request contains nothing to generate.");
   const std::string ofClient = keys.saltOf(currentConnection()->head().value("authorization")).value_or("");
   const std::string salt = combinedSalt(ofClient, call.options.salt.value_or(""));
   // The key for readers of KV events. It must reveal nothing about the client's key.

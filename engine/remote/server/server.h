@@ -57,8 +57,8 @@ class Server {
 
   /// Begins to answer, on threads of its own.
   void start();
-  /// Refuses new requests with 503. Lets running requests finish until their time limit or until `hurry`,
-  /// stops the others, and ends.
+  /// Refuses new requests with 503. Running requests can finish until their time limit or until `hurry`. Then
+  /// the server stops the others and ends.
   void finish(const std::stop_token& hurry = {});
 
   /// Returns the list of requests, for views.

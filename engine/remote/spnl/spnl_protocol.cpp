@@ -31,7 +31,7 @@ extern const Protocol kSpnlProtocol;
 constinit const Protocol kSpnlProtocol{
     .name = "spnl",
     .title = "SPNL's query endpoint",
-    .help = "Each call with its joins, so that spans are found wherever they stand. No seed is sent.",
+    .help = "Sends each call with its joins, so spans are cache hits at any position. Sends no seed.",
     .path = "/v1/query/execute",
     .form = "curl",
     .takesCalls = true,

@@ -22,13 +22,13 @@ constexpr std::int32_t kMaxSlots = 4096;
 constexpr std::int64_t kMaxNumber = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxContext = std::int64_t{1} << 30U;
 constexpr std::int32_t kStandardHostMebibytes = 8192;
-/// llama-server's number of slots if none is set. The slots then share their space.
+/// The default number of slots of llama-server. Default slots share their space.
 constexpr std::int32_t kStandardSlots = 4;
 /// The state of a sequence of SmolLM2-135M with keys and values in f16: 30 layers with 3 heads of 64. Each
 /// token has 12 more bytes. Each layer has 12 bytes for its keys and 12 for its values. The whole state has
 /// 12 more bytes.
 constexpr StateSize kSmolLm2{.fixed = 12 + 30 * 24, .perToken = 12 + 30 * 2 * 3 * 64 * 2};
-constexpr std::uint64_t kStreamBytes = 4;  // further bytes for each part of the cache that slots do not share
+constexpr std::uint64_t kStreamBytes = 4;  // additional bytes per section of a cache that slots do not share
 
 constexpr std::array<Member, 9> kRequestMembers{{{"request", false},
                                                  {"slot", true},
@@ -61,13 +61,13 @@ ServerSettings settingsOf(const ScenarioPlace& scenario) {
   return settings;
 }
 
-/// "slot 0, which held 35 tokens, 13 of them the same beginning"
+/// Returns e.g. "slot 0, which had 35 tokens, 13 of them equal to the beginning of the prompt".
 std::string slotText(const Completed& completed) {
   std::string text = "slot " + std::to_string(completed.slot);
-  text += completed.before == 0
-              ? ", which was empty"
-              : ", which held " + std::to_string(completed.before) + " tokens, " +
-                    std::to_string(completed.common) + /*id:same-beginning*/ " of them the same beginning";
+  text += completed.before == 0 ? ", which was empty"
+                                : ", which had " + std::to_string(completed.before) + " tokens, " +
+                                      std::to_string(completed.common) +
+                                      /*id:same-beginning*/ " of them equal to the beginning of the prompt";
   return text;
 }
 
@@ -75,7 +75,7 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& 
   const ScenarioPlace request = place.field("request");
   const ScenarioPlace promptPlace = request.field("prompt");
   const std::vector<TokenId> prompt = promptPlace.requireTokens();
-  if (prompt.empty()) throw promptPlace.fail("no token", "at least one");
+  if (prompt.empty()) throw promptPlace.fail("no token", "at least one token");
   // A refused request has no answer.
   const auto answerPlace = place.find("tokens");
   const std::vector<TokenId> answer = answerPlace ? answerPlace->requireTokens() : std::vector<TokenId>();
@@ -93,8 +93,9 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& 
     return withFound(place.value(), kRequestMembers, {{"refused", true}});
   }
   if (!answerPlace)
-    throw place.fail("no \"tokens\"",
-                     /*id:ids-reply-twin*/ "the ids of the reply, which a twin does not guess");
+    throw place.fail(
+        "no \"tokens\"",
+        /*id:ids-reply-twin*/ "the token ids of the answer, because the simulator does not compute answers");
   if (story != nullptr) {
     story->say(name, "It went to " + slotText(completed) + ".");
     story->end(name);
@@ -109,7 +110,8 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& 
 
 std::string slotsText(std::int32_t slots, std::int32_t chunk) {
   std::string setup = slots == 1 ? "one slot" : std::to_string(slots) + " slots";
-  if (chunk > 0) setup += ", runs of " + std::to_string(chunk) + " tokens are moved";
+  if (chunk > 0)
+    setup += ", runs of " + std::to_string(chunk) + /*id:runs-are-moved*/ " tokens or more are moved";
   return setup;
 }
 
@@ -135,7 +137,7 @@ class LlamaCppSimulator final : public Simulator {
   CacheShape shape() const override { return m_slots.shape(); }
 
   Answer serve(const Request& request, CacheObserver* observer) override {
-    if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
+    if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one token"));
     const auto size = static_cast<std::int32_t>(request.prompt.size());
     const Watching watching(m_slots, observer);
     const Completed completed = m_slots.complete({.prompt = request.prompt,
@@ -165,11 +167,11 @@ const char* whyLlamaCpp(Fate fate) {
     case Fate::Found:
       return "the slot begins with the same tokens";
     case Fate::Moved:
-      return "stood further back in the slot, and is moved here (--cache-reuse)";
+      return "the slot has the same tokens later, and moves them here (--cache-reuse)";
     case Fate::Differs:
-      return "the slot goes on otherwise";
+      return "the slot continues with other tokens";
     case Fate::AlwaysRecomputed:
-      return "in the slot, but the last token is always computed";
+      return "the slot has the token, but the last token is always computed";
     default:
       return nullptr;
   }
@@ -190,7 +192,7 @@ std::unique_ptr<Simulator> openLlamaCpp(const Settings& settings) {
     throw Failure(errorAt("slots", std::to_string(server.slots), "1 to " + std::to_string(kMaxSlots)));
   if (server.chunk < 0) throw Failure(errorAt("chunk", std::to_string(server.chunk), "at least 0"));
   if (settings.cacheTokens < 0 || settings.cacheTokens > kMaxContext)
-    throw Failure(errorAt("room", std::to_string(settings.cacheTokens) + " tokens",
+    throw Failure(errorAt("cache size", std::to_string(settings.cacheTokens) + " tokens",
                           "at most " + std::to_string(kMaxContext)));
   server.context = static_cast<std::int32_t>(settings.cacheTokens == 0 ? kMaxContext : settings.cacheTokens);
   return std::make_unique<LlamaCppSimulator>(server);
@@ -202,12 +204,11 @@ const Server kLlamaCpp{
     .name = "llama.cpp",
     .title = "llama.cpp",
     .version = "0c1e57098",
-    .help =
-        "Finds the beginning that a prompt shares with the slot it gets, and with --cache-reuse runs behind "
-        "it",
+    .help = "Finds the prefix that a prompt shares with its slot. With --cache-reuse, also finds later runs",
     .scenarios =
-        "An object a line: slots, context, perhaps cache_reuse and cache_ram, and requests, each with "
-        "request (prompt, perhaps cache_prompt, id_slot, n_cache_reuse) and tokens, the ids of the reply",
+        "One object per line: slots, context and requests. Optional: cache_reuse, cache_ram. Each of the "
+        "requests has a request and tokens, the ids of the answer. A request has a prompt. Optional: "
+        "cache_prompt, id_slot, n_cache_reuse",
     .why = whyLlamaCpp,
     .setup = setupLlamaCpp,
     .open = openLlamaCpp,

@@ -8,7 +8,7 @@ namespace spanscope::simulator::llama_cpp {
 
 namespace {
 
-constexpr std::int32_t kRoomStep = 256;  // the room of a sequence is a multiple of it
+constexpr std::int32_t kRoomStep = 256;  // the space of a sequence is a multiple of this number of tokens
 constexpr float kMuch = 0.5F;
 
 std::int32_t roomOf(const ServerSettings& settings) {
@@ -20,8 +20,8 @@ trace::BlockKey llamaRoot() {
   return rootKey("llama.cpp");
 }
 
-/// Finds runs of `prompt` in `held`, after the first `begin` tokens of both. Returns the places of these
-/// tokens in `held`. The search never goes back in `held`. Runs in another order are therefore lost.
+/// Finds runs of `prompt` in `held`, after the first `begin` tokens of both lists. Returns the indices of
+/// these tokens in `held`. The search never goes back in `held`, so it does not find runs in another order.
 std::vector<std::size_t> movedRuns(std::span<const TokenId> held, std::span<const TokenId> prompt,
                                    std::size_t begin, std::size_t least) {
   std::vector<std::size_t> places;
@@ -59,7 +59,8 @@ std::size_t Slots::choose(const Completion& request, bool& losesMuch) const {
     const auto wanted = static_cast<float>(request.prompt.size());
     float best = 0;
     for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
-      // A slot number above the last one wraps around, but is compared unwrapped. Then no slot is similar.
+      // The server wraps a slot number that is too large, but compares it before wrapping. Then no slot is
+      // similar.
       if (request.slot && slot != static_cast<std::size_t>(*request.slot)) continue;
       if (m_slots[slot].tokens.empty() || m_slots[slot].isBusy) continue;
       const float share = static_cast<float>(commonBeginning(m_slots[slot].tokens, request.prompt)) / wanted;
@@ -68,14 +69,14 @@ std::size_t Slots::choose(const Completion& request, bool& losesMuch) const {
       chosen = slot;
     }
     if (chosen) {
-      // A slot without tokens has nothing to lose. Its share 0 / 0 is not below any limit.
+      // An empty slot loses no tokens. Its share 0 / 0 is not below any limit.
       const float kept = best * wanted / static_cast<float>(m_slots[*chosen].tokens.size());
       losesMuch = kept < kMuch;
     }
   }
   if (chosen) return *chosen;
   losesMuch = true;
-  // The least recently used slot; of the slots never used, the last.
+  // The least recently used slot. If several slots were never used, the last of these slots.
   std::optional<std::size_t> oldest;
   for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
     if (m_slots[slot].isBusy) continue;
@@ -122,7 +123,7 @@ void Slots::load(Slot& slot, const Completion& request, std::size_t room) {
     const BlockId cell = m_numbers.take();
     slot.cells.push_back(cell);
     if (m_observer == nullptr) continue;
-    // A token that differs from the prompt has no place in it.
+    // A token that differs from the prompt has no index in the prompt.
     const std::string owner = token < common ? request.name : std::string();
     m_observer->taken(owner, cell, token);
     if (token < common) m_observer->loadedFromHost(owner, cell, token, keys[token]);
@@ -137,7 +138,7 @@ void Slots::saveIdle(std::size_t chosen, const std::string& request) {
   for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
     if (slot == chosen || m_slots[slot].isBusy) continue;
     if (save(m_slots[slot], request)) m_store->fit();
-    // Clearing a slot makes room for others only if slots share their room.
+    // Clearing a slot frees space for other slots only if slots share their space.
     if (m_settings.isUnified) clear(m_slots[slot], request);
   }
 }
@@ -218,7 +219,7 @@ Completed Slots::complete(const Completion& request) {
   slot.isBusy = true;
   if (losesMuch && m_store) {
     save(slot, request.name);
-    // Slots that share their room are cleared only later. Until then, their contents occupy room.
+    // Slots with shared space are cleared later. Until then, their contents need space.
     std::size_t others = 0;
     for (std::size_t other = 0; m_settings.isUnified && other < m_slots.size(); ++other)
       if (other != chosen) others += m_slots[other].tokens.size();
@@ -243,7 +244,8 @@ Completed Slots::complete(const Completion& request) {
     found = common;
     const std::int32_t chunk = request.chunk.value_or(m_settings.chunk);
     if (chunk > 0) moved = movedRuns(slot.tokens, request.prompt, found, static_cast<std::size_t>(chunk));
-    // The next token is sampled from the last one's output, so the last one is always computed.
+    // The next token is sampled from the output of the last prompt token. The last token is therefore always
+    // computed.
     completed.isKeptWhole = found + moved.size() == request.prompt.size();
     if (completed.isKeptWhole && !moved.empty()) {
       moved.pop_back();
@@ -269,7 +271,7 @@ namespace {
 
 constexpr float kLeastKept = 0.25F;
 
-/// The share has the precision in which the server compares shares.
+/// Returns a share with the precision of the server's comparisons.
 float shareOf(std::size_t part, std::size_t whole) {
   return static_cast<float>(part) / static_cast<float>(whole);
 }

@@ -98,7 +98,7 @@ class SglangReplay {
     for (const ScenarioPlace& step : op.field("steps").elements()) {
       const auto token = static_cast<TokenId>(step.integer("token", 0, std::numeric_limits<TokenId>::max()));
       Json found = Json::object();
-      // After a refusal, the request is removed, and its later events are left out.
+      // A refused request is removed, and its later events are skipped.
       const bool runs = m_cache.runs(request);
       const bool isRefused = !runs || !m_cache.decode(request, token);
       if (m_story != nullptr && runs && isRefused) m_story->fail(request);
@@ -121,7 +121,7 @@ class SglangSimulator final : public Simulator {
   CacheShape shape() const override { return m_cache.shape(); }
 
   Answer serve(const Request& request, CacheObserver* observer) override {
-    if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
+    if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one token"));
     const Watching watching(m_cache, observer);
     static const std::string kName = kServedName;
     const Realm realm{.key = {}, .salt = std::string(request.salt)};
@@ -159,15 +159,15 @@ class SglangSimulator final : public Simulator {
 const char* whySglang(Fate fate) {
   switch (fate) {
     case Fate::Found:
-      return "the longest beginning that stands in the tree";
+      return "the longest prefix in the tree";
     case Fate::Differs:
-      return "no branch of the tree goes on like this";
+      return "no branch of the tree continues like this";
     case Fate::Gone:
-      return "it stood in the tree, but had to make room";
+      return "the tokens were in the tree, but were evicted";
     case Fate::NotWhole:
-      return "the same tokens as before, but only whole pages are kept";
+      return "an earlier request had the tokens, but only full pages are kept";
     case Fate::AlwaysRecomputed:
-      return "in the tree, but the last token is always computed";
+      return "the tree has the token, but the last token is always computed";
     default:
       return nullptr;
   }
@@ -183,7 +183,7 @@ std::unique_ptr<Simulator> openSglang(const Settings& settings) {
     throw Failure(errorAt("page size", std::to_string(pageSize), "1 to " + std::to_string(kMaxPageSize)));
   const std::int64_t room = settings.cacheTokens == 0 ? kMaxRoom : settings.cacheTokens;
   if (room < pageSize || room > kMaxRoom)
-    throw Failure(errorAt("room", std::to_string(room) + " tokens", "room for a page"));
+    throw Failure(errorAt("cache size", std::to_string(room) + " tokens", "space for a page"));
   return std::make_unique<SglangSimulator>(pageSize, room / pageSize * pageSize);
 }
 
@@ -193,11 +193,11 @@ const Server kSglang{
     .name = "sglang",
     .title = "SGLang",
     .version = "0.5.23",
-    .help = "Finds the longest beginning of a prompt in a tree, by token or page, but never its last token",
+    .help = "Finds the longest prefix of a prompt in a tree, by token or page, but never its last token",
     .scenarios =
-        "An object a line: tokens, the room of the cache, perhaps page_size, and ops: admit (request, "
-        "prompt, "
-        "salt, extra_key), decode (request, steps, each with a token), free (request) and reset",
+        "One object per line: tokens, the size of the cache, and ops. Optional: page_size. Kinds of ops: "
+        "admit (request, prompt, salt, extra_key), decode (request, steps with a token each), free (request) "
+        "and reset",
     .why = whySglang,
     .setup = setupSglang,
     .open = openSglang,

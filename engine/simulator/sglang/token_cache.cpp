@@ -26,7 +26,7 @@ void TokenCache::makeRoom(const std::string& request, std::int64_t tokens) {
   for (const RadixTree::Evicted& node : m_tree.evict(tokens - m_free)) {
     m_free += node.tokens;
     m_evicted.push_back(node.tokens);
-    // The end of a run is freed before its beginning, so the beginning is the next to be taken.
+    // The end of a run is freed before its beginning. The beginning is therefore allocated next.
     for (auto place = node.places.rbegin(); place != node.places.rend(); ++place) {
       if (m_observer != nullptr) m_observer->removed(request, *place, trace::RemovalReason::Evicted);
       m_numbers.giveBack(*place);
@@ -59,7 +59,8 @@ void TokenCache::traceLookup(const std::string& request, const Running& running)
 }
 
 Admission TokenCache::admit(const std::string& request, std::vector<TokenId> prompt, Realm realm) {
-  // The next token is sampled from the last one's output, so the last one is always computed.
+  // The next token is sampled from the output of the last prompt token. The last token is therefore always
+  // computed.
   const RadixTree::Match match = m_tree.match(realm, std::span(prompt).first(prompt.size() - 1));
   m_tree.lock(match.last);
   Admission admission{.cached = static_cast<std::int64_t>(match.tokens)};
@@ -78,7 +79,7 @@ Admission TokenCache::admit(const std::string& request, std::vector<TokenId> pro
   running.node = match.last;
   running.places = m_tree.placesTo(match.last);
   if (m_observer != nullptr) traceLookup(request, running);
-  // With pages, room is made for one page more than the tokens may need.
+  // With pages, space is freed for one page more than the tokens may need.
   const std::int64_t spare = m_tree.pageSize() > 1 ? m_tree.pageSize() : 0;
   makeRoom(request, static_cast<std::int64_t>(running.promptSize - match.tokens) + spare);
   m_free -= needed;
@@ -92,10 +93,10 @@ Admission TokenCache::admit(const std::string& request, std::vector<TokenId> pro
 void TokenCache::keep(const std::string& request, Running& running) {
   const auto page = static_cast<std::size_t>(m_tree.pageSize());
   const std::size_t there = m_tree.insert(running.realm, running.tokens, running.places);
-  // A second insertion, of the prompt alone, splits it from the answer. The answer can then be evicted
-  // without the prompt.
+  // A second insertion of only the prompt splits the node between prompt and answer. The answer can then be
+  // evicted without the prompt.
   m_tree.insert(running.realm, std::span(running.tokens).first(running.promptSize));
-  // Contents that another request has stored meanwhile are not stored twice.
+  // Contents that another request has stored in the meantime are not stored twice.
   if (there > running.kept) m_free += static_cast<std::int64_t>(there - running.kept);
   const RadixTree::Match match = m_tree.match(running.realm, running.tokens);
   m_tree.unlock(running.node);
@@ -136,7 +137,7 @@ bool TokenCache::decode(const std::string& request, TokenId token) {
   Running& running = found->second;
   const auto page = static_cast<std::int64_t>(m_tree.pageSize());
   if (m_observer != nullptr) m_observer->sampled(request, token);
-  // Room for a page is made for every token, as if each began a page.
+  // Space for a page is freed for every token, as if each token began a page.
   makeRoom(request, page);
   const std::int64_t needed = pagesOf(running.tokens.size() + 1) - pagesOf(running.tokens.size());
   if (needed > m_free) {
@@ -200,7 +201,7 @@ std::size_t RadixTree::common(const Node& node, std::span<const TokenId> tokens)
   return static_cast<std::size_t>(parted.first - node.tokens.begin()) / m_pageSize * m_pageSize;
 }
 
-// By value, because the list of nodes may contain the realm and moves when it grows.
+// `realm` is passed by value, because it may be in the list of nodes, which moves when it grows.
 RadixTree::NodeId RadixTree::make(NodeId parent, Realm realm, std::span<const TokenId> tokens,
                                   std::span<const BlockId> places) {
   NodeId made = m_nodes.size();
@@ -251,7 +252,7 @@ RadixTree::Match RadixTree::match(const Realm& realm, std::span<const TokenId> t
     const std::size_t size = common(m_nodes[node], left);
     match.tokens += size;
     if (size < m_nodes[node].tokens.size()) {
-      // Both parts count as used: the lower one at this time, the upper one when it was made.
+      // Both nodes count as used: the lower node now, the upper node when it was made.
       match.last = split(node, size);
       break;
     }

@@ -15,19 +15,19 @@
 
 namespace spanscope::simulator::sglang {
 
-// The tree in which SGLang 0.5.23 keeps computed tokens, with eviction policy lru and no second tier. An edge
-// has a run of tokens, in whole pages. Runs with a common beginning are split at its end.
+// The tree in which SGLang 0.5.23 keeps computed tokens, with eviction policy lru and no second tier. A node
+// has a run of tokens, in whole pages. Runs with a common prefix are split at the end of the prefix.
 
-/// Separates contents with the same tokens.
+/// Distinguishes contents with the same tokens.
 struct Realm {
-  std::string key;   ///< of an adapter or the like; empty: none
+  std::string key;   ///< e.g. name of an adapter; empty: none
   std::string salt;  ///< empty: none
   auto operator<=>(const Realm&) const = default;
 };
 
 class RadixTree {
  public:
-  /// A node by its number. The root is 0. Numbers of evicted nodes are used again.
+  /// The number of a node. The root is 0. Numbers of evicted nodes are reused.
   using NodeId = std::size_t;
 
   /// A node that was evicted.
@@ -43,13 +43,13 @@ class RadixTree {
   /// `pageSize`: tokens, at least 1.
   explicit RadixTree(std::int32_t pageSize);
 
-  /// Returns the longest known beginning of the tokens, in whole pages. Counts as use. Splits a node at the
-  /// end of the match.
+  /// Returns the longest prefix of the tokens in the tree, in whole pages. The match counts as a use. A node
+  /// is split at the end of the match.
   Match match(const Realm& realm, std::span<const TokenId> tokens);
   /// Returns the length of the match without any change.
   std::size_t matchedTokens(const Realm& realm, std::span<const TokenId> tokens) const;
-  /// Adds the whole pages of the tokens. Returns the number of tokens that were known already. `places` has
-  /// the block of each new page; may be empty.
+  /// Adds the whole pages of the tokens. Returns the number of tokens that were already in the tree. `places`
+  /// has the block of each new page; may be empty.
   std::size_t insert(const Realm& realm, std::span<const TokenId> tokens,
                      std::span<const BlockId> places = {});
   /// Returns the blocks of all pages from the root to the end of a node.
@@ -59,7 +59,8 @@ class RadixTree {
   /// Locks a node and all nodes above it. Each lock needs one unlock.
   void lock(NodeId node);
   void unlock(NodeId node);
-  /// Drops unlocked leaves, the least recently used first. Ends when N tokens are dropped or no leaf is left.
+  /// Drops unlocked leaves, the least recently used first. Stops when `tokens` tokens are dropped or no such
+  /// leaf is left.
   std::vector<Evicted> evict(std::int64_t tokens);
   void clear();
 
@@ -102,21 +103,21 @@ struct Admission {
   bool isRefused = false;   ///< there is no space, even after all possible evictions
 };
 
-/// The space for tokens and the tree of kept tokens. Requests are computed whole, one after the other. A
-/// token of an answer counts when it is computed.
+/// The space for tokens, and the tree of kept tokens. Each prompt is computed as a whole, one request after
+/// the other. A token of an answer counts when it is computed.
 class TokenCache {
  public:
   /// `pageSize`: tokens, at least 1. `room`: tokens, in whole pages.
   TokenCache(std::int32_t pageSize, std::int64_t room) : m_room(room), m_free(room), m_tree(pageSize) {}
 
   CacheShape shape() const { return {.blockSize = m_tree.pageSize(), .blocks = m_room / m_tree.pageSize()}; }
-  /// Sends later events to `observer`. Null: no events. The server numbers pages differently.
+  /// Sends later events to `observer`. Null: no events. The real server has other page numbers.
   void watch(CacheObserver* observer) { m_observer = observer; }
 
   /// `prompt` has at least one token, and no request with this name is running.
   Admission admit(const std::string& request, std::vector<TokenId> prompt, Realm realm);
-  /// Computes a token of a running request's answer. If it is refused, the request ends, and its answer is
-  /// not kept.
+  /// Computes a token of a running request's answer. Returns false if the token is refused. The request then
+  /// ends, and its answer is not kept.
   bool decode(const std::string& request, TokenId token);
   /// Ends a request and keeps its computed tokens, in whole pages. Does nothing if the request is not
   /// running.
@@ -135,18 +136,18 @@ class TokenCache {
     Realm realm;
     std::vector<TokenId> tokens;
     std::size_t promptSize = 0;
-    std::size_t kept = 0;  ///< number of its tokens in the tree, where they are locked
+    std::size_t kept = 0;  ///< number of its tokens that are in the tree and locked
     RadixTree::NodeId node = 0;
     std::vector<BlockId> places;  ///< the block of each page; the last page may not be full
   };
 
   std::int64_t pagesOf(std::size_t tokens) const;
-  /// Evicts until N tokens are free, if possible.
+  /// Evicts until `tokens` tokens are free, if possible.
   void makeRoom(const std::string& request, std::int64_t tokens);
   /// Allocates blocks for all tokens of a request.
   void takePages(const std::string& request, Running& running);
   void keep(const std::string& request, Running& running);
-  /// Frees the tokens that are not in the tree, and unlocks those in the tree.
+  /// Frees the tokens that are not in the tree, and unlocks the tokens in the tree.
   void release(const std::string& request, const Running& running);
   void traceLookup(const std::string& request, const Running& running) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The events of a cache simulator while it serves, block by block, for views. A block is the server's unit of
+// The events of a cache simulator while it serves requests, block by block. A block is the server's unit of
 // caching: a block of vLLM, a page of SGLang, a cell of llama.cpp. Open this file to add an event.
 #pragma once
 
@@ -14,33 +14,33 @@
 
 namespace spanscope::simulator {
 
-/// How the space of a simulator is divided.
+/// The number and size of the blocks of a simulator.
 struct CacheShape {
   std::int32_t blockSize = 1;  ///< tokens of a block
   std::int64_t blocks = 0;     ///< without a null block; 0: unlimited
   bool operator==(const CacheShape&) const = default;
 };
 
-/// A block that is found at a later place than wanted.
+/// A cached block at a later place than the requested one.
 struct MovedBlock {
   BlockId block = kNullBlock;
-  std::int32_t from = 0;  ///< its place in the sequence in which it was kept, in blocks
+  std::int32_t from = 0;  ///< index of the block in its stored sequence
 };
 
-/// The result of a prompt's lookup, from its first block.
+/// The result of the lookup of a prompt.
 struct PromptLookup {
   std::span<const TokenId> prompt;
-  std::span<const trace::BlockKey> keys;  ///< of its full blocks; each is the key of the prefix up to the
-                                          ///< block's end
-  trace::BlockKey root;                   ///< of the empty prefix
-  std::vector<BlockId> found;             ///< blocks of hits, at their places
-  std::vector<MovedBlock> moved;          ///< blocks after them
-  std::size_t kept = 0;                   ///< number of blocks that are kept as wanted, including hits
+  std::span<const trace::BlockKey> keys;  ///< keys of its full blocks; each key is that of the prefix up to
+                                          ///< the block's end
+  trace::BlockKey root;                   ///< key of the empty prefix
+  std::vector<BlockId> found;             ///< hits, in the order of the prompt
+  std::vector<MovedBlock> moved;          ///< the moved blocks after the hits
+  std::size_t kept = 0;                   ///< number of blocks of the prompt in the cache, including hits
   bool usesCache = true;                  ///< false: there was no lookup
 };
 
-/// Blocks have numbers from 1. Calls come in the order of the events. A request's name means a request that
-/// was looked up and has not ended.
+/// Receives the events of a cache. Block numbers begin at 1. Calls come in the order of the events. The name
+/// of a request means a request that was looked up and has not ended.
 class CacheObserver {
  public:
   virtual ~CacheObserver() = default;
@@ -48,7 +48,7 @@ class CacheObserver {
   /// A request is admitted. Its hits follow as shared(), its misses as taken().
   virtual void lookedUp(const std::string& request, const PromptLookup& lookup) = 0;
   virtual void admitted(const std::string& request) = 0;
-  /// The request is refused. No other event of it follows.
+  /// The request is refused. No other event of this request follows.
   virtual void refused(const std::string& request) = 0;
   /// A token of the answer was sampled. Its blocks follow when it is computed.
   virtual void sampled(const std::string& request, TokenId token) = 0;
@@ -56,11 +56,11 @@ class CacheObserver {
   virtual void shared(const std::string& request, BlockId block, std::size_t index) = 0;
   /// A block without users and without a findable content is allocated.
   virtual void taken(const std::string& request, BlockId block, std::size_t index) = 0;
-  /// A block can be found from now on, or at another place than before.
+  /// Lookups can find the block from now on, or find it at another place than before.
   virtual void stored(const std::string& request, BlockId block, std::size_t index,
                       const trace::BlockKey& key, const trace::BlockKey& parent,
                       std::span<const TokenId> tokens) = 0;
-  /// A block cannot be found any more. The name of the request may be empty.
+  /// Lookups can no longer find the block. The name of the request may be empty.
   virtual void removed(const std::string& request, BlockId block, trace::RemovalReason reason) = 0;
   /// A block has one user fewer.
   virtual void released(const std::string& request, BlockId block) = 0;
@@ -77,8 +77,8 @@ std::vector<trace::BlockKey> chainKeys(const trace::BlockKey& root, std::span<co
 /// Returns the root of a salt or another name.
 trace::BlockKey rootKey(std::string_view name);
 
-/// Numbers the blocks of a server without block numbers. Freed numbers come first, the last freed one before
-/// others. Then new numbers follow.
+/// Allocates block numbers for a server without block numbers. Freed numbers are allocated first, in reverse
+/// order of freeing. Then new numbers follow.
 class BlockNumbers {
  public:
   BlockId take();

@@ -15,7 +15,7 @@ namespace spanscope::simulator {
 
 namespace {
 
-/// Larger pools are reported only as far as they are used.
+/// The trace of a larger pool reports only the used blocks.
 constexpr std::int64_t kMaxTracedBlocks = std::int64_t{1} << 17U;
 
 }  // namespace
@@ -25,7 +25,7 @@ std::string tracedProgram(const Server& server) {
 }
 
 std::string tracedPolicy(const std::string& title) {
-  return title + ", foretold";
+  return title + /*id:policy-predicted*/ ", predicted";
 }
 
 CacheTracer::CacheTracer(TracedSession session, std::function<std::string(TokenId)> show)
@@ -112,8 +112,7 @@ std::optional<CacheTracer::Nearest> CacheTracer::nearest(const trace::BlockKey& 
   return best;
 }
 
-/// Returns why a block was not found, by the rules of the engine's own cache
-/// (engine/cache/admission_plan.cpp).
+/// Sets the reason of a miss, by the rules of the engine's cache (engine/cache/admission_plan.cpp).
 void CacheTracer::explain(const PromptLookup& lookup, std::size_t index, bool isFirst,
                           trace::BlockLookedUp& facts) const {
   using trace::MissReason;
@@ -138,7 +137,7 @@ void CacheTracer::explain(const PromptLookup& lookup, std::size_t index, bool is
     const std::size_t begin = index * size;
     const auto other =
         nearest(index == 0 ? lookup.root : lookup.keys[index - 1], lookup.prompt.subspan(begin, size));
-    // At the beginning every other text is a neighbour.
+    // At the beginning of a prompt, any other text is a neighbour.
     const bool isNear = index > 0 || (other && other->common > 0);
     facts.reason = isNear ? MissReason::TokensDiffer : MissReason::NeverSeen;
     if (!isNear) return;
@@ -191,7 +190,7 @@ void CacheTracer::refused(const std::string& request) {
 }
 
 void CacheTracer::sampled(const std::string& request, TokenId token) {
-  // An unknown token takes space, and is no token of an answer.
+  // An unknown token needs space, but is not a token of an answer.
   if (token < 0) return;
   trace::TokenGenerated event;
   event.index = m_sampled[of(request).request]++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes the work of a cache simulator as a trace. The trace is a session of its own, and the same views draw
-// it. A simulator computes nothing. The trace therefore has no times (all events are at 0), no passes and no
-// attention. Open this file to change such traces.
+// Writes the events of a cache simulator as a trace. The trace is a separate session, which all views can
+// show. A simulator computes no tokens. The trace therefore has no times (all events are at 0), no passes and
+// no attention. Open this file to change such traces.
 #pragma once
 
 #include "engine/simulator/tracing/cache_observer.h"
@@ -25,13 +25,13 @@ struct Server;
 struct TracedSession {
   std::string program;  ///< tracedProgram()
   std::string setup;    ///< "blocks of 16 tokens"
-  std::string model;    ///< directory of the model whose tokens are served; empty: none
+  std::string model;    ///< directory of the model of the tokens; empty: none
   CacheShape shape;
 };
 
 /// Returns the name of the program in a trace of a simulator.
 std::string tracedProgram(const Server& server);
-/// Returns the text that replaces the policy of its runs.
+/// Returns the text that simulated runs have as their policy.
 std::string tracedPolicy(const std::string& title);
 
 /// The run, request and node of a request's events.
@@ -44,12 +44,12 @@ struct TracedRequest {
 
 class CacheTracer final : public CacheObserver {
  public:
-  /// `show` makes the displayed text of a token.
+  /// `show` returns the displayed text of a token.
   CacheTracer(TracedSession session, std::function<std::string(TokenId)> show);
 
-  /// Adds an event that is not of the cache. Returns its sequence number.
+  /// Adds an event that the cache does not emit. Returns its sequence number.
   std::uint64_t emitEvent(const TracedRequest& about, trace::Payload payload);
-  /// From now on, the events of the request with this name belong to `request`.
+  /// Assigns later events of the request with this name to `request`.
   void follow(const std::string& name, TracedRequest request) { m_requests[name] = std::move(request); }
   /// Changes the payload of an earlier event.
   void amend(std::uint64_t sequence, trace::Payload payload);
@@ -78,7 +78,7 @@ class CacheTracer final : public CacheObserver {
   /// A content that was once stored under a key.
   struct Content {
     std::vector<TokenId> tokens;
-    std::vector<BlockId> blocks;  ///< the blocks that contain it
+    std::vector<BlockId> blocks;  ///< the blocks with this content
     std::uint64_t removedBy = 0;  ///< sequence number of the last BlockRemoved
   };
   struct Block {
@@ -91,7 +91,7 @@ class CacheTracer final : public CacheObserver {
   struct Nearest {
     BlockId block = kNullBlock;
     std::int32_t common = 0;
-    TokenId token = -1;  ///< the first different token; −1: it ends there
+    TokenId token = -1;  ///< the first different token; −1: the block ends there
   };
 
   const TracedRequest& of(const std::string& name) const;
@@ -104,7 +104,7 @@ class CacheTracer final : public CacheObserver {
 
   TracedSession m_session;
   std::function<std::string(TokenId)> m_show;
-  std::vector<trace::Event> m_events;  ///< the first is the session's start
+  std::vector<trace::Event> m_events;  ///< the first event is SessionStarted
   std::map<std::string, TracedRequest> m_requests;
   std::map<RequestId, trace::RequestAdmitted> m_sums;
   std::map<RequestId, std::int32_t> m_sampled;
@@ -113,25 +113,25 @@ class CacheTracer final : public CacheObserver {
   std::unordered_map<trace::BlockKey, std::vector<trace::BlockKey>, KeyHash> m_children;
 };
 
-/// Gives the runs and requests of a trace numbers after these.
+/// Renumbers the runs and requests of a trace, so that they follow `lastRun` and `lastRequest`.
 void countFrom(std::vector<trace::Event>& events, RunId lastRun, RequestId lastRequest);
 
-/// Writes a scenario as one run. Each of its requests is a step, in the order of arrival. Its query names the
-/// requests. The text of their tokens is unknown.
+/// Writes a scenario as one run. Each request of the scenario is a step, in the order of arrival. The query
+/// of the run lists the requests. The text of the tokens is unknown.
 class ScenarioTrace {
  public:
   explicit ScenarioTrace(const Server& server) : m_server(server) {}
 
-  /// The scenario begins. Returns the observer for its cache.
+  /// Begins the scenario. Returns the observer for its cache.
   CacheObserver& begin(std::string setup, const CacheShape& shape);
-  /// A request arrives. An earlier one with this name must have ended.
+  /// Begins a request. An earlier request with this name must have ended.
   void start(const std::string& request, std::span<const TokenId> prompt);
   void end(const std::string& request) { finish(request, trace::StepOutcome::EndToken); }
-  /// The request is refused, or loses its blocks.
+  /// Ends a request that is refused or loses its blocks.
   void fail(const std::string& request) { finish(request, trace::StepOutcome::Failed); }
-  /// Adds a remark about a current request.
+  /// Adds a message about a running request.
   void say(const std::string& request, std::string text);
-  /// Returns the whole story. Unfinished requests are included. Empty if the story has not begun.
+  /// Returns all events, including those of unfinished requests. Returns nothing before begin().
   std::vector<trace::Event> events();
 
  private:
@@ -141,7 +141,7 @@ class ScenarioTrace {
   std::optional<CacheTracer> m_tracer;
   std::uint64_t m_runStarted = 0;
   std::uint64_t m_planMade = 0;
-  std::vector<std::string> m_titles;  ///< of the steps
+  std::vector<std::string> m_titles;  ///< titles of the steps
   std::map<std::string, TracedRequest> m_running;
 };
 

@@ -10,7 +10,7 @@ namespace spanscope::simulator::vllm {
 
 namespace {
 
-/// The end of a name, whose last 64 bits are what the server publishes.
+/// Returns the end of a name. The server publishes the last 64 bits of a name.
 trace::BlockKey keyOf(const BlockName& name) {
   trace::BlockKey key;
   for (std::size_t byte = name.size() - 16; byte < name.size() - 8; ++byte)
@@ -36,7 +36,7 @@ std::int64_t BlockCache::blocksFor(std::size_t tokens) const {
 }
 
 std::vector<BlockId> BlockCache::findPrefix(const BlockChain& chain) const {
-  // The last token is always computed, because the next one is sampled from its output.
+  // The last token is always computed, because the next token is sampled from its output.
   const std::size_t most = (chain.tokens().size() - 1) / static_cast<std::size_t>(m_blockSize);
   std::vector<BlockId> found;
   for (const BlockName& name : chain.names()) {
@@ -122,7 +122,7 @@ Admission BlockCache::admit(const std::string& request, std::vector<TokenId> pro
   Admission admission;
   admission.hitBlocks = findPrefix(running.chain);
   admission.cached = static_cast<std::int64_t>(admission.hitBlocks.size()) * m_blockSize;
-  // A hit that is not in use leaves the free blocks as well.
+  // A hit that is not in use also leaves the free blocks.
   std::int64_t needed = blocksFor(tokens) - static_cast<std::int64_t>(admission.hitBlocks.size());
   for (const BlockId block : admission.hitBlocks)
     if (at(block).users == 0) ++needed;
@@ -165,7 +165,8 @@ std::optional<std::vector<BlockId>> BlockCache::decode(const std::string& reques
 void BlockCache::free(const std::string& request) {
   const auto found = m_requests.find(request);
   if (found == m_requests.end()) return;
-  // The end of a request is freed before its beginning, because others more likely share the beginning.
+  // The end of a request is freed before its beginning, because other requests more likely share the
+  // beginning.
   std::vector<BlockId> nameless;
   const std::vector<BlockId>& blocks = found->second.blocks;
   for (auto number = blocks.rbegin(); number != blocks.rend(); ++number) {
@@ -182,7 +183,7 @@ void BlockCache::free(const std::string& request) {
     }
   }
   m_free.giveBackFirst(nameless);
-  // The first of them is allocated next. Its event therefore comes last.
+  // The first of these blocks is allocated next, so its event comes last.
   for (auto number = nameless.rbegin(); m_observer != nullptr && number != nameless.rend(); ++number)
     m_observer->released(request, *number);
   m_requests.erase(found);
@@ -213,7 +214,7 @@ namespace {
 
 enum class CborKind : std::uint8_t { Unsigned = 0, Negative = 1, Bytes = 2, Text = 3, Array = 4 };
 
-/// The subset of canonical CBOR that names are made of.
+/// Writes the subset of canonical CBOR that block names need.
 class CborText {
  public:
   void addHead(CborKind kind, std::uint64_t number) {

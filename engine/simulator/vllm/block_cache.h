@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Simulates the KV cache of vLLM 0.33.0 as far as it decides hits. It has one group of layers with full
-// attention, and prefix caching is on. Open this file to compare with vLLM.
+// Simulates the rules of vLLM 0.33.0 that decide about cache hits. The simulated model has one group of
+// layers with full attention, and prefix caching is on. Open this file to compare with vLLM.
 #pragma once
 
 #include "engine/base/hash.h"
@@ -20,12 +20,12 @@
 namespace spanscope::simulator::vllm {
 
 // The hashes of full blocks in vLLM 0.33.0 with --prefix-caching-hash-algo sha256_cbor. A hash is the SHA-256
-// of canonical CBOR (RFC 8949, section 4.2). The CBOR contains [hash of the block before, [tokens], extra
+// of canonical CBOR (RFC 8949, section 4.2). The CBOR contains [hash of the previous block, [tokens], extra
 // keys].
 
 using BlockName = Sha256Value;
 
-/// Returns the root before the first block: the hash of the server's default text.
+/// Returns the hash before the first block, which is the hash of the server's default text.
 BlockName standardRoot();
 
 struct Adapter {
@@ -33,18 +33,18 @@ struct Adapter {
   std::string path;
 };
 
-/// A picture or another medium whose tokens are at [begin, begin + count) of the prompt.
+/// A picture or another medium. Its tokens are at [begin, begin + count) of the prompt.
 struct Medium {
   std::string id;
   std::int64_t begin = 0;
   std::int64_t count = 0;
 };
 
-/// Distinguishes blocks with the same tokens. All blocks have the adapter. Blocks with tokens of a medium
-/// have its id and its offset, counted from the block. The first block has the salt.
+/// Distinguishes blocks with the same tokens. All blocks have the adapter as a key. Blocks with tokens of a
+/// medium have its id and its offset from the block. The first block has the salt.
 struct ExtraKeys {
   std::optional<Adapter> adapter;
-  std::vector<Medium> media;  ///< in their order; none inside another
+  std::vector<Medium> media;  ///< in prompt order, without overlap
   std::string salt;           ///< empty: none
 };
 
@@ -71,43 +71,43 @@ class BlockChain {
 
 /// The free blocks of a pool in allocation order. Memory grows with the blocks that were allocated, not with
 /// the pool. The order is:
-/// - blocks freed without a hash, the last one first;
+/// - blocks that were freed without a hash, the last freed block first;
 /// - blocks that were never allocated, by number;
-/// - blocks with a hash, the one that was freed first before others.
+/// - blocks with a hash, the first freed block first.
 class BlockQueue {
  public:
   /// Blocks 1 … blockCount − 1 are free. `blockCount`: at least 1.
   explicit BlockQueue(BlockId blockCount) : m_end(blockCount) {}
 
   std::int64_t size() const;
-  /// Allocates the next block. There must be one.
+  /// Allocates the next block. At least one block must be free.
   BlockId take();
   /// Allocates a block that was freed with a hash.
   void takeOut(BlockId block);
-  /// Frees blocks without a hash. The first of them is allocated next.
+  /// Frees blocks without a hash. The first of these blocks is allocated next.
   void giveBackFirst(std::span<const BlockId> blocks);
   void giveBackLast(BlockId block);
 
  private:
   std::vector<BlockId> m_first;  ///< the next block to allocate is the last element
-  BlockId m_fresh = 1;           ///< blocks from here to m_end were never allocated
+  BlockId m_fresh = 1;           ///< blocks from this number to m_end were never allocated
   BlockId m_end;
   std::map<std::uint64_t, BlockId> m_last;  ///< by the time of freeing
   std::unordered_map<BlockId, std::uint64_t> m_times;
   std::uint64_t m_now = 0;
 };
 
-/// Consecutive blocks of one chain that can be found from now on.
+/// Consecutive blocks of one chain that lookups can find from now on.
 struct Stored {
   std::vector<BlockName> names;
-  std::optional<BlockName> parent;  ///< nothing: the first of them begins a prompt
+  std::optional<BlockName> parent;  ///< nothing: the first block begins a prompt
   std::vector<TokenId> tokens;
 };
-/// A block that cannot be found any more, because it gets another content.
+/// A block that lookups can no longer find, because it gets another content.
 struct Removed {
   BlockName name;
 };
-/// No block can be found any more.
+/// Lookups can no longer find any block.
 struct Cleared {};
 using CacheEvent = std::variant<Stored, Removed, Cleared>;
 
@@ -120,16 +120,16 @@ struct Admission {
 
 class BlockCache {
  public:
-  /// `blockSize`: tokens, at least 1. `blockCount`: with the null block, at least 1.
+  /// `blockSize`: tokens, at least 1. `blockCount`: number of blocks including the null block, at least 1.
   BlockCache(std::int32_t blockSize, BlockId blockCount, const BlockName& root);
 
   /// Admits or refuses a request. The whole prompt of an admitted request then counts as computed. `prompt`
   /// has at least one token, and no request with this name is running.
   Admission admit(const std::string& request, std::vector<TokenId> prompt, ExtraKeys extra);
-  /// Appends a token to a running request, and computes it. Returns the new blocks. Returns nothing if it is
-  /// refused; the request has then been freed.
+  /// Appends a token to a running request, and computes it. Returns the new blocks. Returns nothing if the
+  /// token is refused. The request is then freed.
   std::optional<std::vector<BlockId>> decode(const std::string& request, TokenId token);
-  /// Does nothing if no such request is running.
+  /// Ends a request. Does nothing if no such request is running.
   void free(const std::string& request);
   /// Drops everything. Returns false and does nothing while a block is in use.
   bool reset();
@@ -163,7 +163,7 @@ class BlockCache {
   std::int64_t blocksFor(std::size_t tokens) const;
   std::vector<BlockId> findPrefix(const BlockChain& chain) const;
   Block& at(BlockId block);
-  /// Allocates blocks for `tokens` tokens. There are enough.
+  /// Allocates blocks for `tokens` tokens. There must be enough free blocks.
   std::vector<BlockId> grow(const std::string& request, Running& running, std::size_t tokens);
   void storeFullBlocks(const std::string& request, Running& running);
   void traceLookup(const std::string& request, const BlockChain& chain,
@@ -174,8 +174,8 @@ class BlockCache {
   BlockId m_blockCount;
   BlockName m_root;
   BlockQueue m_free;
-  std::vector<Block> m_blocks;  ///< the blocks that were ever allocated
-  /// The blocks with a hash, in the order in which they got it. A lookup finds the first.
+  std::vector<Block> m_blocks;  ///< All blocks that were allocated at least once.
+  /// The blocks with a hash, in the order in which they got the hash. A lookup finds the first block.
   std::unordered_map<BlockName, std::vector<BlockId>, NameHash> m_byName;
   std::map<std::string, Running> m_requests;
   std::vector<CacheEvent> m_events;

@@ -35,7 +35,7 @@ constexpr std::array<Member, 13> kOpMembers{{{"op", false},
                                              {"events", true}}};
 constexpr std::array<Member, 3> kStepMembers{{{"token", false}, {"blocks", true}, {"refused", true}}};
 
-/// Names as the server publishes them: their last 64 bits.
+/// Returns the published form of a name: its last 64 bits.
 std::uint64_t publishedName(const BlockName& name) {
   std::uint64_t number = 0;
   for (std::size_t byte = name.size() - 8; byte < name.size(); ++byte) number = number << 8U | name[byte];
@@ -62,7 +62,8 @@ BlockName rootOf(const ScenarioPlace& scenario) {
   BlockName root{};
   constexpr std::string_view kDigits = "0123456789abcdef";
   if (text.size() != 2 * root.size() || text.find_first_not_of(kDigits) != std::string::npos)
-    throw given->fail("another text", std::to_string(2 * root.size()) + " hexadecimal digits");
+    throw given->fail(/*id:other-hash-text*/ "a text of another length or form",
+                      std::to_string(2 * root.size()) + " hexadecimal digits");
   for (std::size_t digit = 0; digit < text.size(); ++digit)
     root[digit / 2] = static_cast<std::uint8_t>(root[digit / 2] << 4U | kDigits.find(text[digit]));
   return root;
@@ -154,7 +155,7 @@ class VllmReplay {
     for (const ScenarioPlace& step : op.field("steps").elements()) {
       Json found;
       const auto token = static_cast<TokenId>(step.integer("token", 0, std::numeric_limits<TokenId>::max()));
-      // After a refusal, the request is removed, and its later events are left out.
+      // A refused request is removed, and its later events are skipped.
       const bool runs = m_cache.runs(request);
       const auto blocks = runs ? m_cache.decode(request, token) : std::nullopt;
       if (m_story != nullptr && runs && !blocks) m_story->fail(request);
@@ -183,7 +184,7 @@ class VllmSimulator final : public Simulator {
   CacheShape shape() const override { return m_cache.shape(); }
 
   Answer serve(const Request& request, CacheObserver* observer) override {
-    if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one"));
+    if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one token"));
     const Watching watching(m_cache, observer);
     static const std::string kName = kServedName;
     std::vector<TokenId> prompt(request.prompt.begin(), request.prompt.end());
@@ -229,15 +230,15 @@ class VllmSimulator final : public Simulator {
 const char* whyVllm(Fate fate) {
   switch (fate) {
     case Fate::Found:
-      return "whole blocks whose hashes are known";
+      return "full blocks with known hashes";
     case Fate::Differs:
-      return "the hash of a block differs, and so do all hashes behind it";
+      return "the hash of a block differs, and so do all later hashes";
     case Fate::Gone:
-      return "the hash was known, but the block had to make room";
+      return "the hash was known, but the block was evicted";
     case Fate::NotWhole:
-      return "the same tokens as before, but only whole blocks have a hash";
+      return "an earlier request had the tokens, but only full blocks have a hash";
     case Fate::AlwaysRecomputed:
-      return "known, but the last token is always computed, and with it its block";
+      return "the hash is known, but the block of the last token is always computed";
     default:
       return nullptr;
   }
@@ -257,7 +258,8 @@ std::unique_ptr<Simulator> openVllm(const Settings& settings) {
     throw Failure(errorAt("block size", std::to_string(blockSize), "1 to " + std::to_string(kMaxBlockSize)));
   const std::int64_t blocks = settings.cacheTokens == 0 ? kMaxBlocks : settings.cacheTokens / blockSize + 1;
   if (blocks < 2 || blocks > kMaxBlocks)
-    throw Failure(errorAt("room", std::to_string(settings.cacheTokens) + " tokens", "room for a block"));
+    throw Failure(
+        errorAt("cache size", std::to_string(settings.cacheTokens) + " tokens", "space for a block"));
   return std::make_unique<VllmSimulator>(blockSize, static_cast<BlockId>(blocks));
 }
 
@@ -267,10 +269,10 @@ const Server kVllm{
     .name = "vllm",
     .title = "vLLM",
     .version = "0.33.0",
-    .help = "Finds whole blocks from the beginning of a prompt on, but never its last token",
+    .help = "Finds full blocks from the beginning of a prompt, but never its last token",
     .scenarios =
-        "An object a line: block_size, blocks, perhaps none_hash, and ops: admit (request, prompt, salt), "
-        "decode (request, steps, each with a token), free (request) and reset",
+        "One object per line: block_size, blocks and ops. Optional: none_hash. Kinds of ops: admit (request, "
+        "prompt, salt), decode (request, steps with a token each), free (request) and reset",
     .why = whyVllm,
     .setup = setupVllm,
     .open = openVllm,

@@ -19,7 +19,7 @@ namespace spanscope::trace {
 /// Returns the fault of the lists of attention by layer, head and key, if any. `width`: number of keys.
 template <class Attention>
 std::optional<Error> attentionFault(const Attention& e, std::uint64_t width, const char* key) {
-  // Each factor is the length of a list in memory, or below 2³¹. No product therefore overflows.
+  // Each factor is the length of a list in memory, or less than 2³¹. The product therefore cannot overflow.
   const std::uint64_t rows = e.layers.size() * static_cast<std::uint64_t>(e.heads);
   for (const std::vector<float>* values : {&e.mass, &e.first}) {
     const std::uint64_t count = values->size();
@@ -70,14 +70,14 @@ struct Facts<PartAttention> : UsualFacts {
   static std::optional<Error> fault(const PartAttention& e) {
     if (e.index < 0) return errorAt("token index", std::to_string(e.index), "at least 0");
     if (e.heads < 0) return errorAt("heads", std::to_string(e.heads), "at least 0");
-    return attentionFault(e, e.keyParts.size(), "part");
+    return attentionFault(e, e.keyParts.size(), "section");
   }
   static const char* plain(const PartAttention&) {
-    return forTranslation("Events", "Attention by part recorded");
+    return forTranslation("Events", "Attention by section recorded");
   }
   static std::string line(const PartAttention& e) {
     return "of token " + std::to_string(e.index) + ", " + counted(e.layers.size(), "layer") + ", " +
-           counted(e.heads, "head") + ", " + counted(e.keyParts.size(), "part");
+           counted(e.heads, "head") + ", " + counted(e.keyParts.size(), "section");
   }
 };
 template <class V, Is<PartAttention> X>
@@ -124,17 +124,17 @@ struct Facts<AttentionLeftOut> : UsualFacts {
   static constexpr About kAbout = About::Run;
   static const char* plain(const AttentionLeftOut&) { return forTranslation("Events", "Attention left out"); }
   static std::string line(const AttentionLeftOut& e) {
-    return counted(e.leftOut, "record") + " of attention left out beside " + std::to_string(e.recorded) +
-           ": limit of " + bytesText(e.limit) + " a run";
+    return counted(e.leftOut, "record") + " of attention left out, " + std::to_string(e.recorded) +
+           " recorded: limit of " + bytesText(e.limit) + " per run";
   }
   static std::optional<Severity> severity(const AttentionLeftOut&) { return Severity::Warning; }
   static EventWords words(const AttentionLeftOut& e, const Event&) {
     constexpr double kMebibyte = 1 << 20;
     const double limit = static_cast<double>(e.limit) / kMebibyte;
     if (e.leftOut == 1) {
-      return {forTranslation("Events", "1 record of attention left out: limit of %1 MiB a run"), {limit}};
+      return {forTranslation("Events", "1 attention record left out: limit of %1 MiB per run"), {limit}};
     }
-    return {forTranslation("Events", "%1 records of attention left out: limit of %2 MiB a run"),
+    return {forTranslation("Events", "%1 attention records left out: limit of %2 MiB per run"),
             {e.leftOut, limit}};
   }
 };
@@ -153,21 +153,22 @@ struct Facts<AttentionReplayed> : UsualFacts {
   static constexpr Indexed kIndexed{.byRequest = true};
   static std::optional<Error> fault(const AttentionReplayed& e) {
     if (e.rows < 0 || e.firstRow < 0) {
-      return errorAt("rows", std::to_string(e.rows) + " from " + std::to_string(e.firstRow), "none negative");
+      return errorAt("rows", std::to_string(e.rows) + " from " + std::to_string(e.firstRow),
+                     "no negative numbers");
     }
     if (e.cachedTokens < 0 || e.recomputedTokens < 0)
-      return errorAt("token counts", "a negative one", "at least 0");
+      return errorAt("token counts", "a negative number", "at least 0");
     return std::nullopt;
   }
   static const char* plain(const AttentionReplayed&) {
-    return forTranslation("Events", "Attention computed again");
+    return forTranslation("Events", "Attention recomputed");
   }
   static std::string line(const AttentionReplayed& e) {
     return "layer " + std::to_string(e.layer) + ", " +
            (e.head < 0 ? std::string("all heads") : "head " + std::to_string(e.head)) + " by " +
-           (e.singleKeys ? "token" : "block") + ", " + counted(e.rows, "row") + " computed again over " +
+           (e.singleKeys ? "token" : "block") + ", " + counted(e.rows, "row") + " recomputed with " +
            counted(e.cachedTokens, "cached token") + " and " + std::to_string(e.recomputedTokens) +
-           " computed again";
+           " recomputed tokens";
   }
 };
 template <class V, Is<AttentionReplayed> X>
@@ -214,17 +215,17 @@ struct Facts<TeammateAttention> : UsualFacts {
   static std::optional<Error> fault(const TeammateAttention& e) {
     if (e.index < 0) return errorAt("token index", std::to_string(e.index), "at least 0");
     if (e.mass.size() == e.requests.size()) return std::nullopt;
-    return errorAt("attention on replies", std::to_string(e.mass.size()) + " shares",
-                   std::to_string(e.requests.size()) + ", one a request");
+    return errorAt("attention on answers", std::to_string(e.mass.size()) + " shares",
+                   std::to_string(e.requests.size()) + ", one per request");
   }
   static const char* plain(const TeammateAttention&) {
-    return forTranslation("Events", "Attention on other replies recorded");
+    return forTranslation("Events", "Attention on other answers recorded");
   }
   static std::string line(const TeammateAttention& e) {
     float share = 0;
     for (const float mass : e.mass) share += mass;
     return "of token " + std::to_string(e.index) + ", " + shareNumber(static_cast<double>(share), 1) +
-           " % on the replies of requests " + requestsText(e.requests);
+           " % on the answers of requests " + requestsText(e.requests);
   }
 };
 template <class V, Is<TeammateAttention> X>

@@ -26,7 +26,7 @@ struct Facts<BlockLookedUp> : UsualFacts {
   static const char* plain(const BlockLookedUp& e) {
     switch (e.outcome) {
       case LookupOutcome::Hit:
-        return forTranslation("Events", "Block found");
+        return forTranslation("Events", "Cache hit");
       case LookupOutcome::Relocated:
         return forTranslation("Events", "Relocated hit");
       case LookupOutcome::Partial:
@@ -34,7 +34,7 @@ struct Facts<BlockLookedUp> : UsualFacts {
       case LookupOutcome::Miss:
         break;
     }
-    return forTranslation("Events", "Block not found");
+    return forTranslation("Events", "Cache miss");
   }
   static EventWords detail(const BlockLookedUp& e) {
     return {forTranslation("Events", "%1 of %2 tokens"),
@@ -54,12 +54,12 @@ struct Facts<BlockLookedUp> : UsualFacts {
     }
     if (e.reason != MissReason::None) out += ", " + std::string(enumName(e.reason));
     if (e.reason == MissReason::TokensDiffer) {
-      out += " at token " + std::to_string(e.differsAt) + " (wanted " + std::to_string(e.tokenWanted) +
+      out += " at token " + std::to_string(e.differsAt) + " (requested " + std::to_string(e.tokenWanted) +
              ", stored " + std::to_string(e.tokenStored) + ")";
     }
     if (e.reason == MissReason::Evicted) out += " by event " + std::to_string(e.evictedBy);
     if (e.reason == MissReason::ContextDiffers)
-      out += " from seen segment " + std::to_string(e.contextDiffersAt);
+      out += " from attended segment " + std::to_string(e.contextDiffersAt);
     return out;
   }
 };
@@ -163,7 +163,7 @@ struct Facts<BlockRemoved> : UsualFacts {
       case RemovalReason::Evicted:
         return forTranslation("Events", "Block evicted");
       case RemovalReason::Grown:
-        return forTranslation("Events", "Block grows");
+        return forTranslation("Events", "Partial block extended");
       case RemovalReason::Cleared:
         break;
     }
@@ -307,7 +307,7 @@ template <>
 struct Facts<StoreReported> : UsualFacts {
   static constexpr const char* kName = "store_reported";
   static constexpr Indexed kIndexed{.inSession = true};
-  static const char* plain(const StoreReported&) { return forTranslation("Events", "Kept blocks counted"); }
+  static const char* plain(const StoreReported&) { return forTranslation("Events", "Stored blocks counted"); }
   static std::string line(const StoreReported& e) {
     std::string out;
     for (const StoreTierState& tier : e.tiers) {
@@ -329,7 +329,7 @@ struct Facts<StoreTextsReported> : UsualFacts {
   static constexpr const char* kName = "store_texts_reported";
   static constexpr Indexed kIndexed{.inSession = true};
   static const char* plain(const StoreTextsReported&) {
-    return forTranslation("Events", "Texts of kept blocks reported");
+    return forTranslation("Events", "Texts of stored blocks reported");
   }
   static std::string line(const StoreTextsReported& e) {
     std::string out = counted(e.packs.size(), "pack");

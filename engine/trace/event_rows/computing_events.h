@@ -31,7 +31,7 @@ struct Facts<BatchComputed> : UsualFacts {
   static void visitRequests(const BatchComputed& e, const Event&, Visit visit) {
     for (const BatchEntry& entry : e.entries) visit(entry.request);
   }
-  static const char* plain(const BatchComputed&) { return forTranslation("Events", "Pass computed"); }
+  static const char* plain(const BatchComputed&) { return forTranslation("Events", "Forward pass computed"); }
   static EventWords detail(const BatchComputed& e) {
     std::int64_t prompt = 0;
     std::int64_t answer = 0;
@@ -87,14 +87,16 @@ struct Facts<TokenAlternatives> : UsualFacts {
   static constexpr bool kIsDetail = true;
   static constexpr About kAbout = About::KnownRequest;
   static constexpr Indexed kIndexed{.byRequest = true};
-  static const char* plain(const TokenAlternatives&) { return forTranslation("Events", "Likeliest tokens"); }
+  static const char* plain(const TokenAlternatives&) {
+    return forTranslation("Events", "Most likely tokens");
+  }
   static EventWords detail(const TokenAlternatives& e) {
     if (e.tokens.empty()) return {};
     return {forTranslation("Events", "“%1” before %2 others"),
             {ShortText{e.tokens.front().shown}, static_cast<std::uint64_t>(e.tokens.size() - 1)}};
   }
   static std::string line(const TokenAlternatives& e) {
-    std::string text = "likeliest for token " + std::to_string(e.index) + ":";
+    std::string text = /*id:most-likely-for*/ "most likely for token " + std::to_string(e.index) + ":";
     for (const TokenAlternative& one : e.tokens) {
       text += " " + std::to_string(one.token) + " " + inQuotes(one.shown) + " " +
               fixedPoint(static_cast<double>(one.probability), 4) + (&one == &e.tokens.back() ? "" : ",");
@@ -117,14 +119,12 @@ struct Facts<TokensRecomputed> : UsualFacts {
   static std::optional<Error> fault(const TokensRecomputed& e) {
     for (const RecomputedTokens& segment : e.segments) {
       for (const std::int32_t token : segment.tokens) {
-        if (token < 0) return errorAt("token computed again", std::to_string(token), "at least 0");
+        if (token < 0) return errorAt("recomputed token", std::to_string(token), "at least 0");
       }
     }
     return std::nullopt;
   }
-  static const char* plain(const TokensRecomputed&) {
-    return forTranslation("Events", "Tokens computed again");
-  }
+  static const char* plain(const TokensRecomputed&) { return forTranslation("Events", "Tokens recomputed"); }
   static EventWords detail(const TokensRecomputed& e) {
     std::uint64_t count = 0;
     for (const RecomputedTokens& segment : e.segments) count += segment.tokens.size();
@@ -153,9 +153,11 @@ struct Facts<TeamFormed> : UsualFacts {
   static void visitRequests(const TeamFormed& e, const Event&, Visit visit) {
     for (const RequestId request : e.requests) visit(request);
   }
-  static const char* plain(const TeamFormed&) { return forTranslation("Events", "Answers read each other"); }
+  static const char* plain(const TeamFormed&) {
+    return forTranslation("Events", "Answers attend to each other");
+  }
   static std::string line(const TeamFormed& e) {
-    return "requests " + requestsText(e.requests) + " read each other's answers during generation";
+    return "requests " + requestsText(e.requests) + " attend to each other's answers during generation";
   }
 };
 template <class V, Is<TeamFormed> X>
@@ -170,15 +172,15 @@ struct Facts<FidelityMeasured> : UsualFacts {
   static constexpr Indexed kIndexed{.byRequest = true};
   static std::optional<Error> fault(const FidelityMeasured& e) {
     if (e.promptTokens < 0 || e.cachedTokens < 0 || e.recomputedTokens < 0 || e.attentionRows < 0)
-      return errorAt("token counts", "a negative one", "at least 0");
+      return errorAt("token counts", "a negative number", "at least 0");
     const auto isNone = [](double number) { return !(number >= 0) || std::isinf(number); };
     for (const FidelityToken& token : e.tokens) {
       if (isNone(token.divergence))
-        return errorAt("divergence", std::to_string(token.divergence), "a number of at least 0");
+        return errorAt("divergence", std::to_string(token.divergence), "a finite number of at least 0");
     }
     for (const double deviation : e.attentionDeviation) {
       if (isNone(deviation))
-        return errorAt("attention deviation", std::to_string(deviation), "a number of at least 0");
+        return errorAt("attention deviation", std::to_string(deviation), "a finite number of at least 0");
     }
     return std::nullopt;
   }
@@ -213,7 +215,7 @@ struct Facts<ArithmeticMeasured> : UsualFacts {
   static std::optional<Error> fault(const ArithmeticMeasured& e) {
     for (const ArithmeticToken& token : e.tokens) {
       if (!(token.divergence >= 0) || std::isinf(token.divergence))
-        return errorAt("divergence", std::to_string(token.divergence), "a number of at least 0");
+        return errorAt("divergence", std::to_string(token.divergence), "a finite number of at least 0");
     }
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the facts of a kind of event, and their defaults. Open this file to add a fact for all events.
+// Defines the facts of a kind of event, and the defaults of these facts. Open this file to add a fact for all
+// events.
 #pragma once
 
 #include "engine/base/error.h"
@@ -13,7 +14,7 @@ namespace spanscope::trace {
 
 /// The run or request that an event of a kind must name. A reader refuses an event without it.
 enum class About : std::uint8_t {
-  Anything,      ///< it may name nothing
+  Anything,      ///< no run or request is required
   Run,           ///< Event::run
   Request,       ///< Event::request, which may be a new request
   KnownRequest,  ///< Event::request, which an earlier event introduced
@@ -26,27 +27,28 @@ enum class PoolEffect : std::uint8_t {
   Replaces  ///< contains the new state
 };
 
-/// The keys by which a reader finds events of a kind without a search.
+/// The keys by which a reader finds events of a kind in an index.
 struct Indexed {
   bool inSession = false;
   bool byRun = false;      ///< Event::run
   bool byRequest = false;  ///< the requests that Facts::visitRequests names
 };
 
-/// The facts of a kind of event that has only defaults. A row has kName and these facts:
+/// The default facts of a kind of event. A row derives from this struct and sets kName. It may replace these
+/// facts:
 /// - plain(): the event's name for the user, marked by forTranslation("Events", …);
 /// - detail(): a few more words after the plain name (default: nothing);
-/// - kIsDetail: whether a slow window may miss the event. A snapshot of the pool replaces it, or only one
-///   view needs it.
+/// - kIsDetail: whether a slow window may miss the event. True if a snapshot of the pool replaces the event,
+///   or if only one view needs the event.
 /// - kPool: the effect on the pool;
-/// - kAbout: what the event must name;
-/// - kIndexed: how readers find it;
-/// - IndexedAs: the kind under which it is indexed (default: its own);
-/// - visitRequests(): the requests under which it is indexed (default: the one that it names);
+/// - kAbout: the run or request that the event must name;
+/// - kIndexed: the keys by which readers find the event;
+/// - IndexedAs: the kind under which the event is indexed (default: its own kind);
+/// - visitRequests(): the requests under which the event is indexed (default: Event::request);
 /// - fault(): the fault of a payload, or nothing;
-/// - line(): one line for a listing, after name, run, request and node;
-/// - severity(): its severity in the log, or nothing without a line there;
-/// - words(): that line, if severity() has a value.
+/// - line(): the text of a line in a listing, after name, run, request and node;
+/// - severity(): the severity of the event's line in the log, or nothing without a line;
+/// - words(): the line in the log, if severity() has a value.
 struct UsualFacts {
   static constexpr bool kIsDetail = false;
   static constexpr PoolEffect kPool = PoolEffect::None;

@@ -24,7 +24,7 @@ struct Facts<ServerChosen> : UsualFacts {
   static constexpr const char* kName = "server_chosen";
   static constexpr About kAbout = About::Run;
   static constexpr Indexed kIndexed{.inSession = true};
-  static const char* plain(const ServerChosen&) { return forTranslation("Events", "Server asked"); }
+  static const char* plain(const ServerChosen&) { return forTranslation("Events", "Server chosen"); }
   static EventWords detail(const ServerChosen& e) {
     return {forTranslation("Events", "%1 at %2"), {ShortText{e.title}, ShortText{e.address}}};
   }
@@ -79,7 +79,7 @@ struct Facts<PromptReported> : UsualFacts {
     return errorAt("token counts",
                    std::to_string(e.cached) + " cached of " + std::to_string(e.processed) + " read of " +
                        std::to_string(e.total),
-                   "each from 0 to the next");
+                   "0 ≤ cached ≤ read ≤ total");
   }
   static const char* plain(const PromptReported&) {
     return forTranslation("Events", "Server reads the prompt");
@@ -123,20 +123,20 @@ struct Facts<ServerReported> : UsualFacts {
     const bool isFound = e.cached == CachedState::Found;
     if (isFound != (e.cachedTokens > 0) || e.cachedTokens < 0)
       return errorAt("cached tokens", std::to_string(e.cachedTokens) + " " + std::string(enumName(e.cached)),
-                     "a number of cached tokens, or none");
+                     "a number above 0 only for the state found");
     if (e.promptTokens.value_or(0) < 0 || e.generatedTokens.value_or(0) < 0)
-      return errorAt("token counts", "a negative one", "at least 0");
+      return errorAt("token counts", "a negative number", "at least 0");
     if (e.promptTokens && e.cachedTokens > *e.promptTokens)
       return errorAt("cached tokens", std::to_string(e.cachedTokens),
                      "at most " + std::to_string(*e.promptTokens));
     const auto isTime = [](double seconds) { return std::isfinite(seconds) && seconds >= 0; };
     if (!isTime(e.seconds) || !isTime(e.timeToFirstToken.value_or(0)))
-      return errorAt("seconds", "no duration", "one");
+      return errorAt("seconds", "an invalid duration", "a finite number of at least 0");
     return std::nullopt;
   }
   static const char* plain(const ServerReported& e) {
     return e.brokenBy.empty() ? forTranslation("Events", "Server reported")
-                              : forTranslation("Events", "Answer of the server broke off");
+                              : forTranslation("Events", "Server answer interrupted");
   }
   static std::string found(const ServerReported& e) {
     switch (e.cached) {
@@ -152,7 +152,7 @@ struct Facts<ServerReported> : UsualFacts {
   }
   static std::string line(const ServerReported& e) {
     const auto count = [](const std::optional<std::int64_t>& tokens) {
-      return tokens ? std::to_string(*tokens) : "not said";
+      return tokens ? std::to_string(*tokens) : "not reported";
     };
     std::string out = "step " + std::to_string(e.step) + " on " + escaped(e.server) + ": prompt " +
                       count(e.promptTokens) + ", cached " + found(e) + ", generated " +
@@ -160,7 +160,7 @@ struct Facts<ServerReported> : UsualFacts {
     if (e.timeToFirstToken) out += ", first text after " + fixedPoint(*e.timeToFirstToken * 1e3, 2) + " ms";
     out += ", all after " + fixedPoint(e.seconds * 1e3, 2) + " ms";
     if (!e.finish.empty()) out += ", ended by " + escaped(e.finish);
-    return e.brokenBy.empty() ? out : out + ", broken off: " + escaped(e.brokenBy);
+    return e.brokenBy.empty() ? out : out + ", interrupted: " + escaped(e.brokenBy);
   }
 };
 template <class V, Is<ServerReported> X>

@@ -51,7 +51,7 @@ struct Facts<WindowsReported> : UsualFacts {
   static constexpr const char* kName = "windows_reported";
   static constexpr About kAbout = About::Run;
   static const char* plain(const WindowsReported&) {
-    return forTranslation("Events", "Windows of layers reported");
+    return forTranslation("Events", "Attention windows reported");
   }
   static std::string line(const WindowsReported& e) {
     std::string out = counted(e.windows.size(), "layer") + ":";
@@ -143,7 +143,7 @@ struct Facts<FragmentsRetrieved> : UsualFacts {
   static std::optional<Error> fault(const FragmentsRetrieved& e) {
     for (const FragmentInfo& fragment : e.fragments) {
       for (const double score : {fragment.score, fragment.lexicalScore, fragment.embeddingScore}) {
-        if (!std::isfinite(score)) return errorAt("score", "no finite number", "one");
+        if (!std::isfinite(score)) return errorAt("score", "an invalid number", "a finite number");
       }
     }
     return std::nullopt;

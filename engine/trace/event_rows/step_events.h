@@ -76,12 +76,13 @@ struct Facts<PromptDivided> : UsualFacts {
       const PartRange& range = e.ranges[i];
       const std::int32_t least = i > 0 && e.ranges[i - 1].segment == range.segment ? e.ranges[i - 1].end : 0;
       if (range.part >= e.parts.size())
-        return errorAt("part", std::to_string(range.part), "below " + std::to_string(e.parts.size()));
+        return errorAt("section", std::to_string(range.part), "below " + std::to_string(e.parts.size()));
       if (i > 0 && e.ranges[i - 1].segment > range.segment)
-        return errorAt("segment", std::to_string(range.segment), "not before the range before it");
+        return errorAt("segment", std::to_string(range.segment),
+                       "at least the segment of the previous range");
       if (range.begin < least || range.end < range.begin) {
         return errorAt("tokens", std::to_string(range.begin) + " to " + std::to_string(range.end),
-                       "a range from " + std::to_string(least) + " on");
+                       "a range that begins at " + std::to_string(least) + " or later");
       }
     }
     return std::nullopt;
@@ -90,12 +91,12 @@ struct Facts<PromptDivided> : UsualFacts {
     return forTranslation("Events", "Prompt divided into sections");
   }
   static EventWords detail(const PromptDivided& e) {
-    return {forTranslation("Events", "parts: %1"), {std::uint64_t{e.parts.size()}}};
+    return {forTranslation("Events", "sections: %1"), {std::uint64_t{e.parts.size()}}};
   }
   static std::string line(const PromptDivided& e) {
     std::uint64_t inPlus = 0;
     for (const PartInfo& part : e.parts) inPlus += part.inPlus ? 1 : 0;
-    return counted(e.parts.size(), "part") + " (" + std::to_string(inPlus) + " in a plus)";
+    return counted(e.parts.size(), "section") + " (" + std::to_string(inPlus) + " in a plus)";
   }
 };
 template <class V, Is<PromptDivided> X>
@@ -113,12 +114,13 @@ struct Facts<LayoutApplied> : UsualFacts {
     for (const LayoutRun& run : e.runs) {
       if (run.begin < 0 || run.count < 0 || run.count > std::numeric_limits<std::int32_t>::max() - run.begin)
         return errorAt("tokens of the layout",
-                       std::to_string(run.count) + " from " + std::to_string(run.begin), "none negative");
+                       std::to_string(run.count) + " from " + std::to_string(run.begin),
+                       "no negative numbers");
     }
     std::int64_t before = 0;
     for (const CroppedRun& run : e.cropped) {
       if (run.before < before)
-        return errorAt("place of cropped tokens", std::to_string(run.before),
+        return errorAt("place of truncated tokens", std::to_string(run.before),
                        "at least " + std::to_string(before));
       before = run.before;
     }
@@ -131,8 +133,8 @@ struct Facts<LayoutApplied> : UsualFacts {
     std::size_t cropped = 0;
     for (const LayoutRun& run : e.runs) (run.role == LayoutRole::Pad ? pads : markers) += run.count;
     for (const CroppedRun& run : e.cropped) cropped += run.tokens.size();
-    return counted(pads, "pad") + ", " + counted(markers, "marker") + ", " + counted(cropped, "token") +
-           " cropped";
+    return counted(pads, "padding token") + ", " + counted(markers, "delimiter token") + ", " +
+           counted(cropped, "token") + " truncated";
   }
 };
 template <class V, Is<LayoutApplied> X>
@@ -158,7 +160,7 @@ struct Facts<RequestAdmitted> : UsualFacts {
                               std::to_string(e.relocatedTokens) + " of them relocated";
     if (!e.resumed) return counted(e.promptTokens, "prompt token") + found;
     return "resumed with " + counted(e.promptTokens, "token") + found + ", " +
-           std::to_string(e.recomputedTokens) + " computed again";
+           std::to_string(e.recomputedTokens) + " recomputed";
   }
 };
 template <class V, Is<RequestAdmitted> X>
@@ -195,7 +197,7 @@ struct Facts<RequestPreempted> : UsualFacts {
   static constexpr const char* kName = "request_preempted";
   static constexpr About kAbout = About::KnownRequest;
   static std::optional<Error> fault(const RequestPreempted& e) {
-    if (e.blocks < 0 || e.computedTokens < 0) return errorAt("counts", "a negative one", "at least 0");
+    if (e.blocks < 0 || e.computedTokens < 0) return errorAt("counts", "a negative number", "at least 0");
     return std::nullopt;
   }
   static const char* plain(const RequestPreempted&) { return forTranslation("Events", "Request preempted"); }
@@ -203,9 +205,8 @@ struct Facts<RequestPreempted> : UsualFacts {
     return {forTranslation("Events", "blocks: %1"), {std::to_string(e.blocks)}};
   }
   static std::string line(const RequestPreempted& e) {
-    return "gives back " + counted(e.blocks, "block") + " with " +
-           counted(e.computedTokens, "computed token") + ", request " + std::to_string(e.requester) +
-           " needs room";
+    return "releases " + counted(e.blocks, "block") + " with " + counted(e.computedTokens, "computed token") +
+           ", request " + std::to_string(e.requester) + " needs blocks";
   }
   static std::optional<Severity> severity(const RequestPreempted&) { return Severity::Note; }
   static EventWords words(const RequestPreempted& e, const Event& event) {
@@ -288,7 +289,7 @@ struct Facts<StepMetrics> : UsualFacts {
              " computed again";
     }
     return out + ", first token after " + fixedPoint(e.timeToFirstToken * 1e3, 2) + " ms, then " +
-           fixedPoint(e.interTokenLatency * 1e3, 2) + " ms a token";
+           fixedPoint(e.interTokenLatency * 1e3, 2) + " ms per token";
   }
 };
 template <class V, Is<StepMetrics> X>

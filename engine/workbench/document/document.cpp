@@ -113,7 +113,7 @@ DocumentNode& Document::edit(NodeId id) {
   const Entry* found = entryOf(id);
   if (found == nullptr) throw std::out_of_range("no such node");
   std::shared_ptr<const DocumentNode>& node = m_nodes[static_cast<std::size_t>(found - m_nodes.data())].node;
-  // Nobody else may see the change: other documents keep the node as it was.
+  // Other documents keep the old node.
   auto copy = std::make_shared<DocumentNode>(*node);
   DocumentNode& reference = *copy;
   node = std::move(copy);

@@ -16,7 +16,7 @@ query::Node answer(const std::string& text) {
   return {query::Message{.role = query::Role::Assistant, .text = text}};
 }
 
-/// A reply after what was asked for it, as one scope.
+/// Returns an answer after its prompt, as one scope.
 query::Node answered(query::Node input, const std::string& text) {
   query::Join closure{.kind = query::JoinKind::Seq, .children = {}};
   closure.children.push_back(std::move(input));
@@ -24,16 +24,16 @@ query::Node answered(query::Node input, const std::string& text) {
   return {std::move(closure)};
 }
 
-/// Where a node stands in what is run.
+/// The place of a node in the query that is run.
 struct Site {
-  const query::GenerateSettings* enclosing = nullptr;  ///< of the nearest node above that answers
-  bool inPlus = false;                                 ///< a plus holds it directly
+  const query::GenerateSettings* enclosing = nullptr;  ///< settings of the nearest generating node above
+  bool inPlus = false;                                 ///< whether the node is a direct child of a plus
 };
 
-/// Where a child stands.
+/// Returns the place of a child.
 Site siteBelow(const DocumentNode& node, std::size_t liveChildren, Site site) {
   if (const auto* join = node.own.as<query::Join>()) {
-    // The planner takes joins of one child away.
+    // The planner removes joins with one child.
     const bool vanishes = join->kind != query::JoinKind::Plus && liveChildren == 1;
     return {site.enclosing, join->kind == query::JoinKind::Plus || (vanishes && site.inPlus)};
   }
@@ -42,7 +42,7 @@ Site siteBelow(const DocumentNode& node, std::size_t liveChildren, Site site) {
   return {site.enclosing, false};
 }
 
-/// Whether anything under the node would run though it is frozen.
+/// Whether any node below a frozen node would still run.
 bool needsRuns(const Document& document, NodeId id) {
   for (const NodeId child : document.at(id).children) {
     if (child == kNoNode || document.at(child).muted) continue;
@@ -54,7 +54,7 @@ bool needsRuns(const Document& document, NodeId id) {
   return false;
 }
 
-/// Whether a frozen node's replies bring the prompts along that they answered.
+/// Whether the prompt of a frozen node goes into the outer prompt with the node's answers.
 bool bringsPrompt(const Document& document, NodeId id, const Site& site) {
   const DocumentNode& node = document.at(id);
   const query::GenerateSettings* own = query::settingsOf(node.own);
@@ -67,7 +67,7 @@ bool bringsPrompt(const Document& document, NodeId id, const Site& site) {
   return input != kNoNode && !document.at(input).muted && !needsRuns(document, id);
 }
 
-/// Builds the query below a node while it notes where each node ends up.
+/// Builds the query below a node, and records the path of each node.
 class Builder {
  public:
   Builder(const Document& document, TakeOut takeOut, QueryOf& result)
@@ -93,7 +93,7 @@ class Builder {
       return missingInput();
     }
     const Site below = siteBelow(node, kept.size(), site);
-    // The steps that lead to children are the operator's own: asked of a node that has as many.
+    // The operator gives the path steps to its children. `shape` has the same number of children.
     const query::Node shape = withChildren(node.own, std::vector<query::Node>(kept.size()));
     const std::vector<query::ChildRef> steps = query::childrenOf(shape);
     std::vector<query::Node> children;
@@ -104,9 +104,9 @@ class Builder {
   }
 
  private:
-  /// What stands in for a frozen node, as the planner would have it in the prompt around it: repeats and maps
-  /// are a plus of generates, even where there is only one, and distribution puts what was asked before each
-  /// reply in a plus.
+  /// The replacement of a frozen node, as the planner would put it into the outer prompt. Repeats and maps
+  /// are a plus of generates, even if there is only one. Distribution puts the question before each answer in
+  /// a plus.
   query::Node standIn(NodeId id, const DocumentNode& node, const NodePath& path, Site site) {
     const bool isMany = mostAnswers(node.own) != 1;
     const bool isSubqueryResult = bringsPrompt(m_document, id, site);
@@ -139,16 +139,16 @@ class Builder {
   QueryOf& m_result;
 };
 
-/// What stays of a tree when another takes its place: pairs equal subtrees first, then the same operators in
-/// the order in which they stand.
+/// Replaces a tree by another one and keeps matching nodes. Equal subtrees match first, then equal operators
+/// in their order.
 class Replacer {
  public:
   explicit Replacer(Document& document) : m_document(document) {}
 
-  /// Makes the subtree at `id` say what `wanted` says and returns its top: `id` where the operator is the
-  /// same.
+  /// Changes the subtree at `id` so that it equals `wanted`. Returns its top, which is `id` if the operator
+  /// is the same.
   NodeId replace(NodeId id, const query::Node& wanted) {
-    // What was put around it, or taken away around a part of it, leaves that what it was.
+    // If operators were added or removed around a tree, the nodes of this tree are kept.
     const query::Node before = toTree(m_document, id);
     if (isWhole(id) && holds(wanted, before)) return wrap(id, before, wanted);
     if (const NodeId kept = partLike(id, wanted); kept != kNoNode) {
@@ -203,7 +203,7 @@ class Replacer {
                        [this](NodeId child) { return child != kNoNode && isWhole(child); });
   }
 
-  /// Whether a part of a tree, and not the tree itself, is this one.
+  /// Whether a tree contains this part below its top.
   static bool holds(const query::Node& tree, const query::Node& part) {
     const std::vector<query::ChildRef> children = query::childrenOf(tree);
     return std::any_of(children.begin(), children.end(), [&part](const query::ChildRef& child) {
@@ -211,7 +211,7 @@ class Replacer {
     });
   }
 
-  /// Makes the tree with `id` in place of the first part that is `old`.
+  /// Adds the tree `wanted`. The node `id` takes the place of its first part that equals `old`.
   NodeId wrap(NodeId id, const query::Node& old, const query::Node& wanted) {
     if (wanted == old) return id;
     const std::vector<query::ChildRef> children = query::childrenOf(wanted);
@@ -228,7 +228,7 @@ class Replacer {
     return m_document.insert(std::move(node));
   }
 
-  /// The node below `id` whose tree is the wanted one; kNoNode: there is none.
+  /// Returns the node below `id` whose tree equals `wanted`, or kNoNode.
   NodeId partLike(NodeId id, const query::Node& wanted) const {
     for (const NodeId child : m_document.at(id).children) {
       if (child == kNoNode) continue;
@@ -238,7 +238,7 @@ class Replacer {
     return kNoNode;
   }
 
-  /// Takes a node out of its parent, which is replaced.
+  /// Takes a node out of its parent, which will be replaced.
   void release(NodeId id) {
     const NodeId parent = m_document.at(id).parent;
     if (parent == kNoNode) return;
@@ -249,8 +249,7 @@ class Replacer {
     node.bends.clear();
   }
 
-  /// Whether one is a part of the other, or both are of one operator and have a part in common that is right
-  /// below them.
+  /// Whether one tree is a part of the other, or both have the same operator and an equal child.
   bool areAkin(NodeId id, const query::Node& wanted) const {
     if (isWhole(id) && holds(wanted, toTree(m_document, id))) return true;
     if (partLike(id, wanted) != kNoNode) return true;
@@ -267,8 +266,8 @@ class Replacer {
 
   void pairByOperator(const std::vector<query::ChildRef>& children, const std::vector<NodeId>& old,
                       std::vector<bool>& taken, std::vector<NodeId>& now) const {
-    // Those of which one is in the other, or that have a part in common, first; then those of the same place,
-    // then any.
+    // First pairs where one tree contains the other, or with an equal child. Then pairs at the same place,
+    // then all others.
     for (std::size_t i = 0; i < children.size(); ++i) {
       for (std::size_t j = 0; j < old.size() && now[i] == kNoNode; ++j) {
         if (taken[j] || old[j] == kNoNode || !areAkin(old[j], *children[i].node)) continue;

@@ -25,7 +25,7 @@ struct NodePaths {
 };
 
 enum class TakeOut {
-  Nothing,  ///< The tree as it is drawn. This is saved.
+  Nothing,  ///< The tree as it is drawn. Files contain this tree.
   /// Without muted branches, and with frozen answers instead of their nodes, in the engine's layout. The
   /// answers of a repeat or a map become a plus. Each answer has the prompt before it if plus distribution
   /// would put the prompt there. This prompt is left out if something in it would have to run. This query is

@@ -29,7 +29,7 @@ constexpr std::size_t kHashDigits = 32;
 constexpr double kFarthest = 1e9;      ///< scene pixels
 constexpr double kFarthestBend = 1e5;  ///< scene pixels from the node whose wire has the point
 
-/// What a layout says of one node.
+/// The layout of one node.
 struct Looks {
   std::size_t offset = 0;
   std::optional<Point> position;
@@ -101,7 +101,7 @@ class FileReader {
       if (version && *version != kDocumentVersion) {
         m_fields.error(offset, "version " + std::to_string(*version),
                        "version " + std::to_string(kDocumentVersion),
-                       "the file was written by a newer Spanscope");
+                       "a newer version of Spanscope wrote the file");
       }
       return true;
     });
@@ -135,7 +135,7 @@ class FileReader {
           const auto at = m_fields.numbers(2, -kFarthest, kFarthest);
           if (!at) return;
           if (std::max(std::abs(at->at(0)), std::abs(at->at(1))) > kFarthestBend)
-            m_fields.warning(offset, "a reroute point too far from its node to be shown",
+            m_fields.warning(offset, "a reroute point that is too far from its node",
                              "numbers from -100000 to 100000", "it is left out");
           else
             looks.bends.push_back({.x = at->at(0), .y = at->at(1)});
@@ -164,7 +164,7 @@ class FileReader {
     return looks;
   }
 
-  /// One reply as a text, several as a list of texts.
+  /// Reads one answer as a text, or several as a list of texts.
   void readFrozen(Looks& looks) {
     const std::size_t offset = m_fields.offset();
     const auto readAnswer = [&] {
@@ -174,7 +174,7 @@ class FileReader {
     if (!m_fields.listFollows()) {
       readAnswer();
     } else if (m_fields.array(kMostNodes, [&](std::size_t) { readAnswer(); }) && looks.frozen.empty()) {
-      m_fields.error(offset, "no reply", /*id:text-list-texts*/ "a text or a list of texts");
+      m_fields.error(offset, "no answer", /*id:text-list-texts*/ "a text or a list of texts");
     }
   }
 
@@ -186,8 +186,7 @@ class FileReader {
       if (hash->size() != kHashDigits || hash->find_first_not_of("0123456789abcdef") != std::string::npos)
         m_fields.error(offset, "\"" + query::cutText(*hash, 40) + "\"", "32 hexadecimal digits");
       else if (!looks.fragments.emplace(*hash, mark).second)
-        m_fields.error(offset, /*id:fragment-named-before*/ "a fragment that was named before",
-                       "each fragment once");
+        m_fields.error(offset, /*id:fragment-named-before*/ "a repeated fragment", "each fragment once");
     });
   }
 
@@ -266,7 +265,7 @@ class FileReader {
     return query::parameterKindOf(name);
   }
 
-  /// One of the names, which stays as it is where there is something else.
+  /// Reads one of the names. `value` does not change for any other text.
   void readChoice(std::string& value, const std::vector<std::string>& names) {
     readChoice(value, names, [&](const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -345,7 +344,7 @@ class FileReader {
   JsonFields& m_fields;
 };
 
-/// Reads the query of a tree where it stands in the file. What is wrong with it goes to `diagnostics`.
+/// Reads the query of a tree at its place in the file. Problems go to `diagnostics`.
 query::ParseResult readQuery(std::string_view text, const Tree& tree,
                              std::vector<query::Diagnostic>& diagnostics) {
   if (!tree.query) return {};
@@ -394,17 +393,18 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
       if (isMissingInput(document, found->second))
         missing.push_back(found->second);
       else
-        leaveOut(/*id:missing-input-where*/ "a missing input where there is one: ");
+        leaveOut(/*id:missing-input-where*/ "a missing input that exists: ");
       continue;
     }
     if (!looks.fragments.empty() && query::documentOf(document.at(found->second).own) == nullptr)
-      leaveOut(/*id:fragments-node-finds*/ "fragments of a node that finds none: ");
+      leaveOut(/*id:fragments-node-finds*/ "pinned or dropped fragments of a node that retrieves none: ");
     const std::size_t mostFrozen = mostAnswers(document.at(found->second).own);
     if (looks.frozen.size() > mostFrozen)
-      leaveOut(mostFrozen == 0
-                   ? /*id:frozen-reply-node*/ "a frozen reply of a node that gives none: "
-                   : /*id:several-frozen-replies*/ "several frozen replies of a node that gives one: ");
-    if (!looks.server.empty() && mostFrozen == 0) leaveOut("a server of a node that gives no reply: ");
+      leaveOut(
+          mostFrozen == 0
+              ? /*id:frozen-reply-node*/ "a frozen answer of a node that gives no answer: "
+              : /*id:several-frozen-replies*/ "several frozen answers of a node that gives one answer: ");
+    if (!looks.server.empty() && mostFrozen == 0) leaveOut("a server of a node that gives no answer: ");
     const bool hasParent = document.at(found->second).parent != kNoNode;
     if (!looks.bends.empty() && !hasParent) leaveOut("bends of the wire of a node without a parent: ");
     if (!looks.position && looks.bends.empty() && looks.name.empty() && !looks.collapsed && !looks.muted &&
@@ -470,7 +470,7 @@ OpenedDocument readDocument(std::string_view text) {
     Document document = fromQuery(*root.query);
     std::vector<NodeId> tops;
     for (const query::Node& draft : drafts) tops.push_back(addTree(document, draft));
-    // Last to first: a query that is missing altogether would make a draft the root.
+    // From last to first: if the whole query is missing, a draft would become the root.
     for (std::size_t i = tops.size(); i-- > 0;)
       applyLooks(document, tops[i], content.drafts[i], opened.diagnostics);
     applyLooks(document, document.root(), content.root, opened.diagnostics);

@@ -88,7 +88,7 @@ Json settingsJson(const RunSettings& settings) {
   for (const workbench::Setting& setting : workbench::runSettings()) {
     std::visit(
         [&](auto member) {
-          // So that other documents are those of programs that do not know the setting.
+          // Programs that do not know the setting can then read all other documents.
           if (setting.onlyWhereChosen && settings.*member == usual.*member) return;
           json[std::string(setting.key)] = settings.*member;
         },
@@ -97,7 +97,8 @@ Json settingsJson(const RunSettings& settings) {
   return json;
 }
 
-/// A value alone is written as a text, one of which something is said as an object.
+/// A parameter with only a value is written as a text. A parameter with a declaration is written as an
+/// object.
 Json parametersJson(const Document& document) {
   Json json = Json::object();
   for (const query::ParameterDeclaration& declaration : document.declarations) {
@@ -122,7 +123,7 @@ void addPaths(const Document& document, NodeId id, const std::string& path,
   if (id == kNoNode) return;
   const DocumentNode& node = document.at(id);
   if (node.children.empty()) return;
-  // The steps that lead to children are the operator's own: asked of a node that has as many.
+  // The operator gives the path steps to its children. The node here has the same number of children.
   const query::Node shape = query::withChildren(node.own, std::vector<query::Node>(node.children.size()));
   std::size_t i = 0;
   query::forEachChild(shape, [&](const query::Node& /*child*/, const std::string& step) {

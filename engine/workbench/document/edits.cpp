@@ -10,7 +10,7 @@
 namespace spanscope::document {
 namespace {
 
-/// Takes the child out of its parent: a join has one child fewer, other operators an input without a child.
+/// Takes the child out of its parent. A join then has one child fewer. Other operators have an empty input.
 void detach(Document& document, NodeId child) {
   const NodeId parent = document.at(child).parent;
   if (parent == kNoNode) return;
@@ -23,10 +23,10 @@ void detach(Document& document, NodeId child) {
   }
   DocumentNode& node = document.edit(child);
   node.parent = kNoNode;
-  node.bends.clear();  // they belong to the wire that is gone
+  node.bends.clear();  // the points belonged to the removed wire
 }
 
-/// The place must take it.
+/// The place must accept the child.
 void attach(Document& document, NodeId child, const Place& place) {
   DocumentNode& above = document.edit(place.parent);
   if (arityOf(above.own).most == Arity::kMany) {
@@ -286,7 +286,7 @@ std::vector<NodeId> duplicate(Document& document, const std::vector<NodeId>& ids
     copies.push_back(copy);
     const NodeId parent = document.at(id).parent;
     if (parent == kNoNode || !isJoin(document.at(parent))) {
-      // Beside the original, so that it does not hide it.
+      // The copy is beside the original, so that it does not hide the original.
       if (const std::optional<Point> at = document.at(id).position) {
         document.edit(copy).position = Point{.x = at->x + 40, .y = at->y + 40};
       }

@@ -31,12 +31,12 @@ query::Node makeOperator(std::string_view op);
 /// Returns the keys of all operators, in the order of the language.
 const std::vector<std::string>& operatorNames();
 
-/// Adds a new top without children. If its operator has a fixed number of inputs, they are missing.
+/// Adds a new top without children. If its operator has a fixed number of inputs, all inputs are missing.
 NodeId addNode(Document& document, query::Node own, std::optional<Point> position = {});
-/// Adds a whole query as a new tree. A generate then has an input, even if it is a default message.
+/// Adds a whole query as a new tree. A generate always gets an input, which may be a default message.
 NodeId addTree(Document& document, const query::Node& tree, std::optional<Point> position = {});
-/// Whether a subtree may be put at the place. It must make no cycle. The input must be free, or the parent
-/// must take any number of children.
+/// Whether a subtree may be put at the place. The move must not make a cycle. The input must be free, or the
+/// parent must accept any number of children.
 bool canConnect(const Document& document, NodeId child, const Place& place);
 /// Moves the subtree from its place to another place.
 bool connect(Document& document, NodeId child, const Place& place);

@@ -22,7 +22,7 @@ retrieve::RetrievalOptions retrievalOptionsOf(const RunSettings& settings) {
   retrieve::RetrievalOptions options;
   options.fragments = settings.fragments;
   options.chunk.tokens = settings.chunk;
-  // The largest there may be: each of the two can be changed alone.
+  // The limit is the largest valid value, because the user can change each of the two settings alone.
   options.chunk.overlap = std::min(settings.overlap, settings.chunk / 4);
   options.ranking = retrieve::parseRanking(settings.ranking);
   options.summaries = settings.summaries;

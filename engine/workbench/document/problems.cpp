@@ -27,8 +27,7 @@
 namespace spanscope::document {
 namespace {
 
-/// Queries that grow beyond this when they are written out are planned when they are run, not while they are
-/// typed.
+/// Queries that expand to more nodes are planned only at a run, not while the user types.
 constexpr double kMostPlannedNodes = 20'000;
 
 std::string capitalized(std::string text) {
@@ -71,14 +70,14 @@ std::string wordOf(const Sentence::Argument& argument) {
   return argument.text == "g" ? "generate" : argument.text;
 }
 
-/// Stands for the files and the person while a query is written: everything is there.
+/// Replaces the files and the user while a query is written. Every file and every answer exists.
 class StandIns final : public query::Surroundings {
  public:
   std::variant<std::string, query::NotGiven> readFile(const std::string& path) override { return path; }
   std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override { return prompt; }
 };
 
-/// How many replies a run of the node would give, where that is known.
+/// Returns the number of answers that a run of the node would give, if it is known.
 std::optional<std::size_t> answersOf(const query::Node& own,
                                      const std::map<std::string, std::string>& values) {
   if (const std::vector<std::string>* inputs = query::inputsOf(own)) return inputs->size();
@@ -101,8 +100,8 @@ bool hasNumberParameter(const query::Node& own) {
                                  std::holds_alternative<query::Parameter>(settings->temperature));
 }
 
-/// Containers that the node may have by itself in JSON: the content of a document counted as bytes, of which
-/// there is one more around than around text.
+/// Returns the number of JSON containers of the node itself. A document with bytes has one container more
+/// than a document with text.
 std::size_t mostContainers(const query::Node& own) {
   query::Node withBytes = own;
   if (query::SourceDocument* document = query::documentOf(withBytes)) {
@@ -111,13 +110,13 @@ std::size_t mostContainers(const query::Node& own) {
   return query::containersOf(withBytes).own;
 }
 
-/// Where the settings of a generate stand in its JSON.
+/// Returns the place of a generate's settings in its JSON.
 std::string settingsPlace(const query::Node& own) {
   const std::string name = query::operatorName(own);
   return name == "repeat" ? "/repeat/g" : name == "map" ? "/map/metadata" : "/" + name;
 }
 
-/// The document's policy, or what is run in its place.
+/// Returns the document's policy, or the policy that runs in its place.
 const policy::Policy& policyOf(const RunSettings& settings) {
   return policy::findChoice(settings.policy).value_or(policy::Choice()).policy();
 }
@@ -133,7 +132,7 @@ class Finder {
 
   std::vector<QueryProblem> find() {
     findInTree();
-    // It says nothing of the query, which is planned all the same.
+    // This problem does not concern the query, which is still planned.
     checkModel();
     checkDevice();
     return std::move(m_problems);
@@ -177,7 +176,9 @@ class Finder {
     }
   }
 
-  static Sentence addsNothing() { return say(forTranslation("Problems", "It adds nothing to the prompt")); }
+  static Sentence addsNothing() {
+    return say(forTranslation("Problems", "The node adds nothing to the prompt"));
+  }
 
   void checkModel() {
     if (!m_context.modelProblem) return checkTemplate();
@@ -198,7 +199,7 @@ class Finder {
     m_problems.insert(m_problems.begin(), std::move(problem));
   }
 
-  /// What was found, after the file of the model and the place in it.
+  /// Returns the found text, after the file of the model and the place in it.
   std::string placedIn(const Error& error) const {
     std::string place = std::filesystem::path(error.file).filename().string();
     if (place == std::filesystem::path(m_document.settings.model).filename().string()) place.clear();
@@ -244,7 +245,8 @@ class Finder {
         {.severity = severity, .node = node, .text = std::move(text), .hint = std::move(hint)});
   }
 
-  /// Checks what would be run below the node; returns about how many nodes that is when it is written out.
+  /// Checks the nodes below this node that would run. Returns the approximate number of these nodes when
+  /// expanded.
   double visit(NodeId id, std::size_t depth) {
     const DocumentNode& node = m_document.at(id);
     if (node.isFrozen()) {
@@ -274,20 +276,20 @@ class Finder {
     if (const query::Times* times = query::countOf(node.own)) {
       const auto* count = std::get_if<std::uint8_t>(times);
       size *= count != nullptr ? *count : 16;
-      // The planner writes the copies out, and refuses that.
+      // The planner expands the copies and refuses the query.
       const bool isCounted = count != nullptr && !m_isSizeEstimated;
       if (isCounted && size > static_cast<double>(plan::PlanLimits().nodes) && m_tooLarge == kNoNode)
         m_tooLarge = id;
       m_isSizeEstimated = m_isSizeEstimated || count == nullptr;
     }
     if (const auto* inputs = query::inputsOf(node.own)) size *= 1 + static_cast<double>(inputs->size());
-    // One input may stand before every part of the other.
+    // One input may come before every part of the other.
     const std::size_t most = arityOf(node.own).most;
     m_isSizeEstimated = m_isSizeEstimated || (most > 1 && most != Arity::kMany);
     return most > 1 && most != Arity::kMany ? product : size;
   }
 
-  /// Replies stay what they were when the node is edited; that there would be more or fewer of them is said.
+  /// Editing the node does not change its frozen answers. The problem reports a different number of answers.
   void checkFrozen(NodeId id, const DocumentNode& node) {
     const std::optional<std::size_t> wanted = answersOf(node.own, effectiveValues(m_document));
     if (!wanted || *wanted == node.frozen.size()) return;
@@ -386,7 +388,7 @@ class Finder {
     add(Severity::Error, id, sentence(reason->found, reason->expected), plain(reason->hint));
   }
 
-  /// Advice that another policy or another size would not need.
+  /// Adds advice that does not apply to another policy or another size.
   void addOfSettings(NodeId node, Sentence text, Sentence hint = {}) {
     add(Severity::Warning, node, std::move(text), std::move(hint));
     m_problems.back().isOfSettings = true;
@@ -415,7 +417,7 @@ class Finder {
       if (!std::isfinite(*temperature) || *temperature < 0) {
         addAt(place + "/temperature", Severity::Error, id,
               say(forTranslation("Problems", /*id:temperature-expected-finite*/
-                                 "The temperature is %1: expected a finite number from 0 up"),
+                                 "The temperature is %1: expected a finite number of at least 0"),
                   double(*temperature)));
       } else if (*temperature > 2) {
         addAt(place + "/temperature", Severity::Warning, id,
@@ -425,7 +427,8 @@ class Finder {
     }
   }
 
-  /// None is fine: the document's checkpoint runs it, and exporting says where servers need a name.
+  /// A generate without a model is valid, because the document's checkpoint runs it. The export reports
+  /// missing names.
   void checkModel(NodeId id, std::string wanted) {
     if (const std::optional<std::string> name = query::parameterName(wanted)) {
       const std::map<std::string, std::string> values = effectiveValues(m_document);
@@ -441,14 +444,14 @@ class Finder {
       }
       wanted = value->second;
     }
-    // A server decides by itself what the name means.
+    // The server decides which model the name means.
     if (!isAnsweredHere(id)) return;
     if (m_checkpoint.empty() || workbench::meansModel(wanted, m_checkpoint)) return;
     const std::vector<std::string> accepted = workbench::stoodFor(m_document.settings);
     if (std::find(accepted.begin(), accepted.end(), wanted) != accepted.end()) return;
     add(Severity::Warning, id,
         say(forTranslation("Problems",
-                           /*id:query-names-model*/ "The query names the model %1; %2 would run it"),
+                           /*id:query-names-model*/ "The query names the model %1, but %2 would run it"),
             wanted, m_checkpoint),
         say(forTranslation("Problems", "Run the query here on %1, or choose the model at the top"),
             m_checkpoint));
@@ -466,7 +469,7 @@ class Finder {
     }
   }
 
-  /// Also values in places that take more than their declared kind.
+  /// Also checks values in places that accept more than their declared kind.
   void checkValues() {
     const bool isRefused = std::any_of(m_problems.begin(), m_problems.end(), [](const QueryProblem& problem) {
       return problem.severity == Severity::Error;
@@ -493,8 +496,8 @@ class Finder {
   void plan() {
     QueryOf run = toQuery(m_document, TakeOut::MutedAndFrozen, m_top);
     if (!run.query) return;
-    // What is retrieved is known when the query is run, and so is what a question or a file will say: that it
-    // says something is enough here.
+    // Retrieved chunks, answers of the user and files are known only at the run. Here it is enough that each
+    // has a text.
     const std::vector<NodeId> ids = m_document.ids();
     const auto retrieves = [this](NodeId id) {
       return m_document.isAncestor(m_top, id) && query::documentOf(m_document.at(id).own) != nullptr;
@@ -527,7 +530,7 @@ class Finder {
     if (isFitKnown) checkFit(*m_context.fit, run.paths);
   }
 
-  /// Repeats what the run itself would say, so that both count the same.
+  /// Reports the run's own error, so that both use the same counts.
   void checkFit(const run::PlanFit& fit, const NodePaths& paths) {
     if (!fit.error) return;
     const NodeId node = paths.nodeOf(fit.error->place);
@@ -540,7 +543,7 @@ class Finder {
                          .poolNeeded = fit.blocksNeeded};
     if (!fit.isCertain)
       problem.text =
-          say(forTranslation("Problems", "The run may fail, depending on how long the answers are: %1"),
+          say(forTranslation("Problems", "The run may fail, depending on the lengths of the answers: %1"),
               text.words());
     if (fit.blocksNeeded > 0)
       problem.hint =
@@ -574,7 +577,7 @@ class Finder {
           node,
           say(forTranslation("Problems",
                              /*id:answer-inner-generate*/ "The answer of this inner generate node is "
-                                                          "recomputed in the prompt that contains it")),
+                                                          "recomputed in the outer prompt")),
           m_document.settings.distribute
               ? say(forTranslation(
                     "Problems",
@@ -597,7 +600,7 @@ class Finder {
     return tokens;
   }
 
-  /// Counts without the chat template. `isFitKnown`: the rest is checkFit()'s.
+  /// Counts without the chat template. `isFitKnown`: checkFit() does the other checks.
   void checkLength(const plan::Step& step, const NodePaths& paths, bool isFitKnown) {
     if (!m_context.countTokens) return;
     const NodeId node = paths.nodeOf(step.node);
@@ -625,12 +628,13 @@ class Finder {
     }
   }
 
-  /// A warning only: templates and partial tails come on top, and equal beginnings of spans share blocks.
+  /// This is only a warning, because the count is inexact. Templates and partial blocks add tokens, and spans
+  /// with equal beginnings share blocks.
   void checkPool(NodeId node, std::int64_t tokens) {
     const RunSettings& settings = m_document.settings;
     const std::int64_t blockSize = std::max(1, settings.blockSize);
     const std::int64_t needed = (tokens + blockSize - 1) / blockSize;
-    // Block 0 is never handed out.
+    // Block 0 is never allocated.
     const std::int64_t there = std::max(0, settings.blockCount - 1);
     if (needed <= there) return;
     addOfSettings(
@@ -647,12 +651,12 @@ class Finder {
   const NodeId m_top;
   const policy::Policy& m_policy;
   const ProblemContext& m_context;
-  const std::string m_checkpoint;  ///< name of the one that would run it
+  const std::string m_checkpoint;  ///< name of the checkpoint that would run the query
   std::vector<QueryProblem> m_problems;
   std::set<NodeId> m_notedRecomputed;
   std::set<NodeId> m_measured;
   NodeId m_tooLarge = kNoNode;     ///< the first repeat that makes the query too large to be planned
-  bool m_isSizeEstimated = false;  ///< visit() only bounds the size of what it has visited
+  bool m_isSizeEstimated = false;  ///< visit() has only an upper bound of the size
   bool m_isTooDeep = false;
   bool m_isOrderNoted = false;
 };
@@ -667,10 +671,11 @@ bool goesOnlyToServers(const Document& document) {
 
 Sentence nothingToGenerate() {
   return say(forTranslation(
-      "Problems", /*id:nothing-to-generate*/ "There is nothing to generate: the query has no generate node"));
+      "Problems",
+      /*id:nothing-to-generate*/ "The query has no generate node, so there is nothing to generate"));
 }
 Sentence nothingToGenerateHint() {
-  return say(forTranslation("Problems", /*id:nothing-to-generate-hint*/ "Put a generate above it"));
+  return say(forTranslation("Problems", /*id:nothing-to-generate-hint*/ "Put a generate node above it"));
 }
 
 std::string Sentence::words() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the problems of a document: its errors, and its probable mistakes. The window shows the list before a
-// run, and the command line prints it. A run is refused for its errors. Open this file to add a problem.
+// run, and the command line prints it. A query with errors cannot run. Open this file to add a problem.
 #pragma once
 
 #include "engine/base/error.h"
@@ -25,7 +25,7 @@ namespace spanscope::document {
 struct Sentence {
   struct Argument {
     std::string text;
-    bool isOperator = false;  ///< whether `text` is the name of an operator, which has a word for the user
+    bool isOperator = false;  ///< whether `text` is the name of an operator, which is shown by its label
   };
   /// Marked by forTranslation() with the context "Problems". %1, %2… are the places of the arguments.
   const char* form = "";
@@ -53,7 +53,7 @@ struct QueryProblem {
   /// The run settings cause the problem, not the query. With other settings, the same query would not have
   /// it.
   bool isOfSettings = false;
-  /// If the pool is too small: the blocks of a pool that is large enough. 0: another problem.
+  /// If the pool is too small: the block count of a large enough pool. 0: another problem.
   std::int32_t poolNeeded = 0;
 };
 
@@ -86,7 +86,7 @@ struct ProblemContext {
 /// Whether the embedded engine answers no part of the document's query.
 bool goesOnlyToServers(const Document& document);
 
-/// The problem of a query whose plan has no step, and how to fix it.
+/// Return the problem of a query whose plan has no step, and how to fix it.
 Sentence nothingToGenerate();
 Sentence nothingToGenerateHint();
 

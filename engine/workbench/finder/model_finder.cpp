@@ -27,7 +27,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-/// The sentence of a failure, which names the file without the folders before it.
+/// Returns the sentence of a failure. The sentence names the file without its folders.
 std::string sentenceOf(const Failure& failure) {
   Error error = failure.error();
   error.file = Path(error.file).filename().string();
@@ -65,7 +65,7 @@ std::uint64_t sizeOf(const Path& file) {
   return error ? 0 : size;
 }
 
-/// A sentence of its own, which says more than that a name is none of those that are computed.
+/// Sets the reason why this model cannot run. The reason is more exact than "unknown name".
 void tellWhyNot(std::optional<std::string> reason, ModelHeader& header) {
   if (!reason || !header.problem.empty()) return;
   reason->front() = static_cast<char>(std::toupper(static_cast<unsigned char>(reason->front())));
@@ -81,7 +81,7 @@ void readWeights(const Path& path, const model::ModelConfig& config, ModelHeader
   model::refuseSurplus(config, *weights, used);
 }
 
-/// Whatever is told of the head, and then why the model does not run, if it does not.
+/// Reads the facts of the header, and then the reason if the model cannot run.
 void readGgufModel(const Path& path, ModelHeader& header) {
   const checkpoint::GgufFile file(path);
   if (const std::string* family = file.metadata().text("general.architecture")) {
@@ -113,7 +113,7 @@ std::vector<Path> safetensorsOf(const Path& folder) {
   return files;
 }
 
-/// What config.json says of a model that may be none that runs.
+/// Reads the facts of config.json, also for a model that cannot run.
 void readFamily(const Path& folder, ModelHeader& header) {
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20U;
   const std::string text =
@@ -160,11 +160,11 @@ void readTemplate(const Path& path, ModelHeader& header) {
   try {
     header.chatTemplate = text::findChatTemplate(path).name;
   } catch (const Failure&) {
-    // A person may choose another one.
+    // The user may choose another template.
   }
 }
 
-/// Path, size and time of every file of which a header depends.
+/// Returns path, size and time of every file that a header depends on.
 std::string stampOf(const Path& path) {
   std::string stamp = path.string();
   for (const Path& file : checkpoint::Checkpoint(path).files()) {
@@ -189,15 +189,14 @@ ModelHeader readModelHeader(const std::filesystem::path& path) {
     else
       readSafetensorsModel(path, header);
     header.context = header.config->maxPositions;
-    // A text that cannot be cut into tokens cannot be run; which tokenizers are known, only reading one
-    // tells.
+    // A model without a known tokenizer cannot run. Only reading the tokenizer shows whether it is known.
     text::loadTokenizer(path);
     header.problem.clear();
   } catch (const Failure& failure) {
     header.config.reset();
     if (header.problem.empty()) header.problem = sentenceOf(failure);
   } catch (const std::exception& failure) {
-    // Nothing that lies in somebody's folder may end the list.
+    // No file in a user's folder may end the list.
     header.config.reset();
     header.problem = failure.what();
   }

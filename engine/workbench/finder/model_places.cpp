@@ -22,7 +22,7 @@ namespace {
 using Path = std::filesystem::path;
 
 constexpr std::uintmax_t kMostManifestBytes = std::uintmax_t{1} << 20U;
-/// Folders within folders that are looked at; deeper ones hold no models in any of the layouts.
+/// The max depth of searched folders. No layout has models in deeper folders.
 constexpr int kDeepest = 5;
 
 bool isFolder(const Path& path) {
@@ -35,7 +35,7 @@ bool isFile(const Path& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
-/// The entries of a folder, by name; those of one that cannot be read are none.
+/// Returns the entries of a folder by name. A folder that cannot be read has none.
 std::vector<Path> entriesOf(const Path& folder) {
   std::vector<Path> entries;
   std::error_code error;
@@ -58,7 +58,7 @@ bool hasConfig(const Path& folder) {
   return isFile(folder / "config.json");
 }
 
-/// The GGUF files of a folder that can be opened: first parts, and no broken links.
+/// Returns the GGUF files of a folder that can be opened: first parts, without broken links.
 std::vector<Path> filesOf(const Path& folder) {
   std::vector<Path> files = checkpoint::ggufFiles(folder);
   std::erase_if(files, [](const Path& file) { return !isFile(file); });
@@ -78,8 +78,8 @@ class Lister {
       m_places.push_back({m_leftOut->keeper,
                           m_leftOut->name + " and perhaps more",
                           {},
-                          "the list ends after " + std::to_string(kMostListedModels) +
-                              " models; any other opens by its path"});
+                          "the list shows only the first " + std::to_string(kMostListedModels) +
+                              " models; open other models by their path"});
     }
     return std::move(m_places);
   }
@@ -115,7 +115,7 @@ class Lister {
 
   void listOllama(const std::vector<Path>& roots) {
     for (const Path& root : roots) {
-      // Names seen in the older layout stand in the newer one too while it is being moved.
+      // While Ollama moves to the newer layout, names of the older layout are in both layouts.
       std::set<std::string> names;
       for (const char* manifests : {"manifests", "manifest-v2"})
         listManifests(root / manifests, root / "blobs", {}, names);
@@ -157,11 +157,12 @@ class Lister {
     m_places.push_back(std::move(place));
   }
 
-  /// A folder with a configuration is one model; each GGUF file of it is one as well.
+  /// Adds the models of a folder. A folder with a configuration is one model. Each of its GGUF files is one
+  /// model too.
   void addFolder(ModelKeeper keeper, const std::string& name, const Path& folder, int depth) {
     if (isFull() || !m_visited.insert(trueNameOf(folder)).second) return;
     const std::vector<Path> files = filesOf(folder);
-    // A configuration beside GGUF files alone is that of the model that they were made from.
+    // A configuration with only GGUF files beside it belongs to the model from which they were made.
     if (hasConfig(folder) && (files.empty() || checkpoint::Checkpoint(folder).hasSafetensors()))
       add({keeper, name, folder, {}});
     for (const Path& file : files) {
@@ -175,7 +176,7 @@ class Lister {
     }
   }
 
-  /// The snapshot that refs/main names, or the newest one.
+  /// Returns the snapshot that refs/main names, or the newest one.
   static std::optional<Path> snapshotOf(const Path& folder) {
     try {
       constexpr std::uintmax_t kMostCommitBytes = 256;
@@ -186,7 +187,7 @@ class Lister {
       const Path named = folder / "snapshots" / commit;
       if (isName && isFolder(named)) return named;
     } catch (const Failure&) {
-      // Whatever was downloaded by its commit alone has no such file.
+      // A model that was downloaded by its commit has no such file.
     }
     std::optional<std::pair<std::filesystem::file_time_type, Path>> newest;
     for (const Path& snapshot : entriesOf(folder / "snapshots")) {
@@ -198,7 +199,7 @@ class Lister {
     return newest ? std::optional(newest->second) : std::nullopt;
   }
 
-  /// Below `folder` stand HOST/NAMESPACE/MODEL/TAG.
+  /// Lists the manifests below `folder`, which has paths HOST/NAMESPACE/MODEL/TAG.
   void listManifests(const Path& folder, const Path& blobs, std::vector<std::string> names,
                      std::set<std::string>& known) {
     constexpr std::size_t kParts = 4;
@@ -276,7 +277,7 @@ class Lister {
 
   std::stop_token m_stop;
   std::vector<ModelPlace> m_places;
-  std::optional<ModelPlace> m_leftOut;  ///< the first that finds no place
+  std::optional<ModelPlace> m_leftOut;  ///< the first model beyond the limit
   std::set<Path> m_known;               ///< true names of what is listed
   std::set<Path> m_visited;             ///< true names of folders
 };
@@ -358,7 +359,7 @@ ModelFolders foldersOfTools(const VariableReader& environment) {
   } else if (home) {
     folders.ollama = {*home / ".ollama" / "models"};
   }
-  // What the service pulls lies in the home of its own user.
+  // The models of the Ollama service are in the home folder of its own user.
   folders.ollama.emplace_back("/usr/share/ollama/.ollama/models");
 
   if (home) {

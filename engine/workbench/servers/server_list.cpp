@@ -31,7 +31,7 @@ std::string serverField(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// 0, for the standard number, where there is none or one that nobody can have chosen.
+/// Returns 0, the default, if the number is missing or too large.
 std::size_t atOnceField(const Json& object) {
   const auto found = object.find("at_once");
   if (found == object.end() || !found->is_number_unsigned()) return 0;
@@ -62,19 +62,23 @@ std::filesystem::path renamedAside(const std::filesystem::path& file) {
   for (int i = 2; std::filesystem::exists(std::filesystem::symlink_status(aside, error)); ++i) {
     aside = file;
     aside += ".damaged-" + std::to_string(i);
-    if (i > kMostNames) throw Failure({file.string(), {}, "a damaged file", "one that is moved away first"});
+    if (i > kMostNames)
+      throw Failure({file.string(),
+                     {},
+                     "a damaged file",
+                     "a free name for the damaged file; move older damaged files away"});
   }
   std::filesystem::rename(file, aside, error);
   if (error) {
     throw Failure({file.string(),
                    {},
                    "a damaged file that cannot be renamed: " + error.message(),
-                   "a folder that can be written"});
+                   "a folder in which files can be renamed"});
   }
   return aside;
 }
 
-/// Throws Failure for a key that cannot be sent. `server` names where it comes from.
+/// Throws Failure for a key that cannot be sent. The error names `server`.
 std::string checkedKey(std::string key, const NamedServer& server) {
   if (std::optional<Error> problem = remote::problemOfKey(key)) {
     problem->file = "server " + server.name;
@@ -108,7 +112,7 @@ std::optional<Error> problemOf(const NamedServer& server) {
   if (!server.protocol.empty() && remote::findProtocol(server.protocol) == nullptr)
     return errorAt("protocol", "\"" + server.protocol + "\"", "one of " + remote::protocolNames());
   if (server.key == KeyPlace::Environment && !isVariable(server.keyVariable))
-    return errorAt("key", "no variable of the environment", "one such as OPENAI_API_KEY");
+    return errorAt("key", "no environment variable", "an environment variable such as OPENAI_API_KEY");
   if (server.atOnce > remote::kMostAtOnce) {
     return errorAt("requests at the same time", std::to_string(server.atOnce),
                    "at most " + std::to_string(remote::kMostAtOnce));
@@ -152,7 +156,7 @@ ServerList::Read ServerList::read() const {
   try {
     json = Json::parse(text);
   } catch (const Json::parse_error& problem) {
-    miss("byte " + std::to_string(problem.byte), "no JSON", "a list of servers in JSON");
+    miss("byte " + std::to_string(problem.byte), "a file that is not JSON", "a list of servers in JSON");
     return read;
   } catch (const Json::exception&) {
     miss({}, "a number that is too large", "a list of servers in JSON");
@@ -168,12 +172,14 @@ ServerList::Read ServerList::read() const {
     const Json& entry = (*all)[i];
     const std::string place = "/servers/" + std::to_string(i);
     if (!entry.is_object() || servers.size() >= kMost) {
-      miss(place, entry.is_object() ? "one more than " + std::to_string(kMost) : "no object", "a server");
+      miss(place,
+           entry.is_object() ? "more servers than " + std::to_string(kMost) : "a value that is not an object",
+           "a server");
       continue;
     }
     NamedServer server{.name = serverField(entry, "name"), .url = serverField(entry, "url")};
     server.model = serverField(entry, "model");
-    // One that is not known here, of a later version, counts as none.
+    // An unknown protocol, e.g. of a later version, counts as none.
     if (const remote::Protocol* protocol = remote::findProtocol(serverField(entry, "protocol")))
       server.protocol = protocol->name;
     server.key = findKeyPlace(serverField(entry, "key")).value_or(KeyPlace::None);
@@ -273,17 +279,16 @@ remote::HttpAccess accessTo(const NamedServer& server, const std::stop_token& st
       // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
       const char* const key = std::getenv(server.keyVariable.c_str());
       if (key == nullptr || *key == '\0')
-        throw Failure({"server " + server.name, "key",
-                       "no variable " + server.keyVariable + " in the environment",
-                       "one that holds its key"});
+        throw Failure({"server " + server.name, "key", "no environment variable " + server.keyVariable + "",
+                       "an environment variable with the server's key"});
       access.key = checkedKey(key, server);
       break;
     }
     case KeyPlace::Secrets: {
       const std::optional<std::string> key = remote::findSecret(server.name, stop);
       if (!key || key->empty())
-        throw Failure({"server " + server.name, "key", "none in the desktop's secret store",
-                       "its key, kept there when the server got its name"});
+        throw Failure({"server " + server.name, "key", "no key in the desktop's secret store",
+                       "the key that was stored when the server was added"});
       access.key = checkedKey(*key, server);
       break;
     }

@@ -53,7 +53,7 @@ class ServerList {
   /// and reported by problem(). Such a file is renamed before it is written, so that nothing is lost.
   explicit ServerList(std::filesystem::path file) : m_file(std::move(file)) {}
 
-  /// Returns the servers by name, ascending. Wrong entries are left out.
+  /// Returns the servers by name, ascending. Invalid entries are left out.
   std::vector<NamedServer> list() const;
   /// Returns the reason why servers of the file are missing in list(). The file cannot be read, is no list,
   /// or has a wrong entry. The error has the file. Nothing: no server is missing.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostWritten = std::size_t{1} << 24U;  // tokens whose texts are remembered
 
-/// Servers without spans get an inner prompt once, and its reply as a message.
+/// Servers without span support get an inner prompt once, and its answer as a message.
 plan::Plan chatPlan(const query::Node& query, const RunSettings& settings) {
   plan::PlanOptions options = document::planOptionsOf(settings);
   options.distribute = false;
@@ -29,7 +29,7 @@ std::int32_t mostOf(const plan::Step& step, const RunSettings& settings) {
   return step.maxTokens.value_or(0) > 0 ? *step.maxTokens : settings.maxTokens;
 }
 
-/// Ids that stand for tokens which have yet to be sampled; no two are the same.
+/// Returns ids for tokens that are not sampled yet. All ids are different.
 std::vector<TokenId> unknownTokens(const plan::Step& step, const RunSettings& settings, TokenId& last) {
   std::vector<TokenId> unknown;
   for (std::int32_t i = 0; i < std::max(1, mostOf(step, settings)); ++i) unknown.push_back(--last);
@@ -39,10 +39,11 @@ std::vector<TokenId> unknownTokens(const plan::Step& step, const RunSettings& se
 }  // namespace
 
 std::vector<TokenId> expectedAnswer(std::optional<std::int32_t> maxTokens, std::size_t step) {
-  // Which rules of a slot apply depends on whether a reply is a word or a few sentences, and hardly on more.
+  // The choice of a slot depends on whether an answer has one word or a few sentences. The exact length has
+  // little effect.
   constexpr std::int32_t kExpected = 40;
   const std::int32_t count = maxTokens.value_or(0) > 0 ? std::min(*maxTokens, kExpected) : kExpected;
-  // Prompts number theirs from −1 down.
+  // Prompts use the ids −1, −2, … for their own unknown tokens.
   constexpr TokenId kFirst = std::numeric_limits<TokenId>::min();
   constexpr std::size_t kMostSteps = std::size_t{1} << 24U;
   std::vector<TokenId> tokens;
@@ -89,7 +90,7 @@ std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const Ru
 
 std::vector<ServerPrompt> PromptWriter::write(const SentQuery& sent, const std::stop_token& stop) {
   const query::ParseResult parsed = query::parseJson(sent.queryJson);
-  if (!parsed.query) throw Failure(errorAt("query", "one that cannot be read", "the query of a run"));
+  if (!parsed.query) throw Failure(errorAt("query", "an unreadable query", "the query of a run"));
   return write(*parsed.query, sent.settings, &sent, stop);
 }
 

@@ -11,10 +11,11 @@ namespace spanscope::workbench {
 namespace {
 
 [[noreturn]] void refuseWith(const std::vector<Error>& problems) {
-  throw Failure(problems.empty() ? errorAt("query", "one that cannot be sent", "another") : problems.front());
+  throw Failure(problems.empty() ? errorAt("query", "a query that cannot be sent", "another query")
+                                 : problems.front());
 }
 
-/// A request by what both forms of a query share: its node, and the number of the copy.
+/// Identifies a request in both forms of a query: its node, and the number of the copy.
 using CopyName = std::pair<NodePath, std::size_t>;
 
 std::vector<CopyName> copyNames(const std::vector<exports::ChatRequest>& requests) {
@@ -109,7 +110,7 @@ std::vector<std::string> protocolWarnings(const query::Node& query,
       if (remark.effect == exports::Effect::Refused) {
         throw Failure({{},
                        remark.places.empty() ? "" : remark.places.front(),
-                       std::string(protocol->title) + " cannot take it: " + remark.text,
+                       std::string(protocol->title) + " cannot express it: " + remark.text,
                        "another query or protocol"});
       }
       if (remark.effect == exports::Effect::Differs) warn(remark.text);
@@ -129,8 +130,8 @@ ChosenProtocol chosenProtocol(const std::string& name, const remote::ServerFacts
     if (protocol->isTakenBy(facts)) taken += (taken.empty() ? "" : ", ") + std::string(protocol->title);
   }
   throw Failure({"server " + server, "protocol",
-                 own == nullptr ? "none that is known here" : std::string("no ") + own->title,
-                 taken.empty() ? "one of " + remote::protocolNames() : "what it takes: " + taken});
+                 own == nullptr ? "an unknown protocol" : std::string("no ") + own->title,
+                 taken.empty() ? "one of " + remote::protocolNames() : "a protocol of the server: " + taken});
 }
 
 }  // namespace spanscope::workbench

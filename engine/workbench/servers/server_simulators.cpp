@@ -8,8 +8,8 @@ namespace spanscope::workbench {
 
 namespace {
 
-/// A number that a twin takes; 0: the server said none, or one that no twin has room for, which is as much as
-/// is needed then.
+/// Returns a number that a cache simulator accepts. 0: the server reported none, or a number that is too
+/// large for a simulator.
 template <class Number>
 Number within(std::optional<std::int64_t> said, std::int64_t most) {
   return static_cast<Number>(said.value_or(0) > 0 && *said <= most ? *said : 0);
@@ -18,8 +18,8 @@ Number within(std::optional<std::int64_t> said, std::int64_t most) {
 SimulatorSetup llamaSetup(std::optional<std::int64_t> slots, const remote::CacheFacts& cache) {
   constexpr std::int64_t kMostSlots = 4096;
   constexpr std::int64_t kMostContext = std::int64_t{1} << 30U;
-  // llama-server starts with four slots that share one context; whoever wants another number of slots gets
-  // slots with a context each. It does not say which, and four are rarely asked for.
+  // By default, llama-server has four slots that share one context. With any number in its options, each slot
+  // has its own context. The server does not report which, and users rarely choose four.
   constexpr std::int64_t kByItself = 4;
   SimulatorSetup setup{.settings = {}, .isAsSaid = slots.has_value()};
   const bool isShared = slots.value_or(kByItself) == kByItself;
@@ -86,13 +86,13 @@ void ServerSimulators::end(const std::string& server, std::uint64_t number,
   std::vector<UnderWay>& sent = own->second.sent;
   const auto ended = std::find_if(sent.begin(), sent.end(),
                                   [number](const UnderWay& each) { return each.number == number; });
-  // The server may have been started in another way since.
+  // The server may have restarted with other settings since then.
   if (ended == sent.end()) return;
   if (answer) {
     ended->answer = std::move(*answer);
     ended->hasEnded = true;
   } else {
-    // What comes next is beside what this one was beside.
+    // The next prompt runs beside the prompts that this one was beside.
     if (const auto next = ended + 1; next != sent.end()) next->isBeside = next->isBeside && ended->isBeside;
     sent.erase(ended);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps cache simulators (engine/simulator) of servers with everything that this program has sent there. A
-// run can then compare the predicted reuse of each prompt with the server's report. Open this file when such
-// a prediction is wrong.
+// Keeps cache simulators (engine/simulator) of servers. They contain everything that this program has sent
+// there. A run can then compare the predicted reuse of each prompt with the server's report. Open this file
+// when such a prediction is wrong.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -45,7 +45,7 @@ struct PredictedReuse {
 /// Empty: not reported.
 std::string simulatorTitle(const simulator::Server& server, const std::string& version);
 
-/// It knows a server from the first request of this program on. It does not know requests of other programs.
+/// A simulator knows all requests of this program to its server. It does not know requests of other programs.
 /// Any thread may call it.
 class ServerSimulators {
  public:

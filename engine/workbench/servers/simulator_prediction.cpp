@@ -25,7 +25,7 @@ struct KindRow {
   const char* server;
   std::int32_t slots;
 };
-// llama-server as it starts by itself, and as it was for long, and as people who want one cache start it.
+// llama-server with its default of four slots, and with one slot as in older versions.
 constexpr std::array<KindRow, 4> kKindRows{{{"vllm", "vllm", 0},
                                             {"sglang", "sglang", 0},
                                             {"llama.cpp", "llama.cpp", 0},
@@ -41,7 +41,7 @@ struct Case {
 constexpr std::size_t kRotations = 7;
 constexpr std::size_t kRandomOrders = 8;
 
-/// Of a few requests that are sent together, each comes first in one of these.
+/// Each of a few concurrent requests comes first in one of these cases.
 constexpr auto kCases = [] {
   std::array<Case, 5 + kRotations + kRandomOrders> cases{{{Length::Shortest, Order::AsSent},
                                                           {Length::Longest, Order::AsSent},
@@ -51,7 +51,7 @@ constexpr auto kCases = [] {
   for (std::size_t by = 1; by <= kRotations; ++by) cases[4 + by] = {Length::Random, Order::Rotated, by};
   return cases;
 }();
-/// Of an answer without a limit.
+/// The max tokens of an answer without a limit.
 constexpr std::int32_t kLongest = 1024;
 
 std::uint64_t numberOf(std::size_t which, std::uint64_t place) {
@@ -113,7 +113,7 @@ FoundRanges SimulatorCases::serve(const std::vector<ServerPrompt>& prompts,
       std::vector<TokenId> answer = prompt.answerTokens;
       if (!answer.empty())
         answer.resize(static_cast<std::size_t>(lengthOf(most, place)), prompt.answerTokens.front());
-      // An answer that the prompt holds may be shorter too.
+      // An answer in the prompt may be shorter too.
       std::vector<TokenId> tokens;
       std::int32_t left = 0;
       for (std::size_t i = 0; i < prompt.tokens().size(); ++i) {
@@ -152,7 +152,7 @@ std::vector<simulator::Answer> answersOf(simulator::Simulator& simulator,
 
 namespace {
 
-/// The servers with the protocol in which a run of the query would ask them.
+/// Returns the servers with the protocol that a run of the query would use.
 std::vector<NamedSimulator> namedFor(const query::Node& query, std::vector<NamedSimulator> named) {
   for (NamedSimulator& each : named) {
     if (each.protocols.empty()) continue;
@@ -257,13 +257,13 @@ SimulatorPredictor::Place SimulatorPredictor::namedPlace(const NamedSimulator& n
   place.prediction.version = named.version;
   if (info == nullptr) {
     place.prediction.problem =
-        /*id:nothing-sent-yet*/ "nothing was sent to it yet, so its kind is not known";
+        /*id:nothing-sent-yet*/ "the server got no request yet, so its kind is not known";
   } else if (info->kind == remote::ServerKind::Spanscope) {
-    place.prediction.problem = "it is another Spanscope with an unknown policy and pool";
+    place.prediction.problem = "the server is another Spanscope with an unknown policy and pool";
   } else if (kind == nullptr) {
-    place.prediction.problem = "the caching rules of " + std::string(info->title) + " are not known here";
+    place.prediction.problem = "the caching rules of " + std::string(info->title) + " are not known";
   } else if (named.takesSpans) {
-    place.prediction.problem = "it gets whole queries, and its reuse of spans is not known";
+    place.prediction.problem = "the server gets whole queries, and its reuse of spans is not known";
   } else {
     place.prediction.problem = setup.problem;
   }
@@ -271,24 +271,24 @@ SimulatorPredictor::Place SimulatorPredictor::namedPlace(const NamedSimulator& n
   return place;
 }
 
-/// Whether it was sent there. What a server counts otherwise is another model's, or is written otherwise:
-/// then its twin can say nothing until it counts as this model does.
+/// Whether the prompt was sent to this server. If the server's count differs, it has another model or
+/// template. The simulator then predicts nothing until the counts agree.
 bool SimulatorPredictor::Place::gets(const ServerPrompt& prompt) {
   if (prediction.server.empty()) return true;
   if (simulator == nullptr || isSilent || prompt.answer.server != prediction.server) return false;
-  // An answer that broke off has no count: the last one that came counts.
+  // An incomplete answer has no count. The last count that arrived is used.
   if (!prompt.answer.promptTokens && !prediction.problem.empty()) return false;
   const auto counted = static_cast<std::int64_t>(prompt.tokens().size());
   const std::int64_t there = prompt.answer.promptTokens.value_or(counted);
   prediction.problem.clear();
   if (there != counted) {
-    prediction.problem = "it counted " + std::to_string(there) + " tokens of a prompt that has " +
+    prediction.problem = "the server counted " + std::to_string(there) + " tokens of a prompt that has " +
                          std::to_string(counted) + " here: its model has another tokenizer or chat template";
   }
   return there == counted;
 }
 
-/// False: it was stopped, and the next call goes on.
+/// Returns false after a stop. The next call continues.
 bool SimulatorPredictor::take(const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
                               const std::stop_token& stop) {
   const bool goesOn = m_taken.size() <= sent.size() && m_named == named && !m_places.empty() &&
@@ -311,7 +311,7 @@ bool SimulatorPredictor::take(const std::vector<SentQuery>& sent, const std::vec
 
 std::string SimulatorPrediction::name() const {
   if (!server.empty()) return kind == nullptr ? server : server + ", " + kind->title;
-  // Of this kind there are two.
+  // llama-server has two predictions.
   return kind->name == std::string_view("llama.cpp") ? std::string(kind->title) + ", " + setup : kind->title;
 }
 
@@ -319,7 +319,7 @@ std::vector<ServerPrompt> SimulatorPredictor::promptsOf(const SentQuery& sent, c
   try {
     return m_writer->write(sent, stop);
   } catch (const Failure&) {
-    return {};  // A query that no server would have got leaves nothing there.
+    return {};  // A query that no server would have got leaves nothing in the caches.
   }
 }
 
@@ -333,7 +333,7 @@ std::optional<TracedPrediction> SimulatorPredictor::emitEvent(
                                 [&place](const Place& each) { return each.prediction.id == place; });
   TracedPrediction traced;
   if (own == places.end() || own->simulator == nullptr) {
-    traced.problem = own == places.end() ? "it is no place any more" : own->prediction.problem;
+    traced.problem = own == places.end() ? "this simulator no longer exists" : own->prediction.problem;
     return traced;
   }
   traced.name = own->prediction.name();
@@ -382,7 +382,7 @@ void SimulatorPredictor::takeOne(const SentQuery& sent, const std::stop_token& s
 
 namespace {
 
-/// A token that has yet to be sampled is shown as a gap.
+/// A token that is not sampled yet is shown as a gap.
 std::string tokenText(const text::Tokenizer& tokenizer, TokenId token) {
   return token < 0 ? std::string("…") : tokenizer.display(token);
 }
@@ -430,7 +430,7 @@ void SimulatedTrace::traceAnswer(const simulator::TracedRequest& about, const Se
   if (!tokens.empty() && tokens.front() < 0)
     note(about, "The answer is not known yet. " + counted(tokens.size(), "unknown token", "unknown tokens") +
                     " take its place.");
-  // Its prompt was read, whether a reply is known or not.
+  // The server read the prompt, even if the answer is not known.
   trace::StepFinished finished{
       .step = about.step, .outcome = trace::StepOutcome::EndToken, .text = prompt.answer.text};
   if (answer.isRefused) {

@@ -12,10 +12,10 @@
 
 namespace spanscope::workbench {
 
-/// Says when progress may be told again, so that a client hears of it at most 20 times a second.
+/// Limits reports of progress to 20 per second.
 class ProgressPause {
  public:
-  /// True at once, and then after each pause.
+  /// True for the first call, then once after each pause.
   bool isOver() {
     constexpr std::chrono::milliseconds kPause{50};
     const auto now = std::chrono::steady_clock::now();
@@ -29,10 +29,11 @@ class ProgressPause {
   std::chrono::steady_clock::time_point m_last;
 };
 
-/// How far the index is that a work waits for.
+/// Progress of the index that a job waits for.
 class Indexing {
  public:
-  /// For what makes the index; `tell` is called now and then when it is further.
+  /// The watch for code that makes the index. The watch calls the function after progress, at most 20 times a
+  /// second.
   retrieve::Watch watch(const std::stop_token& stop, std::function<void()> report) {
     m_report = std::move(report);
     m_pause.end();
@@ -44,14 +45,14 @@ class Indexing {
                 },
             .stop = stop};
   }
-  /// The index is there.
+  /// Call this when the index is ready.
   void end() {
     if (!m_progress.get()) return;
     m_progress.set(std::nullopt);
     m_report();
   }
 
-  /// Nothing: nothing is waited for. On any thread.
+  /// Nothing: the job does not wait for an index. Any thread may ask.
   std::optional<retrieve::IndexProgress> progress() const { return m_progress.get(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a JobService is asked to do: a run, or anything else that needs a model or a session.
+// The jobs of a JobService: a run, or anything else that needs a model or a session.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace spanscope::workbench {
 
 class JobContext;
 
-/// What a work has done when begin() returns.
+/// The state of a job when begin() returns.
 enum class Begun : std::uint8_t {
-  Done,   ///< all that it does
-  GoesOn  ///< it has begun something in the session, which goes on beside what others began there
+  Done,   ///< the job is complete
+  GoesOn  ///< the job continues in the session, beside other jobs
 };
 
-/// It is submitted once. The service calls it on its own thread alone; what a kind of work says of its
-/// progress and its result may be asked for on any thread. Where begin() or hasEnded() throws, the work has
-/// failed or, after a stop, was stopped.
+/// A job is submitted once. The service calls its functions only on the service's thread. Any thread may ask
+/// a job for its progress and its result. If begin() or hasEnded() throws, the job has failed. After a stop
+/// request, it counts as stopped.
 class Job {
  public:
   virtual ~Job() = default;
@@ -30,36 +30,37 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// Does the work. Or begins a run or a replay in the session of `place`: the service then has the session
-  /// go on, and asks hasEnded() after each pass.
+  /// Does the job, or begins a run or a replay in the session of `place`. The service then continues the
+  /// session, and asks hasEnded() after each forward pass.
   virtual Begun begin(JobContext& place, const std::stop_token& stop) = 0;
-  /// Whether the work may begin while others go on in the session of `place`.
+  /// Whether the job may begin while others are in progress in the session of `place`.
   virtual bool canBeginBeside(const JobContext& place) const;
-  /// Whether the work may be done between two pieces of another one, which measures: see letPass().
+  /// Whether the job may be done between two pieces of a job that measures, see letPass().
   virtual bool canPass() const { return false; }
-  /// Whether what it began has ended. If so, it takes the result, and throws what makes a failure of it.
+  /// Whether the run or replay of this job has ended. If so, it takes the result. Throws if the job has
+  /// failed.
   virtual bool hasEnded(run::Session& session);
-  /// Whether it was stopped, once it has ended: who stops it may come too late.
+  /// Whether the ended job was stopped. A stop request may have come too late.
   virtual bool wasStopped() const { return false; }
 
  protected:
-  /// Has its client told that it is further than before.
+  /// Notifies the client of progress.
   void notifyProgress() const;
-  /// A work that measures calls it in begin() between two measured pieces. All works that wait and can pass
-  /// are done when it returns, unless this work was stopped meanwhile. They may have replaced the model and
-  /// the session of the workplace: who needs the model later shares it.
+  /// A job that measures calls it in begin() between two measured pieces. All waiting jobs that can pass are
+  /// done when it returns, unless this job was stopped meanwhile. These jobs may have replaced the model and
+  /// the session of the job context. A job that needs the model later must share it.
   void letPass() const;
 
  private:
   friend class JobService;
   std::function<void()> m_progressed;  ///< set by the service
-  std::function<void()> m_passing;     ///< set by the service while begin() goes on
+  std::function<void()> m_passing;     ///< set by the service while begin() runs
 };
 
-/// Whether a work waits until one that measures has ended, or passes between two of its pieces.
+/// Whether a job waits for the end of a job that measures, or passes between two of its pieces.
 enum class Passing : std::uint8_t { Waits, Passes };
 
-/// A work that one function does. It begins when nothing goes on in the session.
+/// A job that one function does. It begins when no other job is in progress in the session.
 class FunctionJob final : public Job {
  public:
   using Function = std::function<void(JobContext&, const std::stop_token&)>;
@@ -73,12 +74,12 @@ class FunctionJob final : public Job {
   Passing m_passing;
 };
 
-/// How far a work is that was submitted to a JobService.
+/// The state of a job that was submitted to a JobService.
 enum class JobState : std::uint8_t {
   Waiting,
   Working,
   Finished,
-  Stopped,  ///< whether it had begun or not
+  Stopped,  ///< before or after it began
   Failed
 };
 

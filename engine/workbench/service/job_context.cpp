@@ -101,12 +101,12 @@ run::SessionConfig JobContext::configFor(const RunSettings& settings) const {
 }
 
 run::Session& JobContext::openSession() const {
-  if (!m_session) throw Failure(errorAt("session", "none that is open", "a run before"));
+  if (!m_session) throw Failure(errorAt("session", "no open session", "an earlier run"));
   return *m_session;
 }
 
 run::Session& JobContext::sessionOf(RunId run) const {
-  // Runs of a session have larger numbers than all those of the sessions before it.
+  // Runs of a session have larger numbers than runs of all earlier sessions.
   const bool isThere = m_session && run > m_session->config().lastRun && run <= m_session->lastRun();
   if (!isThere)
     throw std::runtime_error(
@@ -169,7 +169,7 @@ bool JobContext::tidyFor(std::chrono::milliseconds most) {
   return !m_session || m_session->keepFor(most);
 }
 
-/// True: no weight is borrowed any more.
+/// Returns true if no weight is borrowed any more.
 bool JobContext::ownFor(std::chrono::milliseconds most) {
   constexpr std::size_t kStep = std::size_t{8} << 20U;
   if (!m_model || !m_model->decoder) return true;
@@ -178,7 +178,7 @@ bool JobContext::ownFor(std::chrono::milliseconds most) {
     while (m_model->decoder->own(kStep)) {
       if (std::chrono::steady_clock::now() >= end) return false;
     }
-  } catch (const Failure&) {  // the next run will say so
+  } catch (const Failure&) {  // the next run will report the error
   }
   return true;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The place where works are done: one model, and one session on it with its cache. Both stay from work to
-// work.
+// The context of jobs: one model, and one session on it with its cache. Both stay from job to job.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -24,7 +23,7 @@
 
 namespace spanscope::workbench {
 
-/// Is told on the service's thread what happens at a workplace.
+/// Gets the events of a job context, on the service's thread.
 class JobContextWatcher {
  public:
   virtual ~JobContextWatcher() = default;
@@ -32,35 +31,35 @@ class JobContextWatcher {
   JobContextWatcher(const JobContextWatcher&) = delete;
   JobContextWatcher& operator=(const JobContextWatcher&) = delete;
 
-  /// A model begins to be loaded.
+  /// The loading of a model begins.
   virtual void loadingBegins() {}
-  /// So many of the model's tensors have been read; `model`: its directory.
+  /// `read` of `all` tensors of the model have been read. `model`: its directory.
   virtual void loading(const std::string& model, std::size_t read, std::size_t all) {
     static_cast<void>(model), static_cast<void>(read), static_cast<void>(all);
   }
-  /// The model is there, or could not be loaded.
+  /// The model is loaded, or could not be loaded.
   virtual void loadingEnds() {}
   virtual void modelLoaded(const std::shared_ptr<ModelBundle>& model) { static_cast<void>(model); }
   /// A new session opens; its events go to this recorder.
   virtual void sessionOpens(const std::shared_ptr<trace::Recorder>& recorder) { static_cast<void>(recorder); }
 };
 
-/// What a client says itself of model and session, in place of what settings say.
+/// A client's own model and session, in place of those of the settings.
 struct OwnModel {
-  std::shared_ptr<ModelBundle> model;         ///< of all works; not null
+  std::shared_ptr<ModelBundle> model;         ///< of all jobs; not null
   run::SessionConfig session;                 ///< of all sessions
   std::shared_ptr<trace::Recorder> recorder;  ///< of the session; not null
-  RunSettings settings;                       ///< that the model was loaded by
-  /// Loads another model of settings beside it. Throws Failure.
+  RunSettings settings;                       ///< that the model was loaded with.
+  /// Loads the model of other settings in addition. Throws Failure.
   std::function<ModelBundle(const RunSettings& settings)> loadBeside;  ///< may be empty
 };
 
-/// It is used by one thread; askToClear() alone may be called by others.
+/// Holds the model and the session of jobs. One thread uses it. Other threads may call only askToClear().
 class JobContext {
  public:
-  /// `watcher` must outlive the workplace.
+  /// `watcher` must outlive this object.
   JobContext(compute::Backends backends, JobContextWatcher& watcher);
-  /// One model and one session, whatever settings say.
+  /// Uses the client's own model and one session for all settings.
   JobContext(compute::Backends backends, JobContextWatcher& watcher, OwnModel own);
   ~JobContext();
   JobContext(const JobContext&) = delete;
@@ -68,55 +67,56 @@ class JobContext {
 
   const compute::Backends& backends() const { return m_backends; }
 
-  /// The model of the settings, with all its weights taken over, so that times of passes compare. Where
-  /// another one is loaded, it is replaced: that one and its session go only when the new one is there.
-  /// Throws Failure, also on a stop.
+  /// The model of the settings. None of its weights are borrowed any more, so that times of forward passes
+  /// are comparable. If another model is loaded, it is replaced. That model and its session stay until the
+  /// new model is loaded. Throws Failure, also on a stop.
   ModelBundle& modelFor(const RunSettings& settings, const std::stop_token& stop = {});
-  /// The model that is loaded; null: none is.
+  /// The loaded model; null: none is loaded.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
-  /// The model that is loaded, if it is the one of the settings; else null.
+  /// The loaded model, if it is the one of the settings; else null.
   ModelBundle* loadedModelFor(const RunSettings& settings) const;
-  /// Loads another model beside it. Throws as modelFor().
+  /// Loads another model in addition. Throws as modelFor().
   ModelBundle loadBeside(const RunSettings& settings, const std::stop_token& stop = {});
-  /// Loads the model that is loaded a second time, to compute in f32. Nothing where it computes so itself, or
-  /// where the client's own cannot be loaded. Throws as modelFor().
+  /// Loads the current model a second time, to compute in f32. Nothing: the current model already computes in
+  /// f32, or the client's own model cannot be loaded. Throws as modelFor().
   std::optional<ModelBundle> loadExactBeside(const std::stop_token& stop = {});
 
-  /// How sessions of the settings are opened.
+  /// The configuration of sessions with these settings.
   run::SessionConfig configFor(const RunSettings& settings) const;
-  /// The session of the settings. Where the settings of model or cache are not those of the open session,
-  /// that one is closed and another opened, with an empty cache and a new recorder; then no run may be in
-  /// progress. Throws as modelFor().
+  /// The session of the settings. If the open session has other settings of model or cache, it is closed. A
+  /// new session then opens with an empty cache and a new recorder, and no run may be in progress. Throws as
+  /// modelFor().
   run::Session& sessionFor(const RunSettings& settings, const std::stop_token& stop = {});
-  /// The session that is open, if it is the one of the settings; else null.
+  /// The open session, if it is the one of the settings; else null.
   run::Session* openSessionFor(const RunSettings& settings) const;
-  /// The session that is open. Throws Failure where there is none.
+  /// The open session. Throws Failure if there is none.
   run::Session& openSession() const;
-  /// The session that is open, if this run was one of its runs. Else throws a std::runtime_error: a sentence
-  /// for people, marked for translation in the context "Works".
+  /// The open session, if this run was one of its runs. Otherwise throws a std::runtime_error: a sentence for
+  /// the user, marked for translation in the context "Works".
   run::Session& sessionOf(RunId run) const;
-  /// The recorder of the session that was opened last; null: none was.
+  /// The recorder of the session that was opened last; null: none was opened.
   const std::shared_ptr<trace::Recorder>& recorder() const { return m_recorder; }
-  /// The same, and before the first session the one that this session will have: the trace then begins with
-  /// what was measured before it. Never null.
+  /// The same, but never null. Before the first session, it is the recorder that this session will have. The
+  /// trace then begins with the measurements from before the session.
   const std::shared_ptr<trace::Recorder>& traceRecorder();
 
-  /// What works retrieve with.
+  /// The retrieval of jobs.
   RequestRetrieval& retrieval() { return m_retrieval; }
 
-  /// In sessions that are opened from now on, the numbers of runs and requests go on from these.
+  /// The numbers of runs and requests in later sessions continue after these.
   void countFrom(RunId lastRun, RequestId lastRequest);
 
-  /// Asks for the cache to be emptied: the runs in progress do it, or else clearIfAsked(). On any thread.
+  /// Requests to clear the cache. The runs in progress clear it, or else clearIfAsked(). Any thread may call
+  /// it.
   void askToClear() { m_isToBeCleared = true; }
-  /// Whether it was asked for and nobody has done it yet.
+  /// Whether the cache is still to be cleared after a request.
   bool isToBeCleared() const { return m_isToBeCleared; }
-  /// Whether somebody has asked since the last call.
+  /// Whether there was a request to clear the cache since the last call.
   bool takeClearing() { return m_isToBeCleared.exchange(false); }
   void clearIfAsked();
 
-  /// For about so long, does what can wait for a pause: takes over borrowed weights, and writes what the
-  /// session's runs left to its span store. True: there is nothing left to do.
+  /// Does work that can wait for a pause, for about this long. It takes over borrowed weights, and writes the
+  /// blocks of the session's runs to its span store. True: there is nothing left to do.
   bool tidyFor(std::chrono::milliseconds most);
 
  private:
@@ -124,7 +124,7 @@ class JobContext {
   /// The same as modelFor(), but weights may still be borrowed.
   ModelBundle& haveModel(const RunSettings& settings, const std::stop_token& stop);
   bool ownFor(std::chrono::milliseconds most);
-  /// A new recorder, for the session that opens.
+  /// Makes a new recorder, for the session that opens.
   void openTrace();
   void closeSession(const std::stop_token& stop);
 

@@ -14,7 +14,7 @@
 namespace spanscope::workbench {
 namespace {
 
-/// Empties the cache, unless the runs in progress did it before their next pass.
+/// Clears the cache, unless the runs in progress clear it before their next forward pass.
 class ClearWork final : public Job {
  public:
   Begun begin(JobContext& place, const std::stop_token& /*stop*/) override {
@@ -22,7 +22,7 @@ class ClearWork final : public Job {
     return Begun::Done;
   }
   bool canBeginBeside(const JobContext& place) const override { return !place.isToBeCleared(); }
-  // A run that passes finds the cache emptied, if that was asked for before.
+  // A run that passes gets a cleared cache if the clearing was requested earlier.
   bool canPass() const override { return true; }
 };
 
@@ -36,7 +36,7 @@ struct JobHandle::Shared {
   JobState state = JobState::Waiting;
   std::string problem;
   std::exception_ptr failure;  ///< null unless it has failed
-  bool isOver = false;         ///< the work has ended and its client has been told
+  bool isOver = false;         ///< the job has ended and its client was notified
 
   void set(JobState to) {
     const std::lock_guard lock(mutex);
@@ -48,23 +48,23 @@ struct JobService::Item {
   std::shared_ptr<Job> job;
   SubmitOptions options;
   std::shared_ptr<JobHandle::Shared> shared = std::make_shared<JobHandle::Shared>();
-  bool emptiesCache = false;  ///< so that nothing that was submitted later may overtake it
+  bool emptiesCache = false;  ///< so that no later job may overtake this one
 
   void report(JobState state, const std::string& problem = {}) const {
     if (options.changed) options.changed(state, problem);
   }
 };
 
-/// What the service shares with handles: they outlive it.
+/// The state that the service shares with its handles. Handles outlive the service.
 struct JobService::Queue {
-  std::mutex mutex;  ///< of all that follows
+  std::mutex mutex;  ///< guards all members below
   std::condition_variable wake;
   Items waiting;  ///< in the order in which they begin
   std::list<std::shared_ptr<JobHandle::Shared>> working;
   bool isEnding = false;
 
-  /// Inserts an item before those of smaller priority. Where it overtakes one that empties the cache, that
-  /// one comes along in front of it. With `mutex` locked.
+  /// Inserts an item before the items of smaller priority. If it overtakes an item that clears the cache, the
+  /// clearing moves in front of it. `mutex` must be locked.
   void add(std::unique_ptr<Item> item) {
     auto place = std::find_if(waiting.begin(), waiting.end(), [&item](const auto& other) {
       return other->options.priority < item->options.priority;
@@ -99,7 +99,7 @@ void JobHandle::stop() {
   if (!queue) return;
   if (const std::unique_ptr<JobService::Item> item = queue->take(*m_shared))
     JobService::end(*item, JobState::Stopped);
-  // Those behind it may be able to begin now.
+  // Later jobs may be able to begin now.
   queue->wake.notify_all();
 }
 
@@ -189,7 +189,7 @@ void JobService::clearCache() {
   m_queue->wake.notify_all();
 }
 
-/// The next work that may begin now, if any.
+/// Returns the next job that may begin now, if there is one.
 std::unique_ptr<JobService::Item> JobService::takeNext() {
   const std::lock_guard lock(m_queue->mutex);
   if (m_queue->waiting.empty()) return nullptr;
@@ -197,7 +197,7 @@ std::unique_ptr<JobService::Item> JobService::takeNext() {
   return mayBegin ? take(m_queue->waiting.begin()) : nullptr;
 }
 
-/// The first work that can pass, if it may begin now.
+/// Returns the first job that can pass, if it may begin now.
 std::unique_ptr<JobService::Item> JobService::takePassing() {
   const std::lock_guard lock(m_queue->mutex);
   const auto first = std::find_if(m_queue->waiting.begin(), m_queue->waiting.end(),
@@ -207,7 +207,7 @@ std::unique_ptr<JobService::Item> JobService::takePassing() {
   return mayBegin ? take(first) : nullptr;
 }
 
-/// With the mutex of the queue locked.
+/// The mutex of the queue must be locked.
 std::unique_ptr<JobService::Item> JobService::take(Items::iterator item) {
   std::unique_ptr<Item> taken = std::move(*item);
   m_queue->waiting.erase(item);
@@ -215,8 +215,8 @@ std::unique_ptr<JobService::Item> JobService::take(Items::iterator item) {
   return taken;
 }
 
-/// Does the works that pass, until none of them waits or goes on. Where the work that they pass is stopped,
-/// it need not wait for them: they go on when it has ended.
+/// Runs the jobs that can pass until none of them waits or continues. A stopped job does not wait for the
+/// passing jobs. They continue when it has ended.
 void JobService::letPass(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     if (std::unique_ptr<Item> item = takePassing())
@@ -243,13 +243,13 @@ void JobService::serve() {
     } else if (!m_goingOn.empty()) {
       advance();
     } else {
-      // What can wait is done in turns with whatever else there is to do.
+      // Work that can wait alternates with other work.
       m_isTidy = m_place.tidyFor(kTurn);
     }
   }
 }
 
-/// Does a part of a work; where that throws, the work has ended.
+/// Runs a part of a job. If this throws, the job has ended.
 template <class Step>
 void JobService::carryOut(Item& item, const Step& step) {
   try {
@@ -312,7 +312,7 @@ void JobService::end(Item& item, JobState state, const std::string& problem, std
     item.shared->failure = std::move(failure);
   }
   item.report(state, problem);
-  // Who is told may hold the work.
+  // The notified client may keep the job.
   item.job->m_progressed = nullptr;
   const std::lock_guard lock(item.shared->mutex);
   item.shared->isOver = true;

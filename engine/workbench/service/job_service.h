@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The engine as a service, on a thread of its own. Whoever has work submits it and gets a handle, which says
-// how far the work is and stops it. Runs and replays go on beside each other over one scheduler and one pool;
-// any other kind of work is done alone. One that measures is done in pieces, with nothing beside a piece;
-// runs and replays that wait pass between two of them. The window and the command line are clients.
+// The engine as a service, on its own thread. A client submits a job and gets a handle, which reports the
+// state of the job and can stop it. Runs and replays execute concurrently with one scheduler and one pool.
+// Any other job is done alone. A job that measures is done in pieces, and nothing runs during a piece.
+// Waiting runs and replays pass between two pieces. The window and the command line are clients.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -21,23 +21,23 @@
 
 namespace spanscope::workbench {
 
-/// The handle of a work that was submitted. Copies are handles of the same work. Any thread may use them,
-/// also when the service has gone.
+/// The handle of a submitted job. Copies are handles of the same job. Any thread may use them, also after the
+/// end of the service.
 class JobHandle {
  public:
-  JobHandle() = default;  ///< the handle of no work; its state is Stopped
+  JobHandle() = default;  ///< the handle of no job; its state is Stopped
 
-  /// A work that waits ends at once, one that computes alone within milliseconds, and a run that shares
-  /// passes with others behind the pass that goes on.
+  /// Stops the job. A waiting job ends at once. A job that computes alone ends within milliseconds. A run
+  /// that shares forward passes with others ends after the current forward pass.
   void stop();
   JobState state() const;
-  /// Why the work failed; empty unless it failed.
+  /// Why the job failed; empty unless it failed.
   std::string problem() const;
-  /// Waits until the work has ended and its client has been told.
+  /// Waits until the job has ended and its client has been notified.
   void wait() const;
-  /// Whether it ends within so long.
+  /// Whether the job ends within this time.
   bool waitFor(std::chrono::milliseconds most) const;
-  /// Throws what the work threw, if it has failed.
+  /// Throws the exception of the job, if the job has failed.
   void rethrow() const;
 
  private:
@@ -46,35 +46,35 @@ class JobHandle {
   std::shared_ptr<Shared> m_shared;
 };
 
-/// A state of a work, and why the work failed; empty unless it did.
+/// The state of a job, and why the job failed; empty unless it failed.
 using JobChanged = std::function<void(JobState state, const std::string& problem)>;
 
 struct SubmitOptions {
-  /// Of works that wait, those with a larger priority begin first; of equal ones, those that came earlier. A
-  /// work that must wait until nothing goes on in the session holds up those behind it, but not those that
-  /// pass between two pieces of the work that goes on (Job::canPass()). In which order the
-  /// passes serve the requests of runs is said by run::RunOptions::priority.
+  /// Waiting jobs with a larger priority begin first. If priorities are equal, the earlier job begins first.
+  /// A job that waits until no other is in progress in the session delays the jobs after it. It does not
+  /// delay jobs that pass between two pieces of the current job (Job::canPass()). The order in which forward
+  /// passes serve the requests of runs is set by run::RunOptions::priority.
   std::int32_t priority = 0;
-  /// Called when the work begins, whenever it is further, and when it has ended. It must not throw. It is
-  /// called on the service's thread; where the work is stopped while it waits, on the thread that stops it.
+  /// Called when the job begins, after progress, and when it has ended. It must not throw. It is called on
+  /// the service's thread. If a waiting job is stopped, it is called on the thread that stops the job.
   JobChanged changed = {};
 };
 
 class JobService {
  public:
-  /// The watcher must outlive the service. `own`: as JobContext has it.
+  /// The watcher must outlive the service. `own`: as in JobContext.
   JobService(compute::Backends backends, JobContextWatcher& watcher);
   JobService(compute::Backends backends, JobContextWatcher& watcher, OwnModel own);
-  /// Stops the works that go on and drops those that wait, without a call of SubmitOptions::changed for
-  /// these.
+  /// Stops the jobs in progress and drops the waiting jobs. SubmitOptions::changed is not called for dropped
+  /// jobs.
   ~JobService();
   JobService(const JobService&) = delete;
   JobService& operator=(const JobService&) = delete;
 
   JobHandle submit(std::shared_ptr<Job> job, SubmitOptions options = {});
-  /// Empties the cache before any work begins that is submitted from now on, whatever its priority. A work
-  /// that waits and is overtaken by such a one finds it emptied, too. Where runs are in progress, it is
-  /// emptied before their next pass, and holds nobody up.
+  /// Clears the cache before the begin of any job that is submitted later, whatever its priority. A waiting
+  /// job that such a job overtakes gets the cleared cache, too. If runs are in progress, the cache is cleared
+  /// before their next forward pass, and no job is delayed.
   void clearCache();
 
  private:
@@ -96,8 +96,8 @@ class JobService {
                   std::exception_ptr failure = nullptr);
 
   JobContext m_place;    ///< of the thread
-  Items m_goingOn;       ///< in the session, as they began; of the thread
-  bool m_isTidy = true;  ///< nothing is left that waits for a pause; of the thread
+  Items m_goingOn;       ///< in the session, in the order of their begin; of the thread
+  bool m_isTidy = true;  ///< no work is left that waits for a pause; only for the thread
   std::shared_ptr<Queue> m_queue;
   std::thread m_thread;
 };

@@ -6,7 +6,7 @@
 
 namespace spanscope::workbench {
 
-/// A value that any thread may set, and read as a copy.
+/// A value that any thread may set, and may read as a copy.
 template <class T>
 class Published {
  public:

@@ -25,31 +25,31 @@
 namespace spanscope::workbench {
 namespace {
 
-/// The first error of what a pipeline found.
+/// Returns the first error of a pipeline.
 [[noreturn]] void refuseBy(const std::vector<query::Diagnostic>& diagnostics) {
   for (const query::Diagnostic& problem : diagnostics) {
     if (problem.severity == Severity::Error)
       throw Failure({{}, problem.pointer, problem.found, problem.expected});
   }
-  throw Failure(errorAt("query", "one that cannot be sent", "another"));
+  throw Failure(errorAt("query", "a query that cannot be sent", "another"));
 }
 
-/// Whether replies depend on the seed.
+/// Whether answers depend on the seed.
 bool isSampled(const std::vector<exports::ChatRequest>& requests) {
   return std::any_of(requests.begin(), requests.end(),
                      [](const exports::ChatRequest& request) { return request.temperature > 0; });
 }
 
-/// Whether the server has computed the prompt, and keeps it. One that is stopped before it answers most
-/// probably has: it begins at once. One that refuses a request, or breaks off before it says anything, has
-/// not.
+/// Whether the server has computed and cached the prompt. A server that was stopped before its answer
+/// probably has, because it begins at once. A server that refused the request, or broke off before its first
+/// text, has not.
 bool isInCache(const remote::RemoteStep& step) {
   return step.brokenBy.empty() || step.isStopped || !step.answer.text.empty();
 }
 
 }  // namespace
 
-/// Tells the client of the work that there is something to see, and says of each step what was foretold.
+/// Notifies the client of the job's progress, and adds the prediction to each step.
 class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
  public:
   Watcher(const RemoteRunJob& job, const std::vector<remote::RemoteTarget>& targets, const query::Node& query,
@@ -62,7 +62,7 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
         m_messages(messages.empty() ? requests : messages),
         m_answers(requests.size()) {
     if (job.m_request.simulators == nullptr) return;
-    // Without them nothing is foretold, and the run goes on.
+    // Without simulators there is no prediction, and the run continues.
     try {
       const checkpoint::Checkpoint checkpoint(modelDirectoryOf(job.settings()));
       m_tokenizer = text::loadTokenizer(checkpoint);
@@ -73,7 +73,7 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
     }
   }
   ~Watcher() override {
-    // A run that ends by an exception leaves nothing under way.
+    // A run that ends by an exception leaves no prompt in progress.
     for (const auto& [request, sent] : m_sent) m_job.m_request.simulators->end(sent.server, sent.number, {});
   }
   Watcher(const Watcher&) = delete;
@@ -156,9 +156,9 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
   const std::vector<exports::ChatRequest>& m_requests;
   const std::vector<exports::ChatRequest>& m_messages;  ///< as ServerRequests::messages
   std::vector<std::string> m_answers;
-  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< null: nothing is foretold
+  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< null: there is no prediction
   const text::ChatTemplate* m_chat = nullptr;
-  std::map<std::size_t, Sent> m_sent;  ///< under way, by request
+  std::map<std::size_t, Sent> m_sent;  ///< prompts in progress, by request
   std::set<std::size_t> m_changed;     ///< targets that refused calls
 };
 
@@ -221,7 +221,7 @@ Begun RemoteRunJob::begin(JobContext& place, const std::stop_token& stop) {
     return target.local ? nullptr : target.protocol;
   };
   const ServerRequests made = serverRequests(query, m_request.settings, protocolOf);
-  // The embedded engine is given a chat, too.
+  // The embedded engine also gets a chat.
   std::set<const remote::Protocol*> protocols;
   for (const remote::RemoteTarget& target : targets) protocols.insert(target.protocol);
   std::vector<std::size_t> targetOf;
@@ -251,7 +251,7 @@ std::string RemoteRunJob::serverOf(const NodePath& node) const {
 remote::RemoteTarget RemoteRunJob::targetNamed(const std::string& name, const query::Node& query,
                                                const std::stop_token& stop) {
   if (name == document::kEmbedded) {
-    if (!m_request.embedded) throw Failure(errorAt("server", "the embedded engine", "one that is there"));
+    if (!m_request.embedded) throw Failure(errorAt("server", "the embedded engine", "an available server"));
     remote::RemoteTarget target{.name = "the embedded engine", .server = {}, .facts = {}};
     target.local = m_request.embedded;
     return target;
@@ -260,8 +260,8 @@ remote::RemoteTarget RemoteRunJob::targetNamed(const std::string& name, const qu
   const auto found = std::find_if(m_request.servers.begin(), m_request.servers.end(), isNamed);
   if (found == m_request.servers.end()) {
     throw Failure(errorAt("server",
-                          /*id:no-server-name-remote-run-work*/ "no server of the name \"" + name + "\"",
-                          "one of the list of servers: “Servers…” in the list of models"));
+                          /*id:no-server-name-remote-run-work*/ "no server with the name \"" + name + "\"",
+                          "a server in the list of servers: “Servers…” in the list of models"));
   }
   m_asking.set(name);
   notifyProgress();
@@ -284,7 +284,7 @@ remote::RemoteTarget RemoteRunJob::targetNamed(const std::string& name, const qu
     const text::ChatTemplate* chat = templateOf(m_request.settings.chatTemplate);
     if (chat == nullptr)
       chat = &text::findChatTemplate(checkpoint::Checkpoint(modelDirectoryOf(m_request.settings)));
-    // As text, which a server reads with its own tokenizer: another model than the document's may be there.
+    // The prompt is sent as text, because the server may have another model with another tokenizer.
     target.prompt = remote::textPrompt(*chat);
     target.promptForm = "under the template " + chat->name + ", as text";
   }

@@ -27,25 +27,27 @@ namespace spanscope::workbench {
 
 /// Everything that a run on servers needs, as values.
 struct RemoteRunRequest {
-  RunSettings settings;  ///< `server` answers what `serverOf` leaves out; empty: the embedded engine does
-  /// Parameters, questions and files are already resolved. Moved out of `retrieval` where there is one.
+  RunSettings settings;  ///< `server` answers nodes that are not in `serverOf`; empty: the embedded engine.
+  /// Parameters, questions and files are already resolved. Unused if there is `retrieval`, which has the
+  /// query.
   query::Node query;
   std::optional<RetrievalRequest> retrieval;
-  /// Who answers a node, by its place in the query: the name of a server, or document::kEmbedded.
+  /// The server of a node, by its place in the query: the name of the server, or document::kEmbedded.
   std::map<NodePath, std::string> serverOf;
-  std::vector<NamedServer> servers;  ///< the person's list
-  /// Answers a request in the embedded engine; empty: nothing can.
+  std::vector<NamedServer> servers;  ///< the user's list.
+  /// Answers a request in the embedded engine; empty: this is not possible.
   remote::LocalAnswer embedded;
-  /// Foretell what servers find, where the model of the settings writes prompts as they do; may be null.
+  /// Predict cache hits of servers that get the prompts as the model of the settings writes them; may be
+  /// null.
   std::shared_ptr<ServerSimulators> simulators;
   std::string program;  ///< for the trace
   RunId run = 1;
   RequestId lastRequest = 0;  ///< its requests have the numbers after this one
 };
 
-/// A run whose steps servers answer. Its events are a session of their own, in a recorder of its own. It
-/// needs neither model nor session of its workplace, and takes as long as servers take: it is to be submitted
-/// to a service of its own.
+/// A run whose steps servers answer. Its events are a session of their own, in their own recorder. The job
+/// needs neither model nor session of its job context. It takes as long as the servers take, so it needs a
+/// service of its own.
 class RemoteRunJob final : public Job {
  public:
   explicit RemoteRunJob(RemoteRunRequest request);
@@ -58,22 +60,22 @@ class RemoteRunJob final : public Job {
   RunId run() const { return m_request.run; }
   const RunSettings& settings() const { return m_request.settings; }
   const std::shared_ptr<trace::Recorder>& recorder() const { return m_recorder; }
-  /// How far the index is that it waits for, if it waits for one.
+  /// The progress of the index that the job waits for, if it waits for one.
   std::optional<retrieve::IndexProgress> indexing() const { return m_indexing.progress(); }
-  /// The server that is asked what it can do; empty: none is.
+  /// The server that the job currently asks for its facts; empty: none.
   std::string asking() const { return m_asking.get(); }
-  /// What those servers said of themselves that were asked, by their names. On any thread.
+  /// The facts that servers reported, by their names. Any thread may ask.
   std::map<std::string, remote::ServerFacts> facts() const { return m_facts.get(); }
-  /// Where attention locality was written out: for each place of the query that is run, of which the events
-  /// tell, the one of the request's query that it came from. Known before the first event; empty: they are
-  /// the same. On any thread.
+  /// If attention locality changed the query: the path in the request's query for each path in the query that
+  /// runs. Events have paths in the query that runs. The map is known before the first event. Empty: the
+  /// paths are the same. Any thread may ask.
   std::map<NodePath, NodePath> origins() const { return m_origins.get(); }
 
  private:
   class Watcher;
   remote::RemoteTarget targetNamed(const std::string& name, const query::Node& query,
                                    const std::stop_token& stop);
-  /// `node`: of the query that is run.
+  /// `node`: of the query that runs.
   std::string serverOf(const NodePath& node) const;
 
   RemoteRunRequest m_request;
@@ -86,7 +88,7 @@ class RemoteRunJob final : public Job {
   std::atomic<bool> m_isStopped = false;
 };
 
-/// A request of a run on servers as a query of its own, for the embedded engine: its messages in order.
+/// A request of a run on servers as a query for the embedded engine: its messages in order.
 query::Node queryOf(const exports::ChatRequest& request);
 
 }  // namespace spanscope::workbench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Retrieves documents for the works of a service, on the thread of the service.
+// Retrieves documents for the jobs of a service, on the thread of the service. Open this file to change how
+// runs retrieve.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -18,7 +19,7 @@
 
 namespace spanscope::workbench {
 
-/// A query with augment nodes. Before planning, each augment node is replaced by what it finds.
+/// A query with augment nodes. Before planning, its chunks replace each augment node.
 struct RetrievalRequest {
   query::Node query;  ///< parameters, questions and files are already resolved
   retrieve::RetrievalOptions options;
@@ -28,7 +29,7 @@ struct RetrievalRequest {
   std::optional<remote::EmbeddingsServer> embeddings;
 };
 
-/// Holds the index that all works share. The index is kept as long as its file stays the same.
+/// Keeps the index that all jobs share. The index is kept as long as its file stays the same.
 class RequestRetrieval {
  public:
   explicit RequestRetrieval(compute::Backends backends) : m_backends(std::move(backends)) {}

@@ -33,7 +33,7 @@ class RunJob::Ear {
       m_listener(event);
       return;
     }
-    // A pass is of all runs that it computes for.
+    // A forward pass belongs to all runs for which it computes.
     const auto* pass = std::get_if<trace::BatchComputed>(&event.payload);
     if (pass == nullptr) return;
     const bool isOfRun =
@@ -63,7 +63,7 @@ Begun RunJob::begin(JobContext& place, const std::stop_token& stop) {
   Prepared prepared = m_preparation.prepare(place, m_indexing.watch(stop, [this] { notifyProgress(); }));
   m_indexing.end();
   prepared.options.emptyCache = [&place] { return place.takeClearing(); };
-  // Who sees the first event of the run must know already whose it is.
+  // The number of the run must be known before its first event.
   m_run = session.lastRun() + 1;
   if (m_listener) m_ear = std::make_unique<Ear>(place.recorder(), m_run, m_listener);
   session.begin(std::move(prepared.plan), std::move(prepared.options), stop);

@@ -25,7 +25,7 @@ struct Event;
 
 namespace spanscope::workbench {
 
-/// A run of a plan, in the session that belongs to its settings; where there is none, one is opened.
+/// A run of a plan, in the session of its settings. If there is none, the job opens one.
 class RunJob final : public Job {
  public:
   struct Prepared {
@@ -33,9 +33,9 @@ class RunJob final : public Job {
     run::RunOptions options;
   };
   struct Preparation {
-    /// Makes what is to be run, when the model is there. It tells `watch` how far an index is.
+    /// Makes the plan when the model is loaded. It reports the progress of an index to `watch`.
     std::function<Prepared(JobContext& place, const retrieve::Watch& watch)> prepare;
-    /// Whether that may take long, as retrieving does: then the run begins when no other is in progress.
+    /// Whether `prepare` may take long, e.g. to retrieve. The run then begins when no other is in progress.
     bool takesLong = false;
   };
 
@@ -44,24 +44,24 @@ class RunJob final : public Job {
 
   ~RunJob() override;
 
-  /// Has `listener` called for every event of the run, and for every pass that computed something of it; call
-  /// it before the work is submitted. It is called on the service's thread, and by the rules of
+  /// `listener` gets every event of the run, and every forward pass that computed something for it. Call this
+  /// before the job is submitted. `listener` is called on the service's thread, by the rules of
   /// trace::Recorder::setListener().
   void listen(std::function<void(const trace::Event&)> listener) { m_listener = std::move(listener); }
 
   Begun begin(JobContext& place, const std::stop_token& stop) override;
   bool canBeginBeside(const JobContext& place) const override;
   bool canPass() const override { return true; }
-  /// Throws Failure for a run that failed; one that was stopped is known by its result.
+  /// Throws Failure if the run failed. If it was stopped, its result shows this.
   bool hasEnded(run::Session& session) override;
   bool wasStopped() const override;
 
   const RunSettings& settings() const { return m_settings; }
-  /// The number of the run, from before its first event on; 0: it has not begun.
+  /// The number of the run, known before its first event; 0: the run has not begun.
   RunId run() const { return m_run; }
-  /// How far the index is that the run waits for, if it waits for one.
+  /// The progress of the index that the run waits for, if it waits for one.
   std::optional<retrieve::IndexProgress> indexing() const { return m_indexing.progress(); }
-  /// The result, once the run has ended; nothing where it never began.
+  /// The result, once the run has ended; nothing if it never began.
   const std::optional<run::RunResult>& result() const { return m_result; }
 
  private:
@@ -75,7 +75,7 @@ class RunJob final : public Job {
   Indexing m_indexing;
   std::optional<run::RunResult> m_result;
   std::function<void(const trace::Event&)> m_listener;
-  std::unique_ptr<Ear> m_ear;  ///< while the run goes on; null: nobody listens
+  std::unique_ptr<Ear> m_ear;  ///< while the run is in progress; null: there is no listener
 };
 
 }  // namespace spanscope::workbench

@@ -17,11 +17,11 @@
 
 namespace spanscope::workbench {
 
-/// Brings the events of each run to its listener.
+/// Passes the events of each run to its listener.
 class ServedEngine::Router {
  public:
-  /// The next run that starts is the one of this listener. It is called on the service's thread, on which no
-  /// other run starts before that.
+  /// The next run that starts belongs to this listener. Call this on the service's thread, where no other run
+  /// starts in between.
   void expect(std::shared_ptr<server::RunListener> listener) {
     const std::lock_guard lock(m_mutex);
     m_expected = std::move(listener);
@@ -42,21 +42,21 @@ class ServedEngine::Router {
     found->second->onEvent(event);
     if (std::holds_alternative<trace::RunFinished>(event.payload)) m_listeners.erase(found);
   }
-  /// Takes the texts out of an event of a run that was listened to, also long after that. What a cache on
-  /// disk says of its texts is of no run.
+  /// Removes the texts from an event of a run that had a listener, even long after the run. Also removes the
+  /// texts of a disk cache, which belong to no run.
   void redact(trace::Event& event) {
     const std::lock_guard lock(m_mutex);
     const bool isOfStore = std::holds_alternative<trace::StoreTextsReported>(event.payload);
     if (!isOfStore && !m_runs.contains(event.run)) return;
     event = server::withoutTexts(std::move(event));
-    // An empty line would be no message to whoever sees it.
+    // An empty line would not look like a message.
     if (auto* message = std::get_if<trace::MessageLogged>(&event.payload))
-      message->text = "A message whose text is not kept.";
+      message->text = "The text of this message is not kept.";
   }
 
  private:
   std::mutex m_mutex;
-  std::set<RunId> m_runs;  ///< all that were expected
+  std::set<RunId> m_runs;  ///< all runs with a listener
   std::shared_ptr<server::RunListener> m_expected;
   std::map<RunId, std::shared_ptr<server::RunListener>> m_listeners;
   std::function<void(const trace::Event&)> m_ofAll;
@@ -80,7 +80,7 @@ server::RunEnd endOf(JobState state, const std::string& problem, const RunJob& j
             : state == JobState::Stopped ? How::Stopped
                                          : How::Failed;
   end.problem = problem;
-  // A run that could not be begun, or failed after it had said something, is no fault of what was asked.
+  // If a run could not begin or failed after its first token, the request is not the cause.
   const std::optional<run::RunResult>& result = job.result();
   end.isOfInput = end.how == How::Failed && result && result->error &&
                   std::all_of(result->steps.begin(), result->steps.end(),
@@ -114,7 +114,7 @@ void ServedEngine::attach(std::shared_ptr<trace::Recorder> recorder) {
   if (m_recorder) m_recorder->setListener({});
   m_recorder = std::move(recorder);
   m_recorder->setListener([router = m_router](const trace::Event& event) { router->take(event); });
-  // What is measured of a run later has its texts, too: the redaction stays when nothing is served any more.
+  // Later measurements of a run contain its texts too, so the redaction stays after the server has ended.
   if (!m_keepsTexts)
     m_recorder->addRedaction([router = m_router](trace::Event& event) { router->redact(event); });
 }
@@ -131,7 +131,7 @@ std::unique_ptr<server::RunHandle> ServedEngine::begin(server::RunOrder order,
         router->expect(listener);
         return RunJob::Prepared{.plan = order.plan, .options = order.options};
       }});
-  // The service lets go of both when the work has ended.
+  // The service releases both when the job has ended.
   SubmitOptions options;
   options.changed = [listener, raw = job.get()](JobState state, const std::string& problem) {
     if (hasEnded(state)) listener->onEnd(endOf(state, problem, *raw));

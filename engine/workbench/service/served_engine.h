@@ -12,13 +12,15 @@
 
 namespace spanscope::workbench {
 
-/// The run service as a server sees it: each request is a run of its own, beside all others of the service.
+/// The run service as the engine of a server. Each request is its own run, beside all others of the service.
 class ServedEngine final : public server::Engine {
  public:
-  /// `settings`: of the session in which the runs go on. `recorder`: of that session; its listener is this
-  /// object's from now on. `model`: that of the settings, with tokenizer and template; it may be a mere
-  /// description with the name and the fingerprint of the model. `service` must outlive this. Unless
-  /// `keepsTexts`, events of the runs are recorded without texts and token ids.
+  /// - `service`: must outlive this object.
+  /// - `settings`: of the session of the runs.
+  /// - `model`: of the settings, with tokenizer and template. A description with its name and fingerprint is
+  ///   enough.
+  /// - `recorder`: of the session. This object sets its listener.
+  /// - `keepsTexts`: if false, events of the runs are recorded without texts and token ids.
   ServedEngine(JobService& service, RunSettings settings, std::shared_ptr<const ModelBundle> model,
                const run::SessionConfig& session, std::shared_ptr<trace::Recorder> recorder,
                bool keepsTexts = true);
@@ -26,8 +28,8 @@ class ServedEngine final : public server::Engine {
   ServedEngine(const ServedEngine&) = delete;
   ServedEngine& operator=(const ServedEngine&) = delete;
 
-  /// Runs go on in another session from now on, whose recorder has no events yet. No run may be in progress,
-  /// and no run may begin meanwhile.
+  /// Later runs use another session, whose recorder has no events yet. No run may be in progress, and no run
+  /// may begin meanwhile.
   void attach(std::shared_ptr<trace::Recorder> recorder);
 
   const server::ServedModel& model() const override { return m_served; }

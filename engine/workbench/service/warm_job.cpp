@@ -25,8 +25,8 @@ namespace spanscope::workbench {
 
 /// The spans that a document becomes in a query that has the document's text as a user message under plus.
 /// There are two if the chat template writes the first message of a conversation differently, otherwise one.
-/// Each is a prompt of its own, in the given layout and block size, padded if a marker follows. Throws
-/// Failure if the text cannot be encoded.
+/// Each span is a separate prompt in the given layout and block size. It is padded if a delimiter follows.
+/// Throws Failure if the text cannot be encoded.
 std::vector<layout::SpanTable> documentSpans(const std::string& text, const text::Tokenizer& tokenizer,
                                              const text::ChatTemplate& chat,
                                              layout::Layout layout = layout::Layout::Exact,
@@ -98,7 +98,7 @@ Begun WarmJob::begin(JobContext& place, const std::stop_token& stop) {
   return Begun::Done;
 }
 
-/// Nothing: it was stopped.
+/// Returns nothing after a stop.
 std::optional<WarmedDocument> WarmJob::warm(std::size_t index, JobContext& place,
                                             const std::stop_token& stop) const {
   WarmedDocument warmed{.document = index};
@@ -111,7 +111,7 @@ std::optional<WarmedDocument> WarmJob::warm(std::size_t index, JobContext& place
              text, *model.tokenizer, *model.chat, layoutOf(m_settings.layout), session.config().blockSize)) {
       const run::LogitsResult result = session.logits({.table = span}, stop);
       warmed.tokens += span.tokenCount();
-      // A prompt's last token is computed whatever is stored.
+      // The last token of a prompt is always computed.
       const bool wasThere = span.tokenCount() > 1 && result.cachedTokens + 1 == span.tokenCount();
       warmed.storedTokens += wasThere ? span.tokenCount() : result.cachedTokens;
     }

@@ -16,28 +16,28 @@
 
 namespace spanscope::workbench {
 
-/// Reads a text that queries may have as a user's message under plus. Throws Failure for what is wrong with
-/// it.
+/// Reads a text that queries may have as a user's message under plus. Throws Failure if the text cannot be
+/// used.
 using WarmText = std::function<std::string()>;
 
-/// What warming found of one document.
+/// The result of warming one document.
 struct WarmedDocument {
   std::size_t document = 0;       ///< index
-  std::int64_t tokens = 0;        ///< that queries will find
-  std::int64_t storedTokens = 0;  ///< that were there before
+  std::int64_t tokens = 0;        ///< that queries will reuse
+  std::int64_t storedTokens = 0;  ///< that were cached before
   double seconds = 0;
   std::string problem{};  ///< why it could not be warmed; empty otherwise
 };
 
-/// Computes documents ahead of any question, in the session of the settings, and stores them: queries that
-/// have one of them find it then. What is wrong with one document leaves the others.
+/// Computes documents before any question, in the session of the settings, and stores them. Queries with such
+/// a document then reuse it. An error in one document does not affect the others.
 class WarmJob final : public Job {
  public:
   WarmJob(RunSettings settings, std::vector<WarmText> documents);
 
   Begun begin(JobContext& place, const std::stop_token& stop) override;
 
-  /// What was found so far, in the order of the documents.
+  /// The results so far, in the order of the documents.
   std::vector<WarmedDocument> warmed() const { return m_warmed.get(); }
 
  private:

@@ -22,7 +22,7 @@ inline constexpr std::int64_t kGroup = BytePanelShape::kGroup;
 inline constexpr std::int64_t kVector = BytePanelShape::kVector;
 inline constexpr std::int64_t kFeatures = 16;  ///< of a vector of groups
 
-/// The bytes in a product: as stored, or less the format's offset.
+/// The bytes in a product: as stored, or minus the format's offset.
 enum class Codes : std::uint8_t { Unsigned, Signed };
 
 // An unpacked part has codes, [groups][2] vectors, then factors, [32] f32. Minima, [32] f32, follow if the

@@ -70,7 +70,7 @@ struct TilePlace {
   std::int64_t rows = 0;
 };
 
-/// The beginning of a part of a tile: what a row has there before its integers.
+/// Writes a row's values at the beginning of a part of a tile, before its integers.
 void putHead(const PackedRule& rule, const RowBlock& block, std::int32_t sum, std::int64_t rows,
              std::int32_t* words) {
   // The product uses unsigned bytes. This offset is subtracted from a code.

@@ -13,7 +13,7 @@ HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,avx512vnni")
 namespace spanscope::cpu {
 namespace {
 
-// As many independent sums as a tile of rows has.
+// The number of independent sums of a tile of rows.
 constexpr int kChains = 24;
 constexpr double kLanes = 16;
 constexpr int kAvx2Chains = 12;
@@ -59,7 +59,7 @@ HWY_PUSH_ATTRIBUTES("avx2,fma")
 namespace spanscope::cpu {
 namespace {
 
-/// Sums in 16 bits. This is the highest rate; codes of few bits come near to it.
+/// Sums in 16 bits. This is the highest rate. Codes of few bits come near to this rate.
 double multiplyBytesAvx2(std::int64_t rounds, float* sink) {
   __m256i sums[kAvx2Chains];
 #pragma GCC unroll 12
@@ -105,7 +105,7 @@ namespace spanscope::cpu {
 namespace {
 
 constexpr int kTilesOfSums = 4;
-/// Multiply-adds of a tile for each row and feature: whole rows of a tile hold as many bytes.
+/// Multiply-adds of a tile for each row and feature. Whole rows of a tile have the same number of bytes.
 template <int kElementBytes>
 double tileOperations(std::int64_t rounds) {
   constexpr double kFeatures = kTileRowBytes / 4.0;

@@ -43,7 +43,7 @@ std::string_view nameOf(ByteDots dots) {
 }
 
 #if defined(__x86_64__)
-/// Linux keeps no room for a thread's tiles before the process has asked for it (kernel documentation,
+/// Linux reserves no memory for a thread's tiles before the process requests it (kernel documentation,
 /// x86/xstate).
 bool tilesAreGranted() {
 #if defined(__linux__)

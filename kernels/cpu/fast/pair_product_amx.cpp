@@ -85,8 +85,8 @@ void fetchStep(const std::byte* panel) {
     _mm_prefetch(reinterpret_cast<const char*>(panel + line), _MM_HINT_T0);
 }
 
-/// sums[row][32] (+)= Σ over `count` k of packed rows and a panel. If `isLast`, what follows the panel is
-/// fetched meanwhile.
+/// sums[row][32] (+)= Σ over `count` k of packed rows and a panel. If `isLast`, the memory after the panel is
+/// prefetched meanwhile.
 template <bool kHasLower>
 void multiplySteps(std::int64_t rows, const std::byte* tile, const std::byte* panel, std::int64_t count,
                    float* sums, bool isFirst, bool isLast) {

@@ -25,7 +25,7 @@ std::int64_t pairsOf(std::int64_t columns) {
 }
 
 /// sums[row][32] (+)= Σ over `pairs` pairs of rows[pair][row] and panel[pair][32]. A pair is a word: the even
-/// element in its lower half. If `isLast`, what follows the panel is fetched meanwhile.
+/// element in its lower half. If `isLast`, the memory after the panel is prefetched meanwhile.
 template <int kRows>
 void multiplyPairs(const std::uint32_t* rows, const std::uint32_t* panel, std::int64_t pairs, float* sums,
                    bool isFirst, bool isLast) {

@@ -379,10 +379,11 @@ void check(const DecodeAttentionArguments& arguments) {
       pool.headSize > 0 && pool.headSize <= kMostHeadSize) {
     return;
   }
-  throw Failure(errorAt("attention on a card",
-                        std::to_string(arguments.queryHeads) + " query heads, " + std::to_string(pool.heads) +
-                            " key heads, heads of " + std::to_string(pool.headSize),
-                        "at most 16 query heads to a key head, heads of a multiple of 16 up to 256"));
+  throw Failure(
+      errorAt("attention on a GPU",
+              std::to_string(arguments.queryHeads) + " query heads, " + std::to_string(pool.heads) +
+                  " key heads, heads of " + std::to_string(pool.headSize),
+              "at most 16 query heads per key head, head sizes that are multiples of 16 up to 256"));
 }
 
 void sumOnCores(Stream& stream, const DecodeAttentionArguments& arguments) {

@@ -26,7 +26,7 @@ struct DecodeItem {
   std::int32_t firstStretch = 0;  ///< index of the segment's stretch 0 among the stretches of the run
   std::int32_t range = -1;  ///< number of the segment in the run, if the item has the segment's first key;
                             ///< else −1.
-  /// Index of the segment's block 0 among the blocks of the choice. It may be before the first of these
+  /// Index of the segment's block 0 among the blocks of the choice. Block 0 may be before the first of these
   /// blocks.
   std::int32_t firstChoice = kReadsAll;
 };

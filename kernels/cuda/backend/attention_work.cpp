@@ -23,7 +23,7 @@ constexpr std::int32_t kFewPairs = 16;
 /// Min keys for which a merged part of a row's work pays off.
 constexpr std::int32_t kLeastSplitKeys = 256;
 
-/// A run as the kernels take it.
+/// A run in the form that the kernels take.
 struct Piece {
   RowRun run;
   std::optional<std::size_t> mass;  ///< entry of the requested mass
@@ -197,13 +197,13 @@ TensorAttention tensorAttention(const compute::AttentionShape& shape, const comp
   const std::size_t least = decodeSharedBytes(
       group, headSize, static_cast<std::size_t>(headSize) * compute::sizeOf(store.type), kChunkKeys);
   if (found.ofSingle || least <= sharedBytes) return found;
-  throw Failure(errorAt("attention on a card",
+  throw Failure(errorAt("attention on a GPU",
                         "heads of " + std::to_string(store.headSize) + " in " + compute::nameOf(store.type) +
                             ", " + std::to_string(group) +
-                            /*id:query-heads-to-a-key-head*/ " query heads to a key head, which take " +
+                            /*id:query-heads-to-a-key-head*/ " query heads per key head, which need " +
                             std::to_string(least) + " bytes of shared memory",
                         "at most the " + std::to_string(sharedBytes) +
-                            /*id:shared-memory-of-a-card*/ " that a block of the card can have"));
+                            /*id:shared-memory-of-a-card*/ " that a thread block of the GPU can have"));
 }
 
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,

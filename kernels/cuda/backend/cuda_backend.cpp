@@ -52,7 +52,7 @@ bool isCompiledAtLoad(const DeviceProperties& device) {
   return device.isToldToCompile || std::none_of(std::begin(kOwnCode), std::end(kOwnCode), runs);
 }
 
-/// Returns where the code that the GPU runs comes from.
+/// Returns the source of the code that the GPU runs.
 std::string compilersOf(const DeviceProperties& device) {
   std::string text = "CUDA " + versionText(device.runtimeVersion);
   if (!isCompiledAtLoad(device)) return text;
@@ -91,9 +91,10 @@ class CudaBackend final : public compute::Backend {
       throw Failure(errorAt(properties.name, "compute capability " + capabilityOf(properties),
                             "at least " + std::to_string(kLeastMajor) + ".0"));
     if (m_isExact && properties.sharedBytesPerBlock < kExactSharedBytes)
-      throw Failure(errorAt(
-          properties.name, std::to_string(properties.sharedBytesPerBlock) + " bytes of shared memory a block",
-          "at least " + std::to_string(kExactSharedBytes) + " for bit-equal rows"));
+      throw Failure(
+          errorAt(properties.name,
+                  std::to_string(properties.sharedBytesPerBlock) + " bytes of shared memory per block",
+                  "at least " + std::to_string(kExactSharedBytes) + " for bit-equal rows"));
   }
 
   compute::DeviceInfo info() const override {
@@ -355,7 +356,7 @@ class CudaBackend final : public compute::Backend {
       throw Failure(errorAt("sampling", std::to_string(source.columns()) + " logits",
                             "at most " + std::to_string(compute::kMostLogits)));
     if (!source.isFloat())
-      throw Failure(errorAt("sampling", "logits in bf16", "of a weight for logits, in f32"));
+      throw Failure(errorAt("sampling", "logits in bf16", "logits in f32, from a weight for logits"));
     devicePass(pass).sample(source.floats(), source.rowCount(), source.columns());
   }
 
@@ -435,7 +436,7 @@ std::string describe(const DeviceProperties& properties) {
   return properties.name + ", compute capability " + capabilityOf(properties);
 }
 
-/// Returns why no GPU can be used, if the driver gives the reason.
+/// Returns the reason why no GPU can be used, if the driver gives one.
 std::string reasonOf(const Failure& failure) {
   const Error& error = failure.error();
   return error.place.empty() || error.place == "CUDA" ? error.found : error.place + ": " + error.found;
@@ -463,7 +464,7 @@ std::vector<compute::Device> probe() {
       devices.push_back({.name = compute::kNvidiaDevices.name,
                          .description = {},
                          .memoryBytes = 0,
-                         .reason = "no card is there"});
+                         .reason = "no GPU found"});
   } catch (const Failure& failure) {
     devices.push_back({.name = compute::kNvidiaDevices.name,
                        .description = {},

@@ -83,7 +83,7 @@ DeviceBuffer DeviceBuffers::take(std::size_t bytes) {
 HostBuffer DeviceBuffers::takeOfHost(std::size_t bytes) {
   if (bytes == 0) return {};
   std::optional<PinnedMemory> free = takeFrom(m_freeOfHost, bytes);
-  if (!free) free.emplace(m_device, rounded(bytes), "copies to and from a card");
+  if (!free) free.emplace(m_device, rounded(bytes), "copies to and from a GPU");
   return {shared_from_this(), std::move(*free)};
 }
 

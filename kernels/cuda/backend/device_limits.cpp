@@ -25,7 +25,7 @@ constexpr std::size_t kListBytes = std::size_t{128} << 20U;
 compute::MemoryRules deviceMemoryRules() {
   const auto bytesOf = [](const compute::KvShape& shape) {
     const KeyValuePool pool = poolOf(shape);
-    // And a byte for each head of a block, which says whether bounds of its keys are known.
+    // Each head of a block also has a byte that shows whether bounds of its keys are known.
     return saturatedSum({saturatedProduct({2, pool.layers, pool.blocks, pool.blockSize, pool.heads,
                                            pool.headSize, static_cast<std::int64_t>(pool.elementBytes())}),
                          saturatedProduct({pool.layers, pool.blocks, pool.heads})});

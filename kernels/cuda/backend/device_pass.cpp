@@ -441,7 +441,7 @@ void DevicePass::settle() {
 }
 
 void DevicePass::narrow(const void* scores, std::int64_t count, bool isFloat) {
-  if (!m_wide) throw Failure(errorAt("narrowing a pass", "one that has no rows to lose", "narrowings"));
+  if (!m_wide) throw Failure(errorAt("narrowing a pass", "a pass without further narrowings", "narrowings"));
   if (count != m_rows.own) refuse("scores", count, std::to_string(m_rows.own));
   fetch(scores, count, isFloat);
   settle();

@@ -6,7 +6,7 @@ namespace {
 
 /// Rows that are added at once. Otherwise each step of one token would wait for the GPU.
 constexpr std::int64_t kStep = 512;
-/// Max number of tables: one for each model on the GPU, and models are few.
+/// Max number of tables. There is one for each model on the GPU, and few models.
 constexpr std::size_t kMostTables = 8;
 
 }  // namespace

@@ -442,7 +442,7 @@ void TestSpanqCommands::attentionBeyondItsLimitIsLeftOut() {
   const SpanqResult said = spanq({"trace", "show", "--only", "attention_left_out", file});
   QVERIFY2(said.out.find(": " + std::to_string(missing) + " records ") != std::string::npos,
            said.out.c_str());
-  QVERIFY(said.out.find(": limit of 1 MiB a run\n") != std::string::npos);
+  QVERIFY(said.out.find(": limit of 1 MiB per run\n") != std::string::npos);
 }
 
 void TestSpanqCommands::cutTraceIsReadUpToTheCut() {
@@ -692,7 +692,7 @@ void TestSpanqCommands::unknownChatTemplateIsChosen() {
   std::ofstream(model + "/tokenizer_config.json")
       << R"({"chat_template": "{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>' }}"})";
   const SpanqResult marked = spanq({"model", "show", model});
-  for (const char* words : {"chatml, by its marks",
+  for (const char* words : {"chatml, by its delimiters",
                             "<known-marks-alone>. It says:\n"
                             "\n"
                             "{{ '<|im_start|>' + message.role"})

@@ -73,9 +73,9 @@ class TestSpanqLayouts : public QObject {
     QVERIFY2(ran.code == 0, ran.err.c_str());
     QVERIFY(holds(ran.out, "policy spans, layout cropped ("));
     QVERIFY(holds(ran.out, "<over-padded-cropped>"));
-    QVERIFY(holds(ran.out, " pads in "));
+    QVERIFY(holds(ran.out, " padding tokens in "));
     const SpanqResult plain = spanq({"run", kRag});
-    QVERIFY(!holds(plain.out, "layout") && !holds(plain.out, " pads"));
+    QVERIFY(!holds(plain.out, "layout") && !holds(plain.out, " padding token"));
     const SpanqResult explained = spanq({"explain", "--predict", "--layout", "padded", kRag});
     QVERIFY(holds(explained.out, "policy spans, layout padded on spanlet"));
   }

@@ -203,7 +203,7 @@ void TestSpanqOutput::lostOutputIsTold() {
   }
   const Outcome closed = start(arguments, toNothing);
   QCOMPARE(closed.code, 3);
-  QCOMPARE(closed.err, usual.err + message("it closed"));
+  QCOMPARE(closed.err, usual.err + message("a closed file"));
 
   const Outcome left = start(arguments, toReaderWhoLeft);
   QCOMPARE(left.code, 0);

@@ -47,7 +47,7 @@ void TestSpanqPlan::explainListsPassesAndTrees() {
   QCOMPARE(result.code, 0);
   for (const char* words : {"Tree as given\n", "  1. expand repeat, applied once\n",
                             "  3. distribute plus, applied once<changes-prompts-hold>\n",
-                            "<tree-after-rules>\n", "Cost\n  generates       5\n", "tokens of messages"}) {
+                            "<tree-after-rules>\n", "Cost\n  steps           5\n", "tokens of messages"}) {
     QVERIFY2(holds(result.out, words), words);
   }
   QVERIFY(!holds(result.out, "tree before"));
@@ -59,8 +59,8 @@ void TestSpanqPlan::explainWithLocality() {
   const SpanqResult result = spanq({"explain", "--locality", "2", kJudge});
   QCOMPARE(result.code, 0);
   QVERIFY(holds(result.out, "attention locality, applied once"));
-  QVERIFY(holds(result.out, "generates       7\n"));
-  QVERIFY(holds(result.out, "  without attention locality\n    generates       5\n"));
+  QVERIFY(holds(result.out, "steps           7\n"));
+  QVERIFY(holds(result.out, "  without attention locality\n    steps           5\n"));
   const SpanqResult reduce = spanq({"explain", "--locality", "3", "--locality-shape", "map-reduce",
                                     "--reduce-prompt", "Join them.", kJudge});
   QVERIFY(holds(reduce.out, "user \"Join them.\""));
@@ -160,7 +160,7 @@ void TestSpanqPlan::exportWithLocality() {
   QCOMPARE(judges[0]["g"]["input"]["cross"][1]["plus"].size(), std::size_t{2});
   // What was written is planned as the rule itself would.
   const SpanqResult written = spanq({"explain", "--no-distribute", "-"}, result.out);
-  QVERIFY(holds(written.out, "generates       7\n"));
+  QVERIFY(holds(written.out, "steps           7\n"));
   const SpanqResult augmented =
       spanq({"export", "--to", "spnl", "--locality", "2", "-"},
             R"({"augment":{"embedding_model":"e","body":{"user":"q"},"doc":["d.txt",{"Text":"t"}]}})");

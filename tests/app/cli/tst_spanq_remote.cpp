@@ -67,7 +67,7 @@ class TestSpanqRemote : public QObject {
     Server server(llamaServer({}));
     const SpanqResult result = spanq({"remote", "show", addressOf(server)});
     QCOMPARE(result.code, 0);
-    for (const char* part : {"llama.cpp b7\n", "tiny", "not said", "cached tokens: reported\n",
+    for (const char* part : {"llama.cpp b7\n", "tiny", "not reported", "cached tokens: reported\n",
                              "<progress-prompt> reported\n", "span queries: not taken\n", "slots: 4\n"})
       QVERIFY2(says(result.out, part), result.out.c_str());
     const nlohmann::json json =

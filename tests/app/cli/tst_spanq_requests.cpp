@@ -58,7 +58,7 @@ void TestSpanqRequests::chatOfAJudge() {
   for (const char* words : {"<plus-in-a-row>", "<inner-generate-chat>", "<shared-prompt>", "no bulk form"}) {
     QVERIFY2(holds(result.err, words), words);
   }
-  QVERIFY(holds(result.out, R"({"role":"assistant","content":"{{reply of request-3}}"})"));
+  QVERIFY(holds(result.out, R"({"role":"assistant","content":"{{answer of request-3}}"})"));
 }
 
 void TestSpanqRequests::chatRetrieves() {

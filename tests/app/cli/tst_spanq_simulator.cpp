@@ -184,7 +184,7 @@ void TestSpanqSimulator::queriesAsATrace() {
   QVERIFY2(reported.code == 0, reported.err.c_str());
   QCOMPARE(reported.out, plain.out);
   const std::string shown = spanq({"trace", "show", path, "--only", "request_admitted,run_started"}).out;
-  QVERIFY2(shown.find("run_started run 2: policy vLLM, foretold") != std::string::npos, shown.c_str());
+  QVERIFY2(shown.find("run_started run 2: policy vLLM, predicted") != std::string::npos, shown.c_str());
   QVERIFY2(shown.find("request 1 /g: 83 prompt tokens, 0 cached") != std::string::npos ||
                shown.find("request 1: 83 prompt tokens, 0 cached") != std::string::npos,
            shown.c_str());
@@ -202,7 +202,7 @@ void TestSpanqSimulator::mistakes_data() {
   QTest::newRow("a field") << good + "\n" + R"({"block_size":"2","blocks":9,"ops":[]})"
                            << "line 3: /block_size: found \"2\"";
   QTest::newRow("a field inside") << R"({"block_size":2,"blocks":9,"ops":[{"op":"admit","prompt":[1]}]})"
-                                  << "line 1: /ops/0: found no \"request\", expected one\n";
+                                  << "line 1: /ops/0: found no \"request\", expected a value\n";
   QTest::newRow("no gzip") << QString::fromLatin1("\x1f\x8b") << "byte 2: found ";
 }
 

@@ -92,7 +92,7 @@ class TestPassCheck : public QObject {
         "a slot before it", [](Asked& a) { a.inputs.slots[1] = -1; }, "pass, slot: found -1");
     add(
         "an index below 0", [](Asked& a) { a.inputs.localIndices[0] = -1; },
-        "pass, local index: found -1, expected at least 0");
+        "pass, <position-in-segment>: found -1, expected at least 0");
     add(
         "logits of no row", [](Asked& a) { a.inputs.logitRows = {4}; },
         "pass, <row-wanted>: found 4, expected less than 4");
@@ -112,7 +112,7 @@ class TestPassCheck : public QObject {
         "attention, query run 0, row count: found 0");
     add(
         "indices that fall", [](Asked& a) { a.inputs.localIndices[3] = 3; },
-        "attention, query run 1, local index: found 3, expected <least-row-before> 4");
+        "attention, query run 1, <position-in-segment>: found 3, expected <least-row-before> 4");
     add(
         "keys before the segment", [](Asked& a) { a.inputs.runs[1].keys[0].begin = -1; },
         "attention, query run 1, <begin-key-range>: found -1");

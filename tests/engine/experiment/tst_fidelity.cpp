@@ -512,11 +512,11 @@ class TestFidelity : public QObject {
     QVERIFY(std::abs(metricValues.attentionDeviation.at(0) - 0.35) < 1e-15);
     QVERIFY(std::abs(metricValues.attentionDeviation.at(1) - 0.1) < 1e-15);
     QCOMPARE(trace::fidelityText(metricValues),
-             worded(std::string("KL 0.2 (median 0.1, most 0.5), 2 of 3 tokens agree, 0 of 1 <answer-same>")));
+             worded(std::string("KL 0.2 (median 0.1, max 0.5), 2 of 3 tokens agree, 0 of 1 <answer-same>")));
     const std::vector<const trace::FidelityMeasured*> one{&greedy};
     QCOMPARE(
         trace::fidelityText(trace::fidelityOf(one)),
-        std::string("KL 0.3 (median 0.3, most 0.5), 1 of 2 tokens agree, different answer after 1 token"));
+        std::string("KL 0.3 (median 0.3, max 0.5), 1 of 2 tokens agree, different answer after 1 token"));
     QCOMPARE(trace::divergenceText(0.01234), std::string("0.012"));
     QCOMPARE(trace::divergenceText(0), std::string("0"));
   }

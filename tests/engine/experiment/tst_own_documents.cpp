@@ -131,7 +131,7 @@ class TestOwnDocuments : public QObject {
     QTest::newRow("two")
         << R"({"g":{"model":"m","input":{"cross":[{"plus":[{"user":"a"}]},{"plus":[{"user":"b"}]},
         {"user":"c"}]}}})"
-        << "2 of plus";
+        << "2 plus nodes";
     QTest::newRow("empty") << R"({"g":{"model":"m","input":{"cross":[{"plus":[]},{"user":"c"}]}}})"
                            << "nothing under plus";
     QTest::newRow("no question") << R"({"g":{"model":"m","input":{"plus":[{"user":"a"}]}}})"
@@ -164,7 +164,7 @@ class TestOwnDocuments : public QObject {
     const QString augment = QStringLiteral(
         R"({"augment":{"embedding_model":"","body":{"user":"q"},"doc":["a.txt",{"Text":"b"}]}})");
     QTest::newRow("alone") << augment << QString();
-    QTest::newRow("two") << augment + QLatin1Char(',') + augment << "2 of augment";
+    QTest::newRow("two") << augment + QLatin1Char(',') + augment << "2 augment nodes";
     QTest::newRow("beside a plus") << augment + QStringLiteral(R"(,{"plus":[{"user":"d"}]})")
                                    << worded("<augment-beside-plus>");
     QTest::newRow("under a plus") << QStringLiteral(R"({"plus":[%1,{"user":"d"}]})").arg(augment)

@@ -78,11 +78,11 @@ void TestChatRequests::documents_data() {
   QTest::newRow("map") << QByteArray(R"({"map":{"metadata":{"model":"m"},"inputs":["a","b"]}})")
                        << QStringList{"user: a", "user: b"};
   QTest::newRow("nested") << generate("{\"cross\":[" + generate(R"({"user":"a"})") + R"(,{"user":"q"}]})")
-                          << QStringList{"user: a", "assistant: {{reply of request-0}} | user: q"};
+                          << QStringList{"user: a", "assistant: {{answer of request-0}} | user: q"};
   QTest::newRow("judge") << generate("{\"cross\":[{\"plus\":[" + generate(R"({"user":"a"})") + "," +
                                      generate(R"({"user":"b"})") + R"(]},{"user":"best?"}]})")
                          << QStringList{"user: a", "user: b",
-                                        "assistant: {{reply of request-0}} | assistant: {{reply of "
+                                        "assistant: {{answer of request-0}} | assistant: {{answer of "
                                         "request-1}} | user: best?"};
   QTest::newRow("monad is not sent") << generate("{\"seq\":[{\"monad\":" + generate(R"({"user":"warm"})") +
                                                  R"(},{"user":"a"}]})")
@@ -190,9 +190,9 @@ void TestChatRequests::plainChatsLoseNothing() {
 void TestChatRequests::whatCannotBeSentHasAReason_data() {
   QTest::addColumn<QByteArray>("query");
   QTest::addColumn<QString>("found");
-  QTest::newRow("nothing generates") << QByteArray(R"({"user":"a"})") << "generates nothing";
+  QTest::newRow("nothing generates") << QByteArray(R"({"user":"a"})") << "without generate";
   QTest::newRow("no copies") << QByteArray(R"({"repeat":{"n":0,"g":{"model":"m","input":{"user":"a"}}}})")
-                             << "generates nothing";
+                             << "without generate";
   QTest::newRow("ask") << generate(R"({"ask":"who?"})") << "question";
   QTest::newRow("parameter") << QByteArray(R"({"g":{"model":"m","max_tokens":"{n}","input":{"user":"a"}}})")
                              << "parameter {n}";

@@ -136,7 +136,7 @@ class TestQueryCalls : public QObject {
     QTest::newRow("an augment")
         << asking(R"({"augment":{"embedding_model":"m","body":{"user":"q"},"doc":["a.txt",{"Text":"t"}]}})")
         << true << "augment";
-    QTest::newRow("nothing to generate") << QByteArray(R"({"user":"a"})") << true << "generates nothing";
+    QTest::newRow("nothing to generate") << QByteArray(R"({"user":"a"})") << true << "without generate";
     QTest::newRow("an empty prompt") << asking(R"({"seq":[]})") << true << "no message";
     QTest::newRow("a monad is left out")
         << "{\"seq\":[{\"monad\":" + asking(R"({"user":"a"})") + "}," + asking(R"({"user":"b"})") + "]}"

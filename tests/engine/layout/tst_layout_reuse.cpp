@@ -207,10 +207,13 @@ class TestLayoutReuse : public QObject {
   void wordsOfTheFigures() {
     metrics::LayoutMetrics layout{.tokens = 106, .pads = 17, .padBlocks = 9, .markers = 12, .cropped = 23};
     QCOMPARE(metrics::layoutText(layout),
-             std::string("17 pads in 9 blocks, 12 markers, 23 tokens cropped: 6.0 % more tokens than exact"));
+             worded(std::string(
+                 "17 padding tokens in 9 blocks, 12 delimiter tokens, 23 tokens truncated: 6.0 % more "
+                 "<than-exact-layout>")));
     QCOMPARE(metrics::addedText(layout), std::string("+6.0 %"));
     QCOMPARE(metrics::layoutText({.tokens = 1, .pads = 1, .padBlocks = 1, .markers = 0, .cropped = 1}),
-             worded(std::string("1 pad in 1 block, 0 markers, 1 token cropped: <many-tokens-exact>")));
+             worded(std::string(
+                 "1 padding token in 1 block, 0 delimiter tokens, 1 token truncated: <many-tokens-exact>")));
   }
 };
 

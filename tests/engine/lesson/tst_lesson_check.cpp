@@ -136,7 +136,7 @@ void TestLessonCheck::faults_data() {
   row("policy", "a.json", "open a.json\nset policy=link(x)\n", "",
       "14:5: found policy = \"link(x)\", expected ");
   row("block before a run", "a.json", "open a.json\nselect block:1\n", "",
-      "14:8: found block:1 before a run, expected an action \"run\" before it");
+      "14:8: found block:1 <before-first-run>, expected an action \"run\" before it");
   row("moment before a run", "a.json", "open a.json\nscrub start\n", "",
       "14:1: found <moment-before-run>, expected an action \"run\" before it");
   row("comparison ahead", "a.json", "open a.json\nrun\ncompare with run 2\n", "",

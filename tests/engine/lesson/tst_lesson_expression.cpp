@@ -134,7 +134,7 @@ void TestLessonExpression::faults_data() {
   row("run x: cached tokens", 4, "\"x:\"");
   row("run 1", 0, "<run-without-name>");
   row("run 1:", 6, "<no-name-figure>");
-  row("run 1: cashed tokens", 7, "the figure \"cashed tokens\"");
+  row("run 1: cashed tokens", 7, "the metric \"cashed tokens\"");
   row("run 1: cached tokens of", 23, "the end");
   row("run 1: cached tokens of /g", 24, "\"/g\"");
   row("run 1: evicted blocks of node:/g", 7, "the evicted blocks of a node");
@@ -195,7 +195,7 @@ void TestLessonExpression::thereIsALimit() {
   QVERIFY(readExpression(text, 0, faults));
   QVERIFY(!readExpression(text + " + 1", 0, faults));
   QCOMPARE(QString::fromStdString(faults.back().found),
-           QString("more than %1 figures and numbers").arg(kMaxTerms));
+           QString("more than %1 metrics and numbers").arg(kMaxTerms));
   // Brackets count too, so that nothing nests deeper.
   QVERIFY(!readExpression(std::string(100'000, '('), 0, faults));
 }

@@ -150,13 +150,13 @@ void TestLessonReader::faults_data() {
   row("empty", "", "1:1: found an empty file, expected <head-lesson-begins>");
   row("no head", "# Title\n\n## 1. First\n\nText.\n",
       "1:1: found \"# Title\", expected <head-lesson-begins>");
-  row("head without end", "---\ntitle: A\n", "1:1: found <head-without-end>, expected a line --- behind it");
+  row("head without end", "---\ntitle: A\n", "1:1: found <head-without-end>, expected a line --- after it");
   row("head without a word", "---\ntitle: A\nminutes: 5\n---\n\n## 1. First\n\nText.\n",
       "4:1: found a head without \"after\", expected a line \"after: …\"");
   row("unknown word", "---\ntitel: A\ntitle: A\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
       "2:1: found the word \"titel\", expected <title-minutes-after>");
   row("word twice", "---\ntitle: A\ntitle: B\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
-      "3:1: found \"title<second-time>, expected each word once");
+      "3:1: found \"title<second-time>, expected each key once");
   row("minutes", "---\ntitle: A\nminutes: many\nafter: b\n---\n## 1. First\n\nText.\n",
       "3:10: found \"many\", expected <whole-number-lesson-reader> 120");
   row("no step", head, "6:1: found no step, expected <heading-title-first>");
@@ -169,10 +169,10 @@ void TestLessonReader::faults_data() {
   row("step without text", head + "## 1. First\n\n```do\nrun\n```\n",
       "6:1: found <step-without-text>, expected <learner-reads>");
   row("fence without end", step + "\n```do\nrun\n",
-      "10:1: found <fenced-block-without>, expected a line ``` behind it");
+      "10:1: found <fenced-block-without>, expected a line ``` after it");
   row("empty block", step + "\n```holds\n```\n", "10:1: found an empty block, expected <a-line-in>");
   row("figure", step + "\nSo {run 1: cached} it.\n",
-      "10:12: found the figure \"cached\", expected <name-figure>; <manuals-page-numbers>");
+      "10:12: found the metric \"cached\", expected <name-figure>; <manuals-page-numbers>");
   row("brace", step + "\nSo {run 1: answer it.\n",
       "10:4: found <brace-without-end>, expected <same-line-brace>");
   row("closing brace", step + "\nSo } it.\n", "10:4: found a closing brace, expected <brace-shown>");
@@ -200,9 +200,9 @@ void TestLessonReader::faults_data() {
   row("typed answer", step + "\n```question\nHow many?\nnumber: 7\n```\n",
       "12:9: found <number-typed>, expected <figure-run-run>");
   row("text as a number", step + "\n```question\nHow many?\nnumber: run 1: answer\n```\n",
-      "12:9: found a figure in text, expected a number, as \"run 2: computed tokens\"");
+      "12:9: found a metric in text, expected a number, such as \"run 2: computed tokens\"");
   row("number as a block", step + "\n```question\nWhere?\nblock: run 1: blocks\n```\n",
-      "12:8: found a figure in blocks, expected a block, as \"run 2: first block not found\"");
+      "12:8: found a metric in blocks, expected a block, such as \"run 2: first block not found\"");
   row("two answers", step + "\n```question\nHow many?\nnumber: run 1: blocks\nnumber: run 1: blocks\n```\n",
       "13:1: found a second answer, expected <answer-several-lines>");
   row("one choice", step + "\n```question\nWhich?\nchoice: a | run 1: blocks = 1\n```\n",
@@ -228,14 +228,14 @@ void TestLessonReader::faults() {
 void TestLessonReader::figuresAreNoMarks_data() {
   QTest::addColumn<QString>("text");
   QTest::addColumn<QString>("said");
-  const QString point = worded("a figure before \".<beginning-line>");
+  const QString point = worded("a metric before \".<beginning-line>");
   const QString code = worded("<figure-code-shown>");
   const QString fine;
   QTest::newRow("an entry of a list") << "{run 1: blocks}. They are" << point;
   QTest::newRow("in the middle of a paragraph") << "There are\n{run 1: blocks}. They are" << point;
   QTest::newRow("reckoned") << "{run 1: blocks + run 1: hit blocks}. They are" << point;
   QTest::newRow("with a bracket") << "{run 1: blocks}) They are"
-                                  << worded("a figure before \")<beginning-line>");
+                                  << worded("a metric before \")<beginning-line>");
   QTest::newRow("alone") << "{run 1: blocks}." << point;
   QTest::newRow("in an entry") << "- {run 1: blocks}. They are" << point;
   QTest::newRow("in a numbered entry") << "2. {run 1: blocks}. They are" << point;

@@ -306,7 +306,7 @@ class TestDecoder : public QObject {
     QCOMPARE(error.has_value(), refused);
     if (!refused) return;
     QCOMPARE(error->file, std::string("own.safetensors"));
-    QVERIFY2(QString::fromStdString(error->found).endsWith("no use for: \"" + name + "\""),
+    QVERIFY2(QString::fromStdString(error->found).endsWith("does not use: \"" + name + "\""),
              error->message().c_str());
     QVERIFY2(error->expected.find("3 layers") != std::string::npos, error->message().c_str());
   }

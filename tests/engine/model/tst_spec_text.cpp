@@ -26,22 +26,25 @@ class TestSpecText : public QObject {
  private Q_SLOTS:
   void attention_data() {
     QTest::addColumn<QString>("text");
-    QTest::newRow("qwen2_tied") << "2 layers see all, base 1000000";
-    QTest::newRow("f16_llama3") << "2 layers see all, base 500000, llama3";
-    QTest::newRow("mistral_window") << "2 layers see 11 tokens, base 10000";
-    QTest::newRow("qwen2_window") << "1 layer sees all, base 10000; 2 layers see 7 tokens, base 10000";
-    QTest::newRow("qwen3_yarn") << "2 layers see all, base 10000, YaRN, × 4 from 64 tokens";
-    QTest::newRow("llama_linear") << "2 layers see all, base 10000, linear, × 4";
+    QTest::newRow("qwen2_tied") << "2 layers attend to all tokens, base 1000000";
+    QTest::newRow("f16_llama3") << "2 layers attend to all tokens, base 500000, llama3";
+    QTest::newRow("mistral_window") << "2 layers attend to 11 tokens, base 10000";
+    QTest::newRow("qwen2_window")
+        << "1 layer attends to all tokens, base 10000; 2 layers attend to 7 tokens, base 10000";
+    QTest::newRow("qwen3_yarn") << "2 layers attend to all tokens, base 10000, YaRN, × 4 from 64 tokens";
+    QTest::newRow("llama_linear") << "2 layers attend to all tokens, base 10000, linear, × 4";
     QTest::newRow("ministral3") << worded(
-        "3 layers see all, base 10000, YaRN, × 16 from 16 tokens<queries-scaled-every> 16 tokens by 1 + 0.4 "
+        "3 layers attend to all tokens, base 10000, YaRN, × 16 from 16 tokens<queries-scaled-every> 16 "
+        "tokens by 1 + 0.4 "
         "ln(1 + step)");
-    QTest::newRow("smollm3") << "4 layers see all, base 50000; 1 layer sees all, not turned";
-    QTest::newRow("phi3_short")
-        << "2 layers see all, base 10000, the first 12 of each head, LongRoPE, for up to 40 tokens";
-    QTest::newRow("gemma3")
-        << "6 layers see 8 tokens, base 10000; 1 layer sees all, base 1000000, linear, × 8";
-    QTest::newRow("olmo3")
-        << "3 layers see 9 tokens, base 10000; 1 layer sees all, base 10000, YaRN, × 2 from 128 tokens";
+    QTest::newRow("smollm3")
+        << "4 layers attend to all tokens, base 50000; 1 layer attends to all tokens, not rotated";
+    QTest::newRow("phi3_short") << "2 layers attend to all tokens, base 10000, the first 12 of each head, "
+                                   "LongRoPE, for up to 40 tokens";
+    QTest::newRow("gemma3") << "6 layers attend to 8 tokens, base 10000; 1 layer attends to all tokens, base "
+                               "1000000, linear, × 8";
+    QTest::newRow("olmo3") << "3 layers attend to 9 tokens, base 10000; 1 layer attends to all tokens, base "
+                              "10000, YaRN, × 2 from 128 tokens";
   }
   void attention() {
     QFETCH(QString, text);

@@ -302,9 +302,9 @@ void TestLocality::explained() {
   const QString text = QString::fromStdString(explain(with, options));
   for (const char* words :
        {"1. attention locality, applied once<changes-prompts-hold>\n",
-        "before  g(cross(system, plus(g(user) ×4), user))\n", "Cost\n  generates       7\n",
-        "  without attention locality\n    generates       5\n",
-        "characters of messages, at most 40 tokens of replies\n"}) {
+        "before  g(cross(system, plus(g(user) ×4), user))\n", "Cost\n  steps           7\n",
+        "  without attention locality\n    steps           5\n",
+        "characters of messages, at most 40 tokens of answers\n"}) {
     QVERIFY2(says(text, words), qPrintable(text));
   }
   QVERIFY(explainJson(with, options).find("\"cost_without_locality\"") != std::string::npos);

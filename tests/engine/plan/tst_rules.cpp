@@ -311,8 +311,8 @@ void TestRules::passes() {
   const QString explained = QString::fromStdString(explain(*planned.plan, {}));
   for (const char* words : {"Tree as given\n  g m\n    cross\n      seq\n", "1. unwrap, applied once\n",
                             "4. distribute plus, applied once<changes-prompts-hold>\n",
-                            "<tree-after-rules>\n", "<read-prompt> ×3\n", "generates       4\n",
-                            "longest prompt  4 characters of messages, at most 12 tokens of replies\n"}) {
+                            "<tree-after-rules>\n", "<read-prompt> ×3\n", "steps           4\n",
+                            "longest prompt  4 characters of messages, at most 12 tokens of answers\n"}) {
     QVERIFY2(says(explained, words), qPrintable(explained));
   }
   ExplainOptions eachTree;

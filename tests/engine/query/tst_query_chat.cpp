@@ -123,7 +123,7 @@ void TestQueryChat::chats_data() {
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"max_tokens":5,"temperature":0.0}})",
       request +
           "warning 1:27: found max_tokens beside max_completion_tokens, expected one of them; max_tokens "
-          "is left out\n");
+          "is ignored\n");
   row("what says nothing",
       R"({"model":"m","messages":[{"role":"user","content":"a"}],"temperature":0,"n":1,"top_p":1.0,"tools":[],)"
       R"("stream":false,"presence_penalty":0,"frequency_penalty":0.0,"logprobs":false,"response_format":null})",

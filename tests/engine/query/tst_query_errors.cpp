@@ -143,11 +143,11 @@ void TestQueryErrors::diagnostics_data() {
   row("too many repeats", R"({"repeat":{"n":256,"g":{"model":"m","input":{"user":"x"}}}})",
       "1:16: /repeat/n: found the number 256, expected <whole-number-query-walk>\n");
   row("a repeat without a generate", R"({"repeat":{"n":2}})",
-      "1:11: /repeat: found no field \"g\", expected \"g\": what to generate\n");
+      "1:11: /repeat: found no field \"g\", expected \"g\": <repeat-generate>\n");
   row("a repeat as a short list", R"({"repeat":[2]})",
       "1:11: /repeat: found <list-without> g, expected a list of n and g\n");
   row("a repeat as a long list", R"({"repeat":[2,{"model":"m","input":{"user":"x"}},3,4]})",
-      "1:49: /repeat/2: found one element more, expected a list of n and g\n");
+      "1:49: /repeat/2: found one more element, expected a list of n and g\n");
   row("a repeat with the operator in g", R"({"repeat":{"n":2,"g":{"g":{"model":"m","input":{"user":"x"}}}}})",
       "1:22: /repeat/g: found no field \"model\", expected \"model\": <name-model>\n"
       "1:22: /repeat/g: found "
@@ -192,7 +192,7 @@ void TestQueryErrors::diagnostics_data() {
   row("a document without content", R"({"augment":["e",{"user":"q"},["d"]]})",
       "1:30: /augment/2: found <list-element>, expected <list-two-name>\n");
   row("a document with too much", R"({"augment":["e",{"user":"q"},["d",{"Text":"t"},1,2]]})",
-      "1:48: /augment/2/2: found one element more, expected <list-two-name>\n");
+      "1:48: /augment/2/2: found one more element, expected <list-two-name>\n");
   row("a document as an object", R"({"augment":["e",{"user":"q"},{}]})",
       "1:30: /augment/2: found an object, expected <list-two-name>\n");
   row("a document of two kinds", R"({"augment":["e",{"user":"q"},["d",{"Text":"t","Binary":[]}]]})",

@@ -201,7 +201,7 @@ void TestQuerySurroundings::files_data() {
   QTest::newRow("a device") << "/dev/zero"
                             << "!<outside-querys-folder>";
   QTest::newRow("a folder") << "below"
-                            << "!no regular file";
+                            << "!not a regular file";
   QTest::newRow("nothing") << ""
                            << "!the file \"\"";
   QTest::newRow("missing") << "missing.txt"
@@ -256,9 +256,9 @@ void TestQuerySurroundings::lists_data() {
   QTest::newRow("all below") << "list/deep/**"
                              << "list/deep/c.txt list/deep/er/d.md";
   QTest::newRow("hidden") << "list/.*"
-                          << "!no file fits";
+                          << "!matches no file";
   QTest::newRow("none") << "list/*.pdf"
-                        << "!no file fits";
+                        << "!matches no file";
   QTest::newRow("empty folder") << "list/hollow"
                                 << "!a folder without files";
   QTest::newRow("missing") << "lists/*"
@@ -311,7 +311,7 @@ void TestQuerySurroundings::listsHaveLimits() {
   const auto nested = std::get<FileList>(files.list("nest"));
   QCOMPARE(nested.paths, std::vector<std::string>{"nest/top.txt"});
   QCOMPARE(nested.leftOut.size(), std::size_t{1});
-  QVERIFY(nested.leftOut[0].found.find("a folder within 32 others") != std::string::npos);
+  QVERIFY(nested.leftOut[0].found.find("a folder inside 32 others") != std::string::npos);
   for (std::size_t i = 0; i < kMaxListedFiles; ++i) write(("query/most/" + std::to_string(i)).c_str(), {});
   QCOMPARE(std::get<FileList>(files.list("most")).paths.size(), kMaxListedFiles);
   write("query/most/more", {});

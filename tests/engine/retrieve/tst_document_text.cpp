@@ -241,7 +241,7 @@ void TestDocumentText::pdfsWithoutTextAreToldApart_data() {
   QTest::addColumn<QByteArray>("pdf");
   QTest::addColumn<QString>("word");
   const auto row = [](const char* name, const std::string& pdf, const char* word) {
-    QTest::newRow(name) << QByteArray::fromStdString(pdf) << QString::fromLatin1(word);
+    QTest::newRow(name) << QByteArray::fromStdString(pdf) << worded(word);
   };
   const std::string whole = retrieve::test::pdfOf({"Mira lives in Lisbon."});
   const auto with = [&whole](const std::string& from, const std::string& to) {
@@ -264,7 +264,7 @@ void TestDocumentText::pdfsWithoutTextAreToldApart_data() {
   row("an empty page", retrieve::test::pdfOf({""}), "without pictures");
   row("no pages", retrieve::test::pdfOf({}), "without pages");
   row("an empty file", "", "empty");
-  row("another file", "<html>404</html>", "no PDF");
+  row("another file", "<html>404</html>", "<bytes-no-pdf>");
 }
 
 void TestDocumentText::pdfsWithoutTextAreToldApart() {

@@ -351,7 +351,7 @@ void TestResolveAugments::documentsOfOthers_data() {
   row("array.jsonl", "Biscuit", "", "<json-value-over>");
   row("bare-quote.csv", "Biscuit", "Tarek, The 12\" pet");
   row("bom.jsonl", "Biscuit", "The pet of Tarek is called Biscuit.");
-  row("cp1252.txt", "Biscuit", "Biscuit", "no UTF-8");
+  row("cp1252.txt", "Biscuit", "Biscuit", "<bytes-no-utf>");
   row("cut.pdf", "Biscuit", "", "damaged");
   row("empty.pdf", "Biscuit", "", "an empty file");
   row("fiqa-first100lines.jsonl", "training workers software", "on-the-job training");
@@ -366,7 +366,7 @@ void TestResolveAugments::documentsOfOthers_data() {
   row("page.html", "Biscuit", "Biscuit");
   row("password.pdf", "Biscuit", "", "password");
   row("report.docx", "Biscuit", "", "ZIP");
-  row("semicolon.csv", "Biscuit", "The pet of Tarek; it is called Biscuit.", "no UTF-8");
+  row("semicolon.csv", "Biscuit", "The pet of Tarek; it is called Biscuit.", "<bytes-no-utf>");
   row("softhyphen.pdf", "understandable", "the understandable dog");
   row("spaces.txt", "Biscuit", "", "shares a word");
   row("tabs.tsv", "Biscuit", "Tarek, The pet");

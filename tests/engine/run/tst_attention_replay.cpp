@@ -212,12 +212,14 @@ class TestAttentionReplay : public QObject {
     QTest::addColumn<QString>("message");
     QTest::newRow("layer") << 0 << "layer: found 6, expected 0 to 5";
     QTest::newRow("head") << 1 << "head: found -2, expected -1 to 3";
-    QTest::newRow("no reply") << 2 << "reply: found no tokens, expected at least one";
+    QTest::newRow("no reply") << 2 << worded("answer: found no tokens, expected <replay-one-token>");
     QTest::newRow("token") << 3 << worded("<token-reply>: found 2048, expected 0 to 2047");
-    QTest::newRow("segment") << 4 << "segment 1: found sees segment 1, expected earlier segments only";
-    QTest::newRow("no segments") << 5 << worded("span table: found <no-tokens-last>, expected at least one");
+    QTest::newRow("segment")
+        << 4 << worded("segment 1: found attention to segment 1, expected <attention-earlier-only>");
+    QTest::newRow("no segments") << 5
+                                 << worded("span table: found <no-tokens-last>, expected <replay-one-token>");
     QTest::newRow("too long")
-        << 6 << "prompt and reply: found 40054 tokens, expected at most 32768, the model's context";
+        << 6 << "prompt and answer: found 40054 tokens, expected at most 32768, the model's context";
     QTest::newRow("too much") << 7 << worded("<attention-seen>: found ");
   }
   void refusesWhatCannotBe() {

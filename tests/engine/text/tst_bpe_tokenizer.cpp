@@ -409,7 +409,7 @@ void TestBpeTokenizer::namesWhatItDoesNotSupport_data() {
       "/pre_tokenizer/pattern/Regex", "\\b");
   row("wrong expression",
       R"({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a"}, "behavior": "Removed"}})",
-      "/pre_tokenizer/pattern/Regex", "refused");
+      "/pre_tokenizer/pattern/Regex", "invalid");
   row("decoder", R"({"decoder": {"type": "WordPiece"}})", "/decoder", "WordPiece");
   row("no bytes", R"({"pre_tokenizer": {"type": "Digits"}, "decoder": null, "model": {"unk_token": null}})",
       "/model", "neither");

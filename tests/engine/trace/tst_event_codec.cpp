@@ -181,7 +181,7 @@ void TestEventCodec::refused_data() {
       << worded("cache_cleared.time: found <time-more-bits>, expected nanoseconds in 63 bits");
   QTest::newRow("leading zeros")
       << QByteArray("\x0e\x81\x00\x00\x00\x00\x00\x00", 8)
-      << worded("cache_cleared.sequence: found <number-leading-zeros>, expected its shortest form");
+      << worded("cache_cleared.sequence: found <number-leading-zeros>, expected the shortest form");
   QTest::newRow("node that lies about its length")
       << QByteArray("\x0e\x01\x00\x00\x00\x00\xff\xff\xff\xff\x0f", 11)
       << worded("cache_cleared.node: found a count of 4294967295, expected at most 0<bytes-left-can>");
@@ -215,10 +215,10 @@ void TestEventCodec::memoryIsBounded() {
   const std::vector<std::uint8_t> bytes = bytesOf(Event{1, 0, 0, 0, 0, {}, table});
   QVERIFY(bytes.size() < 150000);
   QVERIFY(errorOf(bytes, 10000 * sizeof(SegmentInfo)).empty());
-  QVERIFY(errorOf(bytes, 10000 * sizeof(SegmentInfo) - 1).find("bytes more of memory") != std::string::npos);
+  QVERIFY(errorOf(bytes, 10000 * sizeof(SegmentInfo) - 1).find("bytes more memory") != std::string::npos);
   const std::vector<std::uint8_t> text =
       bytesOf(Event{1, 0, 0, 0, 0, {}, MessageLogged{{}, std::string(100, 'x')}});
-  QVERIFY(errorOf(text, 99).find("bytes more of memory") != std::string::npos);
+  QVERIFY(errorOf(text, 99).find("bytes more memory") != std::string::npos);
   QVERIFY(errorOf(text, 100).empty());
 }
 

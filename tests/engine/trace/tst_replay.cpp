@@ -210,7 +210,7 @@ void TestReplay::contradictions_data() {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
   row("prompt read beyond its end", {}, PromptReported{.total = 9, .cached = 4, .processed = 10},
-      "token counts: found 4 cached of 10 read of 9, expected each from 0 to the next");
+      "token counts: found 4 cached of 10 read of 9, expected 0 ≤ cached ≤ read ≤ total");
   ServerReported reported;
   reported.cached = CachedState::Found;
   row("found and nothing found", {}, reported, "cached tokens: found 0 found, expected …");
@@ -219,7 +219,7 @@ void TestReplay::contradictions_data() {
   row("more found than there are", {}, reported, "cached tokens: found 4, expected at most 3");
   reported.promptTokens = 4;
   reported.seconds = -1;
-  row("a time that is none", {}, reported, "seconds: found …, expected one");
+  row("a time that is none", {}, reported, "seconds: found …, expected …");
   row("null block", {}, BlockAllocated{0, 0, 0}, "block: found 0, expected 1 to 4");
   row("negative block", {}, BlockReleased{kLeast, 0}, "block: found -2147483648, expected 1 to 4");
   row("block out of range", {}, BlockShared{5, 0, 0, 1}, "block: found 5, expected 1 to 4");
@@ -229,7 +229,7 @@ void TestReplay::contradictions_data() {
   row("allocated twice", {BlockAllocated{1, 0, 0}}, BlockAllocated{1, 0, 0},
       "block 1: found allocated with 1 reference, expected a free block");
   row("allocated while cached", {BlockAllocated{1, 0, 0}, stored(1, 3, {1}), BlockReleased{1, 0}},
-      BlockAllocated{1, 0, 0}, "block 1: found <allocated-while-lookups>, expected its removal first");
+      BlockAllocated{1, 0, 0}, "block 1: found <allocated-while-lookups>, expected <block-without-content>");
   row("shared one too many", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, 3},
       "block 1: found shared: 3 references, expected 2");
   row("shared with nobody more", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, 1},
@@ -261,7 +261,7 @@ void TestReplay::contradictions_data() {
   SegmentInfo seesItself = segment(1);
   seesItself.sees = {0};
   row("sees itself", {}, SpanTableLaidOut{{seesItself}},
-      "segment 0: found sees segment 0, expected earlier segments only");
+      "segment 0: found attention to segment 0, expected <earlier-segments-only>");
   SegmentInfo fewTexts = segment(3);
   fewTexts.texts.pop_back();
   row("texts", {}, SpanTableLaidOut{{fewTexts}},
@@ -283,9 +283,9 @@ void TestReplay::contradictions_data() {
   lookup.block = 1;
   lookup.tokens = 3;
   lookup.wanted = 2;
-  row("found more than wanted", {}, lookup, "token slots: found 3 found of 2, expected <none-negative-no>");
+  row("found more than wanted", {}, lookup, "token slots: found 3 hits of 2, expected <none-negative-no>");
   row("more cached than asked", {}, RequestAdmitted{4, 5, 0},
-      "token counts: found 0 relocated of 5 cached of 4, expected each from 0 to the next");
+      "token counts: found 0 relocated of 5 cached of 4, expected 0 ≤ relocated ≤ cached ≤ total");
   row("unknown request", {}, TokenGenerated{}, "request: found 1, expected <earlier-event-introduced>");
   row("metrics of an unknown request", {}, StepMetrics{},
       "request: found 1, expected <earlier-event-introduced>");
@@ -294,7 +294,7 @@ void TestReplay::contradictions_data() {
   row("pass of no request", {}, BatchComputed{{BatchEntry{0, 0, 0, 1, false}}, 5},
       "request: found 0, expected a request");
   row("pass of negative rows", {StepStarted{}}, BatchComputed{{BatchEntry{1, 0, 0, -1, false}}, 5},
-      "rows: found -1 from 0, expected none negative");
+      "rows: found -1 from 0, expected no negative numbers");
   row("pass of negative time", {}, BatchComputed{{}, -5}, "duration: found -5, expected at least 0");
   TokenGenerated second;
   second.index = 1;
@@ -315,11 +315,11 @@ void TestReplay::contradictions_data() {
   row("replayed attention of negative blocks", {}, ReplayedMass{0, mass},
       "key blocks: found -1, expected at least 0");
   row("a token before the first computed again", {StepStarted{}}, TokensRecomputed{1, 8, {{0, {3, -1}}}},
-      "token computed again: found -1, expected at least 0");
+      "recomputed token: found -1, expected at least 0");
   row("a team with somebody unknown", {StepStarted{}}, TeamFormed{{1, 77}},
       "request: found 77, expected <earlier-event-introduced>");
   row("attention on replies without shares", {StepStarted{}}, TeammateAttention{0, {1}, {}},
-      "attention on replies: found 0 shares, expected 1, one a request");
+      "attention on answers: found 0 shares, expected 1, one per request");
   row("attention on replies of no token", {StepStarted{}}, TeammateAttention{-1, {}, {}},
       "token index: found -1, expected at least 0");
   row("replayed attention of no token", {}, ReplayedMass{-1, {}},
@@ -339,7 +339,8 @@ void TestReplay::contradictions_data() {
       "request: found 1, expected <earlier-event-introduced>");
   AttentionReplayed replayed;
   replayed.rows = -1;
-  row("replay of negative rows", {StepStarted{}}, replayed, "rows: found -1 from 0, expected none negative");
+  row("replay of negative rows", {StepStarted{}}, replayed,
+      "rows: found -1 from 0, expected no negative numbers");
 }
 
 void TestReplay::contradictions() {
@@ -365,7 +366,7 @@ void TestReplay::poolsThatAreNone_data() {
       {"block size", "pool: found <block-size> 0, expected at least 1"},
       {"references", "block 2: found -1 references, expected at least 0"},
       {"fill", "block 2: found a fill of 5, expected 0 to 4"},
-      {"tokens", "block 2: found 1 token, expected 2, its fill"},
+      {"tokens", "block 2: found 1 token, expected 2<fill-of-block>"},
       {"null block", "block 0: found <null-block-use>, expected <nobody-refers-finds>"},
       {"free list too short", "free list: found 3 blocks, expected 4<blocks-nobody-refers>"},
       {"free list twice", "free list: found block 1 twice, expected each block once"},

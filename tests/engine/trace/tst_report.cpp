@@ -123,7 +123,7 @@ void TestReport::describeRows_data() {
       ArithmeticMeasured{.arithmetic = "fast",
                          .tokens = {{.token = 5, .divergence = 0.25, .best = 5, .exactBest = 6},
                                     {.token = 6, .divergence = 0, .best = 6, .exactBest = 6}}},
-      "arithmetic_measured run 2 request 3 /g: fast against f32: KL 0.12 (median 0.12, most 0.25), 1 of 2 "
+      "arithmetic_measured run 2 request 3 /g: fast against f32: KL 0.12 (median 0.12, max 0.25), 1 of 2 "
       "tokens "
       "agree");
   row("a team", TeamFormed{{3, 4, 7}}, "team_formed run 2 request 3 /g: requests 3, 4, 7 …");
@@ -131,9 +131,9 @@ void TestReport::describeRows_data() {
       "teammate_attention run 2 request 3 /g: of token 5, 37.5 % …4, 7");
   row("no store", StoreReported{}, "store_reported run 2 request 3 /g: no tier…");
   row("attention left out", AttentionLeftOut{12, 30, 64ULL << 20},
-      "attention_left_out run 2 request 3 /g: 12 records …30: …64 MiB…");
+      "attention_left_out run 2 request 3 /g: 12 records …30 recorded: …64 MiB…");
   row("attention left out of little", AttentionLeftOut{1, 0, 100},
-      "attention_left_out run 2 request 3 /g: 1 record …0: …100 bytes…");
+      "attention_left_out run 2 request 3 /g: 1 record …0 recorded: …100 bytes…");
   AttentionMass mass;
   mass.layer = 5;
   mass.segment = 3;
@@ -172,13 +172,13 @@ void TestReport::describeRows_data() {
   replayed.cachedTokens = 64;
   replayed.recomputedTokens = 16;
   row("replay", replayed,
-      "attention_replayed run 2 request 3 /g: layer 5, all heads by block, 9 rows computed again over 64 "
-      "cached tokens and 16 computed again");
+      "attention_replayed run 2 request 3 /g: layer 5, all heads by block, 9 rows recomputed with 64 "
+      "cached tokens and 16 recomputed tokens");
   replayed.head = 2;
   replayed.singleKeys = true;
   row("replay of a head", replayed,
-      "attention_replayed run 2 request 3 /g: layer 5, head 2 by token, 9 rows computed again over 64 "
-      "cached tokens and 16 computed again");
+      "attention_replayed run 2 request 3 /g: layer 5, head 2 by token, 9 rows recomputed with 64 "
+      "cached tokens and 16 recomputed tokens");
   row("step finished", StepFinished{4, StepOutcome::TokenLimit, std::string(70, 'x')},
       ("step_finished run 2 request 3 /g: step 4, token_limit: \"" + std::string(60, 'x') + "…\"").c_str());
   row("text cut within a character",
@@ -212,7 +212,7 @@ void TestReport::describeRows_data() {
   lookup.tokenStored = 5;
   row("miss", lookup,
       "block_looked_up run 2 request 3 /g: segment 1, block 2: miss, 0 of 16 tokens, tokens_differ at token "
-      "35 (wanted "
+      "35 (requested "
       "4, stored 5)");
   lookup.reason = MissReason::Evicted;
   lookup.evictedBy = 8;
@@ -227,11 +227,11 @@ void TestReport::describeRows_data() {
   row("token", TokenGenerated{0, 77, "a", "\x1b[2J", 0.5F, {}},
       "token_generated run 2 request 3 /g: token 0: 77 \"\\x1b[2J\", probability 0.5000");
   row("alternatives", TokenAlternatives{3, {{77, "a\n", 0.5F}, {5, "b", 0.25F}}},
-      "token_alternatives run 2 request 3 /g: likeliest for token 3: 77 \"a\\n\" 0.5000, 5 \"b\" 0.2500");
+      "token_alternatives run 2 request 3 /g: <most-likely-for> 3: 77 \"a\\n\" 0.5000, 5 \"b\" 0.2500");
   row("metrics", StepMetrics{1, 100, 64, 32, 36, 5, 0.0125, 0.002, 0},
       "step_metrics run 2 request 3 /g: step 1: prompt 100, cached 64, relocated 32, computed 36, generated "
       "5, first "
-      "token after 12.50 ms, then 2.00 ms a token");
+      "token after 12.50 ms, then 2.00 ms per token");
   row("job",
       JobEnded{.kind = "turn", .arguments = {}, .problem = {}, .result = {.bytes = std::string("abc")}},
       "job_ended run 2 request 3 /g: turn finished, result of 3 bytes");
@@ -266,15 +266,16 @@ void TestReport::describeRows_data() {
   reported.finish = "stop";
   row("server reported", reported,
       "server_reported run 2 request 3 /g: step 1 on gpu-3: prompt 9, cached not reported, generated not "
-      "said, first text after 500.00 ms, all after 2000.00 ms, ended by stop");
+      "reported, first text after 500.00 ms, all after 2000.00 ms, ended by stop");
   ServerReported broken;
   broken.server = "gpu-3";
   broken.cached = CachedState::Found;
   broken.cachedTokens = 4;
   broken.brokenBy = "a stall";
   row("server broke off", broken,
-      "server_reported run 2 request 3 /g: step 0 on gpu-3: prompt not said, cached 4, generated not said, "
-      "all after 0.00 ms, broken off: a stall");
+      "server_reported run 2 request 3 /g: step 0 on gpu-3: prompt not reported, cached 4, generated not "
+      "reported, "
+      "all after 0.00 ms, interrupted: a stall");
   QTest::newRow("no run") << Event{1, 0, 1, 0, 0, {}, CacheCleared{}} << "#1 0.000000s cache_cleared: …";
 }
 
@@ -322,7 +323,7 @@ void TestReport::plainNamesSayWhatBecameOfIt() {
     return QString::fromUtf8(plainNameOf(Event{1, 0, 1, 1, 1, {}, std::move(payload)}));
   };
   BlockLookedUp block;
-  QCOMPARE(nameOf(block), QStringLiteral("Block not found"));
+  QCOMPARE(nameOf(block), QStringLiteral("Cache miss"));
   block.outcome = LookupOutcome::Relocated;
   QVERIFY(nameOf(block).contains(QLatin1String("Relocated")));
   QCOMPARE(nameOf(BlockRemoved{1, {}, RemovalReason::Evicted}), QStringLiteral("Block evicted"));

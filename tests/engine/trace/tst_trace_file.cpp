@@ -259,7 +259,7 @@ void TestTraceFile::damaged_data() {
   const std::string second = "t: byte " + std::to_string(records.at(2).offset);
 
   row("empty", {}, "t: byte 0: found 0 bytes, expected <trace-file-least> 24");
-  row("magic", changed(whole, 1, 'X'), "t: byte 0: found other bytes, expected <first-bytes-trace>");
+  row("magic", changed(whole, 1, 'X'), "t: byte 0: found other first bytes, expected <first-bytes-trace>");
   row("version", changed(whole, 8, 2), "t: byte 8: found version 2, expected version 1");
   row("reserved", changed(whole, 12, 1), "t: byte 12: found 1, expected 0");
   row("schema", changed(whole, 16, static_cast<std::uint8_t>(whole[16] + 1)),
@@ -296,10 +296,10 @@ void TestTraceFile::damaged_data() {
       "t: chunk 2: found <other-sequence-numbers>, expected <those-header>");
   row("sequence that goes back", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.firstSequence = 2; }),
       "warning: " + second +
-          worded(std::string(": found <sequence-numbers-times>, expected ascending ones; ")));
+          worded(std::string(": found <sequence-numbers-times>, expected <ascending-numbers-times>; ")));
   row("time that goes back", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.firstTime = -1; }),
       "warning: " + second +
-          worded(std::string(": found <sequence-numbers-times>, expected ascending ones; ")));
+          worded(std::string(": found <sequence-numbers-times>, expected <ascending-numbers-times>; ")));
   row("chunk without events", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.count = 0; }),
       "warning: " + second +
           worded(std::string(": found a chunk of 0 events, expected <chunk-events-keyframe>")));
@@ -401,7 +401,7 @@ void TestTraceFile::limits() {
   const Bytes bytes = traceBytes(events, kHeader, smallChunks(9));
   TraceLimits few;
   few.memoryBytes = events.size() * sizeof(Event) / 2;
-  QVERIFY(errorOf(bytes, few).find("bytes more of memory") != std::string::npos);
+  QVERIFY(errorOf(bytes, few).find("bytes more memory") != std::string::npos);
   TraceLimits small;
   small.chunkBytes = 64;
   QVERIFY(errorOf(bytes, small).find("bytes of content, expected at most 64") != std::string::npos);

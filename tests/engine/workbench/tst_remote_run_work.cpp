@@ -530,7 +530,7 @@ class TestRemoteRunWork : public QObject {
     QTest::newRow("embedded, which is not there") << ""
                                                   << "the embedded engine";
     QTest::newRow("without its key") << "locked"
-                                     << "no variable SPANSCOPE_TEST_NO_KEY";
+                                     << "variable SPANSCOPE_TEST_NO_KEY";
   }
   void whatCannotRunSaysWhy() {
     QFETCH(QString, server);

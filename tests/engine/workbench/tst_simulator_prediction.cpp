@@ -26,6 +26,7 @@
 #include <vector>
 
 using namespace spanscope;
+using spanscope::product_text::says;
 using spanscope::product_text::worded;
 using workbench::NamedSimulator;
 using workbench::SentQuery;
@@ -365,7 +366,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(of(other, "sglang").present.at(0).cached, common);
     QCOMPARE(of(other, "one slot").present.at(0).cached, common);
     const std::string place = of(other, "one slot").present.at(0).place;
-    QVERIFY2(place.starts_with("slot 0, which held ") &&
+    QVERIFY2(place.starts_with("slot 0, which had ") &&
                  place.ends_with(", " + std::to_string(common) + worded(std::string(" <same-beginning>"))),
              place.c_str());
     const simulator::Answer& answer = of(other, "sglang").present.at(0);
@@ -412,7 +413,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(of(before, "server gpu-3").setup, std::string("by token"));
     QVERIFY(of(before, "server box").problem.find("Ollama") != std::string::npos);
     QVERIFY(of(before, "server own").problem.find("another Spanscope") != std::string::npos);
-    QVERIFY(of(before, "server new").problem.find("nothing was sent") != std::string::npos);
+    QVERIFY(says(of(before, "server new").problem, "<nothing-sent-yet>"));
     const auto all = static_cast<std::int64_t>(before.prompts.at(0).tokens().size());
     // Answered here, it is nothing to that server.
     const SentQuery here = sentOf(1, query, {{{"", 0}, {.text = "Lisbon"}}});
@@ -508,7 +509,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(replay.progress().runs.size(), std::size_t{3});
     const trace::RunState& last = replay.progress().runs.at(3);
     QCOMPARE(*last.queryJson, now);
-    QCOMPARE(QString::fromStdString(last.policy), name + QStringLiteral(", foretold"));
+    QCOMPARE(QString::fromStdString(last.policy), name + worded("<policy-predicted>"));
     QCOMPARE(last.requests.size(), prediction.present.size());
     const trace::RequestState& request = replay.progress().requests.at(last.requests.front());
     QCOMPARE(request.cachedTokens, std::int64_t{prediction.present.front().cached});

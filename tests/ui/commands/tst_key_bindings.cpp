@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys that a person has changed: kept, told apart, never given twice, and shown wherever keys are shown.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/commands/command_actions.h"
 #include "ui/commands/key_editor.h"
@@ -18,6 +19,7 @@
 #include <QTreeWidget>
 
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -116,7 +118,7 @@ class TestKeyBindings : public QObject {
     QVERIFY(table->currentItem()->text(1).contains(QStringLiteral("changed")));
     // Given back to the one that it was taken from.
     table->setCurrentItem(table->findItems(QStringLiteral("Edit: Duplicate"), Qt::MatchExactly).front());
-    button(editor, QStringLiteral("Reset"))->click();
+    button(editor, worded("<reset-keys>"))->click();
     QCOMPARE(editor.keys().keys(command("edit.duplicate")), QStringList{QStringLiteral("Ctrl+D")});
     QCOMPARE(editor.keys().keys(command("node.mute")), QStringList{QStringLiteral("M")});
     QVERIFY(!editor.keys().isAnyChanged());

@@ -238,7 +238,7 @@ void TestDocumentFile::refuses_data() {
   row("frozen is null", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": null}}}",
       "found null, expected a text");
   row("frozen is an empty list", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": []}}}",
-      "/layout/nodes//frozen: found no reply, expected <text-list-texts>");
+      "/layout/nodes//frozen: found no answer, expected <text-list-texts>");
   row("frozen has a number", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": [\"a\", 1]}}}",
       "found a number, expected a text");
   row("pinned is no list", ", \"layout\": {\"nodes\": {\"\": {\"pinned\": \"x\"}}}", "expected a list");

@@ -208,9 +208,9 @@ void TestDocumentModel::settingsAreNamedInTheirHistory() {
            }),
            QStringLiteral("Layers: all → 0, 2"));
   QCOMPARE(last([](RunSettings& settings) { settings.standsFor = std::string(100, 'x'); }),
-           QStringLiteral("Stands for: nothing → %1…").arg(QString(27, QLatin1Char('x'))));
+           QStringLiteral("Also accepts: nothing → %1…").arg(QString(27, QLatin1Char('x'))));
   QCOMPARE(last([](RunSettings& settings) { settings.model = "/models/a", settings.standsFor.clear(); }),
-           QStringLiteral("Choice: Checkpoint, Stands for"));
+           QStringLiteral("Choice: Checkpoint, Also accepts"));
   // What is typed in one go is named from its first value to its last.
   last([](RunSettings& settings) { settings.seed = 1; }, QStringLiteral("seed"));
   QCOMPARE(last([](RunSettings& settings) { settings.seed = 12; }, QStringLiteral("seed")),

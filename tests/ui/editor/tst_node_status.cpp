@@ -3,6 +3,7 @@
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/editor/node_look.h"
@@ -27,6 +28,7 @@ using namespace spanscope;
 using namespace spanscope::ui;
 using document::Document;
 using document::NodeId;
+using product_text::worded;
 using test::nodeAtPath;
 
 class TestNodeStatus : public QObject {
@@ -434,7 +436,7 @@ class TestNodeStatus : public QObject {
     const NodeStatus status = nodeStatuses(input)[augment];
     QCOMPARE(status.fragments, 2);
     QCOMPARE(status.bestScore, 8.5);
-    QCOMPARE(fragmentsText(status), QStringLiteral("2 fragments, best 8.50"));
+    QCOMPARE(fragmentsText(status), worded("<passages-and-best-score|2|8.50>"));
   }
 
   void sharesAreRoundedToTheInside() {

@@ -227,7 +227,7 @@ void TestExportDialogs::tokensSayWhatIsWrong() {
   dialog.show();
   dialog.setTarget(target("tokens"));
   named<QSpinBox>(dialog, "Padding id")->setValue(4'000'000);
-  QTRY_VERIFY(preview(dialog)->toPlainText().contains("the id 4000000"));
+  QTRY_VERIFY(preview(dialog)->toPlainText().contains("the token id 4000000"));
   QVERIFY(dialog.text().isEmpty() && !button(dialog, "Save…")->isEnabled());
   named<QSpinBox>(dialog, "Padding id")->setValue(3);
   named<QLineEdit>(dialog, "Tokenizer")->setText("/nowhere");

@@ -235,7 +235,7 @@ class TestLessonReader : public QObject {
   void aNewcomerIsLedToTheFirstLesson() {
     QPushButton* learn = nullptr;
     for (QPushButton* one : m_window->findChildren<QPushButton*>()) {
-      if (one->text() == QStringLiteral("Learn")) learn = one;
+      if (one->text() == worded("<open-lessons>")) learn = one;
     }
     QVERIFY(learn != nullptr);
     QTest::mouseClick(learn, Qt::LeftButton);

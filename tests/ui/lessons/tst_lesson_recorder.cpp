@@ -76,7 +76,7 @@ class TestLessonRecorder : public QObject {
   }
   QPushButton* button(const QWidget* beside, const char* text) {
     for (auto* one : beside->findChildren<QPushButton*>()) {
-      if (one->text() == QString::fromUtf8(text)) return one;
+      if (one->text() == worded(text)) return one;
     }
     return nullptr;
   }
@@ -106,7 +106,7 @@ class TestLessonRecorder : public QObject {
   }
   /// Answers the box that comes with the button of this text.
   void answerBox(const char* text) {
-    QTimer::singleShot(200, &window(), [text = QString::fromLatin1(text)] {
+    QTimer::singleShot(200, &window(), [text = worded(text)] {
       QWidget* const modal = QApplication::activeModalWidget();
       auto* box = qobject_cast<QMessageBox*>(modal);
       if (box == nullptr && modal != nullptr) modal->close();
@@ -149,7 +149,7 @@ class TestLessonRecorder : public QObject {
     // A number is asked for before the run; its figure comes from the list.
     ask(Qt::Key_Down, 1);
     QTest::keyClicks(named<QPlainTextEdit>("Question"), QStringLiteral("How many?"));
-    press(button(named<QLineEdit>("questionAnswer")->parentWidget(), "Figure…"));
+    press(button(named<QLineEdit>("questionAnswer")->parentWidget(), "<choose-answer-metric>"));
     QVERIFY(pick("computed tok"));
     QCOMPARE(named<QLineEdit>("questionAnswer")->text(), QStringLiteral("run 1: computed tokens"));
     QVERIFY(run());
@@ -242,7 +242,7 @@ class TestLessonRecorder : public QObject {
     recorder().goTo(0);
     QVERIFY(!recorder().canRemoveStep());
     recorder().goTo(1);
-    press(button(panel(), "Remove the step"));
+    press(button(panel(), "<remove-recorded-step>"));
     QCOMPARE(recorder().steps(), std::size_t{1});
   }
 
@@ -288,7 +288,7 @@ class TestLessonRecorder : public QObject {
     QCOMPARE(recordings().size(), 1);
     window().restoreSession();
     const std::size_t tabs = window().workspace().documents().size();
-    answerBox("Go on");
+    answerBox("<continue-recording>");
     window().offerRecovery();
     QVERIFY(window().lessons().recording().recorder() != nullptr);
     QVERIFY(QTest::qWaitFor([this] { return !recorder().isPaused(); }, kWaitForRun));
@@ -324,7 +324,7 @@ class TestLessonRecorder : public QObject {
     QVERIFY(begin());
     recorder().setHead(QStringLiteral("Away"), 7, QString());
     QTRY_VERIFY_WITH_TIMEOUT(!recordings().isEmpty(), 10'000);
-    answerBox("Throw away");
+    answerBox("<confirm-discard-recording>");
     press(named<QToolButton>("<throw-recording-away>"));
     QVERIFY(window().lessons().recording().recorder() == nullptr);
     QVERIFY(recordings().isEmpty());

@@ -119,7 +119,7 @@ class TestAttentionAgain : public QObject {
     const std::int32_t column = model.segments[1].firstColumn;
     QVERIFY(attentionReadout(model, m_view->options(), 0, column)
                 .contains(worded("layer 4, head 2<computed-again-after>")));
-    QVERIFY(m_view->csv().contains(QStringLiteral("computed again")));
+    QVERIFY(m_view->csv().contains(QStringLiteral("recomputed")));
     double sum = 0;
     for (std::int32_t c = 0; c < model.columns; ++c) sum += static_cast<double>(model.mass[model.at(0, c)]);
     QVERIFY2(std::abs(sum - 1) < 1e-3, qPrintable(QString::number(sum)));

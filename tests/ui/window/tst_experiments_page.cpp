@@ -116,7 +116,7 @@ class TestExperimentsPage : public QObject {
     map.setFocus();
     QTest::keyClick(&map, Qt::Key_Home);
     const QString first = map.readout();
-    QVERIFY2(first.startsWith(QStringLiteral("all at once, 10 words of hay a document, 0 depth, %: ")),
+    QVERIFY2(first.startsWith(QStringLiteral("all at once, 10 words of hay per document, 0 depth, %: ")),
              qPrintable(first));
     QCOMPARE(map.itemText(0), first);
     QTest::keyClick(&map, Qt::Key_Right);
@@ -372,7 +372,7 @@ class TestExperimentsPage : public QObject {
     m_view->choose(QStringLiteral("rag"));
     m_view->sourceChoice()->setCurrentIndex(1);
     QTRY_COMPARE(m_view->said(),
-                 QStringLiteral("The number of documents is unknown until the augment has found them."));
+                 QStringLiteral("The number of documents is unknown until the augment has retrieved them."));
     m_view->field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
     QVERIFY(m_view->runButton().isEnabled());
     m_view->runButton().click();
@@ -390,7 +390,7 @@ class TestExperimentsPage : public QObject {
                  qPrintable(m_view->model().setup));
     // More than were found is refused, with their number.
     m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("2,50"));
-    const QString expected = QStringLiteral("1 to %1: so many documents").arg(found);
+    const QString expected = worded(QStringLiteral("1 to %1<documents-under-plus>").arg(found));
     QVERIFY(m_view->runButton().isEnabled());
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(job() != nullptr && !job()->problem.isEmpty(), kPatience);
@@ -407,7 +407,7 @@ class TestExperimentsPage : public QObject {
     QCOMPARE(source->currentText(), QStringLiteral("generated"));
     const QString usual = m_view->field(QStringLiteral("documents"))->text();
     source->setCurrentIndex(1);
-    QCOMPARE(source->currentText(), QStringLiteral("those of this document"));
+    QCOMPARE(source->currentText(), QStringLiteral("from this document"));
     QVERIFY(m_view->field(QStringLiteral("documents"))->text() != usual);
     QVERIFY(!m_view->field(QStringLiteral("words"))->isEnabled());
     QVERIFY(m_view->runButton().isEnabled());

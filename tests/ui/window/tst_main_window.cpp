@@ -160,7 +160,7 @@ class TestMainWindow : public QObject {
                          [&text](const QLabel* label) { return label->text() == text; });
     };
     QVERIFY(says(worded("<open-example-then|Ctrl+Return>")));
-    QCOMPARE(button(QStringLiteral("New"))->toolTip(), worded("<new-query> (Ctrl+N)"));
+    QCOMPARE(button(worded("<create-query>"))->toolTip(), worded("<new-query> (Ctrl+N)"));
     m_window.reset();
     m_settings->setValue(QStringLiteral("keys/run.run"), QStringLiteral("Ctrl+J"));
     m_settings->setValue(QStringLiteral("keys/file.new"), QString());
@@ -168,7 +168,7 @@ class TestMainWindow : public QObject {
     m_settings->setValue(QStringLiteral("keys/run.older"), QStringLiteral("Ctrl+9"));
     makeWindow();
     QVERIFY(says(worded("<open-example-then|Ctrl+J>")));
-    QCOMPARE(button(QStringLiteral("New"))->toolTip(), worded("<new-query>"));
+    QCOMPARE(button(worded("<create-query>"))->toolTip(), worded("<new-query>"));
 
     m_window->newDocument();
     QTRY_VERIFY(m_window->canvas().accessibleDescription().contains(QStringLiteral("Ctrl+E adds a node")));

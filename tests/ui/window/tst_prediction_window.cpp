@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What-if in the window: a change of the document changes the prediction, and the run then has its counts.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/predicted_runs.h"
@@ -21,6 +22,7 @@
 #include <vector>
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -203,21 +205,21 @@ class TestPredictionWindow : public QObject {
     // In the list it is marked, and the query before it is not listed a second time.
     const std::vector<ListedRun> runs = listRuns(input, true);
     QCOMPARE(runs.size(), std::size_t{2});
-    QCOMPARE(runs.back().policyText(), QStringLiteral("vLLM, foretold"));
+    QCOMPARE(runs.back().policyText(), worded("vLLM<policy-predicted>"));
     QVERIFY(runs.back().isOwn);
     const CompareModel compared = compareModel(input, ran, predicted);
     const auto whole = std::find_if(compared.rows.begin(), compared.rows.end(), [](const CompareRow& row) {
       return row.id == std::string_view("whole-run");
     });
     QVERIFY(whole != compared.rows.end());
-    QCOMPARE(whole->right, QStringLiteral("not foretold"));
+    QCOMPARE(whole->right, worded("<time-not-predicted>"));
     QVERIFY(whole->left != whole->right);
     // All of its prompt is accounted for.
     const metrics::PromptAccount account = accountOf(runs.back());
     QCOMPARE(account.prompt.cached(), found);
     QCOMPARE(account.unread, std::int64_t{0});
     QVERIFY(account.prompt.computed > 0);
-    QVERIFY(statusText(makeStatusModel(input)).contains(QStringLiteral("foretold")));
+    QVERIFY(statusText(makeStatusModel(input)).contains(worded("<run-predicted>")));
     // Nothing was run: the caches of others have had one query.
     const std::vector<workbench::SentQuery> sent = sentQueries(*input.records);
     QCOMPARE(sent.size(), std::size_t{1});

@@ -343,12 +343,12 @@ class TestServers : public QObject {
     workspace.open(judging());
     chooseServer(*workspace.model(), "gpu-3");
     const QString problem = runToItsEnd(workspace);
-    QVERIFY2(problem.contains(QStringLiteral("breaks off")), qPrintable(problem));
+    QVERIFY2(problem.contains(QStringLiteral("incomplete answer")), qPrintable(problem));
     const std::vector<Answer> answers = answersOf(workspace);
     QCOMPARE(answers.size(), std::size_t{1});
     QVERIFY(answers.front().state == AnswerState::Failed);
     QCOMPARE(answers.front().text, QStringLiteral("Lis"));
-    QVERIFY2(answers.front().problem.contains(QStringLiteral("breaks off")),
+    QVERIFY2(answers.front().problem.contains(QStringLiteral("incomplete answer")),
              qPrintable(answers.front().problem));
   }
 
@@ -522,7 +522,7 @@ class TestServers : public QObject {
     const QString facts = childOf<QLabel>(dialog, "serverFacts")->text();
     for (const char* part :
          {"llama.cpp b7", "<model-without-context|tiny>", "Cached tokens: reported",
-          "<progress-prompt-reported>", "Slots: 2", "Takes: chat completions, text completions"})
+          "<progress-prompt-reported>", "Slots: 2", "<server-protocols|chat completions, text completions>"})
       QVERIFY2(says(facts, part), qPrintable(facts));
     QCOMPARE(childOf<QListWidget>(dialog, "servers")->item(0)->text(), QStringLiteral("gpu-3 (llama.cpp)"));
     QCOMPARE(childOf<QComboBox>(dialog, "serverModel")->itemText(0), QStringLiteral("tiny"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A model whose chat template is not known: the list of problems says so, Run refuses with the same words,
 // and the person chooses beside the template as it stands.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/model_choices.h"
@@ -25,6 +26,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -161,7 +163,7 @@ class TestTemplateDialog : public QObject {
     QVERIFY(read.wait(kReadingPatience));
     QCOMPARE(dialog.chosen(), std::string("auto"));
     auto* choices = dialog.findChild<QComboBox*>(QStringLiteral("templates"));
-    QCOMPARE(choices->currentText(), QStringLiteral("its own (spanlet)"));
+    QCOMPARE(choices->currentText(), worded("<model-own-template|spanlet>"));
     QVERIFY(dialog.findChild<QPushButton*>(QStringLiteral("primary"))->isEnabled());
   }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The welcome page offers every example that comes with the program, and the about box says what is running.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/window/about_box.h"
@@ -21,6 +22,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 class TestWelcomePage : public QObject {
   Q_OBJECT
@@ -89,7 +91,7 @@ void TestWelcomePage::cardsAreReachableByTab() {
   page.show();
   QApplication::setActiveWindow(&page);
   QVERIFY(QTest::qWaitForWindowActive(&page));
-  QPushButton* first = buttonNamed(page, "New");
+  QPushButton* first = buttonNamed(page, worded("<create-query>"));
   QVERIFY(first != nullptr);
   first->setFocus();
   QSet<QWidget*> seen;
@@ -123,8 +125,8 @@ void TestWelcomePage::buttonsAsk() {
   page.show();
   QSignalSpy created(&page, &WelcomePage::newDocument);
   QSignalSpy asked(&page, &WelcomePage::openDialog);
-  QTest::mouseClick(buttonNamed(page, "New"), Qt::LeftButton);
-  QTest::mouseClick(buttonNamed(page, QString::fromUtf8("Open…")), Qt::LeftButton);
+  QTest::mouseClick(buttonNamed(page, worded("<create-query>")), Qt::LeftButton);
+  QTest::mouseClick(buttonNamed(page, worded("<open-file>")), Qt::LeftButton);
   QCOMPARE(created.size(), 1);
   QCOMPARE(asked.size(), 1);
 }

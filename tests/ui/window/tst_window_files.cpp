@@ -44,7 +44,7 @@ class TestWindowFiles : public QObject, private FileWindow {
     QVERIFY(!m_window->openFile(text));
     QVERIFY(none.isDone());
     QVERIFY(m_window->workspace().documents().empty());
-    Answers fresh({QStringLiteral("New query")});
+    Answers fresh({worded("<add-to-new-query>")});
     QVERIFY(m_window->openFile(text));
     QVERIFY(fresh.isDone());
     QCOMPARE(model().document().size(), std::size_t{5});
@@ -226,7 +226,7 @@ class TestWindowFiles : public QObject, private FileWindow {
     const QString path = writeText(QStringLiteral("slow.pdf"),
                                    (pdf + QStringLiteral("trailer\n<</Root 1 0 R>>\n%%EOF\n")).toLatin1());
     const std::size_t tabs = m_window->workspace().documents().size();
-    Answers answers({QStringLiteral("New query"), QStringLiteral("Cancel")});
+    Answers answers({worded("<add-to-new-query>"), QStringLiteral("Cancel")});
     QVERIFY(!m_window->openFile(path));
     QVERIFY2(answers.isDone(), qPrintable(answers.said().join(QLatin1Char('\n'))));
     QCOMPARE(m_window->workspace().documents().size(), tabs);

@@ -21,6 +21,7 @@
 using namespace spanscope;
 using namespace spanscope::ui;
 using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 class TestWindowSaving : public QObject, private FileWindow {
   Q_OBJECT
@@ -37,7 +38,7 @@ class TestWindowSaving : public QObject, private FileWindow {
     QTRY_VERIFY(bar().isVisible());
     QVERIFY(bar().notice().text.contains(QStringLiteral("unsaved")));
     QVERIFY(QApplication::activeModalWidget() == nullptr);
-    button(bar(), QStringLiteral("Reload"))->click();
+    button(bar(), worded("<reload-file>"))->click();
     QCOMPARE(nameIn(model().document()), std::string("theirs"));
     QVERIFY(!model().isModified());
     QVERIFY(bar().isHidden());
@@ -52,10 +53,10 @@ class TestWindowSaving : public QObject, private FileWindow {
     QTRY_VERIFY(bar().isVisible());
     {
       Answers answers({QStringLiteral("Close")});
-      button(bar(), QStringLiteral("Compare…"))->click();
+      button(bar(), worded("<compare-versions>"))->click();
       QVERIFY(answers.isDone());
     }
-    button(bar(), QStringLiteral("Keep mine"))->click();
+    button(bar(), worded("<keep-my-version>"))->click();
     QVERIFY(bar().isHidden());
     QVERIFY2(model().isModified(), "the file holds something else");
     // Asked once: saving is what the person wants now.
@@ -77,7 +78,8 @@ class TestWindowSaving : public QObject, private FileWindow {
     QVERIFY2(says(cancel.said().join(QLatin1Char(' ')), "Another program changed"),
              qPrintable(cancel.said().join(QLatin1Char(' '))));
     QCOMPARE(nameIn(*openDocument(m_path).document), std::string("theirs"));
-    Answers over({QStringLiteral("Compare…"), QStringLiteral("Close"), QStringLiteral("Overwrite")});
+    Answers over(
+        {worded("<compare-before-saving>"), QStringLiteral("Close"), worded("<overwrite-changed-file>")});
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(over.isDone());
     QCOMPARE(nameIn(*openDocument(m_path).document), std::string("mine"));
@@ -90,7 +92,7 @@ class TestWindowSaving : public QObject, private FileWindow {
     QVERIFY(m_window->openFile(m_path));
     QVERIFY(QFile::remove(m_path));
     QTRY_VERIFY(bar().isVisible());
-    button(bar(), QStringLiteral("Save again"))->click();
+    button(bar(), worded("<save-file-again>"))->click();
     QVERIFY(QFile::exists(m_path));
     QVERIFY(bar().isHidden());
   }
@@ -195,7 +197,7 @@ class TestWindowSaving : public QObject, private FileWindow {
     m_window->perform(QStringLiteral("file.close"));
     QVERIFY(m_window->openFile(path));
     editMessage(model(), "mine");
-    Answers over({QStringLiteral("Overwrite")});
+    Answers over({worded("<overwrite-file>")});
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(over.isDone());
     QVERIFY(bytesOf(path) != text);
@@ -343,7 +345,7 @@ class TestWindowSaving : public QObject, private FileWindow {
   {"role": "user", "name": "A", "content": "a"}], "temperature": 0})");
     QCOMPARE(writeText(QStringLiteral("chat.json"), other), path);
     QTRY_VERIFY(bar().isVisible());
-    button(bar(), QStringLiteral("Reload"))->click();
+    button(bar(), worded("<reload-file>"))->click();
     QVERIFY(!model().isModified());
     model().undoStack().undo();
     m_window->perform(QStringLiteral("file.save"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What outlives the window: tabs, unsaved changes, recovery, and windows beside each other.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/file_window.h"
 #include "ui/window/checklist_dialog.h"
@@ -18,6 +19,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -229,7 +231,7 @@ class TestWindowSessions : public QObject, private FileWindow {
     }
     {
       Answers drop(
-          {QStringLiteral("Delete checked…"), QStringLiteral("Delete"), QStringLiteral("Open checked")},
+          {QStringLiteral("Delete checked…"), worded("<delete-changes>"), QStringLiteral("Open checked")},
           {0, 1});
       m_window->offerRecovery();
       QVERIFY(drop.isDone());

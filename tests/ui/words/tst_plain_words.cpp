@@ -112,7 +112,9 @@ QList<Text> textsOfCode(const QString& code, bool comments) {
     const bool isString = match.capturedStart(QStringLiteral("string")) >= 0;
     if (comments ? !isComment : !isString) continue;
     QString text = match.captured(comments ? QStringLiteral("comment") : QStringLiteral("string"));
-    if (!comments) text.replace(escape, QStringLiteral(" "));
+    // File dialogs separate filters by ";;". Each filter is a sentence of its own.
+    if (!comments)
+      text.replace(escape, QStringLiteral(" ")).replace(QStringLiteral(";;"), QStringLiteral(". "));
     const QString between = end < 0 ? QStringLiteral("x") : code.mid(end, match.capturedStart() - end);
     const bool isAdjacent =
         between.trimmed().isEmpty() && (!comments || between.count(QLatin1Char('\n')) <= 1);
@@ -256,14 +258,17 @@ class TestPlainWords : public QObject {
     const QString code = QStringLiteral(
         "/// It counts the\n/// tokens of it.\nint f();  ///< one more word\nauto s = \"two words \"\n \"of "
         "it\";\n"
-        "// \"no text at all\"\nchar c = '\"';\nauto t = \"and the rest\";\n");
+        "// \"no text at all\"\nchar c = '\"';\nauto t = \"and the rest\";\nauto u = \"Texts (*.txt);;All "
+        "files \"\n"
+        "\"(*);;Nothing\";\n");
     read.clear();
     for (const bool comments : {true, false}) {
       for (const Text& text : textsOfCode(code, comments))
         read += QStringLiteral("%1 %2").arg(text.line).arg(text.text);
     }
-    QCOMPARE(read, (QStringList{"1 It counts the\ntokens of it.", "3 one more word", "6 \"no text at all\"",
-                                "4 two words of it", "8 and the rest"}));
+    QCOMPARE(read,
+             (QStringList{"1 It counts the\ntokens of it.", "3 one more word", "6 \"no text at all\"",
+                          "4 two words of it", "8 and the rest", "9 Texts (*.txt). All files (*). Nothing"}));
   }
 
   /// Every file that is not pending is clean, and every pending one is not.

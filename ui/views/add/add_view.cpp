@@ -28,21 +28,21 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kRowHeight = 28;
-constexpr int kWrappedHeight = 38;  ///< of a row with the hint below the word
+constexpr int kWrappedHeight = 38;  ///< row height with the hint below the word
 constexpr int kIconRoom = 9 * kSpace;
 constexpr int kRowEnd = 2 * kSpace;
 constexpr int kNarrowIconRoom = 7 * kSpace;
-constexpr int kNarrowWidth = 34 * kSpace;  ///< of a view that has no room to spare at its sides
+constexpr int kNarrowWidth = 34 * kSpace;  ///< narrower views have small margins
 
-/// Paints an operator: icon, word, and the hint at the right. If one of all hints has no room there, all of
-/// them stand below the words; if a word has none there, all are nearer to the sides.
+/// Paints an operator: icon, word, and the hint at the right. If one hint does not fit there, all hints are
+/// below the words. If a word does not fit there, the margins are smaller.
 class OperatorDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
   void setTheme(const Theme& theme) { m_theme = theme; }
 
-  /// Lays rows out for a width. Returns whether they have another height than before.
+  /// Lays rows out for a width. Returns whether the row height changed.
   bool layOut(const QAbstractItemModel& model, int width) {
     const QFontMetrics words(m_theme.interfaceFont());
     const QFontMetrics hints(m_theme.smallFont());
@@ -221,7 +221,7 @@ bool AddView::eventFilter(QObject* watched, QEvent* event) {
       return true;
     }
   }
-  // Letters narrow the list down, wherever the click before them was.
+  // Typed letters go to the search field, even if the list has the focus.
   if (watched == m_operators && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool isText = !key->text().isEmpty() && key->text().front().isPrint() &&
@@ -287,7 +287,7 @@ QStringList OperatorListModel::mimeTypes() const {
 
 QMimeData* OperatorListModel::mimeData(const QModelIndexList& indexes) const {
   if (indexes.isEmpty()) return nullptr;
-  // The view that asked for the data owns it.
+  // The caller owns the data.
   auto data = std::make_unique<QMimeData>();
   data->setData(QLatin1String(document::kOperatorMimeType),
                 indexes.first().data(NameRole).toString().toUtf8());

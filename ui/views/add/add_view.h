@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the operators, which a person drags to the canvas or adds by a double click, and the example queries.
+// Lists the operators and the example queries. The user drags operators to the canvas or double-clicks them.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -38,7 +38,7 @@ class AddView : public InputView {
   QListWidget* m_examples;
 };
 
-// The operators as a list from which a person can drag.
+// The operators as a list model with drag support.
 
 class OperatorListModel : public QAbstractListModel {
   Q_OBJECT
@@ -46,7 +46,7 @@ class OperatorListModel : public QAbstractListModel {
   enum OperatorRole {
     NameRole = Qt::UserRole,  ///< "g"
     HintRole,                 ///< "ask a model"
-    SearchRole,               ///< all words by which a person may search for the operator
+    SearchRole,               ///< all words that find the operator in a search
   };
 
   using QAbstractListModel::QAbstractListModel;

@@ -72,7 +72,7 @@ void AttentionControls::addMenu(QHBoxLayout& row) {
   m_show = new QToolButton(row.parentWidget());
   m_show->setText(tr("Show"));
   m_show->setAccessibleName(tr("What the attention view shows"));
-  m_show->setToolTip(tr("Choose what to show besides the sources, the rows, and the scale"));
+  m_show->setToolTip(tr("Choose rows and scale, and what to show besides the sources"));
   m_show->setPopupMode(QToolButton::InstantPopup);
   row.addWidget(m_show);
   auto* menu = new QMenu(m_show);
@@ -156,7 +156,7 @@ void ReplayStrip::setContent(const ReplayOffer& offer, const Theme& theme) {
   if (m_text->styleSheet() != style) m_text->setStyleSheet(style);
   m_button->setVisible(offer.choice.has_value());
   m_button->setEnabled(offer.isComputing || offer.canCompute);
-  m_button->setText(offer.isComputing ? tr("Stop") : tr("Compute again"));
+  m_button->setText(offer.isComputing ? tr("Stop") : tr("Recompute"));
   m_button->setToolTip(offer.isComputing
                            ? tr("Stop computing")
                            : tr("Replay the answer over the cached blocks to see blocks and tokens"));
@@ -171,14 +171,13 @@ QString capitalized(QString text) {
   return text;
 }
 
-/// "Layer 12, head 3 was computed again after the run, over 3212 tokens in the cache."
+/// "Layer 12, head 3 was recomputed after the run, over 3212 tokens in the cache."
 QString computedText(const trace::AttentionReplayed& replayed, const QString& name) {
   const QString cached = QLocale::c().toString(static_cast<qlonglong>(replayed.cachedTokens));
   if (replayed.recomputedTokens == 0)
     return tr(/*id:layer-computed-again*/ "%1 was recomputed after the run, over %2 tokens in the cache.")
         .arg(capitalized(name), cached);
-  return tr("%1 was recomputed after the run, over %2 tokens in the cache and %3 tokens that were computed "
-            "again.")
+  return tr("%1 was recomputed after the run, over %2 tokens in the cache and %3 recomputed tokens.")
       .arg(capitalized(name), cached,
            QLocale::c().toString(static_cast<qlonglong>(replayed.recomputedTokens)));
 }
@@ -209,7 +208,7 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
     offer.text = tr(/*id:computing-again-answer*/ "Recomputing %1 over the cached blocks…").arg(name);
     return offer;
   }
-  // If single keys would be too many, a replay gives only blocks.
+  // If there are too many single keys, a replay records only blocks.
   const bool isCoarse = known.replayed && !known.replayed->singleKeys;
   if (known.withKeys >= known.tokens || (isCoarse && known.withBlocks >= known.tokens)) {
     if (!known.replayed) return offer;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The small controls in the title of the attention view: layer, head, and the menu that chooses what is
-// shown.
-// A line above the map that says what is missing for the shown layer and head, with a button that computes
-// it.
+// The controls in the title bar of the attention view: layer, head, and a menu of what to show. A strip above
+// the map reports the attention that was not recorded. The button of the strip recomputes this attention.
 #pragma once
 
 #include "engine/jobs/attention_replay.h"
@@ -39,8 +37,8 @@ class AttentionControls : public QObject {
  Q_SIGNALS:
   void choiceMade(const std::optional<std::int32_t>& layer, const std::optional<std::int32_t>& head);
   void headsToggled(bool shows);
-  void ownToggled(bool shows);   ///< show question, reply and other text
-  void sinkToggled(bool shows);  ///< show first tokens
+  void ownToggled(bool shows);   ///< show or hide question, answer and other text
+  void sinkToggled(bool shows);  ///< show or hide attention sinks: the first tokens of segments
   void rowsChosen(spanscope::ui::AttentionRowSet rows);
   void scaleChosen(spanscope::ui::AttentionScale scale);
 
@@ -62,13 +60,14 @@ class QPushButton;
 
 namespace spanscope::ui {
 
-// What the map lacks for the shown layer and head, and whether a replay of the answer can compute it.
+// Describes the missing attention of the shown layer and head, and the replay that can compute this
+// attention.
 
 struct ReplayOffer {
-  /// What is missing and why it cannot be computed now, or what was computed; empty: nothing to say.
+  /// The missing attention and the reason why no replay can run now, or the recomputed attention. May be
+  /// empty.
   QString text;
-  std::optional<jobs::ReplayChoice>
-      choice;  ///< what a replay would compute; none: there is nothing to compute
+  std::optional<jobs::ReplayChoice> choice;  ///< what a replay would compute; none: nothing is missing
   bool canCompute = false;
   bool isComputing = false;  ///< `choice` is being computed now
   bool operator==(const ReplayOffer&) const = default;

@@ -18,14 +18,13 @@ namespace spanscope::ui {
 
 namespace {
 
-/// Below this many pixels cells are drawn as one picture, without gaps.
+/// Cells smaller than this, in pixels, are drawn as one picture without gaps.
 constexpr double kSmallCell = 6;
 constexpr double kBracketWidth = 2;
 constexpr double kNameHeight = 14;
-constexpr double kNameStep = 10;  ///< pixels from the middle of a name to that of the next one, least
+constexpr double kNameStep = 10;  ///< min pixels between the middles of two names
 
-/// The pixels between the rounded edges of an area. Neighbouring areas leave out no pixel and cover none
-/// twice.
+/// The area with its edges rounded to pixels. Adjacent areas cover each pixel once.
 QRect pixelsOf(const QRectF& area) {
   const auto left = static_cast<int>(std::lround(area.left()));
   const auto top = static_cast<int>(std::lround(area.top()));
@@ -125,7 +124,7 @@ void AttentionCells::drawMask(QCPPainter* painter) const {
 void AttentionCells::drawRules(QCPPainter* painter) const {
   const AttentionModel& model = m_plot.model();
   const auto rows = static_cast<std::int32_t>(model.rows.size());
-  // Hundreds of segments have a pixel or two each: their rules would cover all cells.
+  // Among hundreds of segments, each has a pixel or two, and their rules would cover all cells.
   const auto rule = [&](const QLineF& line, double room, double widest) {
     const double width = std::min(widest, std::floor(room / 3));
     if (width < 1) return;
@@ -142,7 +141,7 @@ void AttentionCells::drawRules(QCPPainter* painter) const {
       rule({row.topLeft(), row.topRight()}, row.height(), 3);
     }
   }
-  // Parts of one segment are told apart by thinner lines.
+  // Thinner lines separate sections of one segment.
   for (const AttentionPart& part : model.parts) {
     const QRectF area = m_plot.stretchRect(part.firstRow, part.rows, part.firstColumn, part.columns);
     const QRectF whole = m_plot.stretchRect(0, rows, 0, model.columns);
@@ -332,11 +331,10 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
     samples.push_back({Hatch::None, tr("rows of the prompt: recorded if Settings, Recording includes them")});
   }
   if (model.sinkColumn >= 0)
-    samples.push_back(
-        {Hatch::Sink, tr("has the first key, an attention sink: attended to if no other key matches")});
+    samples.push_back({Hatch::Sink, tr("first key, an attention sink: attended to if no other key matches")});
   if (model.withoutFirst) samples.push_back({Hatch::None, tr("without first tokens (attention sinks)")});
   if (scale == AttentionScale::ByRow)
-    samples.push_back({Hatch::None, tr("scale: share of the max of its row, without question and answer")});
+    samples.push_back({Hatch::None, tr("scale: share of the row's max, without question and answer")});
   if (scale == AttentionScale::Logarithmic) samples.push_back({Hatch::None, tr("logarithmic scale")});
   if (model.recomputed)
     samples.push_back({Hatch::None, tr("recomputed after the run, by replaying the answer")});
@@ -350,7 +348,7 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
                           : tr("pale: recorded in runs %1, reused here").arg(runs.join(tr(", ")))});
   }
   if (model.earlierHere) samples.push_back({Hatch::Pale, tr("pale: recorded for another step of this run")});
-  // With such rows the scale ends below 1.
+  // With such rows, the scale ends below 1.
   if (model.singles && model.highest <= 0.8F)
     samples.push_back({Hatch::None, tr("1 if a row attends to one block only")});
   if (model.blocksPerCell > 1 && !model.tokenColumns)

@@ -34,7 +34,7 @@ class AttentionCells : public QCPAbstractPlottable {
   AttentionPlot& m_plot;
 };
 
-/// Coloured brackets with the names of the parts, on the left and above.
+/// Coloured brackets with the names of the sections, on the left and above.
 class AttentionBrackets : public QCPLayerable {
   Q_OBJECT
  public:
@@ -45,7 +45,7 @@ class AttentionBrackets : public QCPLayerable {
   void draw(QCPPainter* painter) override;
 
  private:
-  /// The ink of the answer's own tokens: they are no part of the prompt and have none of its hues.
+  /// The ink of the answer's own tokens. They do not belong to the prompt, so they have none of its hues.
   QColor answerInk() const;
   void drawColumnNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
   void drawRowNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
@@ -63,7 +63,7 @@ QBrush forbiddenBrush(const Theme& theme);
 QBrush outsideBrush(const Theme& theme);
 QBrush missingBrush(const Theme& theme);
 
-/// Explains the hatches and pale rows that the map has.
+/// A legend for the hatches and pale rows of the map.
 class AttentionLegend : public QWidget {
   Q_OBJECT
  public:

@@ -23,8 +23,8 @@ bool isSelected(const AttentionModel& model, std::int32_t column, const trace::B
   return block.virtualIndex >= first && block.virtualIndex < first + model.blocksOfColumn(column);
 }
 
-/// Marks the part that holds the selected token, or the first token of the selected block, and the row of a
-/// token of the answer.
+/// Marks the section of the selected token, or of the first token of the selected block. Also marks the row
+/// of a selected answer token.
 void markParts(const AttentionModel& model, const BlockRef& block, const std::optional<TokenRef>& token,
                AttentionMarks& marks) {
   const std::int32_t local = token ? token->local : block.virtualIndex * model.blockSize;

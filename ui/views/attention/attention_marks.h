@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of the attention map that are outlined because they are selected in some view.
+// The outlines in the attention map of the tokens, blocks and sections that are selected in any view.
 #pragma once
 
 #include "ui/session/selection.h"

@@ -124,7 +124,7 @@ class ModelMaker {
     }
   }
 
-  /// The number of columns that hold a token of the prompt. They come before those of the answer.
+  /// The number of columns with a token of the prompt. Columns of the answer come after them.
   std::int32_t promptColumns(const AttentionSegment& segment) const {
     const auto tokens = static_cast<std::int32_t>(m_request.segments[segment.segment].tokens.size());
     if (segment.grain == AttentionGrain::Segments) return segment.columns;
@@ -171,8 +171,8 @@ class ModelMaker {
     }
   }
 
-  /// Adds a row for each token of the answer: the row from which it was drawn, which is the row of the token
-  /// before it.
+  /// Adds a row for each token of the answer: the row from which the token was sampled. This is the row of
+  /// the token before.
   void addAnswerRows() {
     for (AttentionSegment& segment : m_model.segments) segment.firstRow = 0;
     const std::uint32_t own = lastSegment();
@@ -209,7 +209,7 @@ class ModelMaker {
     return double(token) / (double(m_model.blocksPerCell) * m_model.blockSize);
   }
 
-  /// Where every visible segment is one part, or segments are parts, a stretch is a segment.
+  /// If every visible segment is one section, or segments are sections, a range is a whole segment.
   void addParts() {
     for (const AttentionSegment& segment : m_model.segments) {
       std::vector<trace::PartRange> ranges;
@@ -243,7 +243,7 @@ class ModelMaker {
       for (std::size_t i = 0; i < ranges.size(); ++i) {
         const trace::PartRange& range = ranges[i];
         const bool isLast = i + 1 == ranges.size();
-        // Hidden beginnings stand before the first part, and the reply's rows go on with the last one.
+        // Hidden prefixes belong to the first section, and the answer's rows belong to the last section.
         const std::int32_t begin = i == 0 ? 0 : range.begin;
         const double columns = isLast ? prompt : std::min(prompt, columnsTo(segment, range.end));
         double rows = segment.rows;
@@ -272,7 +272,7 @@ class ModelMaker {
     }
   }
 
-  /// Joins stretches of one part that follow each other.
+  /// Joins consecutive ranges of the same section.
   void append(AttentionPart part, std::optional<std::uint32_t> of) {
     constexpr double kSlack = 1e-9;
     const bool goesOn = of && m_lastPart == of && !m_model.parts.empty();
@@ -299,10 +299,9 @@ class ModelMaker {
     return column < key.columns ? key.firstColumn + static_cast<std::int32_t>(column) : -1;
   }
 
-  /// Adds what one request recorded of a query block. Whole segments take what was recorded by segment,
-  /// others what was recorded by block. `wantedRow` limits it to one row, given by its local token; −1: all
-  /// rows. `answer` limits what was recorded by segment to the row from which this token of the answer was
-  /// drawn; −1: it does not.
+  /// Adds the attention that one request recorded for a query block. Columns of whole segments get the values
+  /// by segment, other columns the values by block. `wantedRow`: the local token of the only row to add; −1:
+  /// all rows. `answer`: the answer token whose row counts for values by segment; −1: all rows count.
   bool addBlock(AttentionSums& sums, std::size_t r, const RecordedRows& rows, const trace::BlockPlace& place,
                 std::int32_t wantedRow, std::int32_t answer, const std::vector<std::uint32_t>* keys) {
     const auto column = [this](std::uint32_t segment, std::int64_t token) {
@@ -339,8 +338,8 @@ class ModelMaker {
     return found;
   }
 
-  /// The masses to add up for the chosen layer and head: the recorded mean if there is no choice, else the
-  /// layers. It never takes both, and never a layer twice.
+  /// The masses to add up for the chosen layer and head: the recorded mean if nothing is chosen, else the
+  /// layers. The result never has both, and never a layer twice.
   std::vector<const RecordedMass*> massesOf(const RecordedRows& rows, const trace::BlockPlace& place,
                                             std::int32_t wantedRow) const {
     std::vector<const RecordedMass*> means;
@@ -400,8 +399,8 @@ class ModelMaker {
             others.try_emplace(source->request, m_input, source->request).first->second;
         layers.insert(rows.layers().begin(), rows.layers().end());
         m_model.heads = std::max(m_model.heads, rows.heads());
-        // A reused block sees the same list of segments under other numbers, so places in the two lists
-        // correspond.
+        // A reused block attends to the same segments under other numbers, so the two lists correspond by
+        // index.
         std::vector<std::uint32_t> keys = m_request.segments[row.segment].sees;
         keys.push_back(row.segment);
         if (!addBlock(sums, r, rows, source->storedAt, row.token, -1, &keys)) continue;
@@ -423,7 +422,7 @@ class ModelMaker {
     fillStates(sums);
   }
 
-  /// Offers every layer, because a layer that was not recorded can be computed again.
+  /// Offers every layer, because a layer that was not recorded can be recomputed.
   void offerEveryLayer(std::set<std::int32_t>& layers) {
     const trace::Progress& progress = m_input.state().progress();
     for (std::int32_t layer = 0; layer < progress.layers; ++layer) layers.insert(layer);
@@ -436,8 +435,8 @@ class ModelMaker {
     row.request = m_model.request;
   }
 
-  /// Adds the row from which a token of the answer was drawn, which is the row of the token before it. If
-  /// nothing else was recorded of that row, it adds the means that the token's own event carries.
+  /// Adds the row from which an answer token was sampled, which is the row of the token before. If nothing
+  /// else was recorded for this row, adds the means of the token's own event.
   void addAnswer(AttentionSums& sums, std::size_t r, std::int32_t answer, std::int32_t token) {
     AttentionRow& row = m_model.rows[r];
     const trace::BlockPlace place{row.segment, std::max(0, token - 1) / m_model.blockSize};
@@ -459,7 +458,7 @@ class ModelMaker {
     }
   }
 
-  /// The means of a token's own event, which are by part, as those of the model's segments.
+  /// The means of a token's own event, by segment of the model. The event has them by section.
   std::vector<float> bySegment(const std::vector<float>& byPart) const {
     std::vector<float> joined(m_model.segments.size(), 0.0F);
     for (std::uint32_t part = 0; part < byPart.size(); ++part) {
@@ -473,14 +472,14 @@ class ModelMaker {
     return joined;
   }
 
-  /// Whether the rows of segment `row` see any token of segment `key` before `end`.
+  /// Whether the rows of segment `row` attend to any token of segment `key` before `end`.
   bool sees(std::uint32_t row, std::uint32_t key, std::int32_t end) const {
     const auto& list = m_request.segments[row].sees;
     return std::find(list.begin(), list.end(), key) != list.end() &&
            end > m_request.segments[key].visibleBegin;
   }
 
-  /// Of the shown layers, as the session told it.
+  /// Finds the window of the shown layers, as the session reported it.
   void findWindow() {
     const std::vector<std::int32_t>& windows = m_input.state().progress().windows;
     if (windows.empty()) return;
@@ -500,14 +499,14 @@ class ModelMaker {
     if (found.layers > 0 && found.windowed == found.layers) found.tokens = found.widest;
   }
 
-  /// Whether all of a column stands before what the first token of a row sees.
+  /// Whether a whole column is before the keys that the first token of a row attends to.
   bool isOutside(const AttentionRow& row, const AttentionSegment& key, std::int32_t column) const {
     if (m_model.window.tokens == 0) return false;
     const std::int32_t local = row.answer >= 0  ? row.token - 1
                                : row.token >= 0 ? row.token
                                                 : row.block * m_model.blockSize;
     const trace::SegmentInfo& seen = m_request.segments[key.segment];
-    // The last segment goes on with the answer.
+    // The answer continues the last segment.
     std::int32_t end = endToken(key, column);
     if (key.segment != lastSegment()) end = std::min(end, static_cast<std::int32_t>(seen.tokens.size()));
     const std::int64_t last = seen.base + end - 1;
@@ -546,8 +545,8 @@ class ModelMaker {
                ? column + 1
                : std::min((column + 1) * m_model.blocksPerCell * m_model.blockSize, all);
   }
-  /// The last local token of its own segment that a row sees. If the row stands for blocks, these count as a
-  /// whole.
+  /// The last local token of its own segment that a row attends to. If the row is a block, the block counts
+  /// as a whole.
   std::int32_t lastSeen(const AttentionSegment& key, const AttentionRow& row) const {
     if (row.answer >= 0) return row.token + row.answers - 2;
     return key.grain == AttentionGrain::Tokens && row.token >= 0 ? row.token : row.block * m_model.blockSize;
@@ -600,10 +599,11 @@ class ModelMaker {
     std::size_t hue = 0;
     bool isHidden = false;
   };
-  std::vector<Name> m_names;                ///< by segment
-  RequestParts m_parts;                     ///< of the prompt; none where segments are parts
-  std::optional<std::uint32_t> m_lastPart;  ///< of the last stretch; none: it is no part alone
-  std::vector<std::uint32_t> m_segmentOf;   ///< segment of each column
+  std::vector<Name> m_names;  ///< by segment
+  RequestParts m_parts;       ///< sections of the prompt; empty if segments are sections
+  std::optional<std::uint32_t>
+      m_lastPart;  ///< section of the last range; none: the range has several sections
+  std::vector<std::uint32_t> m_segmentOf;  ///< segment of each column
   AttentionModel m_model;
 };
 

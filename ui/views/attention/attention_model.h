@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where one request looked: the recorded attention mass by query row and key block, and the mask that follows
-// from its span table.
+// The attention heat map of one request: the recorded attention mass (a sum of attention weights) by query
+// row and key block, and the mask of the span table.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -16,7 +16,7 @@
 
 namespace spanscope::ui {
 
-/// What a column or a row stands for.
+/// The unit of a column or a row.
 enum class AttentionGrain : std::uint8_t { Segments, Blocks, Tokens };
 enum class AttentionRowSet : std::uint8_t {
   Answer,  ///< one row for each token of the answer
@@ -36,22 +36,22 @@ struct AttentionOptions {
   /// For columns and for rows of the prompt; Segments or Blocks.
   AttentionGrain grain = AttentionGrain::Blocks;
   std::map<std::uint32_t, AttentionGrain> opened;  ///< segments shown in finer grain than `grain`
-  /// Only with AttentionRowSet::All. If set, rows are the tokens of this segment, and columns are tokens too
+  /// Used only with AttentionRowSet::All. If set, rows are the tokens of this segment. Columns are tokens too
   /// if attention on single keys was recorded. If not set, rows are all query blocks.
   std::optional<std::uint32_t> tokensOf;
-  /// Whether attention on first tokens of segments counts. It matters only in columns of whole segments, and
-  /// if first tokens were recorded separately.
+  /// Whether attention on first tokens of segments counts. The flag matters only for columns of whole
+  /// segments, and only if first tokens were recorded separately.
   bool withFirst = true;
   std::int32_t answersPerRow = 1;  ///< how many tokens of the answer share a row
-  std::size_t mostBlocks = 1000;   ///< if there are more, several blocks share a cell
+  std::size_t mostBlocks = 1000;   ///< max block columns; more blocks share cells
   bool operator==(const AttentionOptions&) const = default;
 };
 
 enum class CellState : std::uint8_t {
-  Blank,      ///< the key comes later in the view than the row
-  Forbidden,  ///< the key comes earlier, but the tree forbids the row to see it
-  Outside,    ///< the key comes earlier than the window of the shown layers begins
-  Missing,    ///< the row sees the key, but nothing was recorded
+  Blank,      ///< the key is later in the prompt than the row
+  Forbidden,  ///< the key is earlier, but the tree masks it for the row
+  Outside,    ///< the key is before the window of the shown layers
+  Missing,    ///< the row attends to the key, but nothing was recorded
   Measured,
 };
 
@@ -72,42 +72,42 @@ struct AttentionSegment {
   std::vector<QString> texts;                     ///< texts of its tokens, if its columns are tokens
   std::int32_t firstColumn = 0;
   std::int32_t columns = 0;
-  /// How many of its last columns hold only tokens of the answer. A column that also holds tokens of the
-  /// prompt belongs to the prompt.
+  /// Number of last columns with only tokens of the answer. A column that also has tokens of the prompt
+  /// belongs to the prompt.
   std::int32_t answerColumns = 0;
   std::int32_t firstRow = 0;
-  std::int32_t rows = 0;  ///< 0 if the rows belong only to other segments
+  std::int32_t rows = 0;  ///< 0: all rows belong to other segments
   bool operator==(const AttentionSegment&) const = default;
 };
 
 struct AttentionRow {
   std::uint32_t segment = 0;
   std::int32_t block = 0;    ///< first virtual block of the row, counted within its segment
-  std::int32_t blocks = 1;   ///< how many blocks the row stands for
-  std::int32_t token = -1;   ///< local token, if rows are tokens
-  std::int32_t answer = -1;  ///< index in the answer of the token drawn from this row; −1: none
-  std::int32_t answers = 0;  ///< how many tokens of the answer the row stands for, from `answer` on
+  std::int32_t blocks = 1;   ///< number of blocks in the row
+  std::int32_t token = -1;   ///< position in the segment, if rows are tokens
+  std::int32_t answer = -1;  ///< index in the answer of the token sampled from this row; −1: none
+  std::int32_t answers = 0;  ///< number of answer tokens in the row, from `answer` on
   QString text;              ///< text of these tokens
   RowSource source = RowSource::None;
   RunId run = 0;          ///< the run that recorded the row
   RequestId request = 0;  ///< the request that recorded the row
-  /// Key segments whose cells in this row were computed again after the run.
+  /// Key segments whose cells in this row were recomputed after the run.
   std::vector<std::uint32_t> again{};
   bool operator==(const AttentionRow&) const = default;
 };
 
-/// A stretch of columns and rows that belongs to one part of the prompt. A block may hold tokens of several
-/// parts, so that a part may begin within a column.
+/// The columns and rows of one section of the prompt. A block may contain tokens of several sections, so a
+/// section may begin within a column.
 struct AttentionPart {
-  std::uint32_t segment = 0;  ///< index of the segment in which it begins
+  std::uint32_t segment = 0;  ///< index of the segment in which the section begins
   QString name;
   std::size_t hue = 0;  ///< for Theme::segmentInk
   document::NodeId id = document::kNoNode;
   TokenRef place{};  ///< its first token in the real prompt
   double firstColumn = 0;
-  double columns = 0;  ///< 0: it has none; those of the answer do not count
+  double columns = 0;  ///< without columns of the answer; 0: none
   double firstRow = 0;
-  double rows = 0;  ///< 0: it has none
+  double rows = 0;  ///< 0: none
   bool operator==(const AttentionPart&) const = default;
 };
 
@@ -119,20 +119,20 @@ struct AttentionRegion {
   bool operator==(const AttentionRegion&) const = default;
 };
 
-/// What layers with a window see of the view.
+/// The sliding windows of the shown layers.
 struct AttentionWindow {
-  std::int32_t tokens = 0;    ///< positions that all shown layers see at most; 0: some see all
-  std::int32_t widest = 0;    ///< of the layers that have a window; 0: none has one
-  std::int32_t windowed = 0;  ///< shown layers that have one
-  std::int32_t layers = 0;    ///< shown layers
+  std::int32_t tokens = 0;    ///< largest window, in positions; 0: a layer attends to all positions
+  std::int32_t widest = 0;    ///< largest window, in positions; 0: no layer has a window
+  std::int32_t windowed = 0;  ///< number of shown layers with a window
+  std::int32_t layers = 0;    ///< number of shown layers
   bool operator==(const AttentionWindow&) const = default;
 };
 
-/// How much is known of the answer in the shown layer and head.
+/// How much attention of the answer is known for the shown layer and head.
 struct AnswerKnown {
   std::int32_t tokens = 0;                           ///< tokens of the answer
-  std::int32_t withBlocks = 0;                       ///< how many of them have attention by key block
-  std::int32_t withKeys = 0;                         ///< how many of them have attention on single keys
+  std::int32_t withBlocks = 0;                       ///< tokens with attention by key block
+  std::int32_t withKeys = 0;                         ///< tokens with attention on single keys
   std::optional<trace::AttentionReplayed> replayed;  ///< the replay that computed it, if one did
   bool operator==(const AnswerKnown&) const = default;
 };
@@ -140,46 +140,46 @@ struct AnswerKnown {
 struct AttentionModel {
   RequestId request = 0;  ///< 0: there is no request
   RunId run = 0;
-  bool recorded = false;  ///< something was recorded of this request or of the blocks that it reuses
+  bool recorded = false;  ///< attention of this request or of its reused blocks was recorded
   AttentionRowSet rowSet = AttentionRowSet::All;
-  /// Set: its segments are the parts of the prompt. This is so in rows of the answer, where the policy put
-  /// several parts into one segment or one part into several.
+  /// If set, `segments` are the sections of the prompt. This is set for rows of the answer if the policy's
+  /// segments differ from the sections.
   std::optional<PartPlaces> byPart;
   std::vector<AttentionSegment> segments;
-  /// What columns and rows are named for, whatever segments the policy made of it; in the order of columns.
+  /// The sections that give columns and rows their names, in the order of columns. These names do not depend
+  /// on the segments of the policy.
   std::vector<AttentionPart> parts;
   std::vector<AttentionRow> rows;
   std::int32_t columns = 0;
   std::int32_t blocksPerCell = 1;
   std::int32_t blockSize = 16;
   bool tokenColumns = false;  ///< every column is a token
-  bool withoutFirst = false;  ///< columns of whole segments leave out the first tokens of the segments
-  /// The column that counts the first key of the view, an attention sink; −1: no column does.
+  bool withoutFirst = false;  ///< columns of whole segments leave out first tokens.
+  /// The column with the first key of the prompt, an attention sink; −1: none.
   std::int32_t sinkColumn = -1;
   std::vector<float> mass;        ///< [rows][columns]: share of attention, 0 … 1; 0 if not measured
   std::vector<CellState> states;  ///< [rows][columns]
-  /// The largest mass that scales are made for. Rows with a single measured cell do not count, because they
-  /// have all of their attention there. In rows of the answer, neither their own segment nor the sink's
-  /// column counts.
+  /// The max mass of the scales. Rows with a single measured cell do not count, because this cell has all of
+  /// their attention. In rows of the answer, their own segment and the sink's column do not count.
   float highest = 0;
   float lowest = 0;      ///< the smallest mass above 0; rows with a single measured cell count too
   bool singles = false;  ///< some rows have a single measured cell
   AnswerKnown answer;
-  std::vector<std::int32_t> layers;  ///< layers that were observed or can be computed again, ascending
+  std::vector<std::int32_t> layers;  ///< layers that were observed or can be recomputed, ascending
   std::int32_t heads = 0;
   AttentionWindow window;
-  bool promptRows = false;                   ///< something was recorded of rows of the prompt
-  bool recomputed = false;                   ///< some cells were computed again after the run
+  bool promptRows = false;                   ///< attention of prompt rows was recorded
+  bool recomputed = false;                   ///< some cells were recomputed after the run
   std::vector<std::uint32_t> tokenSegments;  ///< segments whose single tokens were recorded, ascending
   bool singleKeys = false;         ///< attention on single keys is known for rows of the last segment
   std::vector<RunId> earlierRuns;  ///< runs that recorded pale rows, ascending
   bool earlierHere = false;        ///< another request of the same run recorded pale rows
-  std::optional<trace::AttentionLeftOut> leftOut;  ///< what the run has left out so far
+  std::optional<trace::AttentionLeftOut> leftOut;  ///< what the run did not record so far
   bool operator==(const AttentionModel&) const = default;
 
   /// The first token of a segment in the real prompt.
   TokenRef placeOf(std::uint32_t segment) const;
-  /// The token that a row of tokens stands for in the real prompt.
+  /// The token of a token row in the real prompt.
   TokenRef placeOf(const AttentionRow& row) const;
   std::size_t at(std::int32_t row, std::int32_t column) const {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
@@ -189,13 +189,13 @@ struct AttentionModel {
   const AttentionSegment* segmentOfColumn(std::int32_t column) const;
   /// The first virtual block of a column, counted within its segment.
   std::int32_t blockOfColumn(std::int32_t column) const;
-  /// The local token of a column; −1 if the column is no token.
+  /// The position in the segment of a column's token; −1: the column is no token.
   std::int32_t tokenOfColumn(std::int32_t column) const;
-  /// The name of what a column shows: "document 1", or "document 1 and document 2" of a block that holds
-  /// tokens of both. Empty if there is no such column.
+  /// The name of what a column shows: "document 1", or "document 1 and document 2" for a block with tokens of
+  /// both. Empty if there is no such column.
   QString nameOfColumn(std::int32_t column) const;
   QString nameOfRow(std::int32_t row) const;
-  /// How many virtual blocks a column stands for.
+  /// The number of virtual blocks in a column.
   std::int32_t blocksOfColumn(std::int32_t column) const;
   /// The cells of one state, joined into few rectangles.
   std::vector<AttentionRegion> regions(CellState state) const;
@@ -211,20 +211,20 @@ struct AttentionShades {
 };
 AttentionShades attentionShades(const AttentionModel& model, AttentionScale scale);
 
-/// The grain of columns for a map that is `pixels` wide: blocks if each gets a few pixels, else whole
-/// segments.
+/// Returns the grain of columns for a map that is `pixels` wide. The grain is blocks if each block has a few
+/// pixels, else whole segments.
 AttentionGrain grainFor(const ViewInput& input, double pixels);
-/// How many tokens of the answer must share a row, so that each row has room for its name in a map that is
-/// `pixels` high.
+/// Returns how many answer tokens share a row in a map that is `pixels` high. Each row then has room for its
+/// name.
 std::int32_t answersPerRowFor(const ViewInput& input, double pixels);
-/// The next finer grain of a segment: blocks, or tokens if single keys were recorded. Nothing if there is
-/// none.
+/// Returns the next finer grain of a segment: blocks, or tokens if single keys were recorded. Nothing: there
+/// is none.
 std::optional<AttentionGrain> finerGrain(const AttentionModel& model, std::uint32_t segment);
 
 /// "question block 1 → document 1 block 0: 0.31, layer 4, mean of heads"
 QString attentionReadout(const AttentionModel& model, const AttentionOptions& options, std::int32_t row,
                          std::int32_t column);
-/// "12 records of attention left out: limit of 64 MiB a run"
+/// "12 attention records left out: limit of 64 MiB per run"
 QString leftOutText(const trace::AttentionLeftOut& leftOut);
 QString attentionCsv(const AttentionModel& model);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kWheelStep = 1.2;
 constexpr double kFewestCells = 2;
-/// How much of the surface shines through rows that another request recorded.
+/// Share of the background colour in rows that another request recorded.
 constexpr double kPale = 0.55;
 constexpr int kWidestNames = 120;
 constexpr int kNamesHeight = 28;   ///< names above the columns, brackets included
@@ -190,7 +190,7 @@ std::vector<ColumnName> AttentionPlot::columnNames() const {
     area.setLeft(std::max(area.left(), inner.left()));
     area.setRight(std::min(area.right(), inner.right()));
     if (area.width() <= 2) return;
-    const QString name = isAnswer ? tr("reply") : m_model.parts[part].name;
+    const QString name = isAnswer ? tr("answer") : m_model.parts[part].name;
     names.push_back({name, m_upright ? inner.top() - 12 : whole - kNameGap});
     shown.push_back({.whole = name,
                      .text = {},
@@ -214,8 +214,7 @@ std::vector<ColumnName> AttentionPlot::columnNames() const {
   }
   const QFontMetrics metrics(nameFont(m_theme));
   const std::vector<QString> texts = shortNames(names, metrics);
-  // Upright names need about a line's height each. Where columns are far narrower, only some have their
-  // names.
+  // An upright name needs about the height of a line. If columns are much narrower, only some have names.
   const bool isCrowded = m_upright && inner.width() < kCrowded * static_cast<double>(shown.size());
   double taken = -1e9;
   for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -277,7 +276,7 @@ void AttentionPlot::layOutScale() {
   QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
   if (m_scaleKind == AttentionScale::ByRow) {
     ticker->addTick(0, QStringLiteral("0"));
-    ticker->addTick(1, tr("most"));
+    ticker->addTick(1, tr("max"));
   } else if (logarithmic) {
     for (double value = m_shades.bottom; value <= m_shades.top * (1 + 1e-9); value *= 10)
       ticker->addTick(value, massText(value));
@@ -285,7 +284,7 @@ void AttentionPlot::layOutScale() {
     constexpr int kTicks = 4;
     for (int i = 0; i <= kTicks; ++i) {
       const double value = m_shades.top * i / kTicks;
-      // Cells that do not count for the scale may lie above its top.
+      // Cells that do not count for the scale may be above its top.
       const bool open = i == kTicks && m_model.rowSet == AttentionRowSet::Answer && m_shades.top < 1;
       ticker->addTick(value, (open ? QStringLiteral("≥") : QString()) + massText(value));
     }
@@ -294,7 +293,7 @@ void AttentionPlot::layOutScale() {
 }
 
 void AttentionPlot::resizeEvent(QResizeEvent* event) {
-  // The sizes of names depend on the room.
+  // The sizes of names depend on the available space.
   if (!m_model.segments.empty()) layOut(event->size());
   QCustomPlot::resizeEvent(event);
   Q_EMIT resized();
@@ -325,7 +324,7 @@ void AttentionPlot::showSegment(std::uint32_t segment) {
 void AttentionPlot::reveal(const QRectF& cells) {
   const auto moved = [](QCPRange range, double first, double last) {
     if (last > range.upper) range += last - range.upper;
-    // Of more than there is room for, the beginning.
+    // If not everything fits, the beginning is visible.
     if (first < range.lower) range -= range.lower - first;
     return range;
   };
@@ -367,7 +366,7 @@ std::optional<std::size_t> AttentionPlot::nameAt(const QPointF& place) const {
                              : beside && row >= part.firstRow && row < part.firstRow + part.rows;
     if (named) return i;
   }
-  // The answer's columns go on with the last part.
+  // The answer's columns continue the last section.
   if (!above || m_model.parts.empty() || m_model.segments.empty()) return std::nullopt;
   const AttentionSegment& last = m_model.segments.back();
   const bool isAnswer = last.answerColumns > 0 && column >= last.firstColumn;

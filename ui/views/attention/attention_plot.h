@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The heat map: cells, mask, brackets and scale bar. It handles the mouse and the keys that move within it.
+// The heat map: cells, mask, brackets and scale bar. The plot handles the mouse, and the keys that move
+// the cursor and the map.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -22,14 +23,14 @@ struct AttentionCell {
   bool operator==(const AttentionCell&) const = default;
 };
 
-/// A name above the columns of a part, or of the answer.
+/// A name above the columns of a section, or of the answer.
 struct ColumnName {
   QString whole;
-  QString text;           ///< what is shown of it; may be empty
+  QString text;           ///< the shown part of `whole`; may be empty
   std::size_t part = 0;   ///< index in AttentionModel::parts
   bool isAnswer = false;  ///< names the columns of the answer
-  QRectF columns;         ///< the columns in sight, in pixels
-  QRectF place;           ///< where a text that is not upright stands, in pixels
+  QRectF columns;         ///< the visible columns, in pixels
+  QRectF place;           ///< place of a text that is not upright, in pixels
 };
 
 class AttentionPlot : public QCustomPlot {
@@ -47,9 +48,9 @@ class AttentionPlot : public QCustomPlot {
   const std::vector<AttentionRegion>& forbidden() const { return m_forbidden; }
   const std::vector<AttentionRegion>& outside() const { return m_outside; }
   const std::vector<AttentionRegion>& missing() const { return m_missing; }
-  /// Shows the rows from `firstRow` on as far as they have grown from the left, 0 … 1; nothing: at rest.
+  /// Shows the left fraction `done` (0 … 1) of the rows from `firstRow` on. Nothing: the map is at rest.
   void setGrowing(std::optional<int> firstRow, double done);
-  /// The part of the map that has not grown yet, in pixels; null: none.
+  /// The part of the map that setGrowing() hides, in pixels; null: none.
   QRectF ungrown() const;
   std::optional<AttentionCell> cursor() const { return m_cursor; }
   void setCursorCell(std::optional<AttentionCell> cell);
@@ -57,24 +58,24 @@ class AttentionPlot : public QCustomPlot {
   void fit();
   /// Makes room for names and scale in a plot of this size.
   void layOut(const QSize& size);
-  /// Zooms in on the columns of a segment until its cells can be told apart.
+  /// Zooms in on the columns of a segment until single cells are visible.
   void showSegment(std::uint32_t segment);
-  /// Moves a map that is zoomed so far that these cells (columns across, rows down) are in sight, as much of
-  /// them as there is room for.
+  /// Scrolls a zoomed map until these cells (columns across, rows down) are visible. If they do not fit, some
+  /// cells stay hidden.
   void reveal(const QRectF& cells);
-  /// Whether the names of columns are turned upright, because they have no room side by side.
+  /// Whether the names of columns are upright, because they do not fit side by side.
   bool hasUprightNames() const { return m_upright; }
-  /// The names above the columns in sight, from left to right.
+  /// The names above the visible columns, from left to right.
   std::vector<ColumnName> columnNames() const;
   /// The room for rows in a plot of this size, in pixels.
   int rowsHeight(const QSize& size) const;
   /// Zooms around a place in the widget.
   void zoom(double factor, const QPointF& place);
   std::optional<AttentionCell> cellAt(const QPointF& place) const;
-  /// The part (index in AttentionModel::parts) whose name stands at a place.
+  /// The section (index in AttentionModel::parts) whose name is at a place.
   std::optional<std::size_t> nameAt(const QPointF& place) const;
   QRectF cellRect(const AttentionRegion& region) const;  ///< pixels
-  /// Pixels of a stretch of columns and rows, which may begin and end within cells.
+  /// The pixels of a range of columns and rows. The range may begin and end within cells.
   QRectF stretchRect(double firstRow, double rows, double firstColumn, double columns) const;
 
  Q_SIGNALS:

@@ -248,8 +248,8 @@ std::vector<StoredBlock> storedBlocks(const ViewInput& input, const trace::Progr
     }
     const auto found = places->second.find(lookup->block);
     if (found == places->second.end()) continue;
-    // The same block may stand in several places of the request that stored it. Its index in the chain is the
-    // same in all of them, and it was computed in the first.
+    // The request that stored the block may use it at several places, with the same index in the chain. It
+    // was computed at the first place.
     const auto same =
         std::find_if(found->second.begin(), found->second.end(),
                      [&](const trace::BlockPlace& at) { return at.virtualIndex == lookup->virtualIndex; });
@@ -271,7 +271,7 @@ bool isOneToOne(const trace::PromptParts& parts) {
   return true;
 }
 
-/// Turns the keys of an event about a row of the last segment into keys of the parts.
+/// Turns the keys of an event about a row of the last segment into keys of the sections.
 class KeyMap {
  public:
   explicit KeyMap(const PromptByPart& prompt) : m_prompt(prompt) {}
@@ -294,7 +294,7 @@ class KeyMap {
     result.keySegments.clear();
     result.keyBlocks.clear();
     result.mass.clear();
-    std::vector<std::size_t> keys;  // indices in a head's values, in the order of the parts
+    std::vector<std::size_t> keys;  // indices in a head's values, in the order of the sections
     for (std::uint32_t segment = 0; segment <= own; ++segment) {
       const std::size_t before = keys.size();
       for (const trace::PartRange& range : m_prompt.places.ranges[segment]) addKeys(mass, range, keys);

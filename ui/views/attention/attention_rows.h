@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The recorded attention of a request by query block, weighted means of it, and where reused blocks were
-// stored.
+// The recorded attention of a request by query block, its weighted means, and the places where reused blocks
+// were stored.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -17,33 +17,33 @@
 
 namespace spanscope::ui {
 
-// A request as if each part of its prompt were a segment: what the map of attention shows where the policy
-// put several parts into one segment, or one part into several.
+// A request in which each section of the prompt is a segment. The heat map shows such a request if the
+// policy's segments differ from the sections.
 
-/// Where segments that are parts stand in the real prompt.
+/// The places of sections in the real prompt.
 struct PartPlaces {
-  /// By segment: where its tokens stand, in view order.
+  /// By segment: the places of its tokens, in prompt order.
   std::vector<std::vector<trace::PartRange>> ranges;
-  /// By part of the prompt: its segment; none: nothing sees the part.
+  /// By section of the prompt: its segment; none: no token attends to the section.
   std::vector<std::optional<std::uint32_t>> segmentOf;
-  std::uint32_t lastSegment = 0;  ///< the real last segment, which the answer goes on with
+  std::uint32_t lastSegment = 0;  ///< the real last segment, which the answer continues
   std::int32_t prompt = 0;        ///< prompt tokens of that segment
   bool operator==(const PartPlaces&) const = default;
 };
 
 struct PromptByPart {
-  /// Its segments are the visible parts; the part that the answer goes on with is the last one. It has no
-  /// blocks.
+  /// The segments of this request are the visible sections. The last one is the section that the answer
+  /// continues. The request has no blocks.
   trace::RequestState request;
   std::vector<PartName> names;  ///< by segment of `request`
   PartPlaces places;
 };
 
-/// Nothing if each visible segment of the request is one part.
+/// Nothing if each visible segment of the request is one section.
 std::optional<PromptByPart> promptByPart(const ViewInput& input, RequestId request);
 
-/// Recorded attention of rows from which tokens of the answer were drawn, as of the segments of `prompt`.
-/// Attention on key blocks is left out, because a block may hold tokens of several parts.
+/// Recorded attention of rows from which answer tokens were sampled, by segment of `prompt`. Attention on key
+/// blocks is left out, because a block may contain tokens of several sections.
 struct RowsByPart {
   std::vector<trace::SegmentAttention> segments;
   std::vector<trace::AttentionMass> keys;  ///< on single keys
@@ -52,7 +52,7 @@ struct RowsByPart {
 };
 RowsByPart rowsByPart(const ViewInput& input, RequestId request, const PromptByPart& prompt);
 
-/// The layer and the head to look at. None: the mean of all.
+/// The chosen layer and head. None: the mean of all.
 struct AttentionChoice {
   std::optional<std::int32_t> layer;
   std::optional<std::int32_t> head;
@@ -61,23 +61,22 @@ struct AttentionChoice {
 /// The recorded attention of one query block or row, by key block or key token.
 struct RecordedMass {
   const trace::AttentionMass* mass = nullptr;
-  /// Set if it was computed again after the run; nullptr: the run recorded it.
+  /// The replay that recomputed `mass` after the run; nullptr: the run recorded `mass`.
   const trace::AttentionReplayed* replayed = nullptr;
 
-  /// The only head that it has; −1: all heads, or their mean if the layer is −1.
+  /// The only head of `mass`; −1: all heads, or their mean if the layer is −1.
   std::int32_t head() const { return replayed == nullptr ? -1 : replayed->head; }
-  /// Whether it belongs to this choice. A single layer that was computed again does not stand for the mean of
-  /// layers.
+  /// Whether `mass` belongs to this choice. A single recomputed layer does not count for the mean of layers.
   bool isAbout(const AttentionChoice& choice) const;
 };
 
-/// The attention events of one request up to the input's position, by query block. Attention that was
-/// computed again belongs to no moment of the run: it counts as soon as the answer is finished. This object
+/// The attention events of one request up to the input's position, by query block. Recomputed attention
+/// belongs to no moment of the run. Such attention counts as soon as the answer is finished. This object
 /// points into the trace, so it is valid until the trace grows.
 class RecordedRows {
  public:
   RecordedRows(const ViewInput& input, RequestId request);
-  /// The same of a prompt by part.
+  /// The same for a prompt by section.
   explicit RecordedRows(RowsByPart rows);
   RecordedRows(const RecordedRows&) = delete;
   RecordedRows& operator=(const RecordedRows&) = delete;
@@ -96,7 +95,7 @@ class RecordedRows {
     const trace::AttentionReplayed* replayed = nullptr;  ///< the last replay that computed one of them
   };
   RowsKnown rowsKnown(std::uint32_t segment, std::int32_t firstRow, const AttentionChoice& choice) const;
-  /// Whether something is known of rows from which no token of the answer was drawn.
+  /// Whether attention is known for rows from which no answer token was sampled.
   bool hasPromptRows(std::uint32_t own, std::int32_t firstAnswerRow) const;
 
  private:
@@ -104,7 +103,7 @@ class RecordedRows {
   void add(const trace::SegmentAttention& mass);
   void listWhatIsThere();
 
-  RowsByPart m_byPart;  ///< what the rows point to if they do not point into the trace
+  RowsByPart m_byPart;  ///< the data of the rows that do not point into the trace
   std::map<trace::BlockPlace, std::vector<RecordedMass>> m_masses;
   std::map<trace::BlockPlace, std::vector<const trace::SegmentAttention*>> m_segments;
   std::vector<std::int32_t> m_layers;
@@ -114,22 +113,22 @@ class RecordedRows {
   std::int32_t m_heads = 0;
 };
 
-/// Computes means of attention mass, weighted by the number of rows that each event stands for. Each row and
-/// key segment has a mean of its own, because segments may be known from different kinds of events.
+/// Computes means of attention mass, weighted by the number of query rows of each event. Each row and key
+/// segment has its own mean, because segments may come from different kinds of events.
 class AttentionSums {
  public:
-  /// Gives the column of the key token with which a stretch of keys begins; −1: none.
+  /// Returns the column of the first key token of a range of keys; −1: none.
   using ColumnOf = std::function<std::int32_t(std::uint32_t segment, std::int64_t token)>;
-  /// Says whether a key segment should be added.
+  /// Returns whether to add a key segment.
   using Takes = std::function<bool(std::uint32_t segment)>;
 
   AttentionSums(std::size_t rows, std::size_t columns, std::size_t segments);
 
-  /// Adds an event to a row. `keys` are the segments that the event's key ranges mean here, in the same
-  /// order. Returns false if nothing was added: `keys` do not fit, or the event lacks what is chosen.
+  /// Adds an event to a row. `keys` gives the segment of each key range of the event, in the same order.
+  /// Returns false if nothing was added: `keys` does not fit, or the event lacks the chosen layer or head.
   bool add(std::size_t row, const RecordedMass& recorded, std::span<const std::uint32_t> keys,
            const AttentionChoice& choice, const ColumnOf& columnOf, const Takes& takes);
-  /// The same for an event by segment. `withFirst` says whether first tokens of segments count.
+  /// The same for an event by segment. `withFirst`: whether first tokens of segments count.
   bool add(std::size_t row, const trace::SegmentAttention& mass, std::span<const std::uint32_t> keys,
            const AttentionChoice& choice, bool withFirst, const ColumnOf& columnOf, const Takes& takes);
   /// Adds the mass of each segment of the prompt, as a mean over layers and heads. Returns false if nothing
@@ -154,14 +153,14 @@ class AttentionSums {
 /// The number of virtual blocks in each segment of a request.
 std::vector<std::int32_t> blockCounts(const trace::RequestState& request, std::int32_t blockSize);
 
-/// A virtual block that was found in the pool, and its place in the request that stored it.
+/// A virtual block with a cache hit, and its place in the request that stored it.
 struct StoredBlock {
   trace::BlockPlace place;
   RunId run = 0;
   RequestId request = 0;
   trace::BlockPlace storedAt;
 };
-/// The found blocks of a request, ascending by place. Blocks whose origin the trace does not know are left
+/// Returns the blocks of a request with cache hits, ascending by place. Blocks of unknown origin are left
 /// out.
 std::vector<StoredBlock> storedBlocks(const ViewInput& input, const trace::Progress& progress,
                                       const trace::RequestState& request);

@@ -46,7 +46,7 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
   const QString pair = tr("%1 → %2: ").arg(from, to);
   switch (model.states[model.at(row, column)]) {
     case CellState::Blank:
-      return pair + tr("not there yet; it comes later");
+      return pair + tr("masked: it is later in the prompt");
     case CellState::Forbidden:
       return pair + tr("masked: the tree separates them");
     case CellState::Outside:
@@ -86,9 +86,9 @@ QString attentionCsv(const AttentionModel& model) {
       if (state == CellState::Blank) continue;
       const bool measured = state == CellState::Measured;
       const AttentionSegment& key = *model.segmentOfColumn(column);
-      const QString word = measured && isRecomputed(row, key.segment) ? tr("computed again")
+      const QString word = measured && isRecomputed(row, key.segment) ? tr("recomputed")
                            : measured                                 ? tr("measured")
-                           : state == CellState::Forbidden            ? tr("not visible")
+                           : state == CellState::Forbidden            ? tr("masked")
                            : state == CellState::Outside ? tr(/*id:outside-window*/ "outside the window")
                                                          : tr("not recorded");
       text += csvLine(
@@ -105,7 +105,7 @@ QString attentionCsv(const AttentionModel& model) {
 
 namespace {
 
-/// The most decades that a logarithmic scale shows.
+/// Max decades of a logarithmic scale.
 constexpr double kDecades = 4;
 
 /// Rounds up to the next of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten.
@@ -163,14 +163,13 @@ AttentionShades attentionShades(const AttentionModel& model, AttentionScale scal
   return result;
 }
 
-// The part of the attention model that says what rows and columns of the map stand for, and how fine they
-// are.
+// This part of the attention model names the rows and columns of the map, and chooses their grain.
 
 namespace {
 
-/// A person no longer sees a cell that is narrower than this.
+/// A narrower cell is too small to see.
 constexpr double kNarrowestCell = 5;
-/// A row lower than this has no room for its name.
+/// A lower row has no space for its name.
 constexpr double kLowestRow = 9;
 
 }  // namespace
@@ -212,7 +211,7 @@ std::optional<AttentionGrain> finerGrain(const AttentionModel& model, std::uint3
   if (segment >= model.segments.size()) return std::nullopt;
   switch (model.segments[segment].grain) {
     case AttentionGrain::Segments:
-      // A block may hold tokens of several parts.
+      // A block may contain tokens of several sections.
       if (!model.byPart) return AttentionGrain::Blocks;
       [[fallthrough]];
     case AttentionGrain::Blocks:
@@ -248,7 +247,7 @@ QString joined(const QStringList& names) {
   return names.size() < 2 ? names.join(QString()) : tr("%1 and %2").arg(names.front(), names.back());
 }
 
-/// Whether a stretch holds some of the place from `at` to `at` + 1.
+/// Whether a range overlaps the cell from `at` to `at` + 1.
 bool holds(double first, double count, std::int32_t at) {
   constexpr double kSlack = 1e-9;
   return count > 0 && first < at + 1 - kSlack && first + count > at + kSlack;

@@ -23,7 +23,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// About how many pixels of the plot's width names and scale take.
+/// Approximate width of names and scale in the plot, in pixels.
 constexpr int kNamesAndScale = 160;
 constexpr QSize kLeastPlot(120, 100);
 
@@ -59,7 +59,7 @@ AttentionView::AttentionView(QWidget* parent)
   layout->addWidget(m_heads, 1);
   layout->addWidget(m_legend);
   layout->addWidget(m_readout);
-  // Until there is something to show of a request.
+  // Hidden until a request has something to show.
   for (QWidget* part : std::initializer_list<QWidget*>{m_bars, m_strip, m_plot, m_heads, m_legend, m_readout})
     part->hide();
 
@@ -86,7 +86,7 @@ void AttentionView::connectControls() {
   connect(m_controls, &AttentionControls::scaleChosen, this, &AttentionView::setScale);
   connect(m_strip, &ReplayStrip::computeWanted, this, [this] {
     Q_EMIT commandWanted(QStringLiteral("run.attention"));
-    // The map may come later, but the person sees at once that the button was pressed.
+    // The map may take a while, so the strip shows at once that the button was pressed.
     showOffer();
   });
   connect(m_strip, &ReplayStrip::stopWanted, this,
@@ -99,7 +99,7 @@ void AttentionView::connectPlot() {
   connect(m_plot, &AttentionPlot::cellOpened, this, &AttentionView::openCell);
   connect(m_plot, &AttentionPlot::partClicked, this,
           [this](int part) { selectPart(static_cast<std::size_t>(part)); });
-  // A widget that is hidden while it is being shown stays in sight, so it is done being shown first.
+  // A widget stays visible if it is hidden while Qt shows it, so this waits until Qt has finished.
   connect(
       m_plot, &AttentionPlot::resized, this,
       [this] {
@@ -189,13 +189,13 @@ QString AttentionView::emptyText() const {
   if (input()->reported.of(Fact::Attention) == Reporting::NotReported &&
       input()->replay.origin == TraceOrigin::Session)
     return tr(
-        "Not reported by this trace: attention. Switch it on in the settings and run again, or choose a "
-        "layer to recompute.");
+        "This trace does not report attention. Switch on attention recording in the settings and run again, "
+        "or choose a layer to recompute.");
   return m_options.layer || m_options.head ? tr("Nothing was recorded for this layer and head.")
          : input()->replay.origin == TraceOrigin::Session
-             ? tr("Attention was not recorded. Switch it on in the settings and run again, or choose a layer "
-                  "to recompute.")
-             : tr("Attention was not recorded. Switch it on in the settings and run again.");
+             ? tr("Attention was not recorded. Switch on recording in the settings and run again, or choose "
+                  "a layer to recompute.")
+             : tr("Attention was not recorded. Switch on recording in the settings and run again.");
 }
 
 bool AttentionView::isMapShown() const {
@@ -260,7 +260,7 @@ void AttentionView::refreshFor(const QSize& plot) {
   showAround();
   if (same) return;
   m_plot->setContent(m_model, now.theme, marks, m_scale);
-  // Names of other columns take another part of the height, so the rows may have to change.
+  // Names of other columns may need another height, so the number of rows may change.
   const AttentionOptions refitted = fitted(m_options, plot);
   if (refitted != m_options) {
     m_options = refitted;
@@ -415,7 +415,7 @@ const QWidget& AttentionView::placesIn() const {
 std::vector<QRectF> AttentionView::stretchesOf(const Selection& selection) const {
   std::vector<QRectF> stretches;
   Selection part = selection;
-  // A lesson names a token alone.
+  // A lesson may name a token without its block.
   if (part.token && !part.block)
     part.block = BlockRef{part.token->request, part.token->segment,
                           part.token->local / std::max(1, m_model.blockSize)};
@@ -430,7 +430,7 @@ std::vector<QRectF> AttentionView::stretchesOf(const Selection& selection) const
   };
   for (const std::size_t index : marks.parts) add(m_model.parts[index]);
   if (!stretches.empty() || !part.block || part.block->request != m_model.request) return stretches;
-  // Of what has no column of its own, all columns of its segment, or of its part.
+  // A selection without its own column has all columns of its segment or section.
   const bool isToken = part.token && part.token->request == m_model.request;
   const std::int32_t local = isToken ? part.token->local : part.block->virtualIndex * m_model.blockSize;
   for (const AttentionSegment& segment : m_model.segments) {
@@ -457,7 +457,7 @@ std::vector<QRect> AttentionView::placesOf(const Selection& part) const {
       places.push_back(seen);
       continue;
     }
-    // Zoomed away: beyond the edge behind which it lies, so that no name is taken for it.
+    // A place outside of the zoomed area moves beyond the edge, so that nobody mistakes a name for it.
     QRect beyond(place.topLeft(), QSize(1, 1));
     if (place.right() <= inner.left()) beyond.moveRight(-1);
     if (place.left() >= inner.right()) beyond.moveLeft(m_plot->width() + 1);
@@ -477,7 +477,7 @@ void AttentionView::bringIntoSight(const Selection& part) {
 
 QSize AttentionView::minimumSizeHint() const {
   QSize least = RunView::minimumSizeHint();
-  // Of widgets whose height depends on their width, the hint of a layout knows nothing.
+  // A layout's size hint ignores widgets whose height depends on their width.
   if (layout()->hasHeightForWidth())
     least.setHeight(
         std::max(least.height(), layout()->minimumHeightForWidth(std::max(width(), least.width()))));
@@ -501,7 +501,7 @@ void AttentionView::paintTo(QPainter& painter, const QSize& size) {
   if (paintIfEmpty(painter, size)) return;
   painter.fillRect(area, theme().color(Role::Surface));
   const int bars = m_bars->model().isEmpty() ? 0 : m_bars->heightForWidth(inner.width());
-  // The room for the map is known only when bars and legend have their heights.
+  // The space for the map is known only when bars and legend have their heights.
   if (input() != nullptr)
     refreshFor({inner.width(), inner.height() - bars - m_legend->heightForWidth(inner.width()) - kSpace});
   if (bars > 0) m_bars->paint(painter, QRect(inner.left(), inner.top(), inner.width(), bars));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows where the answer looked: a bar for each source, and below it a heat map of rows by keys.
+// The attention view: a bar for each source that the answer attends to, and below an attention heat map.
 #pragma once
 
 #include "ui/views/attention/attention_model.h"
@@ -33,29 +33,29 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
-  /// The height at which nothing lies over the map depends on the width.
+  /// Returns the min size at which nothing covers the map. The height depends on the width.
   QSize minimumSizeHint() const override;
 
   const QWidget& placesIn() const override;
-  /// Of the map: the row and the column of the selected token or block; where it has none of its own, and of
-  /// a node, the columns of the parts that hold it.
+  /// Returns the row and the column of the selected token or block in the map. If they have none, or if a
+  /// node is selected, returns the columns of the sections that contain the selection.
   std::vector<QRect> placesOf(const Selection& part) const override;
   void bringIntoSight(const Selection& part) override;
 
   const AttentionModel& model() const { return m_model; }
   const AttentionOptions& options() const { return m_options; }
-  /// Sets all options but the grain, which the view chooses from the room that it has.
+  /// Sets all options except the grain, which the view chooses by its size.
   void setOptions(const AttentionOptions& options);
   void setShareOptions(const ShareOptions& options);
   AttentionScale scale() const { return m_scale; }
   void setScale(AttentionScale scale);
   ShareBars& bars() { return *m_bars; }
-  /// Whether the view shows what each head read, in place of the map. A person can choose a head there.
+  /// Whether the view shows the attention of each head in place of the map. The user can choose a head there.
   bool showsHeads() const { return m_showsHeads; }
   void setShowsHeads(bool shows);
   HeadGridArea& heads() { return *m_heads; }
   AttentionPlot& plot() { return *m_plot; }
-  /// What a replay could compute for the shown layer and head.
+  /// The replay that the view offers for the shown layer and head.
   const ReplayOffer& replay() const;
   ReplayStrip& replayStrip() { return *m_strip; }
   QString readout() const;
@@ -69,19 +69,19 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
 
  private:
   void connectControls();
-  /// The stretches of the map, in cells, that show the part.
+  /// The areas of the map, in cells, that show the selection.
   std::vector<QRectF> stretchesOf(const Selection& selection) const;
   void connectPlot();
   /// `plot` is the size of the plot in pixels.
   void refreshFor(const QSize& plot);
-  /// Makes rows and columns as fine as the room allows.
+  /// Makes rows and columns as fine as the size allows.
   AttentionOptions fitted(AttentionOptions options, const QSize& plot) const;
   void selectPart(std::size_t part);
-  /// Whether there is or could be something to show of the request in view.
+  /// Whether the shown request has or could have attention to show.
   bool isMapShown() const;
   QString hint() const;
   QString noKeysText() const;
-  /// Shows this layer and head from now on, also after steps back.
+  /// Shows this layer and head from now on, also after goBack().
   void choose(const std::optional<std::int32_t>& layer, const std::optional<std::int32_t>& head);
   void showRows(AttentionRowSet rows);
   void showOffer();
@@ -103,7 +103,7 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
   ShareBars* m_bars;
   ReplayStrip* m_strip;
   AttentionModel m_model;
-  /// What was shown when the moment began, at the present input and options.
+  /// The content when the moment began, for the current input and options.
   struct Before {
     ShareModel shares;
     std::size_t rows = 0;

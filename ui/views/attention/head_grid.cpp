@@ -21,7 +21,7 @@ namespace {
 
 using trace::PartAttention;
 
-/// The rows from which the tokens of the answer were drawn, by token.
+/// The rows from which the tokens of the answer were sampled, by token.
 std::map<std::int32_t, PartAttention> answerRows(const ViewInput& input, const AnswerShares& shares) {
   const RequestEvents* events = input.trace->request(shares.request);
   if (events == nullptr || shares.tokens.empty()) return {};

@@ -118,8 +118,8 @@ int ShareBars::headHeight(int width) const {
   return kSentence + (noteStandsBeside(width) ? 0 : kNote);
 }
 
-/// Upright names need a line's height each. Where bars are narrower, the largest and selected ones have names
-/// first, and others only where there is room.
+/// An upright name needs the height of a line. If bars are narrower, the largest and the selected bars get
+/// their names first. Other bars get names only where there is space.
 void ShareBars::keepApart(std::vector<QString>& texts, int width) const {
   constexpr int kLine = 12;  // pixels
   const auto centerOf = [&](std::size_t i) { return barRect(i, {0, 0, width, 100}).center().x(); };
@@ -159,7 +159,7 @@ ShareBars::Labels ShareBars::labelsFor(int width) const {
   result.texts = shortNames(names, metrics);
   for (const QString& text : result.texts) widest = std::max(widest, metrics.horizontalAdvance(text));
   result.height = widest + 4;
-  // The height does not depend on which names have room, or it would change to and fro with the width.
+  // The height must not depend on which names fit. Otherwise it would jump when the width changes.
   keepApart(result.texts, width);
   return result;
 }
@@ -254,7 +254,7 @@ std::vector<ShareBars::Value> ShareBars::values(const QRect& area) const {
   });
   std::vector<QRect> filled;
   for (std::size_t i = 0; i < order.size(); ++i) filled.push_back(filledRect(i, area));
-  // Bars that stand out have their values. Of the others all have them, or none.
+  // Highlighted bars have their values. Either all other bars have values, or none.
   const QFontMetrics plain(m_theme.smallFont());
   const bool all = std::all_of(order.begin(), order.end(), [&](std::size_t index) {
     return plain.horizontalAdvance(partText(m_model.bars[index].share)) + 4 < barRect(index, area).width();
@@ -269,7 +269,7 @@ std::vector<ShareBars::Value> ShareBars::values(const QRect& area) const {
     const int left =
         std::clamp(whole.center().x() - width / 2, area.left(), std::max(area.left(), area.right() - width));
     QRect place(left, filled[index].top() - kValues, width, kValues);
-    // Beside a higher bar it stands at that one's side, as long as it is still above its own.
+    // A value that meets a higher bar moves beside that bar, if it is then still above its own bar.
     for (const QRect& other : filled) {
       if (!other.intersects(place)) continue;
       if (other.left() > whole.left()) {
@@ -336,7 +336,7 @@ void ShareBars::paintEvent(QPaintEvent* /*event*/) {
 namespace {
 
 constexpr std::size_t kMostTops = 3;
-/// How far above an even division a bar must be to stand out.
+/// How far above an even division a bar must be to be highlighted.
 constexpr double kAboveEven = 1.25;
 
 std::vector<const ShareBar*> tops(const ShareModel& model) {
@@ -354,8 +354,8 @@ ShareKind shareKind(trace::PartRole role) {
   return role == trace::PartRole::Own ? ShareKind::Own : ShareKind::Context;
 }
 
-/// Sets the shares of the bars. If only sources are shown, they have the shares that all views show. Beside
-/// other bars they have shares of plain mass.
+/// Sets the shares of the bars. If only sources are shown, they have the same shares as in all views. If
+/// other bars are shown too, all bars have shares of plain mass.
 void fillShares(ShareModel& model, const AnswerShares& shares, std::optional<std::size_t> token, bool mixed) {
   double whole = 0;
   for (const ShareBar& bar : model.bars) whole += bar.mass;
@@ -420,7 +420,7 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options) {
     model.bars.push_back(
         {.kind = shareKind(role),
          .part = part,
-         .name = role == trace::PartRole::Own ? tr("%1, reply").arg(names[part].name) : names[part].name,
+         .name = role == trace::PartRole::Own ? tr("%1, answer").arg(names[part].name) : names[part].name,
          .hue = names[part].hue,
          .id = names[part].id,
          .share = 0,
@@ -469,7 +469,7 @@ QString shareTip(const ShareModel& model, std::size_t bar) {
   const ShareBar& own = model.bars[bar];
   const QString text =
       (model.ofSquares ? tr("%1: %2 of the sources, strong attention counts most; %3 of all attention")
-                       : tr("%1: %2 of what is shown, %3 of all attention"))
+                       : tr("%1: %2 of the shown bars, %3 of all attention"))
           .arg(own.name, partText(own.share), massText(own.mass));
   return own.kind == ShareKind::Sink
              ? text + QLatin1Char('\n') +

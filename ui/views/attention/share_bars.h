@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows a bar for each source of the prompt: its share of the answer's attention.
-// Answers "Where did the answer look?": how its attention is divided among the parts of the prompt.
+// A bar chart of the document shares: how the answer's attention is divided among the sections of the prompt.
 #pragma once
 
 #include "ui/session/answer_shares.h"
@@ -19,10 +18,10 @@
 
 namespace spanscope::ui {
 
-/// Which bars are shown beside the sources.
+/// The bars that appear in addition to the sources.
 struct ShareOptions {
-  bool own = false;   ///< question, template, reply, and other text of the prompt that is no source
-  bool sink = false;  ///< first tokens of segments, at which models look when they look for nothing
+  bool own = false;   ///< question, template, answer, and other text that is no source
+  bool sink = false;  ///< first tokens of segments: heads attend to them if no other key matches
   bool operator==(const ShareOptions&) const = default;
 };
 
@@ -30,13 +29,13 @@ enum class ShareKind : std::uint8_t { Source, Context, Own, Sink };
 
 struct ShareBar {
   ShareKind kind = ShareKind::Source;
-  std::uint32_t part = 0;  ///< of the prompt; no meaning for a sink
+  std::uint32_t part = 0;  ///< section of the prompt; undefined for a sink
   QString name;
   std::size_t hue = 0;  ///< for Theme::segmentInk
   document::NodeId id = document::kNoNode;
-  double share = 0;       ///< its share of all bars together, 0 … 1; see ShareModel::ofSquares
-  double mass = 0;        ///< its part of all attention, 0 … 1
-  bool isTop = false;     ///< the bar stands out: it is one of the largest, and well above an even division
+  double share = 0;    ///< its share of all bars together, 0 … 1; see ShareModel::ofSquares
+  double mass = 0;     ///< its fraction of all attention, 0 … 1
+  bool isTop = false;  ///< the bar is highlighted: it is among the largest, and well above an even division
   bool selected = false;  ///< its node, or a block or token of it, is selected
   bool operator==(const ShareBar&) const = default;
 };
@@ -44,16 +43,16 @@ struct ShareBar {
 struct ShareModel {
   RequestId request = 0;  ///< 0: nothing is known
   RunId run = 0;
-  std::size_t tokens = 0;        ///< tokens of the answer that were added up
+  std::size_t tokens = 0;        ///< number of answer tokens in the sums
   std::optional<QString> token;  ///< the selected token of the answer, if only that one is shown
-  std::vector<ShareBar> bars;    ///< in prompt order
-  /// Whether the parts of the bars are computed from squared attention, in which one strong look counts more
-  /// than many weak ones. If false, they are parts of plain attention.
+  std::vector<ShareBar> bars;    ///< in prompt order.
+  /// True: shares are computed from squared attention, in which strong attention counts most. False: shares
+  /// are of plain attention.
   bool ofSquares = false;
-  double sources = 0;  ///< part of all attention on sources, 0 … 1; without first tokens, if those are known
-  double rest = 0;     ///< part on question, reply and other text
-  std::optional<double> sink;  ///< part on first tokens; none: they were not recorded separately
-  double beside = 0;           ///< part on replies written at the same time
+  double sources = 0;  ///< fraction of all attention on sources, 0 … 1; without first tokens, if known
+  double rest = 0;     ///< fraction on question, answer and other text
+  std::optional<double> sink;  ///< fraction on first tokens; none: not recorded separately
+  double beside = 0;           ///< fraction on answers that were generated at the same time
   bool operator==(const ShareModel&) const = default;
 
   bool isEmpty() const { return bars.empty(); }
@@ -62,13 +61,13 @@ struct ShareModel {
 /// The shares of the shown request, or of the selected token of its answer.
 ShareModel shareModel(const ViewInput& input, const ShareOptions& options = {});
 
-/// The bars that stand out, the largest first: "document 7 (41 %), document 3 (22 %)".
+/// The highlighted bars, the largest first: "document 7 (41 %), document 3 (22 %)".
 QString topText(const ShareModel& model);
-/// "The answer looked at document 7 (41 %), …"
+/// "The answer attended to document 7 (41 %), …"
 QString shareSentence(const ShareModel& model);
-/// "Strong looks count most (squares). Of all attention: sources 31 %, other text 22 %, first tokens …"
+/// "Strong attention counts most (squares). Of all attention: sources 31 %, other text 22 %, first tokens …"
 QString shareNote(const ShareModel& model);
-/// "document 7: 41 %, strong looks counting most; 0.13 of all attention"
+/// "document 7: 41 % of the sources, strong attention counts most; 0.13 of all attention"
 QString shareTip(const ShareModel& model, std::size_t bar);
 /// Lines to append to the table of attentionCsv().
 QString shareCsv(const ShareModel& model);
@@ -80,7 +79,7 @@ class ShareBars : public ItemCanvas {
 
   void setContent(const ShareModel& model, const Theme& theme);
   const ShareModel& model() const { return m_model; }
-  /// Shows bars on their way from other ones, `done` of it (0 … 1); nothing: at rest.
+  /// Shows the bars on their way from `before`. `done` is the completed fraction, 0 … 1. Nothing: at rest.
   void showMotion(std::optional<ShareModel> before, double done);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {0, 0}; }
@@ -95,7 +94,7 @@ class ShareBars : public ItemCanvas {
   /// The labels under the bars at this width.
   std::vector<QString> labels(int width) const;
 
-  /// The share of a bar in figures, and where it stands: in nobody's bar, over no other one.
+  /// The share of a bar as text, and the place of the text. The place overlaps no bar and no other value.
   struct Value {
     std::size_t bar = 0;
     QString text;
@@ -113,15 +112,15 @@ class ShareBars : public ItemCanvas {
  private:
   struct Labels {
     std::vector<QString> texts;
-    bool upright = false;  ///< labels are turned upright, because they have no room side by side
+    bool upright = false;  ///< labels are upright, because they do not fit side by side
     int height = 0;
   };
   Labels labelsFor(int width) const;
   void keepApart(std::vector<QString>& texts, int width) const;
   void paintNow(QPainter& painter, const QRect& area) const;
-  /// The share of a bar as it stands now.
+  /// The share of a bar at this moment.
   double shareOf(std::size_t bar) const;
-  /// Whether the note has room on the line of the sentence. If not, it gets a line of its own.
+  /// Whether the note fits on the line of the sentence. If not, the note gets its own line.
   bool noteStandsBeside(int width) const;
   int headHeight(int width) const;  ///< height of sentence and note
   void paintBar(QPainter& painter, const QRect& area, const Labels& labels, std::size_t bar) const;

@@ -63,7 +63,7 @@ AttentionEntropyView::AttentionEntropyView(QWidget* parent)
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
   }
   m_sentence->setAccessibleName(tr("Result"));
-  m_compute->setToolTip(tr("Compute it with the tokens of the answer"));
+  m_compute->setToolTip(tr("Recompute the tokens of the answer to measure the entropy"));
   m_plot->setFocusPolicy(Qt::NoFocus);
   m_plot->setMinimumSize(180, 90);
   setFocusProxy(m_compute);
@@ -93,7 +93,7 @@ QString AttentionEntropyView::emptyText() const {
 }
 
 QString AttentionEntropyView::statusText() const {
-  if (m_shown.isRunning) return tr("Computing the answer's tokens again…");
+  if (m_shown.isRunning) return tr("Recomputing the tokens of the answer…");
   if (m_shown.entropy) return tr("Dashed: the same weight on every key.");
   if (!m_shown.problem.isEmpty()) return m_shown.problem;
   return m_shown.reason.isEmpty() ? tr("The entropy of attention is not computed yet.") : m_shown.reason;

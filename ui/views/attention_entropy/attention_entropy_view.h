@@ -14,7 +14,7 @@ class QPushButton;
 namespace spanscope::ui {
 
 struct EntropyModel {
-  jobs::EntropyChoice choice;  ///< request 0: there is no answer
+  jobs::EntropyChoice choice;  ///< request 0: no answer
   QString reason;              ///< why it cannot be computed now; empty: it can
   QString problem;             ///< why it failed
   bool isRunning = false;

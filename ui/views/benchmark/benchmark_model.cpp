@@ -24,7 +24,7 @@ using experiment::Summary;
 constexpr double kMilliseconds = 1000;
 
 /// The number of decimal places with which the shortest of several times, in seconds, keeps two significant
-/// figures.
+/// digits.
 int decimalsFor(const std::vector<const Summary*>& times) {
   double least = 0;
   for (const Summary* time : times) {
@@ -100,13 +100,14 @@ bool hasSteps(const std::vector<CaseSummary>& cases) {
 QString caseHelp(RunCase runCase) {
   switch (runCase) {
     case RunCase::Cold:
-      return tr("With an empty cache. A step finds only what earlier steps of the same run computed.");
+      return tr(
+          "With an empty cache. A step reuses only blocks that earlier steps of the same run computed.");
     case RunCase::SameOrder:
       return tr("The same run again. All but the last token of a prompt is cached.");
     case RunCase::Swapped:
       return tr("The children of plus in reversed order. They are relocated, and later text is computed.");
     case RunCase::Floor:
-      return tr("Without the children of plus, with the same cache. No order can cost less.");
+      return tr("Without the children of plus, with the same cache. No order can take less time.");
   }
   return {};
 }
@@ -148,7 +149,7 @@ void setColumns(PaintedTable& table, const Columns& columns, bool (*isLong)(std:
   }
 }
 
-/// Medians, which come first, stand out from their spread.
+/// Medians come first, and have a stronger ink than their spread.
 void addRow(PaintedTable& table, const QString& name, const QString& help, const QStringList& cells) {
   std::vector<PaintedCell>& row = table.rows.emplace_back();
   row.push_back({.text = name, .help = help, .raw = leadingNumber(name)});
@@ -378,7 +379,7 @@ QString unclearText(RunCase first, RunCase second) {
       .arg(caseText(first), caseText(second));
 }
 
-/// Adds what `swapped` says of relocation, compared with computing everything and with the least possible.
+/// Adds remarks on relocation: the swapped case compared with a cold cache, and with the floor.
 void addVerdicts(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRemark>& remarks) {
   const CaseSummary* cold = find(cases, RunCase::Cold);
   const CaseSummary* swapped = find(cases, RunCase::Swapped);
@@ -432,7 +433,8 @@ void addStateRemarks(const MeasuredJob& job, const Benchmark& benchmark, const d
                      std::vector<BenchmarkRemark>& remarks) {
   if (benchmark.choice.subject != jobs::benchmarkSubject(document, benchmark.choice.kind))
     warn(remarks, tr("Measured before the last edit. The query or its settings have changed."));
-  if (job.state == workbench::JobState::Failed) warn(remarks, tr("It stopped: %1").arg(job.problem));
+  if (job.state == workbench::JobState::Failed)
+    warn(remarks, tr("The benchmark stopped: %1").arg(job.problem));
   if (job.state == workbench::JobState::Stopped) {
     const bool isQuery = benchmark.choice.kind == BenchmarkKind::Query;
     say(remarks,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The results of a benchmark as a table, as sentences and as points of a plot.
+// The results of a benchmark: a table, remarks and the points of a plot.
 #pragma once
 
 #include "ui/session/measure_requests.h"
@@ -17,7 +17,7 @@ namespace spanscope::ui {
 
 enum class RemarkKind {
   Plain,
-  Warning,  ///< the figures do not belong to the present document, or there are none
+  Warning,  ///< the values do not belong to the current document, or there are none
 };
 
 struct BenchmarkRemark {
@@ -46,10 +46,10 @@ struct MeasuredSeries {
 
 struct BenchmarkModel {
   BenchmarkKind kind = BenchmarkKind::Query;
-  bool isKnown = false;  ///< there is a benchmark, ended or still running
+  bool isKnown = false;  ///< there is a finished or running benchmark
   bool isRunning = false;
   double progress = 0;  ///< 0 … 1
-  QString doing;        ///< what it is doing, while it runs
+  QString doing;        ///< the current action of a running benchmark
   QString setup;        ///< "7 repeats · spanlet · CPU, 2 threads · blocks of 16 tokens"
   PaintedTable table;   ///< a row for each case or length
   std::vector<BenchmarkRemark> remarks;
@@ -61,18 +61,17 @@ struct BenchmarkModel {
 
 BenchmarkModel benchmarkModel(const ViewInput& input);
 
-/// Every sample, one in a line.
+/// All samples, one per line.
 QString benchmarkCsv(const Benchmark& benchmark);
 /// The shown table as text, with tabs between the cells.
 QString benchmarkText(const BenchmarkModel& model);
 
-// Remarks on the figures of a benchmark: what they are worth, and what was not measured.
+// Remarks on the values of a benchmark: what follows from them, and what was not measured.
 
-/// Adds remarks on the benchmark as a whole: whether its figures belong to the present document, how it
-/// ended, and which pool it used.
+/// Adds remarks on the whole benchmark: whether it measured the current document, how it ended, and its pool.
 void addStateRemarks(const MeasuredJob& job, const Benchmark& benchmark, const document::Document& document,
                      std::vector<BenchmarkRemark>& remarks);
-/// Adds remarks on the cases: what follows from them, which cases are missing, and where answers differ.
+/// Adds remarks on the cases: what follows from them, which are missing, and which answers differ.
 void addCaseRemarks(const Benchmark& benchmark, const std::vector<experiment::CaseSummary>& cases,
                     std::vector<BenchmarkRemark>& remarks);
 void addLengthRemarks(const Benchmark& benchmark, std::vector<BenchmarkRemark>& remarks);

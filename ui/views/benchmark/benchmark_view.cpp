@@ -24,7 +24,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kGap = 2 * kSpace;
-/// The plot stands beside the table if the page is at least this wide and lower than this.
+/// The plot is beside the table if the page is at least kWide wide and lower than kTall.
 constexpr int kWide = 1100;
 constexpr int kTall = 620;
 constexpr int kPlotHeight = 150;
@@ -35,11 +35,12 @@ constexpr int kLinesHeight = 200;
 QString BenchmarkView::introduction() const {
   if (request().kind == BenchmarkKind::Lengths)
     return tr(
-        "Measure two generated documents, from short to long, on the model of this document. They run with "
+        "Measure two generated documents, from short to long, with the model of this document. Both run with "
         "an empty cache, in the same order and swapped, each time with a new question.");
   return tr(
-      "Run this query repeatedly: with an empty cache, in the same order, with the children of plus swapped, "
-      "and without them. Medians and spreads show what the cache saves.");
+      "Run this query repeatedly with an empty cache, in the same order, and with the children of plus "
+      "swapped. A run without these children shows the min time. Medians and spreads show what the cache "
+      "saves.");
 }
 
 BenchmarkView::BenchmarkView(QWidget* parent)
@@ -57,7 +58,7 @@ void BenchmarkView::makeChoices() {
   m_kind->addItem(tr("Document lengths"), static_cast<int>(BenchmarkKind::Lengths));
   m_repeats = new QSpinBox(this);
   m_repeats->setAccessibleName(tr("Repeats"));
-  m_repeats->setToolTip(tr("Number of measurements per case, after one warm-up"));
+  m_repeats->setToolTip(tr("Set the number of measurements per case, after one warm-up"));
   m_repeats->setRange(1, kMostBenchmarkRepeats);
   m_repeats->setValue(BenchmarkChoice().repeats);
   m_repeats->setSuffix(tr(" repeats"));
@@ -67,7 +68,7 @@ void BenchmarkView::makeChoices() {
     if (input() != nullptr) refresh();
   };
   connect(m_kind, &QComboBox::currentIndexChanged, this, changed);
-  // How long it takes hangs on the number of repeats.
+  // The estimated time depends on the number of repeats.
   connect(m_repeats, &QSpinBox::valueChanged, this, changed);
 }
 
@@ -111,8 +112,8 @@ void BenchmarkView::refresh() {
               .table = m_model.table,
               .run = tr("Measure"),
               .runHelp = m_model.isRunning
-                             ? tr("Finished repeats are kept")
-                             : tr("Takes the time of several runs. Other runs can run between its steps")};
+                             ? tr("Stop, and keep the finished repeats")
+                             : tr("Measure this in several runs. Other runs can run between the steps")};
   for (const BenchmarkRemark& remark : m_model.remarks)
     (remark.kind == RemarkKind::Warning ? shown.warnings : shown.remarks) += remark.text;
   m_kind->setEnabled(!m_model.isRunning);
@@ -183,15 +184,15 @@ namespace {
 
 using experiment::RunCase;
 
-constexpr double kReach = 14;  // pixels from a point within which the pointer means the point
+constexpr double kReach = 14;  // max distance from the pointer to its point, in pixels
 constexpr double kMark = 8;
 constexpr double kSampleMark = 3;
 constexpr double kWhisker = 9;
-/// How far samples stand beside the median of their case, in units of the distance between cases.
+/// Distance of samples from the median of their case, in units of the distance between cases.
 constexpr double kBeside = 0.16;
-constexpr double kThin = 0.001;   ///< stretch of a row that gets no more height than it needs
-constexpr double kMostLines = 6;  ///< most octaves of the scale of which each has a line
-constexpr double kAir = 0.5;      ///< least octaves between the outermost points and the ends of the scale
+constexpr double kThin = 0.001;   ///< stretch factor of a row that gets only its min height
+constexpr double kMostLines = 6;  ///< max octaves of a scale with a line for each octave
+constexpr double kAir = 0.5;      ///< min octaves between the outermost points and the ends of the scale
 
 Role inkOf(RunCase runCase) {
   switch (runCase) {
@@ -260,7 +261,7 @@ void BenchmarkPlot::rebuild() {
   m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
-/// Places the legend above the lines, which leave no room between them.
+/// Places the legend above the lines, because there is no room between them.
 void BenchmarkPlot::placeLegend(bool isWanted) {
   QCPLegend& legend = *m_plot->legend;
   QCPLayoutGrid& rows = *m_plot->plotLayout();
@@ -329,7 +330,7 @@ void BenchmarkPlot::setAxes() {
     }
   }
   if (low <= 0 || high <= 0) return;
-  // Lines stand at whole powers of two, four or sixteen: as many as can be read, but at least two.
+  // Grid lines are at whole powers of 2, 4 or 16: as many as are readable, but at least two.
   const double octaves = std::log2(high / low);
   const double base = octaves <= kMostLines ? 2 : octaves <= 2 * kMostLines ? 4 : 16;
   m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);

@@ -51,8 +51,8 @@ class BenchmarkView : public MeasurePage {
   QBoxLayout* m_results = nullptr;  ///< texts and table, with the plot below or beside them
 };
 
-/// Plots medians on a logarithmic scale, with whiskers from the least to the most. For a query the cases
-/// stand side by side, with every sample. For lengths there are lines over the length of documents.
+/// Plots medians on a logarithmic scale, with whiskers from min to max. For a query, the cases are side by
+/// side with all samples. For lengths, lines show the medians by document length.
 class BenchmarkPlot : public QWidget {
   Q_OBJECT
  public:

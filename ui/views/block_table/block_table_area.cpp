@@ -15,7 +15,7 @@ namespace spanscope::ui {
 
 namespace {
 
-/// Height of the numbers that stand below the cells of a row.
+/// Height of the numbers below the cells of a row.
 constexpr int kNumbersBelow = 20;
 
 }  // namespace
@@ -65,8 +65,8 @@ void BlockTableArea::layOut() {
   contentChanged();
 }
 
-/// The least pitch at which the names of parts that share a segment fit above their own blocks. It stays
-/// below twice the least pitch of the size; parts of few blocks do not count.
+/// The min pitch at which names of sections fit above their own blocks. The pitch stays below twice the min
+/// pitch of the size. Sections of few blocks do not count.
 int BlockTableArea::pitchForNames(CellSize size) const {
   constexpr double kFewBlocks = 4;
   const QFontMetrics metrics = nameMetrics();
@@ -94,7 +94,7 @@ std::vector<std::vector<int>> BlockTableArea::nameWidths() const {
   for (const TableRow& row : m_table->rows) {
     std::vector<int>& own = widths.emplace_back();
     for (const TableSegment& segment : row.segments) {
-      // A segment of several parts has them side by side, with the room that their tokens take.
+      // Sections of one segment are side by side, each as wide as its tokens need.
       const auto isAlone = [&segment](const TablePart& part) {
         return part.first == segment.first && part.last + 1 == segment.first + segment.count;
       };
@@ -122,7 +122,7 @@ void BlockTableArea::nameParts() {
     }
     m_names.push_back(shortNames(names, metrics));
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      // One letter names nothing; a number does.
+      // A single letter is no useful name, but a number is.
       QString& name = m_names.back()[i];
       if (name.size() == 1 && parts[i].name.size() > 1 && !name.front().isDigit()) name.clear();
     }
@@ -169,14 +169,14 @@ void BlockTableArea::showRow(std::size_t row) {
 QSize BlockTableArea::contentSize() const {
   if (m_table == nullptr || m_table->rows.empty()) return viewport()->size();
   const QSize layout = m_layout.contentSize();
-  // The last name of a row may stand out if there is room for it.
+  // The last name of a row may extend past its bracket if there is space.
   return {std::max(layout.width(), std::min(viewport()->width(), m_namesRight)), layout.height()};
 }
 
 void BlockTableArea::resizeEvent(QResizeEvent* event) {
   layOut();
   ZoomedScroll::resizeEvent(event);
-  // What was shown stays in sight in less room, unless the person has scrolled to something else.
+  // The shown row stays visible in less space, unless the user has scrolled away.
   if (m_keepsRow && m_ownRow) showRow(*m_ownRow);
 }
 
@@ -354,8 +354,8 @@ void TableLayout::fillHeight(int height) {
 }
 
 int TableLayout::bottom() const {
-  // No links leave the last row. Its label may have a line more than there is room beside cells and numbers,
-  // most of which stands in the margin.
+  // No links leave the last row. Its label may have a line more than fits beside cells and numbers. Most of
+  // this line is in the margin.
   constexpr int kLastLabel = 4;
   const int unused = m_size == CellSize::Large ? kLinkZone - kLastLabel : 0;
   return rowTop(m_rows.size()) - unused + kMargin;
@@ -374,7 +374,7 @@ int TableLayout::cellHeight() const {
 }
 
 int TableLayout::rowHeight() const {
-  // Below the cells stand the virtual numbers, then there is room for the links.
+  // The virtual numbers are below the cells, and the space for links is below the numbers.
   return kBracketZone + cellHeight() + 20 + (m_size == CellSize::Large ? kLinkZone : 28);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints the content of the block table.
+// The scroll area that paints the block table, and the layout of its cells.
 #pragma once
 
 #include "ui/views/block_table/block_table_model.h"
@@ -20,7 +20,7 @@
 
 namespace spanscope::ui {
 
-// Computes where the cells of a block table stand. All values are in pixels of the content.
+// Computes the places of the cells in a block table. All values are in pixels of the content.
 
 enum class CellSize {
   Large,  ///< 50 px a block, with numbers
@@ -34,23 +34,22 @@ inline constexpr int kTableOverview = 32;  ///< height of the overview at the to
 class TableLayout {
  public:
   TableLayout() = default;
-  /// `names` holds the widths of names above the segments of each row, in pixels, and makes room for them. If
-  /// it is empty, a name has as much room as its cells. `pitch` is the distance from cell to cell in pixels;
-  /// 0: the least for cells of this size.
+  /// `names` contains the widths of the names above the segments of each row, in pixels. The layout makes
+  /// room for them. If `names` is empty, a name has as much room as its cells. `pitch` is the distance from
+  /// cell to cell in pixels; 0: the min for this size.
   TableLayout(const BlockTable& table, CellSize size, bool overview,
               const std::vector<std::vector<int>>& names = {}, int pitch = 0);
 
   /// The largest size at which every row fits into the width, else Strip.
   static CellSize fitting(const BlockTable& table, int width);
 
-  /// The least pitch of cells of this size.
+  /// The min pitch of cells of this size.
   static int least(CellSize size);
-  /// The pitch at which cells of this size fill the width. It stays below the next size. 0: the cells do not
-  /// fit.
+  /// The pitch at which cells of this size fill the width. The pitch stays below the next size. 0: the cells
+  /// do not fit.
   static int filling(const BlockTable& table, CellSize size, int width);
 
-  /// Makes cells without text higher, as far as all rows still fit into this height and a row stays one to
-  /// the eye.
+  /// Makes cells without text higher, up to 48 pixels, as long as all rows fit into this height.
   void fillHeight(int height);
 
   CellSize size() const { return m_size; }
@@ -63,8 +62,7 @@ class TableLayout {
   int cellTop(std::size_t row) const;
   int cellHeight() const;
   QRect cell(const CellPlace& place) const;
-  /// The bracket above a part of the prompt, from where it begins in its first cell to where it ends in its
-  /// last.
+  /// The bracket above a section of the prompt. The bracket may begin and end within a cell.
   QRect bracket(std::size_t row, std::size_t part) const;
 
   std::optional<CellPlace> at(const QPoint& place) const;
@@ -88,25 +86,25 @@ class TableLayout {
     std::size_t cells = 0;
   };
   const Group* groupOf(const Row& row, std::size_t cell) const;
-  int bottom() const;  ///< where the content ends, of at least one row
+  int bottom() const;  ///< y of the end of the content, which has at least one row
 
   CellSize m_size = CellSize::Large;
   int m_pitch = 0;
-  int m_extraHeight = 0;  ///< of cells, beyond the least of their size
+  int m_extraHeight = 0;  ///< of cells, beyond the min of their size
   std::vector<Row> m_rows;
   int m_top = 0;
   int m_width = 0;
   int m_height = 0;
 };
 
-/// What is written above a bracket.
+/// The text above a bracket.
 struct BracketName {
   QRect place;
   Qt::Alignment alignment;
-  QString text;  ///< empty: there is no room for anything that can be read
+  QString text;  ///< empty: no readable text fits
 };
-/// `visible`: the part of the table that is in sight, beginning with the column of the rows' labels. `name`
-/// is for the whole bracket; what of it is out of sight leaves less room.
+/// `visible`: the visible part of the table, beginning with the column of row labels. `name` is for the whole
+/// bracket. A bracket that is partly hidden has less room for the name.
 BracketName bracketName(const QRect& bracket, const QRect& visible, const QString& name,
                         const QFontMetrics& metrics);
 
@@ -115,23 +113,23 @@ class BlockTableArea : public ZoomedScroll {
  public:
   explicit BlockTableArea(QWidget* parent = nullptr);
 
-  /// Shows a table. `table` must stay valid until the next call or the end of the area. It is laid out again
-  /// only if `changed`.
+  /// Shows a table. `table` must stay valid until the next call or the end of the area. The layout is
+  /// recomputed only if `changed`.
   void showTable(const BlockTable* table, bool changed, std::optional<CellPlace> current, BlockId physical,
                  const Theme& theme);
-  /// Shows how the table comes about from what it was, `done` of the way (0 … 1); nullptr: at rest. `motion`
-  /// must stay valid until the next call.
+  /// Shows the table on its way from the table before. `done` is the completed fraction, 0 … 1. nullptr: at
+  /// rest. `motion` must stay valid until the next call.
   void showMotion(const TableMotion* motion, double done);
   void setTips(std::function<QString(const CellPlace&)> tips) { m_tips = std::move(tips); }
   void reveal(const CellPlace& place);
-  /// Scrolls to this row, and has overview and keys start at it while no cell is current. The row of the
-  /// newest request at first.
+  /// Scrolls to this row. While no cell is current, the overview and the keys start at this row. Default: the
+  /// row of the newest request.
   void showRow(std::size_t row);
 
   /// Sets the size of cells. Nothing: the largest size that fits.
   void setCellSize(std::optional<CellSize> size);
   const TableLayout& tableLayout() const { return m_layout; }
-  /// The names written above the segments of a row.
+  /// The names above the sections of a row.
   const std::vector<QString>& partNames(std::size_t row) const { return m_names[row]; }
   bool hasOverview() const { return m_overviewShown; }
 
@@ -155,13 +153,13 @@ class BlockTableArea : public ZoomedScroll {
   void layOut();
   void nameParts();
   QFontMetrics nameMetrics() const;
-  /// The widths of the segment names in each row, in pixels.
   int pitchForNames(CellSize size) const;
+  /// The widths of the segment names in each row, in pixels.
   std::vector<std::vector<int>> nameWidths() const;
   void paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const;
   void paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const;
   void paintCells(QPainter& painter, std::size_t row, const QRect& visible) const;
-  /// Paints a cell of which something is underway. Returns whether it looks now as it will.
+  /// Paints a cell during a motion. Returns false if its block is still on the way from another cell.
   bool paintMoving(QPainter& painter, const CellPlace& place, const BlockLook& look) const;
   void paintTravels(QPainter& painter, const QRect& visible) const;
   void paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const;
@@ -182,12 +180,12 @@ class BlockTableArea : public ZoomedScroll {
   double m_done = 1;
   TableLayout m_layout;
   int m_namesRight = 0;                       ///< right edge of the rightmost name
-  std::vector<std::vector<QString>> m_names;  ///< names of the parts in each row, shortened to their room
+  std::vector<std::vector<QString>> m_names;  ///< names of the sections in each row, shortened to fit
   BlockPainter m_painter;
   std::optional<CellSize> m_wanted;
   std::optional<CellPlace> m_current;
   std::optional<std::size_t> m_ownRow;  ///< of showRow()
-  bool m_keepsRow = false;              ///< that row is still what is to be seen
+  bool m_keepsRow = false;              ///< the row of showRow() must stay visible
   BlockId m_physical = kNullBlock;
   bool m_overviewShown = false;
   bool m_dragging = false;

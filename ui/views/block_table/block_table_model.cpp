@@ -20,13 +20,13 @@
 namespace spanscope::ui {
 namespace {
 
-/// The newest run of the document has its rows however many there are of others.
+/// The rows of the document's newest run are always among them.
 std::vector<RequestId> shownRequests(const ViewInput& input, const trace::Progress& progress) {
   std::vector<RunId> runs;
   for (auto run = progress.runs.rbegin(); run != progress.runs.rend(); ++run) runs.push_back(run->first);
   const auto own =
       std::find_if(runs.begin(), runs.end(), [&](RunId run) { return input.paths.contains(run); });
-  // Rows of other documents explain those of this one. Without any, they would pass for its own.
+  // Rows of other documents explain rows of this document. Alone, they would look like its own rows.
   if (own == runs.end())
     std::erase_if(runs, [&](RunId run) { return isOfOther(input, run); });
   else
@@ -49,7 +49,7 @@ std::vector<RequestId> shownRequests(const ViewInput& input, const trace::Progre
 
 QString cacheNote(const ViewInput& input, RequestId id, const trace::RequestState& request) {
   if (request.admittedAt < 0) {
-    // It ended before there was room for it.
+    // The request ended before the pool had space for it.
     if (request.phase == trace::RequestPhase::Finished)
       return request.outcome == trace::StepOutcome::Failed ? tr("failed") : tr("stopped");
     return request.phase == trace::RequestPhase::Waiting ? tr("waiting") : tr("looking up");
@@ -79,8 +79,8 @@ class TableMaker {
     TableRow row;
     row.request = id;
     row.run = request.run;
-    row.title =
-        isPredicted(*m_input.trace) ? tr("Run %1, foretold").arg(request.run) : tr("Run %1").arg(request.run);
+    row.title = isPredicted(*m_input.trace) ? tr("Run %1, predicted").arg(request.run)
+                                            : tr("Run %1").arg(request.run);
     QStringList parts;
     if (const QString detail = requestDetail(m_state, id); !detail.isEmpty()) parts << detail;
     parts << nodeName(m_input, request.run, request.node);
@@ -124,7 +124,8 @@ class TableMaker {
         row.cells.push_back(cell(facts, request));
         mark(row.cells.back(), marks);
         const std::int32_t begin = facts.place.virtualIndex * m_table.blockSize;
-        // A request that runs has blocks that no pass has computed yet. One that was stopped gives them back.
+        // A running request has blocks that no forward pass has computed yet. A stopped request releases
+        // them.
         TableCell& added = row.cells.back();
         const bool isUnread = (added.isFreed || !request.outcome) && facts.prompt > 0 &&
                               account.unread(own.segment, begin, begin + facts.prompt) == facts.prompt;
@@ -150,7 +151,7 @@ class TableMaker {
     const auto windowed =
         std::count_if(windows.begin(), windows.end(), [](std::int32_t window) { return window > 0; });
     return {tr("window: %1 tokens").arg(*std::max_element(windows.begin(), windows.end())),
-            tr("in %1 of %2 layers").arg(windowed).arg(windows.size()), tr("lined: outside of it")};
+            tr("in %1 of %2 layers").arg(windowed).arg(windows.size()), tr("lined: outside")};
   }
 
   std::int32_t outsideLayers(const VirtualBlockFacts& facts, const trace::RequestState& request) const {
@@ -176,13 +177,13 @@ class TableMaker {
       TablePart part = look;
       part.first = first + static_cast<std::size_t>(begin / size);
       part.last = first + static_cast<std::size_t>((end - 1) / size);
-      // Where a segment ends, so does the bracket, however many slots of the last block are filled.
+      // At the end of a segment the bracket ends too, even if the last block is partial.
       part.begin = double(begin % size) / size;
       part.end = end == prompt ? 1 : double((end - 1) % size + 1) / size;
       row.parts.push_back(std::move(part));
     };
     if (segment.hidden) {
-      // A stored segment of which a copy stands in the view has the colour of its part.
+      // A stored segment with a copy in the view has the colour of its section.
       const auto part = reported.parts.partAt(segment.segment, 0);
       const bool isStored = part && reported.parts.tokens(*part) > 0;
       add({.name = isStored ? tr("stored %1").arg(reported.names[*part].name) : name.name,
@@ -218,14 +219,14 @@ class TableMaker {
     }
   }
 
-  /// Whether the last bracket of the row is of this part and ends right before `first`.
+  /// Whether the last bracket of the row is of this section and ends directly before `first`.
   static bool isSamePart(const TableRow& row, std::size_t first, const PartName& part) {
     const TablePart& before = row.parts.back();
     return !before.hidden && !before.generated && before.last + 1 == first && before.name == part.name &&
            before.hue == part.hue;
   }
 
-  /// Counts the tokens of a block that only the layout put there.
+  /// Counts the tokens that the layout added to a block.
   void mark(TableCell& cell, const LayoutMarks& marks) const {
     if (marks.isExact()) return;
     const std::int32_t begin = cell.facts.place.virtualIndex * m_table.blockSize;
@@ -235,7 +236,7 @@ class TableMaker {
     cell.markers = counts.markers;
   }
 
-  /// Counts cropped tokens with the block that holds the token before them.
+  /// Counts truncated tokens for the block of the token before them.
   void markCropped(TableRow& row, const LayoutMarks& marks, const trace::RequestState& request) const {
     for (const trace::CroppedRun& cropped : marks.cropped) {
       std::int64_t left = std::max<std::int64_t>(0, cropped.before - 1);
@@ -264,14 +265,14 @@ class TableMaker {
     const auto& pool = m_state.pool().blocks();
     const auto index = static_cast<std::size_t>(facts.physical);
     const bool known = index < pool.size();
-    // A block that was never stored cannot be found after its request has released it.
+    // Lookups cannot find a block that was never stored and that its request has released.
     const bool dropped = known && request.phase == trace::RequestPhase::Finished && !pool[index].cached &&
                          pool[index].references == 0;
-    // Content that can be found is removed before its block is given to another request.
+    // The pool evicts stored content before it allocates the block to another request.
     const bool isGiven = cell.lostAt && std::holds_alternative<trace::BlockAllocated>(
                                             m_input.trace->event(*cell.lostAt).payload);
     if (isGiven || (dropped && !cell.lostAt)) {
-      // Nobody could ever find it, but it was computed for the row.
+      // No lookup could find the content, but the row computed it.
       cell.isFreed = true;
     } else if (cell.lostAt) {
       cell.role = BlockRole::Evicted;
@@ -298,7 +299,7 @@ class TableMaker {
       if (lookup == nullptr) continue;
       const auto from = byBlock.find(copied ? lookup->block : facts.physical);
       if (from == byBlock.end()) continue;
-      // The block may have held something else when the upper row had it.
+      // The block may have had other content when the upper row used it.
       const std::optional<std::size_t> lost = upper.cells[from->second].lostAt;
       const std::optional<std::size_t> at = m_input.trace->indexOf(facts.lookup);
       if (lost && at && *lost < *at) continue;
@@ -329,7 +330,7 @@ class TableMaker {
   BlockTable m_table;
 };
 
-/// The names of what stands in a cell: "document 1 and document 2".
+/// The names of the contents of a cell: "document 1 and document 2".
 QString nameOf(const TableRow& row, std::size_t cell) {
   QStringList names;
   for (const TablePart& part : row.parts) {
@@ -392,7 +393,7 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   if (cell.cropped > 0)
     lines << tr("After it: %1").arg(metricPhrase("cropped-tokens", static_cast<double>(cell.cropped)));
   if (cell.outsideLayers > 0) {
-    lines << tr("Outside of the window of %1 of %2 layers, seen from the end of the prompt")
+    lines << tr("Outside of the window of %1 of %2 layers for the last token of the prompt")
                  .arg(cell.outsideLayers)
                  .arg(input.state().progress().windows.size());
   }
@@ -413,15 +414,14 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
                  .arg(tierPlace(loaded->tier))
                  .arg(double(loaded->nanoseconds) / 1e6, 0, 'f', 3);
   }
-  if (cell.again > 0) lines << tr("%1 of its tokens were found and computed again").arg(cell.again);
-  if (cell.references >= 2) lines << tr("Held %1 times").arg(cell.references);
+  if (cell.again > 0) lines << tr("%1 of its tokens were cached, but recomputed").arg(cell.again);
+  if (cell.references >= 2) lines << tr("In use %1 times").arg(cell.references);
   if (facts.role == BlockRole::Free && facts.physical != kNullBlock) lines << tr("Not computed yet");
   if (cell.isFreed) {
     lines << tr(/*id:freed-request-never*/
-                "Freed with its request: it was never stored, so nobody could have found it");
+                "Freed with its request: it was never stored, so no lookup can find it");
   } else if (cell.lostAt) {
-    lines << tr(/*id:taken-away-event*/ "Taken away by event %1")
-                 .arg(input.trace->event(*cell.lostAt).sequence);
+    lines << tr(/*id:taken-away-event*/ "Evicted by event %1").arg(input.trace->event(*cell.lostAt).sequence);
   }
   return lines.join(QLatin1Char('\n'));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which physical block serves each virtual block of each request, and which blocks several requests used.
+// The block table: the physical block of each virtual (logical) block of each request, and the blocks that
+// several requests used.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -17,21 +18,21 @@ namespace spanscope::ui {
 
 struct TableCell {
   VirtualBlockFacts facts;
-  /// How the block was served. Evicted if a lookup could find its content and the pool no longer holds it.
-  /// Free if the request has released it without computing it.
+  /// How the block was served. Evicted: a lookup could find its content, but the pool no longer has it. Free:
+  /// the request released the block and did not compute it.
   BlockRole role = BlockRole::Free;
   bool isFreed = false;               ///< it was never stored, and its request has released it
   std::int32_t references = 0;        ///< references to the physical block now; 0 if the content is lost
   std::optional<std::size_t> lostAt;  ///< index of the event with which the content was lost
-  std::int32_t pads = 0;              ///< pads that the layout put into it
-  std::int32_t markers = 0;
-  /// Layers in whose window, as it stands at the end of the prompt, no token of the block is.
+  std::int32_t pads = 0;              ///< padding tokens that the layout put into the block
+  std::int32_t markers = 0;           ///< delimiter tokens that the layout put into the block.
+  /// Number of layers whose window at the end of the prompt contains no token of the block.
   std::int32_t outsideLayers = 0;
-  std::int32_t again = 0;    ///< tokens that were found, and that the policy computed again
-  std::int32_t cropped = 0;  ///< tokens after its last one that the layout removed
+  std::int32_t again = 0;    ///< cached tokens that the policy recomputed
+  std::int32_t cropped = 0;  ///< tokens that the layout removed after the block
   bool operator==(const TableCell&) const = default;
 
-  /// Whether the pool still holds what the request had in the block.
+  /// Whether the pool still has the request's content of the block.
   bool isThere() const { return role != BlockRole::Evicted && !isFreed; }
 };
 
@@ -46,8 +47,8 @@ struct TableSegment {
   bool operator==(const TableSegment&) const = default;
 };
 
-/// A bracket above the cells of a row: a part of the prompt, a stored segment that nothing sees, or what was
-/// generated.
+/// A bracket above the cells of a row. The bracket marks a section of the prompt, a stored segment that no
+/// token attends to, or generated tokens.
 struct TablePart {
   QString name;
   std::size_t hue = 0;
@@ -67,14 +68,14 @@ struct TableRow {
   QString title;       ///< "Run 2", or "Run 2 · padded" if its layout is not the exact one
   QString subtitle;    ///< step and copy (if the run has several requests), node, policy
   QString note;        ///< "cold", "70 of 83 cached"
-  QStringList extras;  ///< what else there is to say of the prompt's tokens, see accountWords()
+  QStringList extras;  ///< other token counts of the prompt, see accountWords()
   std::vector<TableSegment> segments;
   std::vector<TablePart> parts;  ///< ascending by cell
   std::vector<TableCell> cells;
   bool operator==(const TableRow&) const = default;
 };
 
-/// Neighbouring cells of one row whose content comes from the blocks of neighbouring cells in the row above.
+/// Adjacent cells of one row whose content comes from adjacent cells in the row above.
 struct TableLink {
   std::size_t row = 0;   ///< index of the upper row
   std::size_t from = 0;  ///< first cell of the upper row
@@ -100,8 +101,8 @@ struct CellPlace {
   bool operator==(const CellPlace&) const = default;
 };
 
-/// The table has rows for at most this many runs and this many requests: the newest. The document's newest
-/// run is always among them.
+/// Max numbers of runs and of requests in the table. The table has the newest ones. The document's newest run
+/// is always among them.
 inline constexpr std::size_t kTableRuns = 16;
 inline constexpr std::size_t kTableRows = 96;
 
@@ -111,7 +112,7 @@ BlockTable blockTable(const ViewInput& input, const BlockHistory& history);
 /// The cell of the selected block, else the newest row's cell with the selected physical block.
 std::optional<CellPlace> selectedCell(const BlockTable& table, const Selection& selection);
 
-/// The tool tip of a cell: the facts of the why panel in short.
+/// The tool tip of a cell: the short form of the facts in the why panel.
 QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace& place);
 
 QString blockTableCsv(const BlockTable& table);

@@ -24,7 +24,7 @@ QString noteOf(const trace::BlockLookedUp& lookup, std::int32_t blockSize) {
   return tr("stored at position %1, used at %2").arg(lookup.storedBase + shift).arg(lookup.base + shift);
 }
 
-/// Where things stand in the row of one request, and in the rows above it.
+/// The places of blocks in the row of one request, and in the rows above it.
 class RowPlaces {
  public:
   explicit RowPlaces(const BlockTable& table) : m_table(table), m_row(table.rows.size()) {}
@@ -44,7 +44,7 @@ class RowPlaces {
       m_cells.emplace(std::pair(place.segment, place.virtualIndex), cell);
       m_users.emplace(own[cell].facts.physical, cell);
     }
-    // Of several holders the nearest counts.
+    // If several rows use a block, the nearest row counts.
     for (std::size_t above = m_row; above-- > 0;) {
       for (std::size_t cell = 0; cell < m_table.rows[above].cells.size(); ++cell) {
         const TableCell& holder = m_table.rows[above].cells[cell];
@@ -134,7 +134,7 @@ TableMotion tableMotion(const ViewInput& input, const Moment& moment, const Bloc
       addTravel(motion, *input.trace, table, places.holder(copied->source), places.user(copied->target));
     } else if (const auto* batch = std::get_if<trace::BatchComputed>(&event.payload)) {
       for (const trace::BatchEntry& entry : batch->entries) {
-        if (entry.decode) continue;  // one more token is seen as that
+        if (entry.decode) continue;  // a single new token has no motion
         places.show(entry.request);
         const std::int32_t end = entry.begin + entry.count;
         for (std::int32_t block = entry.begin / table.blockSize; block * table.blockSize < end; ++block) {

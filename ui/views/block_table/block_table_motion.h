@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What moves in the block table between two events: found blocks travel from the row that has them to the
-// place where they are used.
+// The motion in the block table between two events. Blocks with a cache hit travel from the row that has them
+// to the row that uses them.
 #pragma once
 
 #include "ui/session/moment.h"
@@ -20,21 +20,21 @@ struct TableTravel {
 };
 
 struct TableMotion {
-  BlockTable before;                 ///< the table when what is underway began
+  BlockTable before;                 ///< the table when the motion began
   std::vector<TableTravel> travels;  ///< ascending by `to`
   QString note;                      ///< what travels, in a few words; empty without travels
-  std::vector<CellPlace> computing;  ///< cells that a pass is filling, ascending
-  /// For each row of the present table: its row in `before`; −1: it has none.
+  std::vector<CellPlace> computing;  ///< cells that a forward pass is filling, ascending.
+  /// For each row of the current table: its row in `before`; −1: none.
   std::vector<int> rowBefore;
 
-  /// The cell as it was; nullptr: it was not there.
+  /// The cell in `before`; nullptr: there was none.
   const TableCell* cellBefore(const CellPlace& place) const;
   bool travelsTo(const CellPlace& place) const;
   bool isComputing(const CellPlace& place) const;
 };
 
-/// What is underway at this moment, which is one of the input's position. `table` is the table there;
-/// `history` must have followed the input's trace.
+/// Returns the motion at this moment, which must belong to the input's position. `table` is the table at that
+/// position. `history` must have followed the input's trace.
 TableMotion tableMotion(const ViewInput& input, const Moment& moment, const BlockTable& table,
                         const BlockHistory& history);
 

@@ -16,7 +16,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Fewer letters of a longer name name nothing.
+/// Min letters of a shortened name.
 constexpr qsizetype kFewestNameLetters = 3;
 
 BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
@@ -42,8 +42,8 @@ void BlockTableArea::paintContent(QPainter& painter, const QRect& visible) {
     painter.setPen(theme().color(Role::TextThird));
     painter.drawText(
         visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
-        tr("A row for each request appears here when a query runs: which block of the pool serves "
-           "each block of its prompt."));
+        tr("A row appears here for each request of a run. The row shows which block of the pool serves "
+           "each block of the prompt."));
     return;
   }
   const auto rows = m_layout.rowsBetween(visible.top(), visible.bottom());
@@ -152,13 +152,13 @@ BracketName bracketName(const QRect& bracket, const QRect& visible, const QStrin
   QRect text(bracket.left(), bracket.top(), std::max(bracket.width(), wanted), bracket.height() - 6);
   const bool isWide = wanted > bracket.width();
   const int left = visible.left() + kTableLabel;
-  // A name that is partly out of sight is moved so that it stays readable.
+  // A partly hidden name moves so that it stays readable.
   if (text.left() < left) text.setLeft(left);
   if (!isWide && text.right() > visible.right()) text.setRight(visible.right());
   BracketName shown{.place = text,
                     .alignment = (isWide ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
                     .text = wanted <= text.width() ? name : shortName(name, text.width(), metrics)};
-  // A scrap of a name names nothing; a number does.
+  // A name that is cut to one or two letters is unreadable, unless it ends with a digit.
   const bool isCut = shown.text.size() < name.size();
   if (isCut && shown.text.size() < kFewestNameLetters && !shown.text.isEmpty() &&
       !shown.text.back().isDigit())
@@ -208,8 +208,8 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
     paintMarks(painter, own.cells[i], place);
     if (m_layout.size() == CellSize::Large) paintNumbers(painter, own.cells[i], place);
   }
-  // Virtual numbers stand below every large cell. For smaller cells they stand only below the first cell of a
-  // segment.
+  // Every large cell has its virtual number below. A smaller cell has one if it is the first of a segment, or
+  // if the number is a multiple of 10.
   painter.setFont(theme().monoFont());
   painter.setPen(theme().color(Role::TextThird));
   const QFontMetrics metrics(theme().monoFont());
@@ -265,8 +265,8 @@ void BlockTableArea::paintTravels(QPainter& painter, const QRect& visible) const
                   theme().ink(m_motion->travels.front().role));
 }
 
-/// Paints lines over what stands outside of windows, and what the layout did: markers as a bar at the left,
-/// pads hatched from the right, cropped tokens as a broken right edge.
+/// Paints lines over blocks outside of windows, and marks the changes of the layout. Delimiter tokens are a
+/// bar at the left. Padding is hatched from the right. Truncated tokens are a dotted right edge.
 void BlockTableArea::paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const {
   if (cell.pads == 0 && cell.markers == 0 && cell.cropped == 0 && cell.outsideLayers == 0) return;
   const QRect inner = place.adjusted(1, 1, -1, -1);

@@ -44,9 +44,9 @@ class BlockTableView : public InputView, public MovingView, public DrawnParts {
 
   BlockHistory m_history;
   BlockTable m_table;
-  std::optional<TableMotion> m_motion;  ///< of the moment, at the present input
-  Selection m_shown;                    ///< the selection that was last moved into sight
-  RequestId m_request = 0;              ///< the request whose row was last moved into sight
+  std::optional<TableMotion> m_motion;  ///< motion of the moment, at the current input
+  Selection m_shown;                    ///< the last selection that the view scrolled to
+  RequestId m_request = 0;              ///< the last request whose row the view scrolled to
   QString m_summary;
   BlockTableArea* m_area;
   QPointer<BlockLegend> m_legend;

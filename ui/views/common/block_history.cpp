@@ -39,7 +39,7 @@ void BlockHistory::note(std::size_t index) {
   } else if (const auto* allocated = std::get_if<trace::BlockAllocated>(&event.payload)) {
     add(allocated->block, Change::Allocated);
   } else if (const auto* removed = std::get_if<trace::BlockRemoved>(&event.payload)) {
-    // A tail that grows keeps its content.
+    // A partial block that grows keeps its content.
     if (removed->reason != trace::RemovalReason::Grown) add(removed->block, Change::Lost);
     at(removed->block).key = {};
   } else if (std::holds_alternative<trace::CacheCleared>(event.payload)) {
@@ -59,7 +59,7 @@ void BlockHistory::replacePool(std::size_t index, const trace::PoolState& pool) 
   for (std::size_t block = 0; block < m_blocks.size(); ++block) {
     const trace::BlockKey key = block < pool.blocks.size() ? pool.blocks[block].key : trace::BlockKey{};
     Block& own = m_blocks[block];
-    // It is not known which event removed the content, but it is gone by now.
+    // The event that removed the content is unknown, but the content is gone by now.
     if (own.key != trace::BlockKey{} && own.key != key) {
       own.entries.push_back({.event = index, .request = 0, .change = Change::Lost});
     }

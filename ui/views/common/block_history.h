@@ -21,14 +21,14 @@ class BlockHistory {
   /// number of new events.
   void follow(const std::shared_ptr<const TraceStore>& trace);
 
-  /// The index of the last event before `position` that stored the block's present content or let it grow.
+  /// The index of the last event before `position` that stored or extended the block's current content.
   /// Nothing if the content was stored before the trace began, or is lost by then.
   std::optional<std::size_t> storedAt(BlockId block, std::size_t position) const;
   /// The index of the last event before `position` that allocated or shared the block.
   std::optional<std::size_t> usedAt(BlockId block, std::size_t position) const;
-  /// The event with which the block lost what `request` had in it: the block was evicted, cleared, or given
-  /// to another request. It is the first such event before `position` after the request last allocated or
-  /// shared the block. Nothing if there is none.
+  /// The first event before `position` that took the content of `request` from the block. It evicted or
+  /// cleared the block, or gave the block to another request. Only events after the request last allocated or
+  /// shared the block count. Nothing if there is none.
   std::optional<std::size_t> lostAt(BlockId block, RequestId request, std::size_t position) const;
 
  private:

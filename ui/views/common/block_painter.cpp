@@ -47,8 +47,8 @@ QBrush dashes(BlockRole role, const QColor& ink) {
   return QBrush(image);
 }
 
-/// The lines or dots of a state as Theme::pattern() has them, for files of vectors: those have no brushes of
-/// pixels. They end at the edges of `place`.
+/// The lines or dots of a state, as in Theme::pattern(), for vector files, which have no pixel brushes. They
+/// end at the edges of `place`.
 void paintPattern(QPainter& painter, const QRectF& place, BlockRole role, QColor ink, const QPointF& origin) {
   constexpr double kPeriod = 8;
   const QRectF own = place.translated(-origin);
@@ -159,7 +159,7 @@ void BlockPainter::block(QPainter& painter, const QRectF& place, const BlockLook
     painter.drawRect(place.adjusted(0, 0, -1, -1));
     if (look.shared && place.width() >= 10) painter.drawRect(place.adjusted(2, 2, -3, -3));
   } else {
-    // A cell that is too narrow for an outline shows its state by a foot in the ink.
+    // A cell that is too narrow for an outline shows its state by a bar in the ink at its bottom.
     painter.fillRect(QRectF(place.left(), place.bottom() - 3, place.width() - 1, 3), m_theme.ink(look.role));
     if (look.shared)
       painter.fillRect(QRectF(place.left(), place.top(), place.width() - 1, 2), m_theme.ink(look.role));
@@ -178,7 +178,7 @@ void BlockPainter::block(QPainter& painter, const QRectF& place, const BlockLook
 
 void BlockPainter::stamp(QPainter& painter, const QRect& place, const BlockLook& look) const {
   const double scale = painter.device()->devicePixelRatioF();
-  // Shares in steps of a pixel are as fine as can be seen.
+  // Steps of less than a pixel are invisible.
   const auto pixels = [](double share, int size) {
     return static_cast<quint64>(std::clamp(static_cast<int>(std::lround(share * size)), 0, size)) & 0xFFU;
   };
@@ -279,7 +279,7 @@ void BlockLegend::setTheme(const Theme& theme) {
 void BlockLegend::showLoaded(bool isShown) {
   if (m_showsLoaded == isShown) return;
   m_showsLoaded = isShown;
-  // It stands after hits and computed blocks, where even a narrow title bar has room for it.
+  // This entry is after hits and computed blocks, where even a narrow title bar has space for it.
   const auto place = m_entries.begin() + std::min<std::ptrdiff_t>(3, std::ssize(m_entries));
   if (isShown) {
     m_entries.insert(
@@ -301,7 +301,7 @@ std::vector<BlockLegend::Place> BlockLegend::layOut(int width) const {
   int rest = width - minimumSizeHint().width();
   for (std::size_t i = 0; i < places.size(); ++i) {
     places[i].width = kSample;
-    // The gap after a name is larger than that between samples. The last entry has none.
+    // The gap after a name is larger than the gap between samples. The last entry has no gap.
     const int name = nameWidth(m_entries[i]);
     const int gap = i + 1 < places.size() ? kNameGap - kSampleGap : 0;
     places[i].isNamed = rest >= name + gap;

@@ -15,27 +15,27 @@
 
 namespace spanscope::ui {
 
-/// The mark in the middle of a block that the shown request does not use.
+/// The mark in the middle of a block. Only blocks that the shown request does not use have one.
 enum class BlockCore {
   None,
   Light,  ///< a lookup can find the block
-  Dark,   ///< a request holds the block
-  Frame,  ///< only requests of other runs than the document's hold the block
-  Cross,  ///< the pool never hands out the block
+  Dark,   ///< a request uses the block
+  Frame,  ///< only requests of other documents' runs use the block
+  Cross,  ///< the pool never allocates the block
 };
 
 struct BlockLook {
   BlockRole role = BlockRole::Free;
-  double share = 1;  ///< share of its slots that hold tokens; they are filled from the bottom
-  double split = 0;  ///< share of those slots that was found in the cache, painted at the left
-  BlockRole found = BlockRole::Hit;  ///< how they were found
+  double share = 1;                  ///< share of filled token slots, painted from the bottom
+  double split = 0;                  ///< share of cached slots among these, painted at the left
+  BlockRole found = BlockRole::Hit;  ///< kind of the cache hit
   bool shared = false;               ///< several requests use the block: paints a second outline
-  bool loaded = false;               ///< what was found came from a tier: paints a corner in the ink
+  bool loaded = false;               ///< the hit came from a tier: paints a corner in the ink
   BlockCore core = BlockCore::None;
   bool operator==(const BlockLook&) const = default;
 };
 
-/// Paints blocks in one theme. It keeps the theme's brushes, because their patterns are textures.
+/// Paints blocks in one theme. Keeps the brushes of the theme, because their patterns are textures.
 class BlockPainter {
  public:
   explicit BlockPainter(const Theme& theme = Theme());
@@ -47,13 +47,13 @@ class BlockPainter {
   void fill(QPainter& painter, const QRectF& place, BlockRole role, const QPointF& origin) const;
   /// Paints a whole block with its outline. Corners are rounded if the block has at least 16 px.
   void block(QPainter& painter, const QRectF& place, const BlockLook& look) const;
-  /// Paints the same from a cached picture: faster where a screen is full of blocks.
+  /// Paints the same block from a cached picture. This is faster for many blocks.
   void stamp(QPainter& painter, const QRect& place, const BlockLook& look) const;
   /// Paints a line under tokens: solid for a hit, else striped or dotted like the state's fill.
   void underline(QPainter& painter, const QRectF& place, BlockRole role) const;
   /// Paints the ring around a selected block.
   void ring(QPainter& painter, const QRectF& place) const;
-  /// Paints a thinner ring: this is the selected physical block in another place.
+  /// Paints a thinner ring, for another place of the selected physical block.
   void echo(QPainter& painter, const QRectF& place) const;
 
  private:
@@ -65,7 +65,7 @@ class BlockPainter {
   mutable QHash<quint64, QPixmap> m_stamps;
 };
 
-/// Shows the states with their names, in a title bar. Its size depends only on its font.
+/// A legend of the block states, for a title bar. The size of the legend depends only on its font.
 class BlockLegend : public QWidget {
   Q_OBJECT
  public:
@@ -76,7 +76,7 @@ class BlockLegend : public QWidget {
   };
   explicit BlockLegend(std::vector<Meaning> entries, QWidget* parent = nullptr);
   void setTheme(const Theme& theme);
-  /// Sets whether the sample of a block that came from a tier is shown after the others.
+  /// Sets whether the legend has a last sample for blocks that came from a tier.
   void showLoaded(bool isShown);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -86,7 +86,7 @@ class BlockLegend : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  /// Where an entry is. Where there is no room for all names, the last entries are samples alone.
+  /// The place of an entry. If not all names fit, the last entries are samples without names.
   struct Place {
     int left = 0;
     int width = 0;  ///< without the gap after it

@@ -36,7 +36,7 @@ CheckedField::CheckedField(const QString& accessibleName, Apply apply, QWidget* 
 void CheckedField::setText(const QString& text) {
   const bool isSame = text == m_shown;
   m_shown = text;
-  // The person may write a value differently than the document does.
+  // The user may write a value differently than the document does.
   if (m_isApplying || (isSame && m_line->hasFocus())) return;
   if (m_line->text() != text) m_line->setText(text);
   setReason({});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line edit for a value. It does not apply a value that does not fit, but marks it and shows the reason
+// A line edit for a value. It does not apply an invalid value. It marks such a value and shows the reason
 // below.
 #pragma once
 
@@ -26,10 +26,10 @@ class CheckedField : public QWidget {
 
   CheckedField(const QString& accessibleName, Apply apply, QWidget* parent);
 
-  /// Shows the document's value. Does nothing while the person is typing and the value did not change.
+  /// Shows the document's value. Does nothing if the user is typing and the value did not change.
   void setText(const QString& text);
   QString text() const;
-  QString reason() const;  ///< empty: the text fits
+  QString reason() const;  ///< empty: the text is valid
   QLineEdit* line() const { return m_line; }
   void setTheme(const Theme& theme);
 
@@ -45,8 +45,7 @@ class CheckedField : public QWidget {
   bool m_isApplying = false;
 };
 
-/// Reads a number that a person typed. Returns nothing if the text is no number or lies outside `least` …
-/// `most`.
+/// Reads a number that the user typed. Returns nothing if the text is no number in `least` … `most`.
 std::optional<std::int64_t> wholeNumber(const QString& text, std::int64_t least, std::int64_t most);
 std::optional<std::uint64_t> seedNumber(const QString& text);
 std::optional<float> floatNumber(const QString& text);

@@ -45,7 +45,7 @@ void ElidedCombo::paintEvent(QPaintEvent* /*event*/) {
 
 namespace {
 
-constexpr qsizetype kFewestShown = 3;  ///< with the ellipsis
+constexpr qsizetype kFewestShown = 3;  ///< min characters, ellipsis included
 
 }  // namespace
 

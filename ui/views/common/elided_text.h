@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Widgets that end their text in an ellipsis if it does not fit.
 #pragma once
 
 #include <QComboBox>
@@ -6,8 +7,8 @@
 
 namespace spanscope::ui {
 
-/// A combo box in a narrow place. If the current text does not fit, it ends in an ellipsis and the tool tip
-/// begins with the whole text.
+/// A combo box for a narrow place. A text that does not fit ends in an ellipsis. The tool tip then begins
+/// with the whole text.
 class ElidedCombo : public QComboBox {
  public:
   using QComboBox::QComboBox;
@@ -20,9 +21,8 @@ class ElidedCombo : public QComboBox {
   void paintEvent(QPaintEvent* event) override;
 };
 
-/// A label for a line of plain text that never asks for room. If the text does not fit, it ends in an
-/// ellipsis and the tool tip begins with the whole line. Where no more than two letters would be left,
-/// nothing is shown.
+/// A label for a line of plain text, with no minimum width. A text that does not fit ends in an ellipsis. The
+/// tool tip then begins with the whole line. The label is empty if only two letters or fewer would fit.
 class ElidedLabel : public QLabel {
  public:
   explicit ElidedLabel(QWidget* parent = nullptr);

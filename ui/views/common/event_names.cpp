@@ -22,7 +22,7 @@ ViewInput atEnd(ViewInput input) {
   return input;
 }
 
-/// The virtual block that an event is about; nothing: it is about none.
+/// The virtual block of an event; nothing: the event has none.
 std::optional<trace::BlockPlace> placeOf(const trace::Event& event) {
   return std::visit(
       [](const auto& payload) -> std::optional<trace::BlockPlace> {
@@ -79,7 +79,7 @@ QString EventNames::of(const trace::Event& event) {
   if (std::holds_alternative<trace::TokenGenerated>(event.payload)) {
     parts += step.isEmpty() ? tr("answer") : tr("answer of %1").arg(step);
   } else if (!part.isEmpty()) {
-    // A run of one step need not name it everywhere.
+    // In a run of one step, events do not repeat the step's name.
     const auto run = m_state.progress().runs.find(event.run);
     const bool isOnly = run == m_state.progress().runs.end() || run->second.requests.size() < 2;
     parts += step.isEmpty() || isOnly ? part : tr("%1 of %2").arg(part, step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person reads of an event, wherever events are listed or spoken.
+// Describes events for the user, in lists and for screen readers.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -11,10 +11,10 @@
 
 namespace spanscope::ui {
 
-/// Says events in plain words: "Token generated · run 2 · answer of question 3 · “Lisbon”". Steps and parts
-/// of prompts have the names that every view gives them. An object makes the names of a run or request only
-/// once, so it must not outlive the trace's present length. It knows every event of the trace, also those
-/// after the input's position.
+/// Describes events in plain words: "Token generated · run 2 · answer of question 3 · “Lisbon”". Steps and
+/// sections of prompts have the same names as in every view. An object makes the names of a run or request
+/// only once. So the object becomes invalid when the trace grows. The object describes all events of the
+/// trace, including events after the input's position.
 class EventNames {
  public:
   explicit EventNames(const ViewInput& input);

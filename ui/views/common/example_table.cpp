@@ -14,10 +14,10 @@ Example make(const char* file, const QString& title, const QString& description)
 
 const std::vector<Example>& exampleTable() {
   static const std::vector<Example> table{
-      make("chat.json", tr("Chat"), tr("Messages in order, the way every chat is sent")),
+      make("chat.json", tr("Chat"), tr("Messages in order, as in every chat")),
       make("rag.json", tr("RAG"), tr("Three documents under plus, and a question about one of them")),
       make("rag-swapped.json", tr("RAG, swapped"),
-           tr("The same with two documents swapped: run it after RAG and see them relocated")),
+           tr("RAG with two documents swapped: run it after RAG to see relocated hits")),
       make("retrieve.yaml", tr("RAG with retrieval"),
            tr("The prompt has the fragments of a document that match the question")),
       make("parameters.span", tr("Parameters"),
@@ -27,7 +27,7 @@ const std::vector<Example>& exampleTable() {
       make("judge-2.json", tr("Two-way judge"),
            tr("Two steps write emails, then a judge chooses the better one")),
       make("judge-4.json", tr("Four-way judge"),
-           tr("Four candidates of one prompt: the judge reuses what they computed")),
+           tr("Four candidates of one prompt: the judge reuses their blocks")),
       make("judge-4-tree.yaml", tr("Judges in a tree"),
            tr("Judges compare two candidates, then the winners")),
       make("list-and-combine.json", tr("List and combine"),

@@ -7,7 +7,7 @@
 
 namespace spanscope::ui {
 
-/// A query that comes with the program.
+/// An example query that is bundled with the program.
 struct Example {
   QString file;  ///< file name in resources/queries
   QString title;

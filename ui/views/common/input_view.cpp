@@ -14,7 +14,7 @@ namespace spanscope::ui {
 
 namespace {
 
-/// A refresh that takes longer would use more than its fair part of a frame.
+/// A longer refresh takes too much of the time for a frame.
 constexpr qint64 kCalmMilliseconds = 6;
 constexpr int kPauseFactor = 4;
 constexpr qint64 kLongestPause = 1000;  // milliseconds
@@ -28,8 +28,8 @@ InputView::InputView(InputParts parts, Pace pace, QWidget* parent)
 }
 
 InputView::~InputView() {
-  // The editors are destroyed after this object and lose the focus then. No signal of theirs may come back
-  // here.
+  // The editors are destroyed after this object, and lose the focus then. Their signals must not reach this
+  // object.
   qDeleteAll(findChildren<DocumentUndo*>());
   for (QWidget* child : findChildren<QWidget*>()) child->disconnect(this);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The base of all views. A view keeps its input while it is hidden. It computes when it is visible and
-// something that it reads has changed. If computing takes long, it slows down by itself.
+// Base classes of all views. A hidden view only stores its input. A visible view refreshes when a part of the
+// input that the view reads has changed. If a refresh takes long, the view refreshes less often.
 #pragma once
 
 #include "ui/views/view.h"
@@ -24,9 +24,9 @@ enum class InputPart {
   Trace = 4,       ///< up to the position
   WholeTrace = 8,  ///< events after the position too; a live trace grows without a new pointer
   Prediction = 16,
-  Replay = 32,    ///< attention that is computed again after a run
-  Measured = 64,  ///< jobs that measure, how long a wanted one takes, and which policies are wanted
-  Loads = 128,    ///< times of loading kept blocks and of computing them
+  Replay = 32,    ///< attention that is recomputed after a run
+  Measured = 64,  ///< measurements, the estimate for a requested one, and the policies to compare
+  Loads = 128,    ///< times of loading stored blocks and of computing the blocks
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)
@@ -50,15 +50,15 @@ class InputView : public View {
   QWidget* takeTitleControls() override { return m_titleControls.release(); }
 
  protected:
-  /// Computes what the view shows and repaints what differs. It is called only if there is an input, unless
-  /// the view reads the model. It is called only while the view is visible, unless ensureFresh() calls it.
+  /// Computes the content of the view, and repaints it if it has changed. Called only if there is an input,
+  /// unless the view reads the model. Called only while the view is visible, except by ensureFresh().
   virtual void refresh() = 0;
   /// Called when another document is open, or none. If the view reads the model, refresh() follows.
   virtual void modelChanged() {}
 
-  /// nullptr: there is no input yet.
+  /// The current input; nullptr: none yet.
   const ViewInput* input() const { return m_input ? &*m_input : nullptr; }
-  /// nullptr: no document that can be changed is open.
+  /// The model of the open document; nullptr: no editable document is open.
   DocumentModel* model() const { return m_model; }
   /// The newest document: from the model if there is one, else from the input.
   const document::Document& document() const;
@@ -67,17 +67,18 @@ class InputView : public View {
   Selection selection() const { return m_input ? m_input->selection : Selection(); }
   Theme theme() const { return m_input ? m_input->theme : Theme(); }
 
-  /// A selection that shows this request and selects its node, if the document has it; no block and no token.
+  /// A selection that shows this request and selects its node, if the document has the node. The selection
+  /// has no block and no token.
   Selection selectionOf(RunId run, RequestId request, const NodePath& node) const;
-  /// Asks the window to select this node and nothing else.
+  /// Requests that the window selects only this node.
   void wantNode(document::NodeId node);
 
   /// Makes the row for the small controls in the dock's title bar. Constructors of views call it. The row's
   /// widget is the parent of the controls, and belongs to this view until takeTitleControls().
   QHBoxLayout* titleRow();
 
-  /// Computes now if something changed since the last refresh(). Exports need it, because the view may never
-  /// have been shown.
+  /// Calls refresh() if the input has changed since the last call. Exports call this function, because the
+  /// view may never have been visible.
   void ensureFresh();
 
   void showEvent(QShowEvent* event) override;
@@ -97,19 +98,19 @@ class InputView : public View {
   std::unique_ptr<QWidget> m_titleControls;
 };
 
-// A view of runs. While there are none, a sentence in its middle says what the view will show.
+// A view of runs. If there are no runs, a sentence in the middle describes the future content.
 
 class RunView : public InputView {
   Q_OBJECT
  public:
-  /// `more` are the parts of the input that it reads besides documents and traces.
+  /// `more`: the parts of the input that the view reads besides documents and traces.
   explicit RunView(QWidget* parent, InputParts more = {}, Pace pace = Pace::MayWait)
       : InputView(kRunParts | more, pace, parent) {}
 
  protected:
-  /// The sentence to show while there is nothing else; empty: there is something to show.
+  /// The sentence for an empty view; empty: the view has content.
   virtual QString emptyText() const = 0;
-  /// If there is an emptyText(), paints it into a rectangle of this size and returns true.
+  /// If emptyText() is not empty, paints it into a rectangle of this size and returns true.
   bool paintIfEmpty(QPainter& painter, const QSize& size) const;
 
   void paintEvent(QPaintEvent* event) override;

@@ -10,7 +10,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// Has the text of an item as its tool tip, too.
+/// Shows the text of an item as its tool tip too.
 class PartModel : public QStringListModel {
  public:
   using QStringListModel::QStringListModel;
@@ -104,7 +104,7 @@ void ItemCanvas::currentChanged(const QModelIndex& current, const QModelIndex& p
 }
 
 bool ItemCanvas::viewportEvent(QEvent* event) {
-  // Outside of all parts the viewport has a tool tip of its own.
+  // Outside of all parts, the viewport has its own tool tip.
   if (event->type() == QEvent::ToolTip && !indexAt(static_cast<QHelpEvent*>(event)->pos()).isValid())
     return false;
   return QAbstractItemView::viewportEvent(event);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A picture whose parts are items of Qt.
+// Base class of painted charts whose cells or bars are items of a Qt item view.
 #pragma once
 
 #include <QAbstractItemView>
@@ -9,9 +9,9 @@ class QStringListModel;
 
 namespace spanscope::ui {
 
-/// Base of charts whose cells or bars can be reached one by one. Qt's item view gives each part the keyboard,
-/// clicks, copying, a tool tip and an accessible cell. A subclass paints the picture into viewport() and
-/// knows the place of each part.
+/// Base of charts in which the user can select single cells or bars. Qt's item view gives each part the
+/// keyboard, clicks, copying, a tool tip and an accessible cell. A subclass paints the picture into
+/// viewport() and knows the place of each part.
 class ItemCanvas : public QAbstractItemView {
   Q_OBJECT
  public:
@@ -19,7 +19,7 @@ class ItemCanvas : public QAbstractItemView {
 
   int count() const;
   int currentItem() const { return currentIndex().row(); }  ///< -1: none
-  /// Moves to a part, e.g. to that of the selection.
+  /// Makes a part current, e.g. the selected one.
   void setCurrentItem(int item);
   QString itemText(int item) const;
 
@@ -28,7 +28,7 @@ class ItemCanvas : public QAbstractItemView {
   void scrollTo(const QModelIndex& /*index*/, ScrollHint /*hint*/) override {}
 
  protected:
-  /// What each part says. The current part keeps its number.
+  /// Sets the texts of the parts. The current part keeps its number.
   void setItems(const QStringList& texts);
   /// The place of a part in the viewport.
   virtual QRect itemRect(int item) const = 0;

@@ -66,11 +66,11 @@ QString layoutSummary(const LayoutMarks& marks) {
 QString roleName(trace::LayoutRole role) {
   switch (role) {
     case trace::LayoutRole::Pad:
-      return tr("pad");
+      return tr("padding");
     case trace::LayoutRole::PlusMarker:
-      return tr("plus marker");
+      return tr("plus delimiter");
     case trace::LayoutRole::CrossMarker:
-      return tr("cross marker");
+      return tr("cross delimiter");
   }
   return {};
 }

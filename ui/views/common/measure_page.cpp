@@ -149,7 +149,7 @@ void MeasurePage::paintEvent(QPaintEvent* event) {
 
 QProgressBar* makeMeasureProgress(QWidget* parent) {
   auto* progress = new QProgressBar(parent);
-  progress->setAccessibleName(tr("How much is measured"));
+  progress->setAccessibleName(tr("Progress of the measurement"));
   progress->setRange(0, kProgressSteps);
   progress->setTextVisible(false);
   progress->setFixedHeight(kSpace);
@@ -198,8 +198,7 @@ void ResultTable::fit() {
   resizeColumnsToContents();
   int wanted = 0;
   for (int c = 0; c < columns; ++c) wanted += columnWidth(c);
-  // A few pixels too many come off the room around the figures: a bar to scroll by them would only hide a
-  // row.
+  // If columns are a few pixels too wide, the space around numbers shrinks. A scroll bar would hide a row.
   constexpr int kMostOff = 6;
   int spare = viewport()->width() - wanted;
   if (spare > 0 || -spare <= kMostOff * columns) {

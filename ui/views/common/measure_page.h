@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A page of the Measure layout on which a document is measured: a row of choices with the button that begins
-// and stops, the progress, a table of figures, and remarks. What is measured is for the page itself.
+// Base class for pages of the Measure layout that measure a document. Such a page has:
+// - a row of choices with the button that starts and stops the measurement
+// - the progress
+// - a table of results
+// - remarks.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -23,8 +26,8 @@ class QWidget;
 
 namespace spanscope::ui {
 
-/// A table of results. It is as high as its rows, so that the area around it scrolls. Columns are as wide as
-/// their texts, and fill the width.
+/// A table of results. It is as high as its rows, so the area around it scrolls. Columns are as wide as their
+/// texts, and fill the width.
 class ResultTable : public TableView {
   Q_OBJECT
  public:
@@ -45,48 +48,49 @@ class ResultTable : public TableView {
 class MeasurePage : public InputView {
   Q_OBJECT
  public:
-  /// Copies what is shown to the clipboard as text.
+  /// Copies the shown results to the clipboard as text.
   void copy() const;
 
  protected:
-  /// What the page shows of a measurement, whatever it measures.
+  /// The content of the page for a measurement.
   struct Shown {
-    bool isKnown = false;  ///< there is a measurement, ended or still running
+    bool isKnown = false;  ///< there is a measurement, finished or running
     bool isRunning = false;
     double progress = 0;  ///< 0 … 1
-    QString doing;        ///< while it runs
-    QString setup;        ///< on what it is measured
+    QString doing;        ///< status text while the measurement runs
+    QString setup;        ///< the conditions of the measurement
     QStringList warnings;
     QStringList remarks;
     PaintedTable table;
-    QString run;      ///< the button's text; while it runs it is "Stop"
-    QString runHelp;  ///< the button's tool tip, as it is now
+    QString run;      ///< the button's text if nothing runs; else the text is "Stop"
+    QString runHelp;  ///< the button's current tool tip
   };
 
   MeasurePage(InputParts parts, const QString& name, QWidget* parent);
 
-  /// Lays the page out. `controls`: the row of choices, with runButton() among them. `results` becomes the
-  /// scrolled part; makeTexts() stands somewhere in it. More may be added below what this returns.
+  /// Lays out the page. `controls`: the row of choices, including runButton(). `results` becomes the content
+  /// of the scroll area. It contains the layout of makeTexts(). The caller can add more below the returned
+  /// layout.
   QVBoxLayout* layOut(const std::vector<QWidget*>& controls, QWidget* results);
   QWidget* runButton();
-  /// Setup, table and remarks, one below the other; their parent is `results`.
+  /// Returns a column with setup, table and remarks. Their parent is `results`.
   QVBoxLayout* makeTexts(const QString& tableName, QWidget* results);
   void showMeasured(const Shown& shown);
   /// Writes a text below `y` in pixels, `width` wide, and moves `y` below it.
   void write(QPainter& painter, const QString& text, int width, int height, int& y) const;
 
   void setCopyHelp(const QString& help);
-  /// What can be measured here, until something is.
+  /// Describes what this page measures. Shown until there is a measurement.
   virtual QString introduction() const = 0;
-  /// What copy() copies.
+  /// The text that copy() copies.
   virtual QString text() const = 0;
-  /// The command that begins what the choices say.
+  /// The command that starts the chosen measurement.
   virtual QString command() const = 0;
 
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  std::optional<Theme> m_theme;  ///< the theme of the widgets' present content
+  std::optional<Theme> m_theme;  ///< the theme of the widgets' current content
   bool m_isKnown = false;
   bool m_isRunning = false;
   QPushButton* m_run = nullptr;
@@ -99,7 +103,7 @@ class MeasurePage : public InputView {
   QLabel* m_remarks = nullptr;
 };
 
-// Widgets that the pages for measurements share.
+// Widgets that several pages use.
 
 inline constexpr int kProgressSteps = 1000;
 inline constexpr int kResultRowHeight = 26;
@@ -107,8 +111,8 @@ inline constexpr int kResultRowHeight = 26;
 /// A thin progress bar from 0 to kProgressSteps. It starts hidden.
 QProgressBar* makeMeasureProgress(QWidget* parent);
 
-/// A scroll area without a frame, in the colour of the page. It scrolls `results` if they are higher than the
-/// area.
+/// A scroll area without a frame, in the colour of the page. It scrolls `results` if that widget is higher
+/// than the area.
 QScrollArea* makeResultScroll(QWidget* results, QWidget* parent);
 
 }  // namespace spanscope::ui

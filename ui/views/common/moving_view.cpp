@@ -28,7 +28,7 @@ void paintBetween(QPainter& painter, const BlockPainter& blocks, const QRect& pl
 }
 
 QPoint onTheWay(const QPoint& from, const QPoint& to, double done) {
-  // A cubic curve whose handles stand half way up, as those of the links between rows.
+  // A cubic curve with handles at half the height, like the links between rows.
   const double t = std::clamp(done, 0.0, 1.0);
   const double middle = (from.y() + to.y()) / 2.0;
   const double a = (1 - t) * (1 - t) * (1 - t);

@@ -14,8 +14,8 @@ class QWidget;
 
 namespace spanscope::ui {
 
-/// A view that shows what happens between two events. It is a function of input and moment; what it exports
-/// shows the input alone.
+/// Interface of views that show motion between two events. The content depends only on input and moment.
+/// Exports show the input without motion.
 class MovingView {
  public:
   virtual ~MovingView() = default;
@@ -29,9 +29,9 @@ class MovingView {
   explicit MovingView(const QWidget* self) : m_self(self) {}
 
   const Moment& moment() const { return m_moment; }
-  /// Shows the input at rest, and forgets what was prepared for other moments between the same events.
+  /// Shows the input without motion, and drops data that was prepared for moments between the same events.
   virtual void stopMotion() = 0;
-  /// Shows the moment, if it is one of the present input.
+  /// Shows the moment, if the moment belongs to the current input.
   virtual void showMotion() = 0;
 
  private:
@@ -39,16 +39,16 @@ class MovingView {
   Moment m_moment;
 };
 
-// Paints what is between two states of a view.
+// Functions that paint a state between two states of a view.
 
-/// Paints a block that becomes another: the later look rises from the bottom. `done`: 0 … 1.
+/// Paints a block whose look changes: the later look rises from the bottom. `done`: 0 … 1.
 void paintBetween(QPainter& painter, const BlockPainter& blocks, const QRect& place, const BlockLook& before,
                   const BlockLook& after, double done);
 
-/// A place on the way from one centre to the other, in a curve that leaves and arrives upright.
+/// A point on the curve from one centre to the other. The curve begins and ends vertically.
 QPoint onTheWay(const QPoint& from, const QPoint& to, double done);
 
-/// Writes a note beside something that moves, in a box that stays inside `bounds`.
+/// Writes a note beside a moving item, in a box that stays inside `bounds`.
 void paintMotionNote(QPainter& painter, const Theme& theme, const QRect& mover, const QRect& bounds,
                      const QString& text, const QColor& ink);
 

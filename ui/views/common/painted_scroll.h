@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A scroll area that paints its content instead of holding widgets. It paints only what is in sight, however
-// large the content is.
+// A scroll area that paints its content, without child widgets. It paints only the visible part, so the
+// content can be large.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -25,23 +25,23 @@ class PaintedScroll : public QAbstractScrollArea {
   virtual QSize contentSize() const = 0;
 
   QPoint offset() const;         ///< content coordinates of the viewport's top left
-  QRect visibleContent() const;  ///< the part in sight, in content coordinates
+  QRect visibleContent() const;  ///< the visible part, in content coordinates
   void scrollTo(const QPoint& topLeft);
   void makeVisible(const QRect& place, int margin = 2 * kSpace);
   /// Paints the whole content, scaled to fit into `size`, without scroll bars.
   void paintWhole(QPainter& painter, const QSize& size);
 
  protected:
-  /// Whether the content is being painted for a file, where nothing should be painted as pixels.
+  /// Whether the content is being painted for a file. Such painting should be vectors, not pixels.
   bool exporting() const { return m_exporting; }
-  /// To call when the content has another size or look.
+  /// Call this function after the size or the look of the content has changed.
   void contentChanged();
 
   /// Called at a left or right click on a place of the content.
   virtual void pressed(const QPoint& place) = 0;
   /// The tool tip at a place of the content; empty: none.
   virtual QString tipAt(const QPoint& place) const = 0;
-  /// Paints above the content what stays in place while scrolling, in viewport coordinates.
+  /// Paints things that do not scroll, above the content, in viewport coordinates.
   virtual void paintFixed(QPainter& painter);
 
   void paintEvent(QPaintEvent* event) override;

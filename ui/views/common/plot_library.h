@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// QCustomPlot uses Qt's keywords in lower case, which the window's code switches off. Only its header gets
-// them back.
+// Includes QCustomPlot. Its header needs Qt's lower-case keywords, which the code of the window turns off.
+// This file turns them on for that header only.
 #pragma once
 
 #pragma push_macro("signals")

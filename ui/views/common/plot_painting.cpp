@@ -26,8 +26,8 @@ void stylePlot(QCustomPlot& plot, const Theme& theme) {
 }
 
 void paintPlot(QCustomPlot& plot, QPainter& painter, const QRect& area) {
-  // QCustomPlot paints only with its own kind of painter. A QPicture carries the result over, as lines and
-  // not as pixels.
+  // QCustomPlot paints only with its own painter class. A QPicture transfers the result as vectors, not as
+  // pixels.
   QPicture picture;
   QCPPainter own(&picture);
   plot.toPainter(&own, area.width(), area.height());

@@ -10,7 +10,7 @@ namespace spanscope::ui {
 /// Gives the plot a hairline grid, small type, the colours of the theme, and no box around it.
 void stylePlot(QCustomPlot& plot, const Theme& theme);
 
-/// Paints the plot into a rectangle of a painter that need not be QCustomPlot's own.
+/// Paints the plot into a rectangle, with any painter, not only one of QCustomPlot.
 void paintPlot(QCustomPlot& plot, QPainter& painter, const QRect& area);
 
 }  // namespace spanscope::ui

@@ -92,7 +92,7 @@ RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state,
     SegmentVirtualBlocks segment{
         .segment = static_cast<std::uint32_t>(i), .hidden = info.hidden, .blocks = {}};
     const auto prompt = static_cast<std::int64_t>(info.tokens.size());
-    // The last generated token has been sampled, but no pass has seen it yet.
+    // The last generated token has been sampled, but no forward pass has computed it yet.
     const bool grows = i + 1 == own->segments.size();
     const std::int64_t length = prompt + (grows ? std::max<std::int64_t>(0, own->generatedTokens - 1) : 0);
     const std::int64_t count = (length + size - 1) / size;
@@ -113,7 +113,7 @@ RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state,
         facts.outcome = state_.outcome;
         facts.reason = state_.reason;
         if (state_.block != kNullBlock) facts.role = roleOf(state_.outcome);
-        // A resumed request is looked up again, so an older load does not count.
+        // A resumed request has new lookups, so an older load does not count.
         const auto load = loads.find(place);
         if (load != loads.end() && load->second > state_.lookup) facts.load = load->second;
         if (const trace::BlockLookedUp* lookup = lookupEvent(trace, state_.lookup)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The virtual blocks of one request in view order, and how each was served. The token strip, the block table
-// and the why panel share these.
+// and the why panel use these facts.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -25,15 +25,15 @@ struct VirtualBlockFacts {
   std::int32_t number = -1;              ///< place in the whole view, from 0; −1: its segment is hidden
   BlockId physical = kNullBlock;         ///< kNullBlock: it has no physical block yet
   BlockRole role = BlockRole::Free;      ///< how the block was served
-  std::int32_t found = 0;                ///< token slots that were found; all of them for a hit
-  BlockRole foundRole = BlockRole::Hit;  ///< how the found slots were found: Hit or Relocated
+  std::int32_t found = 0;                ///< reused token slots; all of them for a hit
+  BlockRole foundRole = BlockRole::Hit;  ///< how these slots were reused: Hit or Relocated
   std::int32_t prompt = 0;               ///< token slots of the prompt
-  std::int32_t tokens = 0;   ///< token slots of the prompt and of generated tokens that a pass has seen
-  bool allocated = false;    ///< the request got a new physical block for it
-  std::uint64_t lookup = 0;  ///< sequence number of its lookup; 0: it was not looked up
+  std::int32_t tokens = 0;               ///< the same, with generated tokens that a forward pass has computed
+  bool allocated = false;                ///< the request got a new physical block for it
+  std::uint64_t lookup = 0;              ///< sequence number of its lookup; 0: no lookup
   trace::LookupOutcome outcome = trace::LookupOutcome::Miss;
   trace::MissReason reason = trace::MissReason::None;
-  std::uint64_t load = 0;  ///< sequence number of its BlockLoaded; 0: it came from no tier
+  std::uint64_t load = 0;  ///< sequence number of its BlockLoaded; 0: not loaded from a tier
   bool operator==(const VirtualBlockFacts&) const = default;
 };
 
@@ -75,24 +75,23 @@ std::vector<GeneratedToken> generatedTokens(const TraceStore& trace, RequestId r
 /// The virtual block of `request` that uses a physical block; nothing if there is none.
 std::optional<BlockRef> placeOf(const trace::Replay& state, RequestId request, BlockId physical);
 
-/// The path of the node from which local token `local` of a segment came. If no token run holds the token, it
-/// is the segment's path; for a generated token, the path of the request's node.
+/// The path of the node that gave local token `local` of a segment. If no token run has the token, it is the
+/// path of the segment. For a generated token it is the path of the request's node.
 NodePath nodeOfToken(const trace::RequestState& request, std::uint32_t segment, std::int32_t local);
 
-/// The selection after a virtual block is selected: the block, its request, its physical block and its node.
+/// The selection of a virtual block: the block, its request, its physical block and its node.
 Selection selectionOfBlock(const ViewInput& input, const BlockRef& place);
-/// The selection after a token is selected: the token, its node, and its block as selectionOfBlock() selects
-/// it.
+/// The selection of a token: the token, its node, and its block as selectionOfBlock() selects it.
 Selection selectionOfToken(const ViewInput& input, const TokenRef& place);
 
-/// The selection after something is selected that begins with a token: the block of the token, if it begins
-/// with it too; else the token.
+/// The selection of something that begins with a token. It is the token's block if the block begins with the
+/// same token. Otherwise it is the token.
 Selection selectionOfBeginning(const ViewInput& input, const TokenRef& place);
-/// The same for a part of the prompt. Nothing is selected if no token of it is seen.
+/// The same for a section of the prompt. The selection is empty if no token of the section is visible.
 Selection selectionOfPart(const ViewInput& input, RequestId request, std::uint32_t part);
 
-/// A token as a person reads it. The space before a word is left out. Line ends, tabs and other control
-/// characters are shown as symbols. A token of nothing but space is shown as ␣.
+/// A token as text for the user. The space before a word is removed. Line ends, tabs and other control
+/// characters become symbols. A token of only spaces becomes ␣.
 QString shownToken(const std::string& text);
 
 }  // namespace spanscope::ui

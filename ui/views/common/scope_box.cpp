@@ -7,7 +7,7 @@ namespace spanscope::ui {
 
 ScopeBox::ScopeBox(QHBoxLayout* row) : QComboBox(row->parentWidget()) {
   setAccessibleName(tr("Runs to show"));
-  setToolTip(tr("Show runs of this document only, or of all documents"));
+  setToolTip(tr("Show runs of this document, or of all documents"));
   addItem(tr("This document"), static_cast<int>(RunScope::Document));
   addItem(tr("All documents"), static_cast<int>(RunScope::All));
   setSizeAdjustPolicy(QComboBox::AdjustToContents);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A box in which a person chooses which runs a view of several runs shows.
+// A combo box for choosing the runs that a view shows: those of this document, or of all documents.
 #pragma once
 
 #include "ui/session/run_list.h"
@@ -17,7 +17,7 @@ class ScopeBox : public QComboBox {
   explicit ScopeBox(QHBoxLayout* row);
 
   RunScope scope() const;
-  /// Sets how many runs the scope Document leaves out. The box is hidden if there is nothing to choose.
+  /// Sets the number of runs of other documents. If there are none, the box is hidden.
   void setOthers(std::size_t others);
 
  Q_SIGNALS:

@@ -19,8 +19,7 @@ namespace spanscope::ui {
 
 namespace {
 
-/// Finds the nodes of a run or of the next run: in the document if it knows them, else in the query that was
-/// or will be run.
+/// Finds the nodes of a run or of the next run: in the document if it has them, else in the query of the run.
 class RunNodes {
  public:
   RunNodes(const ViewInput& input, RunId run) : m_input(input), m_run(run) {}
@@ -33,7 +32,7 @@ class RunNodes {
     return id == document::kNoNode ? nullptr : m_input.document->find(id);
   }
 
-  /// The node at a path; nullptr if neither knows the path.
+  /// The node at a path; nullptr if neither has the path.
   const query::Node* find(const NodePath& path) {
     if (const document::DocumentNode* node = inDocument(path)) return &node->own;
     if (!m_read) {
@@ -84,16 +83,16 @@ bool isText(const query::Node* node) {
 
 QString roleOf(bool inPlus, bool isAnswer, const query::Node* node, bool only, bool last) {
   if (inPlus && isAnswer) return tr("answer");
-  if (inPlus) return isText(node) ? tr("document") : tr("part");
+  if (inPlus) return isText(node) ? tr("document") : tr("section");
   if (only) return tr("prompt");
   const query::Message* message = node == nullptr ? nullptr : node->as<query::Message>();
   if (last && (message == nullptr || message->role == query::Role::User)) return tr("question");
   if (isAnswer) return tr("answer");
-  return node == nullptr ? tr("part") : nodeLabel(*node);
+  return node == nullptr ? tr("section") : nodeLabel(*node);
 }
 
-/// Whether this segment is the beginning of the next one, computed again (policy link). The next segment
-/// begins with the same tokens, but others see them here and not there.
+/// Whether this segment is the recomputed beginning of the next one (policy link). The next segment begins
+/// with the same tokens, but other tokens attend to them only in this segment.
 bool isLinked(const std::vector<trace::SegmentInfo>& segments, std::size_t index) {
   if (index + 1 >= segments.size()) return false;
   const trace::SegmentInfo& segment = segments[index];
@@ -104,15 +103,15 @@ bool isLinked(const std::vector<trace::SegmentInfo>& segments, std::size_t index
          segment.scope == rest.scope && segment.node == rest.node && rest.base + rest.visibleBegin == end;
 }
 
-/// Gives the identity of the part that holds a path; nullptr: it is not known.
+/// The identity of the section that contains a path; nullptr: not known.
 using IdentityOf = std::function<const SegmentIdentity*(const NodePath&)>;
 
-/// "document 3", with the part's own number, wherever the part stands. Empty if its role is numbered by a
-/// counter.
+/// "document 3", with the section's own number, which is the same at every place. Empty if a counter numbers
+/// its role.
 QString numberedName(const QString& role, const SegmentIdentity* identity, const SegmentIdentities& all) {
   if (identity == nullptr) return {};
   const bool isDocument = identity->kind == PartKind::Document && role == tr("document");
-  const bool isPart = identity->kind == PartKind::Part && role == tr("part");
+  const bool isPart = identity->kind == PartKind::Part && role == tr("section");
   if (!isDocument && !isPart) return {};
   return all.count(identity->kind) < 2 ? role : tr("%1 %2").arg(role).arg(identity->number + 1);
 }
@@ -121,7 +120,7 @@ std::vector<PartName> partNamesOf(const std::vector<trace::SegmentInfo>& segment
                                   const trace::PromptParts& parts, RunNodes& nodes,
                                   const SegmentIdentities& all, const IdentityOf& identityOf) {
   std::vector<PartName> names(parts.size());
-  std::vector<std::uint32_t> order;  // the visible parts in the order in which they begin
+  std::vector<std::uint32_t> order;  // the visible sections in the order in which they begin
   for (const trace::PartRange& range : parts.visible()) {
     if (std::find(order.begin(), order.end(), range.part) == order.end()) order.push_back(range.part);
   }
@@ -155,7 +154,7 @@ std::vector<PartName> partNamesOf(const std::vector<trace::SegmentInfo>& segment
   return names;
 }
 
-/// The parts of which a segment shows tokens, in view order.
+/// The sections with visible tokens in a segment, in view order.
 std::vector<std::uint32_t> partsOf(const trace::PromptParts& parts, std::size_t segment) {
   std::vector<std::uint32_t> found;
   for (const trace::PartRange& range : parts.visible()) {
@@ -322,10 +321,9 @@ QString StepNames::of(RunId run, StepIndex step) {
 
 namespace {
 
-/// Fewer letters of a name say nothing. Before a number at its end they say less than the number alone: "7"
-/// and not "do…7".
+/// With fewer letters a name is unreadable. A number at its end is then clearer alone: "7" and not "do…7".
 constexpr qsizetype kFewestLetters = 3;
-/// A name that is cut in the middle keeps as many letters at both ends, least.
+/// Min letters at each end of a name that is cut in the middle.
 constexpr qsizetype kFewestAtEnds = 2;
 
 struct NameParts {
@@ -364,7 +362,7 @@ QString cutName(const QString& name, double room, const QFontMetrics& metrics) {
   return fits(letters, room, metrics) ? letters : QString();
 }
 
-/// The name of a file without its ending; nothing: it is no name of a file.
+/// The name of a file without its ending; nothing: the text is no file name.
 std::optional<QString> stemOf(const QString& name) {
   constexpr qsizetype kLongestEnding = 5;
   const qsizetype dot = name.lastIndexOf(QLatin1Char('.'));
@@ -374,8 +372,8 @@ std::optional<QString> stemOf(const QString& name) {
   return isEnding ? std::optional(name.left(dot)) : std::nullopt;
 }
 
-/// Names of files, all shortened alike: without their endings, then to as many letters as fit everywhere, and
-/// then to the numbers that they begin with.
+/// File names, all shortened in the same way: without their endings, then to the letters that fit everywhere,
+/// then to the numbers at their beginnings.
 void shortenFiles(const std::vector<NameRoom>& names, const std::vector<std::size_t>& files,
                   const QFontMetrics& metrics, std::vector<QString>& result) {
   const auto all = [&](const auto& textOf) {

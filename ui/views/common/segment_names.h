@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names for the parts of a prompt, the segments of a span table and the nodes of a run, the same in every
-// view.
+// Names for the sections of a prompt, the segments of a span table and the nodes of a run. All views use
+// these names.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -22,20 +22,21 @@
 namespace spanscope::ui {
 
 struct PartName {
-  QString name;         ///< "system", "document 1", "question", or the name that the person gave the node
-  std::size_t hue = 0;  ///< for Theme::segmentInk and its pattern; the part has it wherever it stands
+  QString name;         ///< "system", "document 1", "question", or the name that the user gave the node
+  std::size_t hue = 0;  ///< for Theme::segmentInk and its pattern; the same at every place of the section
   document::NodeId id = document::kNoNode;
   bool operator==(const PartName&) const = default;
 };
 
-/// The parts of a prompt with their names. If a node has a name in the document, that is the name of its
-/// part; else the role of the node. A document and a part of several nodes have the number of their identity,
-/// the same in every run. Other roles are numbered if several parts have them.
+/// The sections of a prompt with their names. A section has the name of its node in the document, or else the
+/// role of the node. A document and a section of several nodes have the number of their identity, the same in
+/// every run. Other roles have numbers if several sections have the same role.
 struct RequestParts {
   trace::PromptParts parts;
-  std::vector<PartName> names;  ///< by part; empty for a part that nothing sees
+  std::vector<PartName> names;  ///< by section; empty for a hidden section
 
-  /// The names of what stands in tokens [begin, end) of a segment: "document 1", "document 1 and document 2".
+  /// The names of the sections in tokens [begin, end) of a segment: "document 1", "document 1 and document
+  /// 2".
   QString nameOf(std::uint32_t segment, std::int32_t begin, std::int32_t end) const;
 };
 RequestParts requestParts(const ViewInput& input, RequestId request);
@@ -46,14 +47,14 @@ RequestParts requestParts(const ViewInput& input, const DocumentPrediction& pred
 struct SegmentName {
   QString name;
   std::size_t hue = 0;
-  bool hidden = false;  ///< no row sees the segment
-  bool linked = false;  ///< it is the beginning of the next segment, computed again (policy link)
+  bool hidden = false;  ///< no token can attend to the segment
+  bool linked = false;  ///< it is the recomputed beginning of the next segment (policy link)
   bool operator==(const SegmentName&) const = default;
 };
 
-/// Returns one name for each segment: that of its part, or of its first and last part, "system to question".
-/// If the beginning of a document was computed again, it is a segment before the document, named "…, linked".
-/// If the prompt holds a copy of a stored segment, the stored one is hidden and named "…, stored".
+/// Returns one name for each segment. It is the name of its section, or of its first and last section,
+/// "system to question". The recomputed beginning of a document is a segment before the document, named "…,
+/// linked". If the prompt has a copy of a stored segment, the stored one is hidden and named "…, stored".
 std::vector<SegmentName> segmentNames(const ViewInput& input, RequestId request);
 
 /// The same for a prompt of the next run.
@@ -63,15 +64,15 @@ std::vector<SegmentName> segmentNames(const ViewInput& input, const DocumentPred
 /// The name of a node of a run: its name in the document, else its operator ("generate", "user", …).
 QString nodeName(const ViewInput& input, RunId run, const NodePath& path);
 
-/// Tells a request from the others of its run: "step 1", "step 1, copy 2". Empty if it is the only one.
+/// The name of a request within its run: "step 1", "step 1, copy 2". Empty if it is the only one.
 QString requestDetail(const trace::Replay& state, RequestId request);
 
 /// "run 2". If the run has several requests, requestDetail() follows: "run 2, step 1, copy 2".
 QString requestName(const trace::Replay& state, RequestId request);
 
-// The names that views of runs give to the steps of a plan.
+// Names of the steps of a plan.
 
-/// Names steps by the rules of stepNames(). An object makes the names of a run only once, so it must not
+/// Names steps by the rules of stepNames(). An object makes the names of a run only once. So it must not
 /// outlive the state that it reads.
 class StepNames {
   Q_DECLARE_TR_FUNCTIONS(spanscope::ui::StepNames)
@@ -87,8 +88,8 @@ class StepNames {
   std::map<RunId, std::map<StepIndex, QString>> m_names;
 };
 
-// Shortens names where there is little room. A name is cut in the middle, so that the number at its end
-// stays. Names that differ only in that number are all cut in the same way, so that they stay distinct.
+// Shortens names to the available space. A name is cut in the middle, so the number at its end stays. Names
+// that differ only in that number are all cut in the same way, so they stay distinct.
 
 struct NameRoom {
   QString name;
@@ -96,9 +97,9 @@ struct NameRoom {
 };
 
 /// Returns one text for each name, in the same order. Names that differ only in a number at their end
-/// ("document 1", "document 2") form a family. The names of a family are all whole, or all cut in the middle
-/// ("doc…12"), or all reduced to their numbers. Any other name is cut by itself, down to its first letters. A
-/// text is empty if not even that fits.
+/// ("document 1", "document 2") form a family. The names of a family are shortened in the same way: all
+/// whole, all "doc…12", or only the numbers. Any other name is cut alone, down to its first letters. A text
+/// is empty if not even that fits.
 std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontMetrics& metrics);
 
 /// Shortens a single name.

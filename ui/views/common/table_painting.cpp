@@ -31,8 +31,7 @@ int alignmentOf(const PaintedCell& cell) {
   return (cell.isRight ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
 }
 
-/// The width below which a text should not be wrapped: the whole width of a short text, the longest word of a
-/// longer one.
+/// The min width for a text: the whole text if it is short, else its longest word.
 int leastTextWidth(const QString& text, const QFont& font) {
   constexpr int kShort = 12;  // characters
   const QFontMetrics metrics(font);
@@ -57,7 +56,7 @@ std::vector<int> leastWidths(const PaintedTable& table, const Theme& theme) {
   return least;
 }
 
-/// The factor by which the whole table is made smaller, if its columns need more than the width.
+/// The scale of the whole table: below 1 if its columns need more than the width.
 double shrinkOf(const PaintedTable& table, const Theme& theme, int width) {
   const std::vector<int> least = leastWidths(table, theme);
   return std::min(1.0, double(width) / std::max(1, std::accumulate(least.begin(), least.end(), 0)));
@@ -71,8 +70,8 @@ std::vector<int> edgesOf(const PaintedTable& table, const Theme& theme, int widt
   const int needed = std::accumulate(least.begin(), least.end(), 0);
   std::vector<int> widths(columns, 0);
   std::vector<bool> isLeast(columns, needed > width);
-  // Columns whose share is too small take what they need, and the others share the rest. This repeats until
-  // every share is large enough.
+  // Columns with a too small share get the width that they need, and the others share the rest. This repeats
+  // until every share is large enough.
   for (bool settled = false; !settled;) {
     settled = true;
     int left = width;
@@ -192,7 +191,7 @@ void paintTableInto(QPainter& painter, const QSize& size, const PaintedTable& ta
   int height = paintedTableHeight(table, theme, width);
   double scale = std::min(1.0 * size.width() / width, 1.0 * size.height() / std::max(1, height));
   scale = std::min(1.0, scale);
-  // If the table was shrunk, its lines are made wider, so that the width is used.
+  // A scaled table gets a larger width, so that it fills the picture.
   width = std::max(width, static_cast<int>(size.width() / scale));
   painter.save();
   painter.scale(scale, scale);
@@ -225,7 +224,7 @@ TableHead::TableHead(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {
 
 void TableHead::initStyleOptionForIndex(QStyleOptionHeader* option, int section) const {
   QHeaderView::initStyleOptionForIndex(option, section);
-  // The option gets its place later.
+  // QHeaderView sets the rectangle of the option later.
   QStyleOptionHeaderV2 placed;
   if (const auto* own = qstyleoption_cast<const QStyleOptionHeaderV2*>(option)) placed = *own;
   placed.rect = QRect(0, 0, sectionSize(section), viewport()->height());

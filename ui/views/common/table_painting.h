@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The content of a table, and its picture. TableView shows the same content in a window.
+// The content of a table, and functions that paint it. TableView shows the same content in a window.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -37,7 +37,7 @@ struct PaintedTable {
 
 /// The titles and the rows as lines, with tabs between the cells.
 QString tabbedText(const PaintedTable& table);
-/// The number with which a text begins, as a value to sort by; invalid: it begins with none.
+/// The number at the beginning of a text, as a value to sort by. Invalid if there is none.
 QVariant leadingNumber(const QString& text);
 /// The height of the table at this width.
 int paintedTableHeight(const PaintedTable& table, const Theme& theme, int width);
@@ -46,15 +46,15 @@ void paintTable(QPainter& painter, const QRect& area, const PaintedTable& table,
 /// Paints the whole table, scaled down if it does not fit into `size`.
 void paintTableInto(QPainter& painter, const QSize& size, const PaintedTable& table, const Theme& theme);
 
-/// The style sheet for tables in views: space beside texts, hairlines between rows.
+/// The style sheet for tables in views, with space beside texts and hairlines between rows.
 QString tableStyle(const Theme& theme);
-/// Lets a person select one whole row at a time, makes rows `rowHeight` pixels high, and gives the last
-/// column the rest of the width.
+/// Sets up a table for selecting one whole row at a time. Rows are `rowHeight` pixels high. The last column
+/// gets the rest of the width.
 void showWholeRows(QTableView& table, int rowHeight);
 
-/// The head of a table whose titles may have less room than they need. QHeaderView leaves a title the width
-/// of its section less the margin of the style, and the style sheet's padding takes more: the rest would be
-/// cut without an ellipsis.
+/// The header of a table. Titles that do not fit end in an ellipsis. QHeaderView subtracts only the style's
+/// margin from the width. The style sheet's padding takes more, so QHeaderView would cut titles without an
+/// ellipsis.
 class TableHead : public QHeaderView {
   Q_OBJECT
  public:

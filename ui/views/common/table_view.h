@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table in a view: whole rows, sorting, copying, a sentence while it is empty.
+// A table widget for views. The user selects whole rows, sorts and copies. An empty table shows a sentence.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -17,8 +17,7 @@ class QSortFilterProxyModel;
 
 namespace spanscope::ui {
 
-/// The roles of a cell in a TableView, besides those of Qt. The view has the theme, the model has
-/// not.
+/// The roles of a cell in a TableView, besides the roles of Qt. Only the view knows the theme, not the model.
 enum CellRole : int {
   RawRole = Qt::UserRole + 1,  ///< value to sort by; invalid: the text
   InkRole,                     ///< int of a Role, the colour of the text; invalid: Role::Text
@@ -33,7 +32,7 @@ class PaintedTableModel : public QAbstractTableModel {
  public:
   using QAbstractTableModel::QAbstractTableModel;
 
-  /// Rows keep their selection by their place.
+  /// Replaces the content. A selected row number stays selected.
   void setTable(PaintedTable table);
   const PaintedTable& table() const { return m_table; }
 
@@ -48,7 +47,7 @@ class PaintedTableModel : public QAbstractTableModel {
 
 /// The content of a model with the roles above, from `firstRow` on, for a picture.
 PaintedTable paintedTable(const QAbstractItemModel& model, std::vector<int> shares, int firstRow = 0);
-/// The rows of a model as lines of texts with tabs between. `hasHeader`: the first line has the titles.
+/// The rows of a model as lines, with tabs between the cells. `hasHeader`: the first line has the titles.
 QString tabbedText(const QAbstractItemModel& model, const std::vector<int>& rows, bool hasHeader);
 
 /// Adds an action to the context menu of a widget. Its keys work while the widget has the focus.
@@ -60,8 +59,9 @@ enum class RowOrder {
   Sortable,  ///< a click on a header sorts, a third click restores the order of the model
 };
 
-/// Ctrl+C copies the selected rows, or the whole table with its titles if no row is selected. The context
-/// menu has both. Row numbers are those of the model that setModel() gets, however the rows are sorted.
+/// A table with these features. Ctrl+C copies the selected rows, or the whole table with titles if no row is
+/// selected. The context menu has both commands. Row numbers are those of the model of setModel(), also if
+/// the rows are sorted.
 class TableView : public QTableView {
   Q_OBJECT
  public:
@@ -78,7 +78,7 @@ class TableView : public QTableView {
   int rowOf(const QModelIndex& index) const;  ///< −1: none
   QModelIndex shownIndex(int row) const;      ///< first cell of a row, in the model that the widget shows
   int selectedRow() const;                    ///< the first one; −1: none
-  /// Selects this row alone and scrolls to it, −1: none, without rowSelected().
+  /// Selects only this row and scrolls to it, without rowSelected(). −1: no row.
   void showRow(int row);
   void copySelected() const;
   void copyTable() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints sentences, for pictures of views that show them in labels.
+// Paints texts and segment colours, for pictures of views and for empty views.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -16,16 +16,15 @@ class QString;
 
 namespace spanscope::ui {
 
-/// Paints a text at the top of the area in the small font, wrapped, and takes its height and a space off the
-/// area.
+/// Paints a wrapped text in the small font at the top of the area. Removes the text's height and a space from
+/// the area.
 void paintTextAtTop(QPainter& painter, QRect& area, const QString& text, const Theme& theme, Role ink);
 
 /// Paints the sentence of an empty view in the middle of `area`.
 void paintEmptyText(QPainter& painter, const QRect& area, const QString& text, const Theme& theme);
 
-/// Fills an area with a colour of a segment, its ink or its tint. Hues beyond the palette repeat its colours,
-/// so their fill also gets a pattern that tells them apart. The pattern begins at the area's corner, so that
-/// even lines of two pixels show a part of it.
+/// Fills an area with the ink or tint of a segment. Hues beyond the palette repeat its colours, so their fill
+/// also has a pattern. The pattern begins at the area's corner, so it is visible even in lines of two pixels.
 void fillWithHue(QPainter& painter, const QRectF& area, const Theme& theme, const QColor& color,
                  std::size_t hue);
 

@@ -16,19 +16,18 @@ class QPlainTextEdit;
 
 namespace spanscope::ui {
 
-/// Gives the editor this text by replacing only what differs, so that the cursor and the scroll position
-/// stay.
+/// Sets the editor's text by replacing only the different range. So the cursor and the scroll position stay.
 void replaceText(QPlainTextEdit& editor, const QString& text);
 
-/// Gives a label one of the theme's colours. Reasons why an input is refused use `Role::Error`.
+/// Gives a label one of the theme's colours. Reasons for a refused input use `Role::Error`.
 void colorLabel(QLabel& label, const Theme& theme, Role role);
 /// Sets a style sheet only if it differs, because setting one is slow.
 void setSheet(QWidget& widget, const QString& sheet);
 
-/// Which of a document's undo histories keys act on.
+/// The undo history of a document on which the keys act.
 enum class UndoHistory { Query, Settings };
 
-/// Watches an editor, or any other field: undo and redo there act on the document, and all typing until the
+/// Watches an editor or another field. Undo and redo in the editor act on the document. All typing until the
 /// focus leaves the editor is one undo step. The editor owns this object.
 class DocumentUndo : public QObject {
   Q_OBJECT
@@ -43,8 +42,8 @@ class DocumentUndo : public QObject {
   UndoHistory m_history;
 };
 
-/// Keeps the wheel from changing the value of a widget without focus, which the person only scrolls past. The
-/// widget owns the filter.
+/// Ignores the wheel over a widget without focus, so that scrolling past the widget does not change its
+/// value. The widget owns the filter.
 void ignoreWheelWithoutFocus(QWidget* widget);
 
 }  // namespace spanscope::ui

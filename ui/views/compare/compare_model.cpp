@@ -32,33 +32,33 @@ QString outcomeWord(const std::optional<trace::RunOutcome>& outcome) {
 }
 
 QString noTimeOf(const ListedRun& run) {
-  return isPredicted(run) ? tr("not foretold") : QStringLiteral("–");
+  return isPredicted(run) ? tr(/*id:time-not-predicted*/ "not predicted") : QStringLiteral("–");
 }
 
 /// One of the two runs.
 struct Side {
   metrics::Totals totals;
-  QString noTime;  ///< what its cell has where it has no time
+  QString noTime;  ///< text of a cell without a time
 };
 
-/// What may be said of the two runs.
+/// How the two runs can be compared.
 struct Likeness {
   bool isLike = false;   ///< both ran the same document on the same model
   bool isFair = false;   ///< and their times can be compared
-  bool isWhole = false;  ///< both came to the ends of their prompts
-  QString base;          ///< names the left run where a change of a time has to; else empty
+  bool isWhole = false;  ///< both reached the ends of their prompts
+  QString base;          ///< name of the left run for changes of times; may be empty
 };
 
 Verdict verdictOf(const metrics::Metric& metric, double left, double right, const Likeness& likeness) {
   if (left == right) return Verdict::Same;
-  // A run that stopped early computes less, which is no merit.
+  // A run that stopped early computes less, which is no improvement.
   const bool isCut = std::string_view(metric.id) == "computed-tokens" && !likeness.isWhole;
   const bool isJudged = metric.isTime() ? likeness.isFair : likeness.isLike && !isCut;
   if (metric.better == metrics::Better::Neither || !isJudged) return Verdict::Differs;
   return (right > left) == (metric.better == metrics::Better::More) ? Verdict::Better : Verdict::Worse;
 }
 
-/// The row of a metric; nothing where it is not worth one.
+/// The row of a metric; nothing: the metric needs no row.
 std::optional<CompareRow> rowOf(const metrics::Metric& metric, const Side& left, const Side& right,
                                 const Likeness& likeness) {
   const std::optional<double> first = metric.number(left.totals);
@@ -113,7 +113,7 @@ QString endingOf(const std::optional<trace::StepOutcome>& outcome) {
   return {};
 }
 
-/// The label of a run, whether it was cold, and that it did not end as it should.
+/// The label of a run. `isCold`: the run started with a cold cache. A stopped or failed run has its outcome.
 QString titleOf(const RunLabels& labels, const ListedRun& run, bool isCold) {
   const QString label = labels.of(run, isCold);
   const std::optional<trace::RunOutcome>& outcome = run.state().outcome;
@@ -132,7 +132,7 @@ std::vector<StepBlocks> blocksOf(const ViewInput& input, const ListedRun& run) {
     StepBlocks step{.request = id, .node = found->second.node, .copy = found->second.copy};
     step.name = names.of(found->second);
     const RequestBlocks blocks = requestBlocks(*run.trace, run.trace->stateAt(run.position), id);
-    // The span table is a plan. What a step came to is known from its lookups and passes alone.
+    // The span table is a plan. Only lookups and forward passes show how far a step came.
     RequestAccount account(*run.trace, run.position, id);
     for (const SegmentVirtualBlocks& segment : blocks.segments) {
       for (const VirtualBlockFacts& block : segment.blocks) {
@@ -195,7 +195,7 @@ CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left,
   const auto find = [&runs](RunId run) {
     return std::find_if(runs.begin(), runs.end(), [run](const ListedRun& other) { return other.run == run; });
   };
-  // The right run is the document's newest, the left one the last run before it that is like it.
+  // By default, the right run is the document's newest, and the left run is the last comparable one before.
   auto b = find(right);
   if (b == runs.end()) {
     const auto own = std::find_if(runs.rbegin(), runs.rend(), [](const auto& run) { return run.isOwn; });
@@ -238,7 +238,7 @@ CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left,
       .isLike = model.isLike,
       .isFair = isFair,
       .isWhole = isWhole(first) && isWhole(second),
-      // The titles name the runs: a row says only why a change is no measure of the engine.
+      // The titles name the runs. A row only says why its change does not measure the engine.
       .base = isFair ? QString() : baseName(basis, base)};
   const QString firstAnswer = QString::fromStdString(a->state().answer);
   const QString secondAnswer = QString::fromStdString(b->state().answer);

@@ -20,28 +20,28 @@ namespace spanscope::ui {
 enum class Verdict : std::uint8_t { None, Same, Better, Worse, Differs };
 
 struct CompareRow {
-  std::string_view id;  ///< of the metric; "document" and "outcome" are none
+  std::string_view id;  ///< of a metric, or "document" or "outcome"
   QString name;
   QString help;  ///< tool tip of the name
   QString left{};
   QString right{};
   QString change{};                   ///< change from left to right; may be empty
-  std::optional<double> leftValue{};  ///< none: the cell holds words, or there is no value
+  std::optional<double> leftValue{};  ///< none: the cell has words, or there is no value
   std::optional<double> rightValue{};
   Verdict verdict = Verdict::None;
-  bool text = false;  ///< the cells hold words, not numbers, and may need several lines
+  bool text = false;  ///< the cells have words, not numbers, and may need several lines
   bool operator==(const CompareRow&) const = default;
 };
 
-/// How the blocks of one step's prompt were served, in view order.
+/// How the blocks of one step's prompt were served, in prompt order.
 struct StepBlocks {
   RequestId request = 0;
   NodePath node{};
   std::uint32_t copy = 0;
   QString name{};
-  std::vector<BlockRole> roles{};  ///< of blocks that were found or computed
-  QString ending{};                ///< "stopped", "failed": the step did not end as it should; else empty
-  std::int64_t left = 0;           ///< blocks of the prompt that the step did not come to
+  std::vector<BlockRole> roles{};  ///< of cached and computed blocks
+  QString ending{};                ///< "stopped" or "failed"; else empty
+  std::int64_t left = 0;           ///< blocks of the prompt that the step did not reach
   bool operator==(const StepBlocks&) const = default;
 };
 /// The same step of both runs. One of the runs may lack it.
@@ -56,7 +56,7 @@ struct CompareModel {
   std::vector<QString> labels;  ///< their labels: "run 1 · rag20 · prefix · 12:41"
   RunId left = 0;               ///< 0: there are fewer than two runs
   RunId right = 0;
-  QString leftTitle;  ///< label of the left run, with what tells it from the right one
+  QString leftTitle;  ///< label of the left run, with its differences from the right run
   QString rightTitle;
   bool isLike = false;      ///< both ran the same document on the same model, so their times can be compared
   QStringList differences;  ///< how the right run differs from the left one
@@ -69,11 +69,11 @@ struct CompareModel {
 };
 
 /// Compares two runs. If `right` is 0 or gone, it becomes the document's newest run. If `left` is 0 or gone,
-/// it becomes the last run before that of the same document on the same model.
+/// it becomes the last earlier run of the same document and model.
 CompareModel compareModel(const ViewInput& input, RunId left = 0, RunId right = 0);
 /// The same. If `meters` is kept, a longer trace takes time only for its new events.
 CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left = 0, RunId right = 0);
-/// A sentence: whether like is compared with like, and what differs.
+/// Returns a sentence: whether the runs can be compared, and what differs.
 QString likenessText(const CompareModel& model);
 QString compareCsv(const CompareModel& model);
 

@@ -133,7 +133,7 @@ void CompareView::setRuns(RunId left, RunId right) {
 QString CompareView::emptyText() const {
   if (!m_model.rows.empty()) return {};
   if (m_model.runs.size() > 1)
-    return tr("This document has not run yet. Run it twice, or choose two runs in the title of this view.");
+    return tr("This document has not run yet. Run it twice, or choose two runs in the title bar.");
   return tr(
       "Run a query twice, e.g. with its documents swapped or with another policy, to compare the runs.");
 }
@@ -192,7 +192,7 @@ PaintedTable CompareView::table() const {
                      .rows = {},
                      .headerHelps = {QString(), m_model.leftTitle, m_model.rightTitle}};
   for (const CompareRow& row : m_model.rows) {
-    // A narrow dock may have no room for the whole text.
+    // A narrow dock may have no space for the whole text.
     const auto value = [&row](const QString& text, const std::optional<double>& number) {
       return PaintedCell{.text = text,
                          .mono = !row.text,
@@ -210,7 +210,7 @@ PaintedTable CompareView::table() const {
   return table;
 }
 
-/// Values get what they need before the columns beside them do: those wrap between words.
+/// Values get their full width first, because the other columns can wrap between words.
 void CompareView::fitColumns() {
   const int margin = style()->pixelMetric(QStyle::PM_FocusFrameHMargin, nullptr, m_table) + 1;
   const int pads = 2 * (kPad + margin) + 1;
@@ -236,7 +236,7 @@ void CompareView::fitColumns() {
   const auto excess = [&widths, room] { return std::accumulate(widths.begin(), widths.end(), -room); };
   for (const std::size_t side : {std::size_t{0}, std::size_t{3}})
     widths[side] = std::max(least[side], wanted[side] - std::max(0, excess()));
-  // The two values share what is left, or what is missing.
+  // The two value columns share the width that is left or missing.
   const int values = std::max(0, room - widths[0] - widths[3]);
   const int missing = widths[1] + widths[2] - values;
   widths[1] =
@@ -417,7 +417,7 @@ QString rolesText(const std::vector<BlockRole>& roles) {
 
 QString stepText(const StepBlocks& step) {
   QString text = rolesText(step.roles);
-  // First, since the end of a long line may be cut.
+  // The outcome is first, because the end of a long line may be cut.
   if (!step.ending.isEmpty()) text = BlockStrips::tr("%1 · %2").arg(step.ending, text);
   if (step.left == 1) text = BlockStrips::tr("%1 · 1 block not computed").arg(text);
   if (step.left > 1) text = BlockStrips::tr("%1 · %2 blocks not computed").arg(text).arg(step.left);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows two runs side by side: their figures, answers, queries and blocks.
+// Shows the metrics, answers, queries and blocks of two runs, side by side.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -38,9 +38,9 @@ class CompareView : public RunView {
   const CompareModel& model() const { return m_model; }
   /// Sets the runs to compare. 0: compareModel() chooses.
   void setRuns(RunId left, RunId right);
-  /// Takes comparedRuns().
+  /// Performs the commands that comparedRuns() reads.
   void perform(const QString& command) override;
-  /// Shows a page: 0 figures, 1 answers, 2 queries, 3 blocks.
+  /// Shows a page: 0 metrics, 1 answers, 2 queries, 3 blocks.
   void setPage(int page);
 
  protected:
@@ -56,7 +56,7 @@ class CompareView : public RunView {
 
   CompareModel m_model;
   RunMeters m_meters;
-  std::optional<Theme> m_shown;  ///< theme of the present content
+  std::optional<Theme> m_shown;  ///< theme of the current content
   RunId m_left = 0;
   RunId m_right = 0;
   TableView* m_table;
@@ -72,9 +72,9 @@ class CompareView : public RunView {
   bool m_filling = false;
 };
 
-// Pages that show two runs beside each other: their answers, their queries and their blocks.
+// Pages that show the answers, the queries and the blocks of two runs, side by side.
 
-/// Shows the two answers. Words that stand only on one side are tinted and underlined.
+/// Shows the two answers. Words on one side only are tinted and underlined.
 class AnswerPair : public QWidget {
   Q_OBJECT
  public:
@@ -88,7 +88,7 @@ class AnswerPair : public QWidget {
   QTextEdit* m_right;
 };
 
-/// Shows the two queries, one node in a line, with a sign for what differs.
+/// Shows the two queries, one node per line, with a sign for each difference.
 class TreePair : public QWidget {
   Q_OBJECT
  public:
@@ -113,7 +113,7 @@ class BlockStrips : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// Paints into this width, or only measures if `painter` is null. Returns the height that it takes.
+  /// Paints into this width, or only measures if `painter` is null. Returns the height.
   int layOut(QPainter* painter, int width) const;
 
   CompareModel m_model;
@@ -122,10 +122,10 @@ class BlockStrips : public QWidget {
 
 /// "12 hit · 3 relocated · 4 computed"
 QString rolesText(const std::vector<BlockRole>& roles);
-/// The same, and what a step did not come to that did not end as it should: "stopped · 12 computed · 3 blocks
-/// not computed".
+/// The same for a step. A stopped or failed step also has its unfinished blocks: "stopped · 12 computed · 3
+/// blocks not computed".
 QString stepText(const StepBlocks& step);
-/// The sign before a line: "−" stands only on the left, "+" only on the right, "↕" moved.
+/// The sign before a line: "−" is only on the left, "+" is only on the right, "↕" has moved.
 QString signOf(DiffKind kind);
 
 }  // namespace spanscope::ui

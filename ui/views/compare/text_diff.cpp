@@ -65,7 +65,7 @@ struct Line {
   QString text;
 };
 
-/// The line of a node: the operator with its own text, model and limits, by which a person recognises it.
+/// The line of a node: the operator with its own text, model and limits, by which the user recognises it.
 QString lineOf(const query::Node& node) {
   QStringList parts{operatorLabel(query::operatorName(node))};
   if (const query::GenerateSettings* settings = query::settingsOf(node)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds what two texts have in common, in order.
+// Compares two texts by words, and two queries by nodes.
 #pragma once
 
 #include "engine/base/difference.h"
@@ -16,12 +16,12 @@ enum class DiffKind : std::uint8_t {
   Same,   ///< on both sides
   Left,   ///< only on the left
   Right,  ///< only on the right
-  Moved,  ///< on both sides at different places; it stands once at each place
+  Moved,  ///< on both sides at different places, once at each place
 };
-/// Of a step of a difference; never Moved.
+/// Returns the kind of a difference step; never Moved.
 DiffKind kindOf(StandsOn on);
 
-/// A stretch of text that is the same on both sides, or stands only on one.
+/// A range of text that is on both sides, or only on one side.
 struct DiffPiece {
   DiffKind kind = DiffKind::Same;
   QString text;
@@ -30,7 +30,7 @@ struct DiffPiece {
 /// Compares two texts word by word. Spaces belong to the word before them.
 std::vector<DiffPiece> textDiff(const QString& left, const QString& right);
 
-// Compares two queries and lays them beside each other, one node in a line.
+// Compares two queries side by side, one node per line.
 
 /// A row of the two trees. A side without a node in this row is empty.
 struct TreeDiffRow {
@@ -42,8 +42,8 @@ struct TreeDiffRow {
   bool operator==(const TreeDiffRow&) const = default;
 };
 
-/// Compares two queries in canonical JSON. Rows are in prompt order, parents first. A node that stands on
-/// both sides at different places is Moved at both. Empty if one of the queries cannot be read.
+/// Compares two queries in canonical JSON. Rows are in prompt order, parents first. A node on both sides
+/// at different places is Moved at both. Empty if one of the queries cannot be read.
 std::vector<TreeDiffRow> treeDiff(const std::string& left, const std::string& right);
 
 }  // namespace spanscope::ui

@@ -59,7 +59,7 @@ void CellChart::paintEvent(QPaintEvent* /*event*/) {
   if (currentItem() >= 0) {
     const QRectF place = m_cells[static_cast<std::size_t>(currentItem())].place;
     painter.setBrush(Qt::NoBrush);
-    // Two rings, so that one of them stands out from any colour of a cell.
+    // Two rings, so that one of them has a contrast to any colour of a cell.
     painter.setPen(QPen(m_theme.color(Role::Surface), 4));
     painter.drawRect(place);
     painter.setPen(QPen(m_theme.color(Role::Accent), 2));
@@ -103,14 +103,14 @@ QString numberOf(double value) {
   return QString::fromStdString(experiment::shortNumber(value));
 }
 
-/// What can be read on a colour of the scale.
+/// An ink that is readable on a colour of the scale.
 QColor inkOn(const QColor& fill) {
   return Theme(fill.lightnessF() > 0.45F ? Scheme::Light : Scheme::Dark).color(Role::Text);
 }
 
 }  // namespace
 
-/// How the maps stand at a width: as many beside each other as leave room for numbers.
+/// The arrangement of the maps at a width. As many maps are side by side as have space for numbers.
 struct HeatMapChart::Grid {
   double left = 0;
   double cell = kNarrowCell;
@@ -270,14 +270,14 @@ void HeatMapChart::setContent(const experiment::HeatChart& chart, const QString&
 
 namespace {
 
-constexpr double kLeft = 46;  ///< of the share
+constexpr double kLeft = 46;  ///< for the numbers of the share axis
 constexpr double kRight = 12;
-constexpr double kPartTitle = 20;  ///< above each part
-constexpr double kLow = 46;        ///< of bars
+constexpr double kPartTitle = 20;  ///< height of the title above each histogram
+constexpr double kLow = 46;        ///< min height of bars
 constexpr double kHigh = 110;
 constexpr double kGap = 8;
-constexpr double kPartsAxis = 42;  ///< below all parts
-constexpr double kZero = 22;       ///< of the bar of zeros, and as much again beside it
+constexpr double kPartsAxis = 42;  ///< height of the axis below all histograms
+constexpr double kZero = 22;       ///< width of the bar of zeros, and of the space beside it
 
 }  // namespace
 

@@ -15,20 +15,19 @@ class QPainter;
 
 namespace spanscope::ui {
 
-/// A chart of cells or bars. The line below the chart says what the cell at the pointer holds, or else the
-/// current cell.
+/// A chart of cells or bars. A line below the chart describes the cell at the pointer, else the current cell.
 class CellChart : public ItemCanvas {
   Q_OBJECT
  public:
   explicit CellChart(QWidget* parent = nullptr);
 
-  /// On any painter, as high and wide as the area, without what only a person at the window needs.
+  /// Paints the chart into `area`, without the line below and the mark of the current cell.
   void paint(QPainter& painter, const QRect& area);
 
-  /// The least height at a width, of what paint() paints.
+  /// The min height of paint() for this width.
   virtual int heightFor(int width) const = 0;
 
-  /// What that line says; empty: no cell is current.
+  /// The text of the line below the chart; empty: no cell is current.
   QString readout() const;
 
  protected:
@@ -55,8 +54,8 @@ class CellChart : public ItemCanvas {
   int m_pointed = -1;  ///< the cell at the pointer; -1: none
 };
 
-/// A colour and a number for each place of an experiment, with the scale beside them; a map a line where
-/// there is a second axis.
+/// A heat map: a colour and a number for each place of an experiment, with a scale. With a second axis, there
+/// is a map for each line.
 class HeatMapChart : public CellChart {
   Q_OBJECT
  public:
@@ -85,7 +84,7 @@ class HeatMapChart : public CellChart {
   std::optional<Theme> m_drawn;
 };
 
-/// How the samples of each line of an experiment are spread, in the same bins, one below the other.
+/// Histograms of the samples of each line of an experiment, with the same bins, one below the other.
 class HistogramChart : public CellChart {
   Q_OBJECT
  public:
@@ -101,7 +100,7 @@ class HistogramChart : public CellChart {
 
  private:
   QRectF partAt(const QRectF& area, std::size_t part) const;
-  /// The column of a bar, as high as its part.
+  /// The column of a bar, as high as `part`.
   QRectF barAt(const QRectF& part, std::size_t bar) const;
 
   experiment::HistogramChart m_chart;

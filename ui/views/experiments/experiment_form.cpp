@@ -55,26 +55,27 @@ std::int32_t ExperimentForm::showExperiment(const experiment::Experiment& shown,
   return request.repeats;
 }
 
-/// The rows about a person's documents. Returns how many there are.
+/// Adds the rows about the user's documents. Returns their number.
 int ExperimentForm::addOwnRows(const experiment::Experiment& shown,
                                const experiment::ExperimentRequest& request) {
   if (!experiment::takesOwnDocuments(shown)) return 0;
   int row = 0;
   m_source = new QComboBox(this);
   m_source->addItem(tr("generated"));
-  m_source->addItem(tr("those of this document"));
+  m_source->addItem(tr("from this document"));
   m_source->setToolTip(
-      tr("The children of plus of the current document, and its last user message as the question"));
-  m_source->setAccessibleName(tr("Documents are"));
+      tr("Generate documents, or use the children of plus and the last user message of this document"));
+  m_source->setAccessibleName(tr("Document source"));
   m_source->setAccessibleDescription(m_source->toolTip());
   m_source->setCurrentIndex(request.source == experiment::DocumentSource::Own ? 1 : 0);
   ignoreWheelWithoutFocus(m_source);
   m_grid->addWidget(m_source, row, 1);
-  addLabel(tr("Documents are"), *m_source, row++);
+  addLabel(tr("Document source"), *m_source, row++);
   m_focusOrder.push_back(m_source);
   if (shown.own.judges) {
     m_expected = new QLineEdit(QString::fromStdString(request.expected), this);
-    m_expected->setToolTip(tr("The right answer to the question. Without it, answers are not graded"));
+    m_expected->setToolTip(
+        tr("Set the right answer to the question. Without an expected answer, answers are not graded"));
     m_expected->setAccessibleName(tr("Expected answer"));
     m_expected->setAccessibleDescription(m_expected->toolTip());
     m_expected->setPlaceholderText(tr("none: answers are not graded"));
@@ -99,7 +100,7 @@ QLabel* ExperimentForm::addLabel(const QString& name, QWidget& buddy, int row) {
   return label;
 }
 
-/// What says how documents are made up stays in its place and is off for documents of a person.
+/// Fields that describe generated documents are disabled for the user's documents, but stay in place.
 void ExperimentForm::showSource() {
   const experiment::Experiment* shown = experiment::findExperiment(m_made);
   if (shown == nullptr || m_source == nullptr) return;

@@ -20,30 +20,30 @@ class QLineEdit;
 
 namespace spanscope::ui {
 
-/// The fields of an experiment, a row each; what was typed for one experiment is there again when it comes
-/// back.
+/// The fields of an experiment, one row each. The form restores the last values of each experiment.
 class ExperimentForm : public QWidget {
   Q_OBJECT
  public:
   explicit ExperimentForm(QWidget* parent = nullptr);
 
-  /// Rows of this experiment. Returns how often it is repeated, as it was left.
+  /// Shows the fields of this experiment, and returns its last number of repeats. `repeatsBefore`: repeats of
+  /// the experiment shown before.
   std::int32_t showExperiment(const experiment::Experiment& shown, std::int32_t repeatsBefore);
   /// Values by field.
   std::map<std::string, std::string> values() const;
-  /// Where the documents come from, and the answer that is expected; made-up ones and none where the
-  /// experiment does not ask.
+  /// The source of the documents, and the expected answer. If the experiment does not ask, documents are
+  /// generated and no answer is expected.
   experiment::DocumentSource source() const;
   void setSource(experiment::DocumentSource source);
   std::string expected() const;
   void setExpected(const QString& answer);
   QComboBox* sourceChoice() const { return m_source; }     ///< nullptr: there is none
-  QLineEdit* expectedField() const { return m_expected; }  ///< nullptr: there is none
-  /// Puts numbers of documents that there are where nobody has typed others.
+  QLineEdit* expectedField() const { return m_expected; }  ///< nullptr: there is none.
+  /// Fills in the numbers of documents, unless the user typed others.
   void fitNumbers(std::optional<std::size_t> ownDocuments);
   void setValue(const QString& key, const QString& value);
-  QLineEdit* field(const QString& key) const;  ///< nullptr: there is none
-  /// All that takes the focus, from top to bottom, and from left to right in a row.
+  QLineEdit* field(const QString& key) const;  ///< nullptr: there is none.
+  /// The widgets that take the focus, from top to bottom, and from left to right in a row.
   const std::vector<QWidget*>& focusOrder() const { return m_focusOrder; }
   void setReadOnly(bool isReadOnly);
   void setTheme(const Theme& theme);
@@ -62,10 +62,10 @@ class ExperimentForm : public QWidget {
   std::map<QString, QLineEdit*> m_fields;
   QComboBox* m_source = nullptr;
   QLineEdit* m_expected = nullptr;
-  QString m_fitted;  ///< numbers of documents that were put into the field; empty: none were
+  QString m_fitted;  ///< numbers that fitNumbers() filled in; empty: none
   std::vector<QWidget*> m_focusOrder;
-  std::string m_made;  ///< the experiment whose fields are there
-  std::map<std::string, experiment::ExperimentRequest> m_stackChoices;  ///< as they were left, by experiment
+  std::string m_made;  ///< the experiment whose fields are shown
+  std::map<std::string, experiment::ExperimentRequest> m_stackChoices;  ///< last requests, by experiment
 };
 
 }  // namespace spanscope::ui

@@ -14,7 +14,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr double kReach = 14;  // pixels from a place at which the pointer still means it
+constexpr double kReach = 14;  // max pixels from the pointer to its place
 constexpr double kMark = 7;
 constexpr double kWhisker = 7;
 constexpr double kAir = 1.08;  ///< of a logarithmic axis, beyond its outermost places
@@ -28,8 +28,7 @@ constexpr std::array kInks = {Role::RelocatedInk, Role::ComputedInk, Role::HitIn
 constexpr std::array kMarks = {QCPScatterStyle::ssCircle, QCPScatterStyle::ssSquare,
                                QCPScatterStyle::ssTriangle, QCPScatterStyle::ssDiamond};
 
-/// Each line of a plot has a look of its own: after the last ink, the inks come again with other marks and
-/// dashes.
+/// Each line of a plot has its own style. After the last ink, the inks repeat with other marks and dashes.
 struct LineLook {
   Role ink;
   QCPScatterStyle::ScatterShape mark;
@@ -62,7 +61,7 @@ ExperimentPlot::ExperimentPlot(QWidget* parent) : QWidget(parent), m_plot(new QC
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_plot);
-  // Above the lines, which leave no room among them.
+  // The legend is above the lines, because there is no space between them.
   QCPLegend& legend = *m_plot->legend;
   m_plot->axisRect()->insetLayout()->take(&legend);
   m_plot->plotLayout()->insertRow(0);
@@ -164,7 +163,7 @@ void ExperimentPlot::setAxes() {
   };
   style(*m_plot->xAxis, m_chart.x);
   style(*m_plot->yAxis, m_chart.y);
-  // From the first place to the last; a file has room for the whole axis.
+  // The axis goes from the first place to the last. A file has space for the whole axis.
   const double left = m_chart.x.ticks.front().at;
   const double right = m_chart.x.ticks.back().at;
   const double beside = std::max(1.0, (right - left) * 0.04);

@@ -32,7 +32,7 @@ class ExperimentPlot : public QWidget {
   /// Gives the legend as many columns as fit into the width. Returns its height.
   int fitLegend(int width);
 
-  /// What a place says, for the tool tip and for screen readers.
+  /// The text of a place, for the tool tip and for screen readers.
   QString textOf(const experiment::ChartSeries& line, const experiment::ChartPoint& place) const;
 
   experiment::LineChart m_chart;

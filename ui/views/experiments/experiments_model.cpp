@@ -52,7 +52,7 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   if (result.request.experiment != chosen->name) return model;
   model.isKnown = true;
   model.progress = result.progress();
-  // In a narrow dock the end of the line is what is cut.
+  // A narrow dock cuts the end of the line.
   model.doing = withTimeLeft(job->secondsLeft, QString::fromStdString(result.doing));
   if (!result.model.empty()) model.setup = QString::fromStdString(experiment::experimentSetup(result));
   model.isProblem = job->state == workbench::JobState::Failed;

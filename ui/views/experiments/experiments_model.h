@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the page of experiments says: of the one that is chosen what it is, and of the one that runs or has
-// run its table, its lines and its remarks.
+// The content of the experiments page: the chosen experiment, and the table, the chart and the remarks of its
+// run.
 #pragma once
 
 #include "engine/experiment/chart.h"
@@ -19,36 +19,36 @@
 namespace spanscope::ui {
 
 struct ExperimentsModel {
-  bool isRunning = false;  ///< some experiment is
-  bool isKnown = false;    ///< the chosen one runs or has run
+  bool isRunning = false;  ///< an experiment is running
+  bool isKnown = false;    ///< the chosen experiment runs or has run
   double progress = 0;
-  QString doing;  ///< and how long the rest takes
-  QString setup;  ///< what it was measured on
+  QString doing;  ///< the current action and the time left
+  QString setup;  ///< the conditions of the measurement
   QStringList remarks;
-  bool isProblem = false;  ///< the first remark says what went wrong
-  QStringList measures;    ///< that may be drawn, of the chosen experiment
+  bool isProblem = false;  ///< the first remark is an error
+  QStringList measures;    ///< measures of the chosen experiment that a chart can show
   std::size_t measure = 0;
   QString title;
   QString xName;
-  QString rowName;  ///< of the second axis; empty: there is none
-  QString yName;    ///< of what is drawn
+  QString rowName;  ///< name of the second axis; empty: there is none
+  QString yName;    ///< name of the shown measure
   PaintedTable table;
-  std::vector<experiment::ChartKind> kinds;  ///< in which it can be drawn
+  std::vector<experiment::ChartKind> kinds;  ///< the possible kinds of chart
   experiment::ChartKind kind = experiment::ChartKind::Lines;
-  std::vector<double> places;  ///< that histograms may be of
+  std::vector<double> places;  ///< the places that have histograms
   std::optional<double> place;
-  experiment::Chart chart;  ///< of this kind, its words in the language of the window
+  experiment::Chart chart;  ///< of this kind, in the language of the window
   bool operator==(const ExperimentsModel&) const = default;
 };
 
-/// Form of the chart, as far as a person has chosen.
+/// The options of the chart that the user has chosen.
 struct ExperimentLook {
   std::size_t measure = 0;
   std::optional<experiment::ChartKind> kind{};
   std::optional<double> place{};
 };
 
-/// `name`: of the experiment that is chosen.
+/// `name`: of the chosen experiment.
 ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, const ExperimentLook& look);
 
 /// "Lines", "Heat map", "Histograms"

@@ -44,7 +44,7 @@ constexpr int kLeastChoice = 14;  // letters of an experiment's name
 constexpr int kMostRepeats = 1000;
 constexpr int kPlotHeight = 260;
 constexpr int kTextLine = 20;
-constexpr int kPause = 300;  // milliseconds after which a person who types has paused
+constexpr int kPause = 300;  // milliseconds without a key until typing has paused
 
 }  // namespace
 
@@ -76,7 +76,7 @@ QWidget* ExperimentsView::makeHead() {
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(kGap);
   m_choice = new ElidedCombo(head);
-  // In a narrow dock it gives way, so that the button beside it is whole.
+  // In a narrow dock this box shrinks, so that the button beside it fits.
   m_choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_choice->setMinimumContentsLength(kLeastChoice);
   m_choice->setAccessibleName(tr("Experiment"));
@@ -88,7 +88,7 @@ QWidget* ExperimentsView::makeHead() {
   ignoreWheelWithoutFocus(m_choice);
   m_repeats = new QSpinBox(head);
   m_repeats->setAccessibleName(tr("Repeats"));
-  m_repeats->setToolTip(tr("Runs per point; medians need several"));
+  m_repeats->setToolTip(tr("Set the number of runs per point. A median needs several runs"));
   m_repeats->setRange(1, kMostRepeats);
   m_repeats->setSuffix(tr(" repeats"));
   ignoreWheelWithoutFocus(m_repeats);
@@ -123,7 +123,7 @@ QWidget* ExperimentsView::makeHead() {
   return head;
 }
 
-/// What goes on, and how what was found is drawn.
+/// Makes the progress, and the options of the chart.
 QHBoxLayout* ExperimentsView::makeDrawingRow(QWidget* head) {
   const auto choice = [&](const QString& name) {
     auto* box = new QComboBox(head);
@@ -220,7 +220,7 @@ void ExperimentsView::makeFields() {
   const experiment::Experiment* one = experiment::findExperiment(chosen().toStdString());
   if (one == nullptr) return;
   m_repeats->setValue(m_form->showExperiment(*one, m_repeats->value()));
-  // Qt moves one widget at a time: whatever follows it in the order has to be moved after it.
+  // Qt moves one widget at a time, so each following widget is moved after it.
   std::vector<QWidget*> order = m_form->focusOrder();
   order.insert(order.end(), {m_heatMap, m_histograms, m_table});
   QWidget* before = m_copy;
@@ -303,7 +303,7 @@ QString ExperimentsView::requestProblem() {
   return {};
 }
 
-/// What is wrong with the fields stands where otherwise stands what goes on.
+/// Shows the problem of the fields in the place of the progress.
 void ExperimentsView::checkRequest() {
   const QString problem = requestProblem();
   m_run->setEnabled(m_model.isRunning || problem.isEmpty());
@@ -315,10 +315,10 @@ void ExperimentsView::checkRequest() {
 QString ExperimentsView::estimate() {
   if (input() == nullptr) return {};
   if (m_form->source() == experiment::DocumentSource::Own && !ownCount().count)
-    return tr("The number of documents is unknown until the augment has found them.");
+    return tr("The number of documents is unknown until the augment has retrieved them.");
   const std::shared_ptr<const AskedEstimate>& known = input()->estimate;
   if (known && known->call == jobs::callOf<jobs::ExperimentJob>(request())) return estimateText(*known);
-  // Another wish, or the same one after something has run or another document has come into view.
+  // The request is new, or its estimate is outdated because of a run or another document.
   m_asking.start();
   return {};
 }
@@ -346,16 +346,16 @@ void ExperimentsView::refresh() {
       label->setFont(theme().smallFont());
       colorLabel(*label, theme(), Role::TextSecond);
     }
-    // What is wrong takes two lines in a narrow dock: the room for them is always there, so that nothing
-    // moves.
+    // A problem takes two lines in a narrow dock. Their space is always reserved, so that nothing moves.
     m_doing->setFixedHeight(2 * QFontMetrics(theme().smallFont()).lineSpacing());
     m_form->setTheme(theme());
   }
   fillChoices();
   m_run->setText(m_model.isRunning ? tr("Stop") : tr("Run"));
-  m_run->setToolTip(m_model.isRunning
-                        ? tr("Finished measurements are kept")
-                        : tr("Runs on the model of this document. Other runs can run between its steps"));
+  m_run->setToolTip(
+      m_model.isRunning
+          ? tr("Stop the experiment and keep finished measurements")
+          : tr("Run the experiment on the model of this document. Other runs can run between its steps"));
   m_form->setReadOnly(m_model.isRunning);
   m_repeats->setEnabled(!m_model.isRunning);
   m_progress->setVisible(m_model.isRunning && m_model.isKnown);
@@ -379,7 +379,7 @@ void ExperimentsView::refresh() {
   if (hasRows) {
     m_table->setTable(m_model.table);
     showChart();
-    // In a low dock the fields would hide what is being drawn.
+    // In a low dock, the fields would hide the chart.
     if (isFirst) {
       QTimer::singleShot(0, this, [this] { m_scroll->verticalScrollBar()->setValue(m_setup->y()); });
     }
@@ -391,7 +391,7 @@ void ExperimentsView::refresh() {
                             : QString());
 }
 
-/// The boxes hold what the experiment offers, and stand on what is drawn.
+/// Fills the boxes with the experiment's options, and selects the drawn ones.
 void ExperimentsView::fillChoices() {
   if (m_measure->count() != m_model.measures.size()) {
     m_measure->clear();
@@ -462,7 +462,7 @@ void ExperimentsView::paintTo(QPainter& painter, const QSize& size) {
   write(m_model.title, Role::Text);
   write(m_model.setup, Role::TextSecond);
   const int tableHeight = paintedTableHeight(m_model.table, theme(), width);
-  // The chart says more at a glance: the table has what it leaves.
+  // The chart is easier to read, so the table gets the rest of the height.
   const int left = size.height() - y - kGap;
   int plotHeight = std::max(left / 2, std::min(kPlotHeight, left));
   showChart();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page of experiments: which one, what of it is swept, how far it is, and what it found.
+// The experiments page: the choice of an experiment, its fields, its progress and its results.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -39,21 +39,21 @@ class ExperimentsView : public InputView {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const ExperimentsModel& model() const { return m_model; }
-  /// What the fields ask for.
+  /// The request that the fields describe.
   experiment::ExperimentRequest request() const;
   void setRequest(const experiment::ExperimentRequest& request);
-  /// Takes the wish of "run.experiment:WISH". Throws Failure for an experiment or a value that there is not.
+  /// Takes the request of "run.experiment:REQUEST". Throws Failure for an unknown experiment or value.
   void perform(const QString& command) override;
   void choose(const QString& name);
   QLineEdit* field(const QString& key) const;  ///< nullptr: there is none
-  QComboBox* sourceChoice() const;             ///< nullptr: the experiment makes up what it measures
-  QLineEdit* expectedField() const;            ///< nullptr: it judges no answers
+  QComboBox* sourceChoice() const;             ///< nullptr: the experiment generates its documents
+  QLineEdit* expectedField() const;            ///< nullptr: the experiment grades no answers
   QPushButton& runButton() { return *m_run; }
-  /// Draws it in another way, of those that the experiment has; histograms at one place or at all.
+  /// Shows another kind of chart that the experiment has. `place`: of the histograms; nothing: all places.
   void setChart(experiment::ChartKind kind, std::optional<double> place = {});
   CellChart& heatMap();
   CellChart& histograms();
-  /// What goes on, what is wrong with the fields, or how long it would take.
+  /// The text of the status line: the progress, a problem of the fields, or the estimated time.
   QString said() const;
 
  protected:
@@ -68,23 +68,23 @@ class ExperimentsView : public InputView {
   void showChart();
   void checkRequest();
   void runOrStop();
-  /// What is wrong with the fields, in words; nothing: nothing is.
+  /// The problem of the fields, in words; empty: there is none.
   QString requestProblem();
   QString chosen() const;
   QString introduction() const;
 
   ExperimentsModel m_model;
   ExperimentLook m_look;
-  std::optional<Theme> m_shown;  ///< that the widgets were filled with
-  /// The documents of the query in view, counted anew when it has changed.
+  std::optional<Theme> m_shown;  ///< the theme of the widgets.
+  /// The documents of the current query, counted when the query changes.
   struct OwnCount {
     std::shared_ptr<const document::Document> document;
     std::optional<std::size_t> count;  ///< nothing without a problem: an augment finds them when it runs
     QString problem;                   ///< why there are none
   };
-  /// How long the wish takes, in words; it asks where that is not known.
+  /// The estimated time of the request, in words. If the time is unknown, starts m_asking.
   QString estimate();
-  QTimer m_asking;  ///< until the person who types has paused
+  QTimer m_asking;  ///< ends when the user stops typing, and requests an estimate
   const OwnCount& ownCount();
   OwnCount m_ownCount;
   QComboBox* m_choice = nullptr;

@@ -85,7 +85,7 @@ void FragmentsView::makeControls() {
   m_ranking = new QComboBox(row->parentWidget());
   m_ranking->setAccessibleName(tr("Ranked by"));
   m_ranking->setToolTip(
-      tr("Rank fragments of the next run by shared words (BM25), by vectors of the model, or by both "
+      tr("Rank fragments of the next run by shared words (BM25), by model vectors, or by both "
          "(reciprocal rank fusion)"));
   m_ranking->addItem(tr("auto"), QStringLiteral("auto"));
   m_ranking->addItem(tr("words"), QStringLiteral("lexical"));

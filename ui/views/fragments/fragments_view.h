@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows what the selected augment found, with scores. A person can pin and drop fragments for the next run.
-// What an augment found in a run, and what a person has decided about it since.
+// Shows the fragments that the selected augment retrieved in a run, with scores. The user can pin and drop
+// fragments for the next run.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -23,11 +23,11 @@ struct FragmentRow {
   QString hash;
   std::uint32_t rank = 0;  ///< from 1; 0: the fragment is pinned and not ranked
   double score = 0;
-  QString found;   ///< its ranks, e.g. "words 1 (8.12) · vectors 3 (0.71)"
+  QString found;   ///< ranks and scores, e.g. "words 1 (8.12) · vectors 3 (0.71)"
   QString source;  ///< document, and place in it
   QString text;
-  bool inPrompt = false;  ///< it was in the prompt of the run
-  /// The person's mark in the document now, for the next run.
+  bool inPrompt = false;  ///< the fragment was in the prompt of the run.
+  /// The user's current mark in the document, for the next run.
   std::optional<document::FragmentMark> mark;
   bool isChanged = false;  ///< the mark differs from the run's
   bool operator==(const FragmentRow&) const = default;
@@ -46,8 +46,9 @@ struct FragmentsContent {
   bool operator==(const FragmentsContent&) const = default;
 };
 
-/// The fragments of the selected node, from the last run up to the input's position that retrieved for it. If
-/// the selected node does not retrieve, the fragments of the first augment in the last run that has one.
+/// Returns the fragments of the selected node, from the last run up to the input's position that retrieved
+/// for it. If the selected node does not retrieve, returns those of the first augment in the last run with
+/// one.
 FragmentsContent fragmentsContent(const ViewInput& input);
 
 /// "5 in the prompt · 18 documents · hybrid". Empty if there is nothing.

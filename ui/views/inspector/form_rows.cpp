@@ -11,7 +11,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// A field beside its label has room for as many letters.
+/// Min letters that a field beside its label must have space for.
 constexpr int kFewestFieldLetters = 14;
 
 }  // namespace
@@ -62,7 +62,7 @@ void FormRows::place(std::size_t index) {
     m_grid->addWidget(label, line, 0, 1, 2);
     m_grid->addWidget(field, line + 1, 0, 1, 2);
   } else {
-    // The label stands level with the first line of the field, however high the field is.
+    // The label is level with the first line of a field of any height.
     label->setContentsMargins(0, qobject_cast<QLabel*>(field) == nullptr ? kSpace : 0, 0, 0);
     m_grid->addWidget(label, line, 0, Qt::AlignTop);
     m_grid->addWidget(field, line, 1);

@@ -26,7 +26,7 @@ class FormRows : public QWidget {
  public:
   explicit FormRows(QWidget* parent = nullptr);
 
-  /// Adds a row and takes the field. An empty label leaves the label's column free.
+  /// Adds a row and takes the field. If the label is empty, the column of labels has a gap.
   QLabel* addRow(const QString& label, QWidget* field);
   /// Adds a widget over both columns.
   void addWide(QWidget* widget);

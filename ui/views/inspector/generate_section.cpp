@@ -80,7 +80,7 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
   m_freeze->setObjectName(QStringLiteral("freeze"));
   m_frozen->setObjectName(QStringLiteral("frozen"));
   m_which->setObjectName(QStringLiteral("frozenWhich"));
-  m_which->setAccessibleName(tr("Which frozen answer is shown"));
+  m_which->setAccessibleName(tr("Shown frozen answer"));
   m_which->setMinimum(1);
   m_frozen->setCounted(false);
   m_frozen->editor()->setFixedHeight(20 * kSpace);
@@ -176,7 +176,7 @@ void GenerateSection::setNode(document::NodeId id, const document::DocumentNode&
   showFrozen(node.own);
 }
 
-/// Who has no servers sees nothing of them.
+/// Hides the row if there are no servers.
 void GenerateSection::showServers(const std::string& chosen, const std::vector<std::string>& servers) {
   const bool isShown = !servers.empty() || !chosen.empty();
   m_server->setVisible(isShown);
@@ -196,7 +196,7 @@ void GenerateSection::showFrozen(const query::Node& own) {
   const bool isFrozen = !m_answers.empty();
   const bool givesMany = document::mostAnswers(own) > 1;
   if (isFrozen) {
-    m_freeze->setText(tr("Run it again"));
+    m_freeze->setText(tr("Run again"));
     m_freeze->setToolTip(givesMany ? tr("Discard frozen answers") : tr("Discard frozen answer"));
   } else if (givesMany) {
     m_freeze->setText(tr("Freeze last answer"));

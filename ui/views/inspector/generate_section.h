@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The fields of nodes that generate: count, model, most tokens, temperature, and frozen answers.
+// The fields of generate nodes: count, model, max tokens, temperature, and frozen answers.
 #pragma once
 
 #include "engine/query/query.h"
@@ -37,18 +37,18 @@ class GenerateSection : public QWidget {
  public:
   GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& model, QWidget* parent);
 
-  /// `servers`: the names of those that may answer.
+  /// `servers`: the names of servers that may answer.
   void setNode(document::NodeId id, const document::DocumentNode& node,
                const std::vector<std::string>& servers);
   void setTheme(const Theme& theme);
   void focusFirst();
 
  Q_SIGNALS:
-  /// DocumentNode::server is to be this.
+  /// The user chose `server` for DocumentNode::server.
   void serverChosen(const std::string& server);
-  void freezeWanted();  ///< the node's last answers should be used instead of running it
+  void freezeWanted();  ///< use the node's last answers instead of running the node
   void unfreezeWanted();
-  /// The person has changed the text of the frozen answer with this index, from 0.
+  /// The user has changed the text of the frozen answer with this index, from 0.
   void frozenEdited(std::size_t index, const std::string& text);
 
  private:
@@ -71,7 +71,7 @@ class GenerateSection : public QWidget {
   QSpinBox* m_which;  ///< which of several frozen answers is shown, from 1
   TextSection* m_frozen;
   document::NodeId m_node = document::kNoNode;
-  std::vector<std::string> m_answers;  ///< frozen answers; none: the node is run
+  std::vector<std::string> m_answers;  ///< frozen answers; none: the node runs
 };
 
 /// The fields of an augment: the document to search, and the model that searches.
@@ -94,7 +94,7 @@ class AugmentSection : public QWidget {
   TextSection* m_content;
 };
 
-// A field for a number of the query language that may also be left out, null or a parameter.
+// A field for a number of the query language. The number may also be left out, null or a parameter.
 
 class CheckedField;
 
@@ -120,7 +120,7 @@ class NumberField : public QWidget {
   CheckedField* field() const { return m_field; }
 
  Q_SIGNALS:
-  void edited();  ///< the person has entered another valid value
+  void edited();  ///< the user has entered another valid value
 
  private:
   QString apply(const QString& text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the inspector says about the selected node in addition to its fields.
+// The texts of the inspector about the selected node, in addition to its fields.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -21,15 +21,15 @@ struct InspectorFacts {
 /// The facts of a node of the document.
 InspectorFacts inspectorFacts(const document::Document& document, document::NodeId node);
 
-/// "58 tokens of text": without the tokens that a chat template adds. The card of the node counts those too.
+/// "58 tokens of text": without the tokens that a chat template adds. The node card counts those tokens too.
 QString tokenText(std::int64_t tokens);
 
 /// Whether the node is a text: a message, a print, a question.
 bool hasTextSection(const query::Node& own);
 /// Whether the node's text is a path.
 bool hasPath(const query::Node& own);
-/// The path of a file as a document in `folder` names it: relative if the file is in the folder or below it,
-/// else absolute. `folder` is empty if the document has no file yet.
+/// Returns the path of a file for a document in `folder`. The path is relative if the file is in the folder
+/// or below it, else absolute. `folder` is empty if the document has no file yet.
 QString pathInFolder(const QString& file, const QString& folder);
 /// The label of the node's text: "Text", "Message to the console", "Question".
 QString textLabel(const query::Node& own);

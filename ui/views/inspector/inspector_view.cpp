@@ -30,7 +30,8 @@
 namespace spanscope::ui {
 namespace {
 
-/// What is scrolled is as wide as the dock: its fields shrink, and stand below their labels if need be.
+/// The scrolled content is as wide as the dock. In a narrow dock its fields shrink, and move below their
+/// labels.
 class DockWideBody : public QWidget {
  public:
   using QWidget::QWidget;
@@ -183,7 +184,7 @@ void InspectorView::connectFields() {
   connect(m_generate, &GenerateSection::freezeWanted, this,
           [this] { Q_EMIT commandWanted(QStringLiteral("node.freeze")); });
   connect(m_generate, &GenerateSection::unfreezeWanted, this, [this] {
-    change(tr("Run it again"), {},
+    change(tr("Run again"), {},
            [this](document::Document& value) { document::setFrozen(value, m_node, {}); });
   });
   connect(m_generate, &GenerateSection::frozenEdited, this,

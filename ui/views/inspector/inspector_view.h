@@ -46,7 +46,7 @@ class InspectorView : public InputView {
   void showNode(const document::DocumentNode& node);
   void showOperator(const query::Node& own);
   void applyTheme();
-  void browse();  ///< has the person choose the path of the node
+  void browse();  ///< lets the user choose the path of the node
   void change(const QString& name, const QString& key,
               const std::function<void(document::Document&)>& change);
   void editOwn(const QString& name, const QString& field, const std::function<void(query::Node&)>& edit);

@@ -60,7 +60,7 @@ void MapInputsEditor::placeButtons() {
     m_buttons->addWidget(button, place / columns, place % columns);
     ++place;
   }
-  // What is left stands behind the last button of a single row.
+  // Remaining space is after the last button of a single row.
   m_buttons->setColumnStretch(kButtons, columns == kButtons ? 1 : 0);
 }
 

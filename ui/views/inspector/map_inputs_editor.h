@@ -36,7 +36,7 @@ class MapInputsEditor : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// Puts the buttons into one row, or into two where there is little room.
+  /// Puts the buttons into one row, or into two if the editor is narrow.
   void placeButtons();
   void add();
   void remove();
@@ -75,7 +75,7 @@ class MapInputsModel : public QAbstractListModel {
                 int to) override;
 
  Q_SIGNALS:
-  void edited();  ///< the person has changed the inputs
+  void edited();  ///< the user has changed the inputs
 
  private:
   std::vector<std::string> m_inputs;

@@ -35,8 +35,8 @@ QString objectNameOf(const char* what, const ParameterRow& row) {
 
 QString labelTip(const ParameterRow& row) {
   QString places = row.nodes == 0
-                       ? ParameterSection::tr("In no node")
-                       : ParameterSection::tr("Stands in %n node(s)", nullptr, static_cast<int>(row.nodes));
+                       ? ParameterSection::tr("Used in no node")
+                       : ParameterSection::tr("Used in %n node(s)", nullptr, static_cast<int>(row.nodes));
   if (row.declaration.description.empty()) return places;
   return QString::fromStdString(row.declaration.description) + QStringLiteral("\n") + places;
 }
@@ -206,7 +206,7 @@ void ParameterSection::makeDefinition(Field& field, std::size_t index, const QSt
   field.description = new QLineEdit(field.definition);
   field.description->setObjectName(objectNameOf("description", row));
   field.description->setAccessibleName(tr("Description of %1").arg(shown));
-  field.description->setPlaceholderText(tr("what it is for"));
+  field.description->setPlaceholderText(tr("e.g. Number of documents"));
   connect(field.description, &QLineEdit::textEdited, this, [this, index](const QString& text) {
     declare(index, tr("Description of {%1}"), QStringLiteral("description"),
             [&text](query::ParameterDeclaration& said) { said.description = text.toStdString(); });

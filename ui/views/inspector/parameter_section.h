@@ -21,16 +21,16 @@ class QToolButton;
 
 namespace spanscope::ui {
 
-// The parameters of a document, such as "{n}" or "{topic}", as rows that a person fills in.
+// The parameters of a document, such as "{n}" or "{topic}", as rows with a field for each value.
 
 struct ParameterRow {
   std::string name;
-  /// The kind of value that the strictest of its places takes; of the node's places if the rows are of one
-  /// node.
+  /// The kind of value that the strictest of its places takes. If the rows are of one node, only places in
+  /// this node count.
   query::ParameterKind placesKind = query::ParameterKind::Text;
   std::optional<std::string> value;  ///< nothing: no value is given
-  std::size_t nodes = 0;             ///< how many nodes of the whole document use it
-  /// The document's declaration of the parameter; one with nothing but the name if there is none.
+  std::size_t nodes = 0;             ///< number of nodes in the document that use it.
+  /// The document's declaration of the parameter. If there is none, only the name is set.
   query::ParameterDeclaration declaration;
 
   /// The kind that its value must have, from its places and its declaration.
@@ -38,19 +38,19 @@ struct ParameterRow {
   bool operator==(const ParameterRow&) const = default;
 };
 
-/// The parameters in the fields of the node. For kNoNode: all parameters in the document in the order of the
-/// tree, followed by those that are declared but used nowhere.
+/// Returns the parameters in the fields of the node. For kNoNode, returns all parameters of the document in
+/// the order of the tree. Parameters that are declared but unused come last.
 std::vector<ParameterRow> parameterRows(const document::Document& document, document::NodeId node);
 
 /// Why the text cannot be a value of this kind. Empty if it can.
 QString parameterReason(query::ParameterKind kind, const std::string& text);
 
-/// What the field of a parameter without a value says.
+/// The placeholder of a parameter without a value.
 QString withoutValueText(const ParameterRow& row);
 
 /// The kinds that may be declared for the parameter: the kind that its places take, and narrower kinds.
 std::vector<query::ParameterKind> kindChoices(const ParameterRow& row);
-/// The name of a kind for a person: "Whole number".
+/// The name of a kind in the window: "Whole number".
 QString kindLabel(query::ParameterKind kind);
 
 class CheckedField;
@@ -66,8 +66,8 @@ struct ParameterEdits {
       declare;
 };
 
-/// A heading, and a field for the value of each parameter. If the person wants to define parameters, there
-/// are also fields for type, default and description.
+/// A heading, and a field for the value of each parameter. If the user turns on Define, there are also fields
+/// for type, default and description.
 class ParameterSection : public QWidget {
   Q_OBJECT
  public:
@@ -92,7 +92,7 @@ class ParameterSection : public QWidget {
   };
 
   void rebuild(const std::vector<ParameterRow>& rows);
-  /// Gives fields their places: beside their labels, or below them where there is little room.
+  /// Puts fields beside their labels, or below the labels if the section is narrow.
   void fold();
   void makeValue(Field& field, std::size_t index, const QString& shown);
   void makeDefinition(Field& field, std::size_t index, const QString& shown);

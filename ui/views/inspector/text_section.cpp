@@ -112,7 +112,7 @@ void TextSection::count() {
     } catch (const Failure&) {
       return;  // another text came, or this text cannot be encoded, which a run reports
     }
-    // The section may be gone by then, but the application outlives the pool's work.
+    // The section may be destroyed by then, but the application outlives the jobs of the thread pool.
     if (context == nullptr) return;
     QMetaObject::invokeMethod(
         context.data(),

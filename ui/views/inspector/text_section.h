@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An editor for a long text. Below it stands the number of the text's tokens.
+// An editor for a long text, with the number of the text's tokens below.
 #pragma once
 
 #include "engine/text/tokenizer.h"
@@ -25,7 +25,7 @@ class TextSection : public QWidget {
   ~TextSection() override;
 
   void setLabel(const QString& label);
-  /// Sets the text of the document. What the person typed last is not set again.
+  /// Sets the text of the document. Text that the user typed last is not set a second time.
   void setText(const std::string& text);
   std::string text() const;
   void setReadOnly(bool isReadOnly);

@@ -70,7 +70,7 @@ void JsonEditor::showOffset(std::size_t offset) {
   const QTextBlock block = document()->findBlock(positionOf(offset));
   const QRectF area = blockBoundingGeometry(block).translated(contentOffset());
   if (area.top() >= 0 && area.bottom() <= viewport()->height()) return;
-  // Only the scroll bar moves: the cursor stays where the person left it, and the gutter hears of the move.
+  // Only the scroll bar moves, and this updates the gutter. The cursor stays where the user left it.
   verticalScrollBar()->setValue(block.firstLineNumber() -
                                 viewport()->height() / std::max(1, fontMetrics().height()) / 3);
 }

@@ -29,7 +29,7 @@ class JsonEditor : public QPlainTextEdit {
   void setMuted(const std::vector<query::SourceRange>& ranges);
   /// Sets the offsets where errors begin.
   void setErrors(const std::vector<std::size_t>& offsets);
-  /// Scrolls to the offset if it is not in sight.
+  /// Scrolls to the offset if it is not visible.
   void showOffset(std::size_t offset);
   void setCursorTo(std::size_t offset);
   std::size_t cursorOffset() const;

@@ -137,7 +137,7 @@ void JsonView::modelChanged() {
     connect(m_unread, &UnreadText::changed, this, &JsonView::followUnread);
     connect(m_unread, &UnreadText::settling, this, &JsonView::settle);
   }
-  // Once it is saved, the document stands beside its files.
+  // A saved document has a folder, so its relative paths may now name files.
   if (model() != nullptr)
     connect(model(), &DocumentModel::stateChanged, this, [this] { m_checking.start(); });
   m_checking.setInterval(0);
@@ -235,7 +235,7 @@ void JsonView::applyTyped() {
   std::vector<query::Diagnostic> leftOut = m_text.diagnostics;
   takeChatList(m_text.text, leftOut);
   m_unread->noteJson(leftOut);
-  // Only now: until the query has the text, it must not be lost.
+  // This comes last, because the typed text must not be lost before the query has it.
   m_unread->discardTyped();
   showState();
 }
@@ -291,7 +291,8 @@ void JsonView::settle() {
     applyTyped();
 }
 
-/// Others discard typed text, or bring back what an earlier run of the program left.
+/// Handles changes by other parts of the program, which discard typed text or restore text of an earlier
+/// session.
 void JsonView::followUnread() {
   m_checking.start();
   if (m_isReporting || m_isOther) return;
@@ -321,7 +322,7 @@ void JsonView::check() {
   std::vector<Problem> problems =
       m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, prediction);
   if (m_unread != nullptr) {
-    // What the shown text says itself is there already.
+    // The shown text already has its own problems in the list.
     for (Problem& problem : m_unread->problems(m_text.diagnostics.empty()))
       problems.push_back(std::move(problem));
   }
@@ -372,7 +373,7 @@ void JsonView::showSelection() {
   }
   const std::optional<query::SourceRange> range = rangeOf(m_text, document(), node);
   m_editor->setHighlight(range);
-  // The view does not scroll while the person is in the text.
+  // The view does not scroll while the user edits the text.
   if (range && node != m_shownNode && !m_editor->hasFocus()) m_editor->showOffset(range->begin);
   m_shownNode = node;
 }
@@ -387,7 +388,7 @@ bool JsonView::eventFilter(QObject* watched, QEvent* event) {
   if (watched != m_editor || model() == nullptr) return InputView::eventFilter(watched, event);
   if (event->type() == QEvent::FocusOut) model()->endMerge();
   if (event->type() == QEvent::KeyPress && isInStep()) {
-    // If text and document are in step, undo belongs to the document. Text that is no query yet has the
+    // If text and document are in sync, undo belongs to the document. Text that is no query yet has the
     // editor's own undo.
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->matches(QKeySequence::Undo)) {
@@ -499,7 +500,7 @@ document::NodeId nodeAtOffset(const JsonText& text, const document::Document& do
 std::vector<JsonRemark> remarksOn(const JsonText& text, bool isInStep, const document::Document& document,
                                   const std::vector<Problem>& problems) {
   std::vector<JsonRemark> remarks;
-  std::map<std::string, std::size_t> fields;  // the exact places of what both say
+  std::map<std::string, std::size_t> fields;  // offsets of remarks that both lists have
   for (const query::Diagnostic& said : text.diagnostics) {
     const bool isInList =
         isInStep && std::any_of(problems.begin(), problems.end(), [&said](const Problem& problem) {
@@ -513,7 +514,7 @@ std::vector<JsonRemark> remarksOn(const JsonText& text, bool isInStep, const doc
   if (!isInStep) return remarks;
   for (const Problem& problem : problems) {
     JsonRemark& remark = remarks.emplace_back(JsonRemark{problem.severity, std::nullopt, saidOf(problem)});
-    // What stands outside of the query has no place in the text.
+    // A problem outside of the query has no place in the text.
     if (problem.place.empty() && (problem.node != document.root() || text.isEmpty)) continue;
     if (const auto field = fields.find(problem.place); field != fields.end())
       remark.offset = field->second;
@@ -530,12 +531,12 @@ QString jsonSummary(const JsonText& text, bool isInStep, const std::vector<JsonR
   if (error != text.diagnostics.end()) {
     return tr("line %1: expected %2").arg(error->position.line).arg(QString::fromStdString(error->expected));
   }
-  if (!isInStep) return tr("not in step");
+  if (!isInStep) return tr("not in sync");
   const auto errors = std::count_if(remarks.begin(), remarks.end(), [](const JsonRemark& remark) {
     return remark.severity == Severity::Error;
   });
   const auto warnings = static_cast<std::ptrdiff_t>(remarks.size()) - errors;
-  QStringList parts(tr("in step ✓"));
+  QStringList parts(tr(/*id:json-in-sync*/ "in sync ✓"));
   if (errors > 0) parts += errors == 1 ? tr("1 error") : tr("%1 errors").arg(errors);
   if (warnings > 0) parts += warnings == 1 ? tr("1 warning") : tr("%1 warnings").arg(warnings);
   return parts.join(tr(" · "));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the query as JSON. A change of the text changes the canvas, and the other way round. Text that is no
-// query is kept with its document as it was typed (ui/document/unread_text.h).
+// Shows the query as JSON. A change of the text changes the canvas, and the other way round. A document keeps
+// typed text that is no query (ui/document/unread_text.h).
 #pragma once
 
 #include "engine/query/json/json.h"
@@ -47,10 +47,10 @@ bool saysTheSame(const JsonText& text, const document::Document& document);
 /// the text still has an empty seq there.
 void applyJson(document::Document& document, const query::Node& query);
 
-/// Where the node stands in the text, in bytes. Nothing if it does not.
+/// The place of the node in the text, in bytes. Nothing: the node is not in the text.
 std::optional<query::SourceRange> rangeOf(const JsonText& text, const document::Document& document,
                                           document::NodeId node);
-/// Where the nodes stand in the text that a run leaves out, each with everything below it.
+/// The places in the text of nodes that a run leaves out, each with everything below it.
 std::vector<query::SourceRange> mutedRanges(const JsonText& text, const document::Document& document);
 /// The innermost node of the document around this byte; kNoNode: none.
 document::NodeId nodeAtOffset(const JsonText& text, const document::Document& document, std::size_t offset);
@@ -58,16 +58,16 @@ document::NodeId nodeAtOffset(const JsonText& text, const document::Document& do
 /// One line under the text.
 struct JsonRemark {
   Severity severity = Severity::Error;
-  std::optional<std::size_t> offset;  ///< byte of the text that it is about; nothing: none
+  std::optional<std::size_t> offset;  ///< byte of the text that the remark is about; nothing: none
   QString text;
 };
 
-/// What is said of the text. Text that is not in step has the errors of its own. Text that is in step has the
-/// problems of the document, and what only the text could say: that an unknown field was left out.
+/// Returns the remarks on the text. Text that is not in sync has only its own errors. Text that is in sync
+/// has the problems of the document, and warnings about unknown fields that were left out.
 std::vector<JsonRemark> remarksOn(const JsonText& text, bool isInStep, const document::Document& document,
                                   const std::vector<Problem>& problems);
 
-/// A summary: "in step ✓" or "line 7: expected …", and the numbers of errors and warnings.
+/// A summary: "in sync ✓" or "line 7: expected …", and the numbers of errors and warnings.
 QString jsonSummary(const JsonText& text, bool isInStep, const std::vector<JsonRemark>& remarks);
 
 class JsonEditor;
@@ -94,11 +94,11 @@ class JsonView : public InputView {
   /// Reads typed text before the pause is over.
   void settle();
   void followUnread();
-  /// Shows the present state of a large document.
+  /// Shows the current state of a large document.
   void follow();
   void keepTyping();
   void followCursor();
-  /// Finds what the list of problems says of the document.
+  /// Finds the problems of the document for the list.
   void check();
   void showState();
   void showSelection();
@@ -111,7 +111,7 @@ class JsonView : public InputView {
   QLabel* m_pendingText;
   QListWidget* m_errors;
   QTimer m_following;  ///< ends when a large document has stopped changing
-  QTimer m_typing;     ///< ends when the person has paused
+  QTimer m_typing;     ///< ends when the user stops typing
   QTimer m_checking;   ///< ends when changes have paused
   ProblemFinder m_finder;
   std::vector<Problem> m_problems;
@@ -120,7 +120,7 @@ class JsonView : public InputView {
   JsonText m_text;                ///< what was last read from the editor's text
   bool m_isOther = true;          ///< the text belongs to another document
   bool m_isTyped = false;         ///< the editor holds changes that the document does not have yet
-  bool m_isConflict = false;      ///< and the document has changed meanwhile too
+  bool m_isConflict = false;      ///< in addition, the document has changed meanwhile
   bool m_isSetting = false;
   document::NodeId m_shownNode = document::kNoNode;
   QString m_seen;  ///< the editor's text when it changed last

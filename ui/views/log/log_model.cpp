@@ -61,7 +61,7 @@ std::optional<LogLine> logLine(const ViewInput& input, const trace::Event& event
 
 LogLine eventLine(const trace::Event& event) {
   QString text = QString::fromStdString(trace::describe(event));
-  // The number and the time stand in columns of their own.
+  // The number and the time have their own columns.
   const qsizetype first = text.indexOf(QLatin1Char(' '));
   const qsizetype second = first < 0 ? -1 : text.indexOf(QLatin1Char(' '), first + 1);
   if (second > 0) text = text.left(first) + text.mid(second);

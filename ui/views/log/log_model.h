@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What happened, a line an event: messages, runs and steps, or every event there is.
+// The lines of the log, one per event: only messages, runs and steps, or all events.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -24,19 +24,19 @@ struct LogLine {
   bool operator==(const LogLine&) const = default;
 };
 
-/// Nothing for events that are only in the list of all events.
+/// The line of an event. Nothing for an event that appears only in the list of all events.
 std::optional<LogLine> logLine(const ViewInput& input, const trace::Event& event);
 /// The line of any event with its exact identifiers, for exports.
 LogLine eventLine(const trace::Event& event);
 QString severityText(Severity severity);
 
 struct LogOptions {
-  bool allEvents = false;  ///< the severity does not count then
+  bool allEvents = false;  ///< if true, `least` has no effect
   Severity least = Severity::Note;
   bool operator==(const LogOptions&) const = default;
 };
 
-/// Lines are made when they are asked for; between two inputs only the new events are looked at.
+/// The log as an item model. Makes lines on request. A new input takes time only for its new events.
 class LogModel : public QAbstractTableModel {
   Q_OBJECT
  public:
@@ -54,23 +54,23 @@ class LogModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
   LogLine line(int row) const;
-  /// The text of a line with exact identifiers, for its tool tip; the line itself has plain words.
+  /// The text of a line with exact identifiers, for its tool tip. The line has plain words.
   QString exactLine(int row) const;
   std::size_t eventIndex(int row) const;  ///< index of its event in the trace
-  std::size_t warnings() const;           ///< of the whole log, whatever is shown
+  std::size_t warnings() const;           ///< in the whole log, not only in the shown lines
   std::size_t errors() const;
   QString csv() const;
 
  private:
   bool isShown(const trace::Event& event) const;
   void rebuild();
-  /// Keeps names between lines, until the input changes.
+  /// The names for the current input, made once.
   EventNames& names() const;
 
   std::optional<ViewInput> m_input;
   mutable std::unique_ptr<EventNames> m_names;  ///< null: not needed yet
   LogOptions m_options;
-  std::size_t m_seen = 0;           ///< events that m_rows knows
+  std::size_t m_seen = 0;           ///< number of events that m_rows covers
   std::vector<std::size_t> m_rows;  ///< event indices, unless all events are shown
 };
 

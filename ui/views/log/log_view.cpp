@@ -128,7 +128,7 @@ void LogView::paintTo(QPainter& painter, const QSize& size) {
     paintEmptyText(painter, QRect(QPoint(), size), whatWillStandHere(), theme());
     return;
   }
-  // The newest ones: a picture of a million lines would show nothing.
+  // Only the newest lines: a picture of a million lines is unreadable.
   paintTableInto(painter, size, paintedTable(*m_model, {3, 2, 1, 14}, std::max(0, count - kPaintedRows)),
                  theme());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The log as a table.
+// Shows the log as a table.
 #pragma once
 
 #include "ui/views/common/input_view.h"

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<int, 6> kPitches{1, 2, 4, 8, 14, 20};
 constexpr int kMostPitch = 24;
-/// How much wider than high a cell may be to fill its view, or higher than wide.
+/// Max ratio of the longer to the shorter side of a cell that fills its view.
 constexpr double kMostStretch = 1.5;
 constexpr int kStripe = 4;
 constexpr int kLane = 8;  ///< width of the column of states
@@ -115,7 +115,7 @@ void MaskArea::resizeEvent(QResizeEvent* event) {
 
 void MaskArea::zoom(int steps) {
   if (m_model == nullptr) return;
-  // What is in the middle, or selected, stays in sight.
+  // The middle of the view, or the selection, stays visible.
   const std::optional<MaskRange> kept = m_rows;
   for (; steps > 0; --steps) {
     const double now = m_pitch ? *m_pitch : std::max(m_layout.across, m_layout.down);
@@ -149,7 +149,7 @@ void MaskArea::reveal(const MaskRange& rows) {
   const MaskRange columns = m_columns.value_or(MaskRange{rows.end - 1, rows.end});
   QRectF place(m_layout.x(columns.begin), m_layout.y(rows.begin), m_layout.across * columns.count(),
                m_layout.down * rows.count());
-  // Names cover what is behind them.
+  // Names cover cells at the left and the top, so the place is larger by their size.
   place.adjust(-m_layout.left, -m_layout.top, 0, 0);
   makeVisible(place.toAlignedRect());
 }
@@ -168,7 +168,7 @@ std::optional<std::int32_t> MaskArea::columnAt(int x) const {
 
 void MaskArea::pressed(const QPoint& place) {
   const QPoint seen = place - offset();
-  // Names stand above what has been scrolled behind them.
+  // Names cover the scrolled cells.
   const bool inNames = seen.x() < m_layout.left;
   const bool inHead = seen.y() < m_layout.top;
   const std::optional<std::int32_t> row = inHead ? std::nullopt : rowAt(place.y());
@@ -195,7 +195,7 @@ void MaskArea::keyPressEvent(QKeyEvent* event) {
   const MaskRange columns = m_columns.value_or(MaskRange{rows.end - 1, rows.end});
   const auto next = [&](const MaskRange& from) { return stretchAt(std::min(from.end, last)); };
   const auto before = [&](const MaskRange& from) { return stretchAt(std::max(from.begin - 1, 0)); };
-  // The first token of the part before, or of the one behind.
+  // The first token of the section before or after.
   const auto byPart = [&](bool forwards) {
     std::int32_t to = forwards ? last : 0;
     for (const MaskPart& part : m_model->parts) {
@@ -243,8 +243,8 @@ MaskRange MaskArea::between(double begin, double end, double first, double pitch
   return {clamped(std::floor((begin - first) / pitch)), clamped(std::ceil((end - first) / pitch))};
 }
 
-/// The cells of a band in these columns that stand on or below the diagonal, as far as rows are given.
-/// `isInked`: in the inks of parts, as what is selected, else in their tints.
+/// Paints the cells of a band in these rows and columns, on or below the diagonal. `isInked`: in the inks of
+/// sections, like a selection; else in their tints.
 void MaskArea::paintSeen(QPainter& painter, const MaskBand& band, const MaskRange& rows,
                          const MaskRange& columns, bool isInked) const {
   const bool isReused = !isInked && m_shown == MaskShown::ThisRun &&
@@ -259,7 +259,8 @@ void MaskArea::paintSeen(QPainter& painter, const MaskBand& band, const MaskRang
       if (isReused) fillPattern(painter, path, reusedBrush(theme()));
     };
     QPainterPath path;
-    const std::int32_t steps = std::clamp(end, rows.begin, rows.end);  // rows from here on see all of it
+    const std::int32_t steps =
+        std::clamp(end, rows.begin, rows.end);  // from this row on, rows attend to the whole range
     if (steps < rows.end)
       path.addRect(QRectF(m_layout.x(begin), m_layout.y(steps), m_layout.across * (end - begin),
                           m_layout.down * (rows.end - steps)));
@@ -320,8 +321,8 @@ void MaskArea::paintBefore(QPainter& painter, const MaskBand& band, const MaskRa
               {std::max(seen.begin, columns.begin), std::min(seen.end, columns.end)});
 }
 
-/// Bands that are lower than a pixel would hide each other: what rows of a block see is painted as strongly
-/// as the share of them that sees it.
+/// Bands that are lower than a pixel would hide each other. So the opacity of a block's cells is the share of
+/// its rows that attend.
 void MaskArea::paintMixed(QPainter& painter, const MaskRange& block, const MaskRange& columns) const {
   std::vector<MaskBand> kinds;
   std::int32_t there = 0;
@@ -359,7 +360,7 @@ void MaskArea::paintGrid(QPainter& painter, const MaskRange& rows, const MaskRan
   constexpr double kLeastBlock = 7;
   const auto rule = [&](std::int32_t at, const QColor& color, double width) {
     painter.setPen(QPen(color, width));
-    // A column is seen from its own row on, a row up to its own column.
+    // Rows attend to a column from its own row on. A row attends up to its own column.
     if (at >= columns.begin && at <= columns.end)
       painter.drawLine(QPointF(m_layout.x(at), std::max(m_layout.y(at), m_layout.y(rows.begin))),
                        QPointF(m_layout.x(at), m_layout.y(m_model->tokens)));
@@ -405,7 +406,7 @@ void MaskArea::paintMarks(QPainter& painter) const {
                  QRectF(column.left(), row.top(), column.width(), row.height()).adjusted(-1, -1, 1, 1));
 }
 
-/// `seen`: what is in sight, in coordinates of the content; the names stand at its top and left.
+/// `seen`: the visible part, in content coordinates. The names are at its top and left.
 void MaskArea::paintNames(QPainter& painter, const QRect& seen) const {
   const QFontMetrics metrics(theme().smallFont());
   const double left = seen.left() + m_layout.left;
@@ -441,7 +442,7 @@ void MaskArea::paintNames(QPainter& painter, const QRect& seen) const {
     const double stripe = left - kLane - kStripe - 2 * kSpace + 2;
     fillWithHue(painter, QRectF(stripe, above, kStripe, below - above - 0.5), theme(), ink, part.hue);
     if (withTexts) continue;
-    // A name stands in the middle of its rows, unless another one is in its way.
+    // A name is in the middle of its rows, unless another name is there.
     const double middle = (above + below) / 2;
     const double height = metrics.height() - 2;
     if (middle - height / 2 < lastBottom || middle + height / 2 > seen.bottom() + 4) continue;
@@ -507,7 +508,7 @@ void MaskArea::paintBands(QPainter& painter, const MaskRange& rows, const MaskRa
     while (at < band.rows.end) {
       const MaskRange block = isFine ? m_model->blockOf(at) : band.rows;
       const MaskRange last = isFine ? m_model->blockOf(band.rows.end - 1) : band.rows;
-      // Blocks of this band alone have nothing to be mixed with.
+      // A block within this band needs no mixing.
       const bool isMixed = block.begin < band.rows.begin || block.end > band.rows.end;
       MaskRange part{at, block.end};
       if (!isMixed) part.end = last.end <= band.rows.end ? band.rows.end : last.begin;

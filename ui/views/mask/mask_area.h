@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints a mask: rows are queries, columns keys. What is painted grows with the parts of the prompt, not with
-// its tokens, unless cells are large enough to be seen one by one.
+// Paints an attention mask. Rows are query vectors, and columns are keys. The painting time grows with the
+// number of prompt sections. It grows with the number of tokens only if cells are large enough to be drawn
+// one by one.
 #pragma once
 
 #include "ui/views/common/block_painter.h"
@@ -13,16 +14,16 @@
 
 namespace spanscope::ui {
 
-/// Where the cells of a mask stand, in pixels of the content.
+/// Positions and sizes of the cells of a mask, in pixels of the content.
 struct MaskLayout {
-  int left = 0;  ///< of the first column; names of rows and their states stand before it
+  int left = 0;  ///< of the first column; names and states of rows are left of it
   int top = 0;
   double across = 1;  ///< width of a column
   double down = 1;    ///< height of a row
 
-  /// Whether tokens are too small to be told apart, so that blocks are pointed at instead.
+  /// Whether cells are too small for single tokens, so that the pointer selects blocks instead.
   bool isByBlock() const { return down < 3 || across < 3; }
-  /// Whether cells are so large that texts of tokens stand beside them.
+  /// Whether cells are large enough for texts of tokens beside them.
   bool hasTexts() const { return down >= 13 && across >= 13; }
   double x(std::int32_t column) const { return left + across * column; }
   double y(std::int32_t row) const { return top + down * row; }
@@ -33,23 +34,23 @@ class MaskArea : public ZoomedScroll {
  public:
   explicit MaskArea(QWidget* parent = nullptr);
 
-  /// `model` must stay valid until the next call or the end of the area. `changed`: it is not as it was.
-  /// `rows`: the selected ones.
+  /// `model` must stay valid until the next call or the end of the area. `changed`: the model has changed.
+  /// `rows`: the selected rows.
   void showMask(const MaskModel* model, bool changed, MaskShown shown, std::optional<MaskRange> rows,
                 const Theme& theme);
-  /// Marks the columns that the sentence below speaks of.
+  /// Marks the columns that the sentence below the mask describes.
   void showColumns(std::optional<MaskRange> columns);
   void setTips(std::function<QString(const MaskRange& rows, const MaskRange& columns)> tips) {
     m_tips = std::move(tips);
   }
   void reveal(const MaskRange& rows);
   const MaskLayout& maskLayout() const { return m_layout; }
-  /// A token, or the block around it where tokens are too small.
+  /// A token, or its block if isByBlock().
   MaskRange stretchAt(std::int32_t token) const;
 
   void paintContent(QPainter& painter, const QRect& visible) override;
   QSize contentSize() const override;
-  /// Paints the whole mask as large as it fits into an area.
+  /// Paints the whole mask in the largest size that fits into an area.
   void paintFitted(QPainter& painter, const QRect& area);
 
  Q_SIGNALS:
@@ -70,7 +71,7 @@ class MaskArea : public ZoomedScroll {
   int namesWidth(bool withTexts) const;
   std::optional<std::int32_t> rowAt(int y) const;
   std::optional<std::int32_t> columnAt(int x) const;
-  /// Rows and columns of which something is in sight.
+  /// The rows or columns that are visible between two pixels.
   MaskRange between(double begin, double end, double first, double pitch) const;
 
   void paintBands(QPainter& painter, const MaskRange& rows, const MaskRange& columns) const;
@@ -96,9 +97,9 @@ class MaskArea : public ZoomedScroll {
   std::function<QString(const MaskRange&, const MaskRange&)> m_tips;
 };
 
-/// The brushes that stand for a cell which a row does not see, one that only a full prefill computes, and the
-/// lines over cells of rows that were not computed in this run.
+/// The pattern of masked cells.
 QBrush unseenBrush(const Theme& theme);
+/// The lines over cells of rows that were not computed in this run.
 QBrush reusedBrush(const Theme& theme);
 
 }  // namespace spanscope::ui

@@ -16,7 +16,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// The last event of a kind that the trace told of a request, up to the input's position; nullptr: none.
+/// The last event of a kind about a request, up to the input's position; nullptr: none.
 template <class Payload>
 const Payload* lastOf(const ViewInput& input, RequestId request) {
   const RequestEvents* events = input.trace->request(request);
@@ -110,16 +110,16 @@ class MaskMaker {
     }
     const std::size_t hue = m_model.parts.empty() ? 0 : m_model.parts.back().hue;
     if (m_model.tokens > m_model.prompt)
-      m_model.parts.push_back({.name = tr("reply"), .hue = hue, .range = {m_model.prompt, m_model.tokens}});
+      m_model.parts.push_back({.name = tr("answer"), .hue = hue, .range = {m_model.prompt, m_model.tokens}});
   }
 
-  /// Which rows the passes so far have computed, by segment.
+  /// Notes the rows that forward passes have computed so far, by segment.
   void noteComputed() {
     m_computed.resize(m_segments.size());
     const RequestEvents* events = m_input.trace->request(m_model.request);
     if (events == nullptr) return;
     const std::vector<std::size_t>& passes = events->of<trace::BatchComputed>();
-    // A source that tells of no passes tells of tokens, each of which was drawn from a computed row.
+    // A source that reports no forward passes reports tokens. Each token was sampled from a computed row.
     m_isReported = !passes.empty() || m_request.generatedTokens == 0;
     for (const std::size_t index : passes) {
       if (index >= m_input.position) break;
@@ -154,7 +154,7 @@ class MaskMaker {
     return index < blocks.size() && local % m_model.blockSize < blocks[index].found;
   }
 
-  /// How a row came about that is not one of a copy.
+  /// The state of a row that is in no copy.
   BlockRole ownState(std::uint32_t segment, std::int32_t local) const {
     if (isComputed(segment, local)) return BlockRole::Computed;
     if (!isFound(segment, local)) return BlockRole::Free;
@@ -164,7 +164,7 @@ class MaskMaker {
 
   BlockRole stateOf(const trace::TokenPlace& row) const {
     const std::optional<std::uint32_t> stored = m_mask.storedIn(row);
-    // The rows of a copy are all in the pass that chooses among them.
+    // All rows of a copy are in the forward pass that chooses among them.
     if (stored && isComputed(row.segment, row.local)) return ownState(*stored, row.local);
     return ownState(row.segment, row.local);
   }
@@ -230,11 +230,11 @@ class MaskMaker {
     const auto run = progress.runs.find(m_request.run);
     if (run == progress.runs.end()) return;
     const std::optional<policy::Choice> choice = policy::findChoice(run->second.policy);
-    // Whether rows of a reply read as others do hangs on the policy's values, not on the prompt.
+    // The policy's values, not the prompt, decide whether rows of an answer attend to fewer blocks.
     const layout::SpanTable some{.segments = {layout::Segment{}}};
     if (choice && choice->planRows(some, false).answer != nullptr)
       m_model.notes.push_back(
-          tr("Rows of the answer attend to some of these blocks only, chosen by layer and head: %1")
+          tr("Rows of the answer attend only to some of these blocks, chosen by layer and head: %1")
               .arg(QString::fromStdString(run->second.policy)));
   }
 
@@ -266,7 +266,7 @@ const trace::RequestState* requestOf(const ViewInput& input, RequestId request) 
   return found == requests.end() ? nullptr : &found->second;
 }
 
-/// Of the nodes of two children the plus around both; empty: they have none in common.
+/// Whether two nodes are children of the same plus.
 bool areChildrenOfOnePlus(const NodePath& one, const NodePath& other) {
   const auto parent = [](const NodePath& path) {
     const std::size_t slash = path.rfind('/');
@@ -275,7 +275,7 @@ bool areChildrenOfOnePlus(const NodePath& one, const NodePath& other) {
   return one != other && !parent(one).empty() && parent(one) == parent(other);
 }
 
-/// "token 3 (“Lisbon”) of document 2", or "tokens 0 – 15 of document 2". Tokens of a part count from 0.
+/// "token 3 (“Lisbon”) of document 2", or "tokens 0 – 15 of document 2". Tokens of a section count from 0.
 QString stretchName(const MaskModel& model, const MaskRange& range) {
   const MaskPart* first = model.partAt(range.begin);
   const MaskPart* last = model.partAt(range.end - 1);
@@ -295,14 +295,14 @@ QString capitalised(QString text) {
   return text;
 }
 
-/// "system", "document 1 and document 2", "document 1 to document 7 (7 parts)".
+/// "system", "document 1 and document 2", "system, document 1 … document 7 (8 sections)".
 QString listed(const QStringList& names) {
   if (names.size() <= 2) return names.join(tr(" and "));
   if (names.size() == 3) return tr("%1, %2 and %3").arg(names[0], names[1], names[2]);
-  return tr("%1, %2 … %3 (%4 parts)").arg(names[0], names[1], names.back()).arg(names.size());
+  return tr("%1, %2 … %3 (%4 sections)").arg(names[0], names[1], names.back()).arg(names.size());
 }
 
-/// Why a row does not see a key, as the end of a sentence.
+/// Why a row does not attend to a key, as the end of a sentence.
 QString reasonText(trace::Sight sight, bool ofOnePlus) {
   switch (sight) {
     case trace::Sight::Beside:
@@ -313,7 +313,7 @@ QString reasonText(trace::Sight sight, bool ofOnePlus) {
       return tr(/*id:stands-before-part*/
                 "it is before a section that is computed alone, so that the section can be reused anywhere");
     case trace::Sight::HiddenCopy:
-      return tr("the row was computed after a hidden copy, in which it attends to nothing before it");
+      return tr("the row was computed after a hidden copy of these tokens");
     case trace::Sight::Later:
       return tr("it comes later");
     case trace::Sight::Hidden:
@@ -346,7 +346,7 @@ QString stateText(const MaskModel& model, const MaskRange& rows) {
                                     : tr("Not computed yet.");
 }
 
-/// What is said of the columns of one part, from one row.
+/// How a row attends to the columns of one section.
 struct PartSight {
   QString name;
   trace::Sight sight = trace::Sight::Own;
@@ -369,7 +369,7 @@ class MaskWords {
                                               m_request.segments[to.segment].node)};
   }
 
-  /// The parts before a row, one entry for each: by the first token of the part.
+  /// The sections before a row, with one entry each. The first token of a section decides its entry.
   std::vector<PartSight> partsBefore(std::int32_t row) const {
     std::vector<PartSight> parts;
     for (const MaskPart& part : m_model.parts) {
@@ -475,7 +475,8 @@ QString rowText(const ViewInput& input, const MaskModel& model, const MaskRange&
                 .arg(seen.isEmpty() ? tr("%1 up to itself").arg(own->name)
                                     : tr("%1, and %2 up to itself").arg(listed(seen), own->name));
   for (const auto& [why, names] : unseen)
-    sentence += QLatin1Char(' ') + tr("Not %1: %2.").arg(listed(names), reasonText(why.first, why.second));
+    sentence += QLatin1Char(' ') +
+                tr("It does not attend to %1: %2.").arg(listed(names), reasonText(why.first, why.second));
   const QString state = stateText(model, rows);
   return state.isEmpty() ? sentence : sentence + QLatin1Char(' ') + state;
 }
@@ -484,7 +485,7 @@ QString cellText(const ViewInput& input, const MaskModel& model, const MaskRange
                  const MaskRange& columns) {
   if (model.bandAt(rows.begin) == nullptr || model.partAt(columns.begin) == nullptr) return {};
   const MaskWords words(input, model);
-  // Of blocks on the diagonal, what their last row sees of the first key is what there is to say.
+  // For a block on the diagonal, the text is about the last row and the first key.
   const PartSight sight = words.sight(rows.end - 1, columns.begin);
   const QString row = capitalised(stretchName(model, rows));
   const QString key = stretchName(model, columns);
@@ -498,7 +499,8 @@ QString cellText(const ViewInput& input, const MaskModel& model, const MaskRange
   }
   QString text = (isOne ? tr("%1 does not attend to %2: %3.") : tr("%1 do not attend to %2: %3."))
                      .arg(row, key, reasonText(sight.sight, sight.ofOnePlus));
-  if (sight.sight != trace::Sight::Later) text += QLatin1Char(' ') + tr("In a full prefill it does.");
+  if (sight.sight != trace::Sight::Later)
+    text += QLatin1Char(' ') + tr("A full prefill does not mask this pair.");
   return text;
 }
 

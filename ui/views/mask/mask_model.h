@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The attention mask of one request, token by token: which keys each row sees under the run's policy and
-// under a full prefill, and which rows were computed in this run. Row and column i are the i-th token of the
-// view: prompt, then reply.
+// The attention mask of one request, token by token. It has the keys that each query row attends to under the
+// run's policy and under a full prefill. It also has the rows that this run computed. Row and column i are
+// the i-th token of the view: prompt, then answer.
 #pragma once
 
 #include "engine/trace/prompt_parts.h"
@@ -18,8 +18,8 @@
 namespace spanscope::ui {
 
 enum class MaskShown {
-  ThisRun,      ///< what rows see under the run's policy
-  FullPrefill,  ///< what they would see in a full prefill; what the run lacks of it is marked
+  ThisRun,      ///< the keys that rows attend to under the run's policy
+  FullPrefill,  ///< the keys in a full prefill; keys that this run masks are marked
 };
 
 /// Columns or rows [begin, end).
@@ -31,7 +31,7 @@ struct MaskRange {
   bool holds(std::int32_t at) const { return at >= begin && at < end; }
 };
 
-/// A part of the prompt, or the reply. A part of several stretches has an entry for each.
+/// A section of the prompt, or the answer. A section of several ranges has an entry for each range.
 struct MaskPart {
   QString name;
   std::size_t hue = 0;
@@ -49,14 +49,14 @@ struct MaskSegment {
   bool operator==(const MaskSegment&) const = default;
 };
 
-/// Rows of one segment that see the same columns before their own segment, and came about in the same way.
+/// Rows of one segment with the same state that attend to the same columns before their segment.
 struct MaskBand {
   MaskRange rows;
-  /// Computed: in this run. Hit, Relocated: the row's keys and values were found, so it was not computed.
-  /// Free: not yet.
+  /// Computed: in this run. Hit, Relocated: the row's keys and values were cached, so the row was not
+  /// computed. Free: not computed yet.
   BlockRole state = BlockRole::Free;
-  std::vector<MaskRange> sees;  ///< ascending, with gaps between them; seen by each row
-  std::int32_t ownBegin = 0;    ///< each row also sees the columns from here up to itself
+  std::vector<MaskRange> sees;  ///< ascending, with gaps between them; each row attends to them
+  std::int32_t ownBegin = 0;    ///< each row also attends to the columns from here up to itself
   bool operator==(const MaskBand&) const = default;
 };
 
@@ -65,19 +65,21 @@ struct MaskModel {
   RunId run = 0;
   std::int32_t blockSize = 16;
   std::int32_t tokens = 0;            ///< rows, and columns
-  std::int32_t prompt = 0;            ///< rows before the reply
-  std::vector<MaskPart> parts;        ///< they cover all columns
-  std::vector<MaskSegment> segments;  ///< they cover all columns
-  std::vector<MaskBand> bands;        ///< they cover all rows
+  std::int32_t prompt = 0;            ///< rows before the answer
+  std::vector<MaskPart> parts;        ///< cover all columns
+  std::vector<MaskSegment> segments;  ///< cover all columns
+  std::vector<MaskBand> bands;        ///< cover all rows
   std::vector<std::int32_t> edges;    ///< first columns of blocks, ascending
-  std::vector<QString> texts;         ///< by token, as they are shown
-  std::int64_t seen = 0;              ///< pairs of a row and a key that it sees; rows that are there only
-  std::int64_t full = 0;              ///< the same of a full prefill of these rows
+  std::vector<QString> texts;         ///< by token, as shown
+  std::int64_t seen = 0;              ///< pairs of an existing row and a key that the row attends to
+  std::int64_t full = 0;              ///< the same for a full prefill of these rows
   std::int32_t computed = 0;          ///< rows
   std::int32_t reused = 0;
   std::int32_t waiting = 0;
-  /// What the mask leaves out: windows of layers, a policy that has generated rows read less, replies of
-  /// teammates.
+  /// Limits that the mask does not show:
+  /// - windows of layers
+  /// - a policy whose generated rows attend to fewer keys
+  /// - answers of teammates.
   std::vector<QString> notes;
   bool operator==(const MaskModel&) const = default;
 
@@ -86,7 +88,7 @@ struct MaskModel {
   const MaskBand* bandAt(std::int32_t row) const;
   /// The place of a token in the request. There must be such a token.
   TokenRef placeOf(std::int32_t token) const;
-  /// The first and the past-the-end token of the block that holds a token.
+  /// The tokens of the block that has this token.
   MaskRange blockOf(std::int32_t token) const;
   bool sees(std::int32_t row, std::int32_t column) const;
 };
@@ -94,13 +96,14 @@ struct MaskModel {
 /// The mask at the input's position.
 MaskModel maskModel(const ViewInput& input);
 
-/// The rows that are selected: a token, or the visible tokens of a block; nothing: none of this request.
+/// The selected rows: a token, or the visible tokens of a block. Nothing if no row of this request is
+/// selected.
 std::optional<MaskRange> selectedRows(const MaskModel& model, const Selection& selection);
 
-/// A row or a stretch of rows in a sentence: what it sees, and what not and why.
+/// Describes one or more rows: the sections that they attend to, and the masked sections with the reasons.
 QString rowText(const ViewInput& input, const MaskModel& model, const MaskRange& rows);
-/// Who attends to whom and why, of a stretch of rows and one of columns: "Token 3 of document 2 does not see
-/// token 1 of document 1: both are children of one plus, each computed on its own."
+/// Says whether rows attend to columns, and why. Example: "Token 3 of document 2 does not attend to token 1
+/// of document 1: both are children of one plus, …".
 QString cellText(const ViewInput& input, const MaskModel& model, const MaskRange& rows,
                  const MaskRange& columns);
 

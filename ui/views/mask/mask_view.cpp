@@ -40,7 +40,7 @@ MaskView::MaskView(QWidget* parent)
   column->addWidget(m_area, 1);
   column->addWidget(m_legend);
   column->addWidget(m_words);
-  m_words->setAccessibleName(tr("Who attends to whom"));
+  m_words->setAccessibleName(tr("Explanation of the mask"));
   m_words->setTextFormat(Qt::PlainText);
   m_words->setWordWrap(true);
   m_words->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -132,7 +132,7 @@ void MaskView::showSentence() {
   if (input() == nullptr || m_mask.request == 0) return;
   if (!m_rows) {
     m_sentence =
-        tr("A row is a token that attends, a column a token that is attended to. Choose a row, then a "
+        tr("Each row is a token, and attends to the tokens of its marked columns. Choose a row, then a "
            "column, to read the rule and its reason.");
   } else {
     m_sentence = m_columns && m_columns->begin < m_rows->end ? cellText(*input(), m_mask, *m_rows, *m_columns)
@@ -167,7 +167,7 @@ std::vector<QRect> MaskView::placesOf(const Selection& part) const {
   const std::optional<MaskRange> rows = selectedRows(m_mask, part);
   if (!rows || m_mask.tokens == 0) return {};
   const MaskLayout& layout = m_area->maskLayout();
-  // Behind the diagonal there is nothing that a row could see.
+  // A row attends to nothing beyond the diagonal.
   const QRectF place(layout.x(0), layout.y(rows->begin), layout.across * rows->end,
                      layout.down * rows->count());
   return {place.toAlignedRect().translated(-m_area->offset())};
@@ -223,7 +223,7 @@ MaskLegend::MaskLegend(QWidget* parent) : QWidget(parent) {
 void MaskLegend::setContent(const MaskModel& model, MaskShown shown, const Theme& theme, bool isBrief) {
   std::vector<Sample> samples;
   const bool isFull = shown == MaskShown::FullPrefill;
-  samples.push_back({Sign::Seen, tr("sees"), {}});
+  samples.push_back({Sign::Seen, tr("attends"), {}});
   if (!isFull && model.reused > 0)
     samples.push_back(
         {Sign::Reused,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows who sees whom in the prompt of the shown request, and what of it this run computed.
+// Shows the attention mask of the shown request, and the rows that this run computed.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -35,7 +35,7 @@ class MaskView : public RunView, public DrawnParts {
   const QString& sentence() const { return m_sentence; }
 
   const QWidget& placesIn() const override;
-  /// The rows of the selected token or block: what it sees.
+  /// The rows of the selected token or block.
   std::vector<QRect> placesOf(const Selection& part) const override;
   void bringIntoSight(const Selection& part) override;
 
@@ -55,8 +55,8 @@ class MaskView : public RunView, public DrawnParts {
   MaskModel m_mask;
   MaskShown m_whichMask = MaskShown::ThisRun;
   std::optional<MaskRange> m_rows;     ///< selected
-  std::optional<MaskRange> m_columns;  ///< that the sentence speaks of
-  Selection m_selection;               ///< that was last moved into sight
+  std::optional<MaskRange> m_columns;  ///< the columns that the sentence describes
+  Selection m_selection;               ///< the last selection that the view scrolled to
   QString m_sentence;
   QString m_lastSummary;
   MaskArea* m_area;
@@ -65,7 +65,7 @@ class MaskView : public RunView, public DrawnParts {
   QPointer<QComboBox> m_which;
 };
 
-/// Explains the patterns of a mask, and says what it leaves out.
+/// Explains the patterns of a mask, and lists the limits that the mask does not show.
 class MaskLegend : public QWidget {
   Q_OBJECT
  public:
@@ -87,7 +87,7 @@ class MaskLegend : public QWidget {
   struct Sample {
     Sign sign = Sign::None;
     QString text;
-    BlockRole state = BlockRole::Free;  ///< of the rows that State stands for
+    BlockRole state = BlockRole::Free;  ///< of the rows, for Sign::State
     bool operator==(const Sample&) const = default;
   };
   void paintSign(QPainter& painter, const QRect& box, const Sample& sample) const;

@@ -20,9 +20,9 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr double kReach = 14;  ///< pixels from a point within which the pointer means the point
-/// With more marks in a series, they lie on each other: shapes and outlines cannot be told apart, and
-/// painting them takes most of the time.
+constexpr double kReach = 14;  ///< max pixels from the pointer to its point
+/// More marks in a series overlap, so that their shapes cannot be distinguished. Painting them would take
+/// most of the time.
 constexpr std::size_t kMostMarks = 400;
 constexpr int kTitleTop = 4;
 constexpr int kValueTop = 24;
@@ -34,7 +34,7 @@ QCPScatterStyle markerOf(const PlotSeries& series, const Theme& theme, double si
           QPen(theme.ink(series.role), 1.5), QBrush(theme.color(Role::Surface)), size};
 }
 
-/// What is not drawn needs no name.
+/// A series that is not drawn needs no name.
 bool isNamed(const PlotSeries& series) {
   return !series.name.isEmpty() && !series.points.empty();
 }
@@ -231,7 +231,7 @@ void MetricCard::paintHeader(QPainter& painter, const QRect& area) const {
 
 std::vector<std::optional<QRect>> MetricCard::legend(int width) const {
   std::vector<std::optional<QRect>> places = legendBeside(width, m_content.change);
-  // Rather is the change left to the tool tip than a line without a name.
+  // If the names of lines do not fit, the change is only in the tool tip.
   return std::count(places.begin(), places.end(), std::nullopt) > 0 ? legendBeside(width, {}) : places;
 }
 

@@ -50,7 +50,7 @@ struct MetricCardContent {
   QString xName;
   QString yName;
   bool wholeX = true;          ///< x counts runs
-  std::optional<double> yTop;  ///< top of the axis; none: it follows from the data
+  std::optional<double> yTop;  ///< top of the axis; nothing: the data set it
   std::vector<PlotSeries> series;
   bool operator==(const MetricCardContent&) const = default;
 };
@@ -63,12 +63,12 @@ class MetricCard : public QWidget {
   void setContent(const MetricCardContent& content, const Theme& theme);
   const MetricCardContent& content() const { return m_content; }
   QCustomPlot& plot() { return *m_plot; }
-  /// Where the legend has the names of the series that are drawn, in a card of this width, measured from the
-  /// card's top left corner; nothing for a series that has no room. Behind the title as many as fit, the
-  /// others behind the value.
+  /// The places of the drawn series' names in a card of this width, relative to its top left corner. The
+  /// title's line has as many names as fit, and the value's line has the others. Nothing for a name that fits
+  /// in neither line.
   std::vector<std::optional<QRect>> legend(int width) const;
   void paint(QPainter& painter, const QRect& area);
-  /// The point nearest to a place of the plot; nullptr if none is within reach of the pointer.
+  /// The point nearest to a place of the plot; nullptr if no point is within reach of the pointer.
   const PlotPoint* pointAt(const QPointF& place) const;
 
  Q_SIGNALS:
@@ -91,7 +91,7 @@ class MetricCard : public QWidget {
   /// Paints the sample of a series and its name.
   void paintSample(QPainter& painter, const QRect& place, const PlotSeries& series) const;
   void showPoint(const PlotPoint& point);
-  /// Goes that many points on.
+  /// Moves the cursor by that many points.
   void move(int points);
   void choose();
   void copy() const;

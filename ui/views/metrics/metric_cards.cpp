@@ -56,7 +56,7 @@ class GroupedLines {
   std::map<std::pair<QString, QString>, std::size_t> m_byGroup;  ///< index of its line
 };
 
-/// Sets the newest value, and its change since the last run before that is like it and has a value.
+/// Sets the newest value, and its change since the last comparable run with a value.
 void setNewest(MetricCardContent& card, const MetricsModel& model, const Metric& metric) {
   const RunMetrics* last = nullptr;
   for (const RunMetrics& run : model.runs) {
@@ -239,9 +239,9 @@ MetricCardContent blocksCard(const MetricsModel& model) {
     most = std::max(most, use.held);
   }
   if (!model.use.empty()) {
-    // When all runs have ended, no block is held. So the card shows the most that they needed.
-    card.value = model.blockCount > 0 ? tr("at most %1 of %2").arg(most).arg(model.blockCount)
-                                      : tr("at most %1").arg(most);
+    // When all runs have ended, no block is in use. So the card shows the max that the runs needed.
+    card.value =
+        model.blockCount > 0 ? tr("max %1 of %2").arg(most).arg(model.blockCount) : tr("max %1").arg(most);
     card.change = tr("%1 at this moment").arg(model.use.back().held);
   }
   card.series = {std::move(held), std::move(shared)};
@@ -287,7 +287,7 @@ MetricCardContent speedCard(const MetricsModel& model) {
 }  // namespace
 
 std::vector<MetricCardContent> metricCards(const MetricsModel& model) {
-  // Times come first, in ink of their own each.
+  // Times come first, each in its own ink.
   std::vector<MetricCardContent> cards;
   std::vector<MetricCardContent> counts;
   for (const Metric& metric : metrics::all()) {

@@ -149,7 +149,7 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
     }
     model.runs.push_back(std::move(run));
   }
-  // Block 0 is never handed out.
+  // Block 0 is never allocated.
   const std::size_t blocks = replay.pool().blockCount();
   model.blockCount = blocks == 0 ? 0 : static_cast<std::int32_t>(blocks) - 1;
   model.use = samplers.use.sample(input.trace, input.position);

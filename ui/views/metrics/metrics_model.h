@@ -28,9 +28,8 @@ struct RunMetrics {
   RunId run = 0;
   QString policy;
   QString document;  ///< title of its document; empty: not known
-  QString model;     ///< name of the checkpoint; empty: not known
-  /// The run to compare its values with: the last run before it of the same document on the same model. 0:
-  /// there is none.
+  QString model;     ///< name of the checkpoint; empty: not known.
+  /// The run to compare values with: the last earlier run of the same document on the same model. 0: none.
   RunId before = 0;
   RunBasis basis;
   std::vector<RequestMetrics> requests;
@@ -55,9 +54,8 @@ struct MetricsModel {
   bool operator==(const MetricsModel&) const = default;
 };
 
-/// Follows the references to every block through a trace. Following on takes time only for the new events. It
-/// keeps at most kMostPoints points: when there are more, every two points become one with the higher
-/// numbers.
+/// Counts the blocks in use along a trace. An update takes time only for the new events. The result has at
+/// most kMostPoints points. If there are more, every two points become one with the higher numbers.
 class BlockUseSampler {
  public:
   static constexpr std::size_t kMostPoints = 4096;
@@ -81,7 +79,7 @@ class BlockUseSampler {
 
 /// `scope` says which runs are in the model.
 MetricsModel metricsModel(const ViewInput& input, RunScope scope = RunScope::All);
-/// The samplers that follow a trace. If they are kept, a longer trace takes time only for its new events.
+/// Samplers of a trace. An update of the same object takes time only for the new events of the trace.
 struct MetricsSamplers {
   BlockUseSampler use;
   ResidencyFollower residency;

@@ -20,7 +20,7 @@ constexpr int kLeastCardHeight = 160;
 constexpr int kGap = 2 * kSpace;
 constexpr int kSteepest = 2;  ///< greatest ratio of a card's height to its width
 
-/// "3 runs · rag20 · smollm2, spanlet": the document and models to which the figures belong.
+/// "3 runs · rag20 · smollm2, spanlet": the document and models of the metrics.
 QString summaryOf(const MetricsModel& model) {
   if (model.runs.empty()) return {};
   QStringList parts{model.runs.size() == 1 ? MetricsView::tr("1 run")

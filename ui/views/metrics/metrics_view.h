@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows small plots over runs.
+// Shows the metrics of runs as cards with small plots.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -17,8 +17,13 @@ namespace spanscope::ui {
 
 class ScopeBox;
 
-/// The contents of the cards, in order: a line for each time that is plotted, the hit rate, a line for each
-/// other metric that is plotted, blocks in use, tokens a second, how long contents stay.
+/// The contents of the cards, in this order:
+/// - a line for each plotted time
+/// - the hit rate
+/// - a line for each other plotted metric
+/// - blocks in use
+/// - tokens per second
+/// - how long contents stay in the pool.
 std::vector<MetricCardContent> metricCards(const MetricsModel& model);
 
 class MetricsView : public RunView {

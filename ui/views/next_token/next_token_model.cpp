@@ -50,7 +50,7 @@ NextTokenModel nextTokenModel(const ViewInput& input, RequestId other) {
   model.reason = jobReason(input, call);
   model.isRunning = isRunning(input, call);
   model.problem = jobProblem(input, call);
-  // Back in time the answer is shorter than what was computed.
+  // At an earlier position, the answer has fewer tokens than the result.
   const auto tokens = jobResult<jobs::NextTokenJob>(input, model.choice);
   if (tokens && tokens->size() >= model.texts.size() && !model.texts.empty()) model.tokens = tokens;
   const std::optional<TokenRef>& token = input.selection.token;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What might have stood at one place of an answer, under its policy and under another one.
+// The alternatives to one token of an answer, under its policy and under another one.
 #pragma once
 
 #include "engine/jobs/next_token.h"
@@ -15,7 +15,7 @@ namespace spanscope::ui {
 
 struct NextTokenModel {
   jobs::NextTokenChoice choice;     ///< request 0: there is no answer
-  std::vector<RequestId> others;    ///< that can be compared with, besides a full prefill
+  std::vector<RequestId> others;    ///< requests to compare with, besides a full prefill
   std::vector<QString> otherNames;  ///< "run 2 · prefix"
   QString ownName;                  ///< "this run · spans"
   QString otherName;                ///< "full prefill"
@@ -23,23 +23,24 @@ struct NextTokenModel {
   QString problem;                  ///< why it failed
   bool isRunning = false;
   std::size_t answerTokens = 0;
-  /// By place of the answer; null: not computed.
+  /// By place in the answer; null: not computed.
   std::shared_ptr<const std::vector<jobs::NextToken>> tokens;
-  std::vector<QString> texts;  ///< by place: how the token that stands there is shown
-  std::size_t place = 0;       ///< that is shown
+  std::vector<QString> texts;  ///< by place: the shown text of the token there
+  std::size_t place = 0;       ///< the shown place
 
   bool isComputed() const { return tokens != nullptr && !tokens->empty(); }
   const jobs::NextToken& shown() const { return (*tokens)[place]; }
-  /// Whether the two sides would go on with different tokens.
+  /// Whether the most likely tokens of the two sides differ.
   bool differsAt(std::size_t at) const { return (*tokens)[at].ownBest != (*tokens)[at].otherBest; }
 };
 
-/// `other`: what to compare with; if the prompt of that request is another one, a full prefill is.
+/// `other`: the request to compare with. If its prompt is another one, the model compares with a full
+/// prefill.
 NextTokenModel nextTokenModel(const ViewInput& input, RequestId other);
 
-/// "Place 3, where “Lisbon” stands: both sides hold it for the likeliest. …"
+/// "Token 3 of the answer, “Lisbon”: the most likely token is “Lisbon” in both. …"
 QString nextTokenSentence(const NextTokenModel& model);
-/// A token of the answer as the selection has it.
+/// The place of an answer's token in the request, for the selection.
 TokenRef placeOfAnswer(const ViewInput& input, const NextTokenModel& model, std::size_t place);
 QString nextTokenCsv(const NextTokenModel& model);
 

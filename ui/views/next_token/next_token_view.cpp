@@ -36,7 +36,7 @@ NextTokenView::NextTokenView(QWidget* parent)
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
   }
   m_sentence->setAccessibleName(tr("Result"));
-  m_compute->setToolTip(tr("Compute the tokens of the answer twice"));
+  m_compute->setToolTip(tr("Compute the answer's tokens on both sides to compare them"));
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(m_compute);
   buttons->addWidget(m_status, 1);
@@ -128,7 +128,7 @@ void NextTokenView::showControls() {
   const bool hadFocus = m_compute->hasFocus();
   m_sentence->setVisible(m_shown.isComputed());
   m_bars->setVisible(m_shown.isComputed());
-  // Qt would give the focus of a button that goes to whatever comes next.
+  // Qt would give the focus of a hidden button to the next widget.
   if (hadFocus && m_shown.isComputed()) m_bars->setFocus();
   m_compute->setVisible(hasAnswer && !m_shown.isComputed());
   for (QLabel* label : {m_status, m_sentence}) label->setFont(theme().smallFont());
@@ -144,7 +144,7 @@ void NextTokenView::showControls() {
   QStringList present;
   for (int i = 0; i < m_against->count(); ++i) present << m_against->itemText(i);
   m_isFilling = true;
-  // A list that a person has opened stays as it is.
+  // A list that the user has opened does not change.
   if (names != present) {
     m_against->clear();
     m_against->addItem(names.front(), 0U);

@@ -26,11 +26,11 @@ class NextTokenView : public RunView {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const NextTokenModel& shownModel() const { return m_shown; }
-  /// Whether the engine can be asked for what is chosen now.
+  /// Whether the engine can compute the current choice.
   bool canCompute() const;
   bool canPerform(const QString& command) const override;
   void perform(const QString& command) override;
-  /// Compares with this request's policy; 0: with a full prefill.
+  /// Compares with the policy of this request; 0: with a full prefill.
   void compareWith(RequestId other);
 
  protected:
@@ -54,8 +54,8 @@ class NextTokenView : public RunView {
   QPointer<QComboBox> m_against;
 };
 
-/// Draws the divergence at each token of an answer, and below it the alternatives at one of them, with a bar
-/// for either side. The tokens are the items; Page Up and Page Down go to tokens at which the sides differ.
+/// Draws the divergence at each token of an answer. Below it are the alternatives at one token, with a bar
+/// for each side. The tokens are the items. Page Up and Page Down go to tokens at which the sides differ.
 class NextTokenBars : public ItemCanvas {
   Q_OBJECT
  public:

@@ -33,7 +33,7 @@ void setInk(QLabel& label, const QColor& ink, const QFont& font) {
 }
 
 void setTextIfNew(QLabel& label, const QString& text) {
-  // Setting a label's text again would drop the person's selection in it.
+  // Setting a label's text again would drop the user's selection in it.
   if (label.text() != text) label.setText(text);
   label.setVisible(!text.isEmpty());
 }
@@ -155,7 +155,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->setContentsMargins(3 * kSpace, 2 * kSpace, 2 * kSpace, 2 * kSpace);
   layout->setSpacing(kSpace);
   layout->addLayout(header);
-  // What to keep in mind comes before the answer.
+  // Advice comes before the answer.
   layout->addWidget(m_advice);
   auto* brief = new QHBoxLayout;
   brief->setSpacing(2 * kSpace);
@@ -163,7 +163,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   brief->addWidget(m_more);
   layout->addLayout(brief);
   m_offers->setSpacing(kSpace);
-  // Side by side they must not keep a card wider than a dock that becomes narrow.
+  // Side by side, the offers must not keep the card wider than a narrow dock.
   for (QToolButton* offer : {m_policies, m_adapter}) offer->setMinimumWidth(1);
   m_offers->addWidget(m_policies, 0, Qt::AlignLeft);
   m_offers->addWidget(m_adapter, 1, Qt::AlignLeft);

@@ -25,7 +25,7 @@ class AnswerCard : public QWidget {
 
   void setContent(const Answer& answer, const Theme& theme, bool selected);
   const Answer& answer() const { return m_answer; }
-  /// In a low dock, advice of several lines and what it offers is one line until the user asks for more.
+  /// A compact card, for a low dock, shows long advice and its offers in one line. A button shows the rest.
   void setCompact(bool isCompact);
   QToolButton& copyButton() { return *m_copy; }
   QToolButton& fidelityButton() { return *m_measure; }
@@ -37,9 +37,9 @@ class AnswerCard : public QWidget {
  Q_SIGNALS:
   void chosen();
   void fidelityWanted();
-  void policiesWanted();  ///< a comparison of policies
-  void adapterWanted();   ///< that the model gets the adapter that fits it
-  void modelsWanted();    ///< the choice of models
+  void policiesWanted();  ///< compare policies
+  void adapterWanted();   ///< use the adapter that fits the model
+  void modelsWanted();    ///< choose a model
   void stopWanted();
 
  protected:
@@ -61,23 +61,23 @@ class AnswerCard : public QWidget {
   QLabel* m_policy;
   QLabel* m_text;
   QLabel* m_problem;
-  QLabel* m_advice;         ///< what a person should keep in mind when reading the answer
+  QLabel* m_advice;         ///< the engine's warnings about the answer
   ElidedLabel* m_brief;     ///< the beginning of the advice in a low dock
   QToolButton* m_more;      ///< shows the whole advice
-  QToolButton* m_policies;  ///< what the advice offers
-  QToolButton* m_adapter;   ///< the same
-  QBoxLayout* m_offers;     ///< both: one below the other where a card is narrow
+  QToolButton* m_policies;  ///< an offer of the advice
+  QToolButton* m_adapter;   ///< an offer of the advice
+  QBoxLayout* m_offers;     ///< both offers; one below the other in a narrow card
   bool m_isCompact = false;
   bool m_isAdviceWanted = false;  ///< the user wants to read the whole advice
-  QLabel* m_madeFor;              ///< what the model was made for, where it answers something else
-  QToolButton* m_models;          ///< to choose another one
+  QLabel* m_madeFor;              ///< the model's purpose, if the query is about something else
+  QToolButton* m_models;          ///< opens the choice of models
   QLabel* m_same;
   QLabel* m_facts;
-  QLabel* m_fidelity;        ///< how near to a full prefill: the headline
-  QProgressBar* m_progress;  ///< of its measurement
-  QLabel* m_full;            ///< what a full prefill answers instead
+  QLabel* m_fidelity;        ///< headline of the comparison with a full prefill
+  QProgressBar* m_progress;  ///< progress of the fidelity measurement
+  QLabel* m_full;            ///< the different answer of a full prefill
   QToolButton* m_measure;
-  QBoxLayout* m_fidelityRow;  ///< headline and button: below it where a card is narrow
+  QBoxLayout* m_fidelityRow;  ///< headline and button; one below the other in a narrow card
   QToolButton* m_copy;
 };
 

@@ -44,7 +44,7 @@ AnswerState stateOf(const trace::RequestState& request, const trace::RunState& r
 /// The error messages of a run up to the position. If `request` is 0, only messages that name no request;
 /// else those of this request.
 QString errorsOf(const ListedRun& run, RequestId request) {
-  if (!run.trace) return tr("Its details were in the trace of its session, which is gone.");
+  if (!run.trace) return tr("The session with the details of this failure has ended.");
   QStringList lines;
   for (const std::size_t index : run.trace->indicesOf<trace::MessageLogged>()) {
     if (index >= run.position) break;
@@ -57,7 +57,7 @@ QString errorsOf(const ListedRun& run, RequestId request) {
   return lines.join(QLatin1Char('\n'));
 }
 
-/// What was noted of an answer of a server, as far as its trace is there.
+/// The notes on a server's answer; empty if its trace is no longer there.
 QStringList notesOf(const ListedRun& run, RequestId request) {
   QStringList notes;
   if (!run.trace) return notes;
@@ -89,8 +89,8 @@ const ListedRun* sameAnswer(const std::vector<ListedRun>& runs, const ListedRun&
   return nullptr;
 }
 
-/// What the policy is exact against on this device and checkpoint. What the checkpoint was not trained for
-/// gets no tick.
+/// The references that the policy matches on this device and checkpoint. A reference that the checkpoint was
+/// not trained for gets no tick.
 QString exactnessOf(const policy::Choice& policy, bool isClose, const QString& untrainedModel) {
   QString text = QString::fromStdString(policy::exactnessOn(policy, !isClose));
   if (untrainedModel.isEmpty()) return text;
@@ -111,7 +111,7 @@ bool holdsPlus(const document::Document& document) {
   });
 }
 
-/// An answer with the facts of the run and nothing of its steps.
+/// An answer with the facts of the run, and without facts of its steps.
 Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vector<ListedRun>& runs) {
   const bool isNewest = &listed == &runs.back();
   const trace::RunState& run = listed.state();
@@ -169,8 +169,8 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
   return blank;
 }
 
-/// Why an answer cannot be measured, as far as that is cheap to know. Other obstacles are told when a person
-/// asks for the measurement.
+/// Why an answer cannot be measured. Finds only reasons that are cheap to find. Other reasons are reported
+/// when the user requests the measurement.
 QString reasonOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
   if (isPredicted(listed)) return tr("This run is predicted. Nothing of it was computed.");
   if (input.replay.origin == TraceOrigin::File)
@@ -220,7 +220,7 @@ QString agreementText(const trace::DivergenceMetrics& divergence) {
   return metricPhrase("agreeing-tokens", tr("%1 of %2").arg(divergence.agreeing).arg(divergence.tokens));
 }
 
-/// A divergence that is practically nothing is not written out here; the details have every digit.
+/// A divergence below 0.001 is not written out here. The details have all its digits.
 QString divergenceWords(const trace::DivergenceMetrics& divergence) {
   constexpr double kShown = 0.001;
   const bool isReported = divergence.meanDivergence == 0 || divergence.meanDivergence >= kShown;
@@ -312,7 +312,7 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
       }
       reported |= !answer.problem.isEmpty() && answer.state == AnswerState::Failed;
       model.answers.push_back(std::move(answer));
-      // Once is enough.
+      // The note appears only once.
       if (!blank.offer.isEmpty()) blank.fittingAdapter.clear();
       blank.offer.clear();
     }
@@ -345,7 +345,7 @@ QString answerFacts(const Answer& answer) {
   }
   if (answer.promptTokens > 0 && isSilent)
     facts.push_back(tr("%1 %2").arg(answer.promptTokens).arg(metricName("prompt-tokens")));
-  // A request that failed says nothing of how the server is set up.
+  // A failed request says nothing about the setup of the server.
   const bool hasFailed = answer.state == AnswerState::Failed;
   if (answer.cached == trace::CachedState::NotReported && !hasFailed)
     facts.push_back(tr("%1 not reported").arg(metricName("cached-tokens")));
@@ -399,7 +399,7 @@ QString fidelityHeadline(const Answer& answer) {
                                  : tr("Exact: equal to a full prefill of these tokens");
   }
   const trace::FidelityMetrics& fidelity = *answer.fidelity;
-  // Tokens that agree place by place say little where the first one leads elsewhere: answers come first.
+  // After the first different token, agreement by position says little. So answers come first.
   const QString said =
       fidelity.sampledSteps > 0    ? tr("%1 with a full prefill").arg(agreementText(fidelity))
       : fidelity.sameAnswers == 1  ? tr("The same answer as a full prefill")

@@ -19,52 +19,52 @@ enum class AnswerState : std::uint8_t { Waiting, Computing, Streaming, Finished,
 
 struct Answer {
   RunId run = 0;
-  RequestId request = 0;  ///< 0: the run itself failed, or said something without a step
+  RequestId request = 0;  ///< 0: the run itself failed, or has notes without a step
   NodePath node;
   QString name;
   QString policy;
   QString layout;      ///< name of the layout; empty if it is the exact layout
-  QString exactness;   ///< what the policy is exact against on this checkpoint, in words
-  QString over;        ///< said after `exactness`: over which tokens it holds; empty if the layout is exact
+  QString exactness;   ///< how the policy matches each reference on this checkpoint, in words
+  QString over;        ///< follows `exactness`: the tokens for which it is true; empty if the layout is exact
   QString model;       ///< name of the checkpoint that answered; empty: not known
-  QString arithmetic;  ///< of the processor, if it is not the usual one; empty: it is, or is not known
+  QString arithmetic;  ///< of the processor, if it is not the default; empty: default, or not known
   QString document;    ///< title of the document, if the list has runs of several documents
   QString time;        ///< when the run started; empty: not known
   QStringList otherNames;  ///< other models that the query names
   QStringList advice;      ///< the engine's warnings
-  QString offer;           ///< what another policy would do here, and what it takes; may be empty
-  QString madeFor;         ///< what the checkpoint was made for, if the query is about something else
-  /// The policy wants a checkpoint trained for block attention, which this one was not: other policies may do
-  /// better.
+  QString offer;           ///< what another policy would do here, and what it needs; may be empty
+  QString madeFor;         ///< the checkpoint's purpose, if the query is about something else.
+  /// The policy needs a checkpoint that was trained for block attention, and this one was not. Other policies
+  /// may do better.
   bool offersPolicies = false;
-  QString fittingAdapter;  ///< name of an adapter that would train it so, if the model is loaded; empty: none
+  QString fittingAdapter;  ///< an adapter with this training, if the model is loaded; empty: none
   AnswerState state = AnswerState::Waiting;
   QString text;
   QString problem;                            ///< why it failed or waits
-  std::optional<trace::StepOutcome> outcome;  ///< how the step has ended
+  std::optional<trace::StepOutcome> outcome;  ///< how the step ended
   std::optional<double> timeToFirstToken;     ///< seconds
   std::int64_t generatedTokens = 0;
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
-  QString server;  ///< that answered, by its name; empty: the embedded engine did
-  /// What the server said of its cache; nothing: the embedded engine answered, or the answer has not ended.
+  QString server;  ///< name of the server that answered; empty: the embedded engine
+  /// What the server reported about its cache. Nothing if the embedded engine answered, or the answer has not
+  /// ended.
   std::optional<trace::CachedState> cached;
-  QStringList notes;  ///< what was noted of the server's answer: what was foretold of it
-  QString brokenBy;   ///< why the server's answer broke off; empty: it did not
+  QStringList notes;  ///< notes about the server's answer, such as a prediction
+  QString brokenBy;   ///< why the server's answer broke off; empty: the answer is complete
   bool isCachedKnown() const {
     return cached != trace::CachedState::NotReported && cached != trace::CachedState::CannotReport;
   }
-  QStringList
-      accountWords;  ///< what else there is to say of the prompt's tokens; not known of older sessions
-  std::optional<trace::FidelityMetrics> fidelity;  ///< against a full prefill, if it was measured
-  /// How close the arithmetic is to f32, if it is another and was measured.
+  QStringList accountWords;  ///< more facts about the prompt's tokens; not known for older sessions
+  std::optional<trace::FidelityMetrics> fidelity;  ///< compared with a full prefill, if measured.
+  /// The divergence of the arithmetic from f32, if it is not f32 and was measured.
   std::optional<trace::DivergenceMetrics> arithmeticMetrics;
-  QString fullText;          ///< answer of a full prefill, if it is another answer
+  QString fullText;          ///< answer of a full prefill, if it differs
   bool isMeasuring = false;  ///< its fidelity is being measured
-  double measuredShare = 0;  ///< how much of that is done, from 0 to 1
+  double measuredShare = 0;  ///< progress of the measurement, 0 … 1
   QString measureReason;     ///< why the fidelity cannot be measured now; empty: it can
   QString measureProblem;    ///< why the last measurement failed
-  RunId sameAs = 0;          ///< the last run before with the same finished answer of this step; 0: none
+  RunId sameAs = 0;          ///< the last earlier run with the same finished answer of this step; 0: none
   QStringList sameBut;       ///< how that run differs otherwise
   bool operator==(const Answer&) const = default;
 };
@@ -86,17 +86,19 @@ QString answerFacts(const Answer& answer);
 /// "block attention ✓ · full prefill ≈ KL 0.012, 23 of 24 tokens agree, same answer". If nothing was
 /// measured, only the policy's exactness.
 QString exactnessText(const Answer& answer);
-/// How near the answer is to a full prefill, in a few words: what was measured, what the policy promises, or
-/// how far a measurement is. Empty if that is not known, or the answer has not finished.
+/// Compares the answer with a full prefill in a few words:
+/// - the measured fidelity
+/// - or the exactness of the policy
+/// - or the progress of a measurement.
+/// Empty if none of these is known, or the answer has not finished.
 QString fidelityHeadline(const Answer& answer);
 /// The measured fidelity, one metric in each line. Empty if nothing was measured.
 QString fidelityDetails(const Answer& answer);
 /// "= same answer as run 2 (there: policy prefix)". Empty if there is no such run.
 QString sameText(const Answer& answer);
-/// A sentence if the query names another model than the one that answered; else empty.
+/// A sentence if the query names another model than the one that answered. Otherwise empty.
 QString modelText(const Answer& answer);
-/// A sentence if the answer has finished and the model was made for something else than the query is about;
-/// else empty.
+/// A sentence if the answer has finished and the model has another purpose than the query. Otherwise empty.
 QString madeForText(const Answer& answer);
 QString outputCsv(const OutputModel& model);
 

@@ -21,7 +21,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr std::size_t kAtFirst = 40;
-/// A lower dock shows little else than long advice, in pixels.
+/// In a lower dock, long advice would fill most of the height. In pixels.
 constexpr int kLow = 260;
 
 }  // namespace
@@ -62,7 +62,7 @@ RunScope OutputView::scope() const {
   return m_scope ? m_scope->scope() : RunScope::Document;
 }
 
-/// The last run that has begun by the position: the newest one, or the one to which a person went back. 0:
+/// The last run that has begun by the position: the newest one, or the one to which the user went back. 0:
 /// none.
 RunId OutputView::runInView() const {
   RunId shown = 0;

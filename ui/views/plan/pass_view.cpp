@@ -104,8 +104,7 @@ PassView::PassView(QWidget* parent)
 
 void PassView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  // In a narrow dock the trees stand below the list, because beside it two trees would have no room for their
-  // words.
+  // In a narrow dock, the trees are below the list. Beside the list they would have no space for their words.
   const Qt::Orientation wanted = width() < 3 * kListWidth ? Qt::Vertical : Qt::Horizontal;
   if (m_splitter->orientation() == wanted) return;
   m_splitter->setOrientation(wanted);
@@ -169,7 +168,7 @@ void PassView::showChosen() {
     const plan::PassReport& pass = plan->passes[static_cast<std::size_t>(row) - 1];
     m_why->setText(tr("%1 %2").arg(QString::fromStdString(pass.reason),
                                    pass.keepsMeaning ? tr("Every prompt reads the same before and after.")
-                                                     : tr("It changes the contents of prompts.")));
+                                                     : tr("The rule changes the contents of prompts.")));
     m_model->setRows(pairTrees(pass.before, pass.after), theme);
   }
   showSelected();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the passes that turn a query into a plan: a list of passes, and the tree before and after the chosen
-// pass.
+// Shows the planner's passes, which turn a query into a plan. It has a list of passes, and the tree before
+// and after the chosen pass.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -21,8 +21,7 @@ class QTableView;
 
 namespace spanscope::ui {
 
-// Two trees side by side, line by line. Lines that both trees have stand in one row. Lines that a pass
-// changed are marked.
+// Two trees side by side, line by line. Equal lines are in one row. Lines that a pass changed are marked.
 
 /// A row of both trees. A side without a line in this row is empty.
 struct TreePairRow {
@@ -63,8 +62,8 @@ class PassView : public QWidget {
  public:
   explicit PassView(QWidget* parent = nullptr);
 
-  /// Shows the passes of a prediction; nothing if it is null or has no plan. `selected` is the node whose
-  /// lines are marked.
+  /// Shows the passes of a prediction. Shows nothing if it is null or has no plan. `selected`: the node to
+  /// mark.
   void show(std::shared_ptr<const DocumentPrediction> prediction, document::NodeId selected,
             const Theme& theme);
 

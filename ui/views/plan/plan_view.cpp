@@ -176,7 +176,7 @@ void PlanView::summarize() {
   } else if (hasRules()) {
     const std::size_t count = input()->prediction.newest->plan->passes.size();
     summary = count == 1 ? tr("1 rule applies") : tr("%1 rules apply").arg(count);
-    // Servers are sent steps as they are written.
+    // Servers get steps as they are written.
     if (!namedServers(*input()->document).empty()) summary = tr("%1 in the embedded engine").arg(summary);
   }
   if (summary == m_summary) return;
@@ -396,7 +396,7 @@ QString needsText(const std::vector<StepIndex>& needs) {
 }
 
 QString planCsv(const PlanModel& model) {
-  QString text = csvLine({tr("step"), tr("name"), tr("node"), tr("ply"), tr("needs"), tr("state"),
+  QString text = csvLine({tr("step"), tr("name"), tr("node"), tr("level"), tr("needs"), tr("state"),
                           metricHeading("prompt-tokens"), metricHeading("cached-tokens"),
                           metricHeading("generated-tokens")});
   for (const PlanStep& step : model.steps) {

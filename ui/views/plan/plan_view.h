@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows plans on two pages: the rules that turn the document's query into a plan, and the steps of a run's
-// plan with the planner's own explanation.
-// The plan of a run: its steps, and the planner's own explanation.
+// Shows plans on two pages. One has the rules that turn the document's query into a plan. The other has the
+// steps of a run's plan, with the planner's explanation.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -41,8 +40,8 @@ struct PlanModel {
   bool operator==(const PlanModel&) const = default;
 };
 
-/// The plan of the selected request's run. Else of the newest run of the document that has a plan, or of the
-/// newest of all if the document has none.
+/// The plan of the selected request's run. If there is none, it is the plan of the document's newest run that
+/// has one. If the document has none, it is the newest plan of all.
 PlanModel planModel(const ViewInput& input);
 QString stepStateText(StepState state);
 /// "0, 1, 2"; "nothing"
@@ -75,7 +74,7 @@ class PlanView : public RunView {
   const PlanModel& model() const { return m_model; }
   QTableWidget& table() { return *m_table; }
   PassView& passes() { return *m_passes; }
-  /// The page that is shown: the page that was asked for, or the other one if that page has nothing to show.
+  /// The shown page: the page of setPage(), or the other page if that page is empty.
   Page page() const;
   void setPage(Page page);
 

@@ -103,7 +103,7 @@ struct MeasuredColumn {
   bool isTime = false;
 };
 
-/// A time that was measured once says something only if it is this much shorter than all others.
+/// A time from one measurement counts as best only if it is this much shorter than all others.
 constexpr double kClearlyShorter = 1.25;
 
 std::vector<MeasuredColumn> measuredColumns(const PolicyComparison& comparison) {
@@ -142,7 +142,7 @@ QString policyHelp(const MeasuredPolicy& policy) {
   return lines.join(QLatin1Char('\n'));
 }
 
-/// The best of each column stand out, unless all are alike. A time stands out only if it is clearly shorter.
+/// Marks the best values of each column, unless all are equal. Marks a time only if it is clearly shorter.
 void fillRows(const PolicyComparison& comparison, PoliciesModel& model) {
   PaintedTable& table = model.table;
   table = {.headers = {tr("Policy")}, .shares = {4}, .rows = {}, .headerHelps = {QString()}};
@@ -209,7 +209,7 @@ PolicyAnswer measuredAnswer(const MeasuredPolicy& policy, const ComparedAnswer& 
   return answer;
 }
 
-/// What is known of answers whose tokens were not measured yet is their text.
+/// Answers whose tokens were not measured yet have only a text.
 void addAnswersOf(const MeasuredPolicy& policy, std::vector<PolicyAnswer>& answers) {
   for (const ComparedAnswer& answer : policy.answers) answers.push_back(measuredAnswer(policy, answer));
   if (!policy.answers.empty() || policy.answer.empty()) return;
@@ -223,7 +223,7 @@ void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
                 const document::Document& document, PoliciesModel& model) {
   if (comparison.subject != jobs::comparisonSubject(document))
     model.warnings += tr("Measured before the last edit of the query or its settings. Compare again.");
-  if (!job.problem.isEmpty()) model.warnings += tr("It stopped: %1").arg(job.problem);
+  if (!job.problem.isEmpty()) model.warnings += tr("The comparison stopped: %1").arg(job.problem);
   bool isSampled = false;
   bool differs = false;
   for (const MeasuredPolicy& policy : comparison.policies) {
@@ -243,7 +243,7 @@ void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
     model.remarks += tr("The temperature is above 0, so some tokens differ because of sampling.");
   if (comparison.chosenTemperature)
     model.remarks += tr("The query has no temperature. Answers are compared at temperature 0.");
-  // Nothing is known of tokens that were not compared yet.
+  // Tokens that were not compared yet have no remark.
   const bool isAllCompared =
       std::all_of(comparison.policies.begin(), comparison.policies.end(), [](const MeasuredPolicy& policy) {
         if (policy.stage == PolicyStage::Failed) return policy.answer.empty();
@@ -252,7 +252,7 @@ void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
   if (differs)
     model.remarks += tr("Underlined: a full prefill of the same tokens would choose another token.");
   else if (isAllCompared && !model.answers.empty())
-    model.remarks += tr("A full prefill would choose every token.");
+    model.remarks += tr("A full prefill would choose the same tokens.");
 }
 
 }  // namespace

@@ -16,23 +16,23 @@ namespace spanscope::ui {
 
 struct AnswerToken {
   QString text;
-  bool differs = false;  ///< a full prefill of the same tokens would choose another one here
+  bool differs = false;  ///< a full prefill of the same tokens would choose another token here
   QString help;          ///< its divergence, and what a full prefill would choose
   bool operator==(const AnswerToken&) const = default;
 };
 
 struct PolicyAnswer {
-  QString name;   ///< the policy, and the step where there are several
-  QString facts;  ///< how close it is to a full prefill; empty: not measured
+  QString name;   ///< the policy, and the step if there are several steps
+  QString facts;  ///< the fidelity of the answer; empty: not measured
   std::vector<AnswerToken> tokens;
   bool operator==(const PolicyAnswer&) const = default;
 };
 
 struct PoliciesModel {
-  bool isKnown = false;  ///< there is a comparison, ended or still running
+  bool isKnown = false;  ///< there is a finished or running comparison
   bool isRunning = false;
   double progress = 0;  ///< 0 … 1
-  QString doing;        ///< what it is doing, while it runs
+  QString doing;        ///< the current action of a running comparison
   QString setup;        ///< "spanlet · CPU, 2 threads · block size 16"
   /// A row for each policy, with its values. "–": not measured. A cell is bold if no other row of the column
   /// is better, and some row is worse.

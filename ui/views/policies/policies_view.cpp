@@ -93,8 +93,8 @@ void PoliciesView::refresh() {
       .table = m_model.table,
       .run = tr("Compare policies"),
       .runHelp = m_model.isRunning
-                     ? tr("Finished measurements are kept")
-                     : tr("Two runs and a full prefill per policy. Other runs can run between its steps")};
+                     ? tr("Stop the comparison and keep finished measurements")
+                     : tr("Run each policy twice, and a full prefill. Other runs can run between the steps")};
   m_choice->setChosen(input()->document->settings.policy, input()->policiesWanted);
   m_choice->setEnabled(!m_model.isRunning);
   m_token->setFont(theme().smallFont());
@@ -183,14 +183,15 @@ void PolicyMenu::reportChosen() {
   QStringList names;
   for (const QAction* action : m_menu->actions()) {
     const std::string name = action->data().toString().toStdString();
-    // The own policy is checked whether it was wanted or not; another document has another one.
+    // The document's own policy is always checked. It counts only if it was chosen before, because another
+    // document has another policy.
     const bool wasWanted = std::find(m_wanted.begin(), m_wanted.end(), name) != m_wanted.end();
     if (name == own ? wasWanted : action->isChecked()) names += action->data().toString();
   }
   Q_EMIT chosen(names);
 }
 
-/// Checking one leaves the menu open for the next.
+/// Keeps the menu open after a policy was checked.
 bool PolicyMenu::eventFilter(QObject* watched, QEvent* event) {
   QAction* action = nullptr;
   if (event->type() == QEvent::MouseButtonRelease)
@@ -249,7 +250,7 @@ std::vector<std::pair<int, QString>> writeAnswers(QTextDocument& document,
       QTextCharFormat format = token.differs ? other : plain;
       format.setToolTip(token.help);
       tokens.emplace_back(cursor.position(), token.help);
-      // Blanks before a word need no line, but where a token is nothing else, a sign stands for it.
+      // Spaces before a word are not underlined. An underlined token of only spaces is shown as a sign.
       const qsizetype word =
           std::find_if_not(token.text.begin(), token.text.end(), isBlank) - token.text.begin();
       QTextCharFormat before = plain;
@@ -310,7 +311,7 @@ void PolicyAnswers::focusInEvent(QFocusEvent* event) {
   emitToken();
 }
 
-/// Selects a token, counted from the one in which the cursor stands.
+/// Moves the selection by `steps` tokens from the token at the cursor.
 void PolicyAnswers::goToToken(int steps) {
   if (m_tokens.empty()) return;
   const int at = textCursor().hasSelection() ? textCursor().selectionStart() : textCursor().position();

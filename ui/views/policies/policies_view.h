@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page for comparing reuse policies: which ones, the progress, the table, and the answers.
+// The page for comparing reuse policies. It has the choice of policies, the progress, the table and the
+// answers.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -48,22 +49,22 @@ class PoliciesView : public MeasurePage {
   PoliciesModel m_model;
   PolicyMenu* m_choice = nullptr;
   PolicyAnswers* m_answers = nullptr;
-  QLabel* m_token = nullptr;  ///< what is known of the token at the cursor
+  QLabel* m_token = nullptr;  ///< facts about the token at the cursor
 };
 
-// A button with a menu in which a person checks the policies to compare.
+// A button with a menu for choosing the policies to compare.
 
 class PolicyMenu : public QToolButton {
   Q_OBJECT
  public:
   explicit PolicyMenu(QWidget* parent = nullptr);
 
-  /// `own`: the document's policy as documents write it, which is always compared. `wanted`: names of those
-  /// beside it.
+  /// `own`: the document's policy as documents write it, which is always compared. `wanted`: the names of the
+  /// other chosen policies.
   void setChosen(const std::string& own, const std::vector<std::string>& wanted);
 
  Q_SIGNALS:
-  /// The names of all checked policies but the document's own, unless that was checked before.
+  /// The names of all checked policies. The document's own policy is among them only if setChosen() named it.
   void chosen(const QStringList& names);
 
  protected:
@@ -79,7 +80,7 @@ class PolicyMenu : public QToolButton {
 
 // Answers under several policies, token by token.
 
-/// A text to read: the arrow keys go from token to token. Tokens that a full prefill would not have chosen
+/// A read-only text. The arrow keys go from token to token. Tokens that a full prefill would not have chosen
 /// are underlined in the accent colour. The widget is as high as its text.
 class PolicyAnswers : public QTextBrowser {
   Q_OBJECT
@@ -89,7 +90,7 @@ class PolicyAnswers : public QTextBrowser {
   void setContent(const std::vector<PolicyAnswer>& answers, const Theme& theme);
 
  Q_SIGNALS:
-  /// The cursor stands at another token; `help` says what is known of it, or is empty.
+  /// The cursor is at another token. `help` has the facts about this token, or is empty.
   void tokenReached(const QString& help);
 
  protected:
@@ -103,10 +104,10 @@ class PolicyAnswers : public QTextBrowser {
 
   std::vector<PolicyAnswer> m_answers;
   Theme m_theme;
-  std::vector<std::pair<int, QString>> m_tokens;  ///< where each begins in the text, ascending, and its help
+  std::vector<std::pair<int, QString>> m_tokens;  ///< start in the text, ascending, and help
 };
 
-/// Writes the answers into a document. Returns where each token begins, ascending, and what is said of it.
+/// Writes the answers into a document. Returns the start and the help of each token, ascending by start.
 std::vector<std::pair<int, QString>> writeAnswers(QTextDocument& document,
                                                   const std::vector<PolicyAnswer>& answers,
                                                   const Theme& theme);

@@ -120,8 +120,7 @@ QSize PoolArea::contentSize() const {
 void PoolArea::paintPicture(QPainter& painter, const QSize& size) {
   const int columns = m_columns;
   if (count() > 0 && contentSize().height() > size.height()) {
-    // If there is more than fits, it is laid out in the shape of the picture and scaled down, so that it
-    // fills the picture.
+    // If not all blocks fit, they are laid out in the shape of the picture and scaled down to fill it.
     const double shape = double(size.width()) / std::max(1, size.height());
     m_columns = std::max(m_columns, static_cast<int>(std::lround(std::sqrt(count() * shape))));
   }
@@ -151,9 +150,9 @@ void PoolArea::paintContent(QPainter& painter, const QRect& visible) {
   if (count() == 0) {
     painter.setFont(theme().interfaceFont());
     painter.setPen(theme().color(Role::TextThird));
-    painter.drawText(visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
-                     tr("Every block of the KV pool appears here when you run a query or open a recording: "
-                        "free, cached, and in use."));
+    painter.drawText(
+        visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
+        tr("Run a query or open a recording to see every block of the KV pool: free, cached or in use."));
     return;
   }
   const int first = std::max(0, (visible.top() - kMargin) / m_pitch) * m_columns;
@@ -181,7 +180,7 @@ void PoolArea::paintLook(QPainter& painter, const QRect& place, BlockId id) cons
     m_painter.block(painter, place, look);
   } else if (m_motion != nullptr && m_shade == PoolShade::State && index < m_motion->before.blocks.size()) {
     BlockLook before = poolLook(m_motion->before.blocks[index]);
-    // What goes is seen as what it becomes in the other views, before it is gone.
+    // A lost block looks evicted, as in the other views, before it disappears.
     if (m_motion->lost.contains(id)) before = {.role = BlockRole::Evicted};
     if (before == look)
       m_painter.stamp(painter, place, look);
@@ -266,7 +265,7 @@ void PoolArea::keyPressEvent(QKeyEvent* event) {
       ZoomedScroll::keyPressEvent(event);
       return;
   }
-  // Block 0 cannot be selected: it stands for "none".
+  // Block 0 cannot be selected: it means "none".
   next = std::clamp(next, std::min(1, count() - 1), count() - 1);
   reveal(next);
   if (next != m_current) Q_EMIT chosen(next);

@@ -13,14 +13,14 @@
 
 namespace spanscope::ui {
 
-// What changes in the pool between two events.
+// Changes in the pool between two events.
 
 struct PoolMotion {
-  PoolTable before;        ///< the pool when what is underway began
+  PoolTable before;        ///< the pool at the start of the motion
   std::set<BlockId> lost;  ///< blocks whose content is evicted or cleared
 };
 
-/// What is underway at this moment, which is one of the input's position. `history` must have followed the
+/// The motion at this moment, which must belong to the input's position. `history` must have followed the
 /// input's trace.
 PoolMotion poolMotion(const ViewInput& input, const Moment& moment, const BlockHistory& history);
 
@@ -31,8 +31,8 @@ class PoolArea : public ZoomedScroll {
 
   /// Shows a table. `table` must stay valid until the next call or the end of the area.
   void showPool(const PoolTable* table, PoolShade shade, BlockId current, const Theme& theme);
-  /// Shows how the pool comes about from what it was, `done` of the way (0 … 1); nullptr: at rest. `motion`
-  /// must stay valid until the next call.
+  /// Shows a motion from the earlier pool to the current one. `done`: progress, 0 … 1. nullptr: no motion.
+  /// `motion` must stay valid until the next call.
   void showMotion(const PoolMotion* motion, double done);
   void setTips(std::function<QString(BlockId)> tips) { m_tips = std::move(tips); }
   void reveal(BlockId block);

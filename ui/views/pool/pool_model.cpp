@@ -63,7 +63,7 @@ bool isAnothers(const ViewInput& input, RunId run) {
 }
 
 QString ownerText(const ViewInput& input, const trace::BlockState& block) {
-  // What is kept of a run does not tell which requests others had beside it.
+  // The kept events of a run do not have the requests of other runs.
   if (block.storedByRequest == 0 && block.storedByRun != 0)
     return tr("stored by another run, as its block %1").arg(block.virtualIndex);
   if (block.storedByRequest == 0) return tr("owner not reported");
@@ -84,7 +84,7 @@ QString ownerText(const ViewInput& input, const trace::BlockState& block) {
       .arg(block.virtualIndex);
 }
 
-/// By block, who holds it: bits of the following.
+/// For each block, the kinds of requests that use it, as bits.
 enum Holders : std::uint8_t { Own = 1, Others = 2 };
 std::vector<std::uint8_t> holdersOfAll(const ViewInput& input) {
   std::vector<std::uint8_t> held(input.state().pool().blocks().size(), 0);
@@ -99,13 +99,13 @@ std::vector<std::uint8_t> holdersOfAll(const ViewInput& input) {
   return held;
 }
 
-/// Of a block that is held, by requests as they are in `holders`. A trace that begins in the middle of a
-/// session, such as what is kept of one run, does not tell of every request.
+/// Whether only requests of other documents use a block that is in use. `holders`: its bits. A trace that
+/// begins in the middle of a session lacks some requests, e.g. the kept events of one run.
 bool isHeldByOthers(const ViewInput& input, std::uint8_t holders) {
   return holders == Others || (holders == 0 && !input.state().progress().whole);
 }
 
-/// The requests that hold a block now.
+/// The names of the requests that use a block now.
 QStringList holders(const ViewInput& input, BlockId block) {
   QStringList names;
   for (const auto& [id, request] : input.state().progress().requests) {
@@ -212,7 +212,7 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
     const auto place = std::find(order.begin(), order.end(), block);
     if (place != order.end()) {
       const QString nth = ordinal(static_cast<std::size_t>(place - order.begin()) + 1);
-      first << (own->cached ? tr("would be evicted %1") : tr("would be taken %1")).arg(nth);
+      first << (own->cached ? tr("would be evicted %1") : tr("would be allocated %1")).arg(nth);
     }
   }
   QStringList lines{first.join(QStringLiteral(" · "))};
@@ -233,7 +233,7 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
                              .arg(input.position - *stored - 1)
                        : tr("stored before the recording"));
     if (const auto used = history.usedAt(block, input.position); used && hasTimes)
-      times << tr("last taken %1 ago").arg(duration(now - input.trace->event(*used).time));
+      times << tr("last used %1 ago").arg(duration(now - input.trace->event(*used).time));
     lines << times.join(QStringLiteral(" · "));
   }
   detail.text = lines.join(QLatin1Char('\n'));

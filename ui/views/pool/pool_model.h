@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every block of the pool: what it holds, which requests hold it, and how old it is.
+// Every block of the pool, with its content, the requests that use it, and its age.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -15,11 +15,11 @@
 namespace spanscope::ui {
 
 enum class PoolBlockState : std::uint8_t {
-  Null,      ///< block 0, which is never handed out
-  Free,      ///< holds nothing
-  Cached,    ///< lookups can find it; no request holds it
-  Held,      ///< lookups can find it; requests hold it
-  Computing  ///< a request holds it; lookups cannot find it yet
+  Null,      ///< block 0, which is never allocated
+  Free,      ///< empty
+  Cached,    ///< lookups can find it; no request uses it
+  Held,      ///< lookups can find it; requests use it
+  Computing  ///< a request uses it; lookups cannot find it yet
 };
 
 struct PoolBlock {
@@ -28,8 +28,8 @@ struct PoolBlock {
   std::int32_t fill = 0;              ///< filled token slots
   BlockRole shown = BlockRole::Free;  ///< how it serves the shown request; Free: it does not
   bool loaded = false;                ///< it was loaded from a tier for the shown request
-  bool isOthers = false;              ///< only runs that are not the document's hold it
-  /// 0: newest … 1: oldest of the stored blocks; −1: nothing is stored, or the age is not known.
+  bool isOthers = false;              ///< only runs of other documents use it.
+  /// 0: newest … 1: oldest of the stored blocks. −1: nothing is stored, or the age is not known.
   float age = -1;
   bool operator==(const PoolBlock&) const = default;
 };
@@ -44,7 +44,7 @@ struct PoolTable {
   std::int32_t blockSize = 16;
   std::vector<PoolBlock> blocks;  ///< by block id; empty: the source reports no pool
   std::size_t others = 0;         ///< blocks in use that only runs of other documents use
-  double oldest = 0;              ///< seconds since the oldest block was stored; 0: ages were not asked for
+  double oldest = 0;              ///< seconds since the oldest block was stored; 0: not PoolShade::Age
   bool anyLoaded = false;         ///< some block is `loaded`
   QString summary;
   bool operator==(const PoolTable&) const = default;
@@ -66,8 +66,8 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
 /// A shorter form of these facts.
 QString poolTip(const ViewInput& input, BlockId block);
 
-/// The selection after a block of the pool is selected: the physical block, and the virtual block of the
-/// shown request that still uses it; else of the request that stored it.
+/// The selection of a pool block: the physical block and its virtual block. The virtual block is that of the
+/// shown request if the request still uses the block. Otherwise it is that of the request that stored it.
 Selection selectionOfPhysical(const ViewInput& input, const BlockHistory& history, BlockId block);
 
 QString poolCsv(const ViewInput& input);

@@ -25,13 +25,13 @@ namespace {
 constexpr int kLegend = 20;  ///< height of the legend
 constexpr int kMarks = 10;   ///< height of the row of evictions
 constexpr int kSide = 8;
-constexpr int kReach = 3;  ///< pixels from an eviction within which a place means it
+constexpr int kReach = 3;  ///< max pixels from the pointer to its eviction
 
 struct Layer {
   std::int32_t PoolLevel::*blocks;
   Role role;
 };
-/// From the bottom to the top. How blocks serve a request is told by colours; how full the pool is, by greys.
+/// From the bottom to the top. Colours show how blocks serve a request. Greys show how full the pool is.
 constexpr std::array<Layer, 3> kLayers{{{&PoolLevel::shared, Role::Text},
                                         {&PoolLevel::unshared, Role::TextThird},
                                         {&PoolLevel::cached, Role::Outline}}};
@@ -76,7 +76,7 @@ std::size_t PoolPlot::positionAt(const QRect& plot, double x) const {
 std::int32_t PoolPlot::top() const {
   if (m_levels == nullptr) return 1;
   const std::int32_t all = std::max(1, m_levels->blocks());
-  // Where little of the pool is ever used, what is used fills most of the height.
+  // If little of the pool is ever used, the used part fills most of the height.
   const std::int32_t used = m_levels->mostUsed() + m_levels->mostUsed() / 4 + 1;
   return std::min(all, used);
 }
@@ -154,7 +154,7 @@ void PoolPlot::paintEvictions(QPainter& painter, const QRect& plot) const {
   double last = -10;
   for (auto eviction = m_levels->evictions().begin(); eviction != m_levels->evictions().end();) {
     const double x = xIn(plot, *eviction + 1);
-    // Marks that lie on each other are one.
+    // Overlapping marks are painted once.
     if (x - last >= 2) {
       painter.drawPolygon(QPolygonF({QPointF(x - 4, plot.top() - kMarks + 1),
                                      QPointF(x + 4, plot.top() - kMarks + 1), QPointF(x, plot.top() - 1)}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints how full the pool is over the events of a trace.
+// Paints the pool's use over the events of a trace.
 #pragma once
 
 #include "engine/metrics/pool_metrics.h"
@@ -19,24 +19,24 @@
 
 namespace spanscope::ui {
 
-// How full the pool is after every event that changes it, and which events evict.
+// The pool's use after every event that changes it, and the events that evict.
 
-/// The blocks of the pool after an event. The null block does not count; the four sum up to all others.
+/// The numbers of pool blocks after an event. The four numbers add up to all blocks except the null block.
 struct PoolLevel : metrics::PoolCounts {
-  std::size_t event = 0;  ///< index of the event that led to it
+  std::size_t event = 0;  ///< index of this event
   bool operator==(const PoolLevel&) const = default;
 };
 
-/// Follows the pool through a whole trace. Following on takes time only for the new events.
+/// Follows the pool through a whole trace. An update takes time only for the new events.
 class PoolLevels {
  public:
   void follow(const std::shared_ptr<const TraceStore>& trace);
 
-  /// Where the pool changes, by event.
+  /// The numbers after each change, by event.
   const std::vector<PoolLevel>& levels() const { return m_levels; }
-  /// Indices of the events that took a content from the pool to make room, ascending.
+  /// Indices of the events that evicted a block's content, ascending.
   const std::vector<std::size_t>& evictions() const { return m_evictions; }
-  std::int32_t mostUsed() const { return m_mostUsed; }  ///< most blocks that held something at once
+  std::int32_t mostUsed() const { return m_mostUsed; }  ///< max number of filled blocks
   std::int32_t blocks() const { return m_now.filled() + m_now.free; }
 
  private:
@@ -46,7 +46,7 @@ class PoolLevels {
   };
   bool take(const trace::Payload& payload);
   void setAll(const trace::PoolState& pool);
-  /// Counts a block, or with −1 no longer.
+  /// Adds `by` (1 or −1) to the count for this block.
   void count(const Block& block, std::int32_t by);
   void set(BlockId block, std::int32_t references, bool cached);
   bool isCached(BlockId block) const;
@@ -66,25 +66,25 @@ QString levelText(const PoolLevel& level);
 /// A line for each change.
 QString poolLevelsCsv(const std::shared_ptr<const TraceStore>& trace);
 
-/// The levels of the pool as one stacked picture, with a mark for each eviction. It has one event beside the
-/// other, as the time strip does, so that pauses between runs take no room. What comes after the position is
-/// pale. Left and Right go from change to change, Up and Down from eviction to eviction; a click or Return
-/// chooses.
+/// The levels of the pool as a stacked plot, with a mark for each eviction. The x axis counts events, as in
+/// the time strip, so pauses between runs take no space. Levels after the position are pale. The keys Left
+/// and Right go from change to change. Up and Down go from eviction to eviction. A click or Return chooses a
+/// change.
 class PoolPlot : public QWidget {
   Q_OBJECT
  public:
   explicit PoolPlot(QWidget* parent = nullptr);
 
-  /// `levels` must stay valid until the next call or the end of the plot. `total`: events of the trace;
-  /// `position`: how many of them have happened.
+  /// `levels` must stay valid until the next call or the end of the plot. `total`: number of events in the
+  /// trace. `position`: number of events that have happened.
   void showLevels(const PoolLevels* levels, std::size_t total, std::size_t position, const Theme& theme);
-  /// Says what an event is, for tool tips and readers of the screen.
+  /// Sets the function that describes an event, for tool tips and screen readers.
   void setNames(std::function<QString(std::size_t event)> names) { m_names = std::move(names); }
 
-  /// The change at x, an index into PoolLevels::levels(): an eviction close by, else the last change not
-  /// behind x. Nothing: there is none.
+  /// The change at x, as an index into PoolLevels::levels(). It is an eviction near x, or else the last
+  /// change at or before x. Nothing if there is none.
   std::optional<std::size_t> changeAt(double x) const;
-  /// The change on which the keys are; nothing: there is none.
+  /// The change at the keyboard cursor; nothing if there is none.
   std::optional<std::size_t> current() const;
   double xOf(std::size_t change) const;  ///< x in this widget
   QString factsOf(std::size_t change) const;

@@ -276,7 +276,7 @@ PoolControls::PoolControls(QWidget* parent)
             metricShortName("blocks-in-use"),
             tr("In use by other requests; frame only: by another run")},
            {{.core = BlockCore::Light}, metricShortName("cached-blocks"), metricMeaning("cached-blocks")},
-           {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Holds nothing")}},
+           {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Empty")}},
           this)),
       m_scale(new AgeScale(this)),
       m_choice(new QComboBox(this)) {

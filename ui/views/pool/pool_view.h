@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows every block of the pool, and describes the selected block in words; or how full the pool is over
-// time.
+// Shows every block of the pool and describes the selected block. Or shows the pool's use over time.
 #pragma once
 
 #include "ui/views/common/block_history.h"
@@ -48,7 +47,7 @@ class PoolView : public InputView, public MovingView, public DrawnParts {
   StoreCostStrip& storeCostStrip() { return *m_cost; }
 
   const QWidget& placesIn() const override;
-  /// The physical block of the selected one.
+  /// The cell of the selection's physical block.
   std::vector<QRect> placesOf(const Selection& part) const override;
   void bringIntoSight(const Selection& part) override;
 
@@ -63,18 +62,18 @@ class PoolView : public InputView, public MovingView, public DrawnParts {
   void setOverTime(bool isOverTime);
   void showDetail();
   void showControls();
-  /// The physical block that a selection means at the input's position; the null block: none.
+  /// The physical block of a selection at the input's position; the null block: none.
   BlockId physicalOf(const Selection& selection) const;
 
   BlockHistory m_history;
   PoolTable m_table;
   PoolDetail m_detail;
-  std::optional<PoolMotion> m_motion;  ///< of the moment, at the present input
+  std::optional<PoolMotion> m_motion;  ///< motion of the moment, at the current input
   PoolShade m_shade = PoolShade::State;
   BlockId m_revealed = kNullBlock;
   QString m_summary;
   bool m_isOverTime = false;
-  PoolLevels m_levels;  ///< follows the trace once they were wanted
+  PoolLevels m_levels;  ///< follows the trace after showOverTime()
   PoolArea* m_area;
   PoolPlot* m_plot;
   StoreList* m_store;
@@ -83,8 +82,8 @@ class PoolView : public InputView, public MovingView, public DrawnParts {
   QPointer<PoolControls> m_controls;
 };
 
-// The controls in the title bar of the pool: a legend of its colours, and the choice between state, age and
-// the pool over time.
+// The controls in the title bar of the pool. They are a legend of the colours, and the choice between state,
+// age and the pool over time.
 
 class AgeScale;
 
@@ -94,7 +93,7 @@ class PoolControls : public QWidget {
   explicit PoolControls(QWidget* parent = nullptr);
 
   void showShade(PoolShade shade, double oldest, bool anyLoaded, const Theme& theme);
-  /// The plot has a legend of its own.
+  /// Hides the legends, because the plot has its own legend.
   void showOverTime();
 
  Q_SIGNALS:

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kStoreRow = 24;
 constexpr int kFewestRows = 2;
-constexpr int kLeastText = 160;  ///< width of the first words, however narrow the dock is
+constexpr int kLeastText = 160;  ///< min width of the text column
 
 }  // namespace
 
@@ -57,7 +57,7 @@ const trace::StoreReported* lastReport(const ViewInput& input, std::int64_t& pas
   return std::get_if<trace::StoreReported>(&event.payload);
 }
 
-/// What the packs of that report hold, by their names.
+/// The texts of the packs in the last report, by pack name.
 std::map<std::string_view, std::string_view> packTexts(const ViewInput& input) {
   std::map<std::string_view, std::string_view> texts;
   const std::vector<std::size_t>& reports = input.trace->indicesOf<trace::StoreTextsReported>();
@@ -71,7 +71,7 @@ std::map<std::string_view, std::string_view> packTexts(const ViewInput& input) {
 QString textOf(const std::map<std::string_view, std::string_view>& texts, const trace::StoredPack& pack) {
   const auto found = texts.find(pack.name);
   if (found == texts.end()) {
-    // One row of host memory has all blocks of a model, and their words may not be known.
+    // A row of host memory has all blocks of a model. Their texts may not be known.
     return pack.tier == trace::StoreTier::Host ? tr("all blocks of this model") : QString();
   }
   return QString::fromUtf8(found->second.data(), static_cast<qsizetype>(found->second.size()));
@@ -198,13 +198,13 @@ QString modelOf(const ViewInput& input) {
 
 QString sentence(const LoadTiming& timing) {
   return tr(/*id:store-cost*/
-            "Loading %1 tokens took %2 ms from host memory, and %3 ms from the disk (%4 ms if the system had "
-            "dropped the file). Computing them took %5 ms.")
+            "Loading %1 tokens took %2 ms from host memory and %3 ms from the disk. After the system dropped "
+            "the file, it took %4 ms. Computing the tokens took %5 ms.")
       .arg(timing.tokens)
       .arg(number(timing.host), number(timing.disk), number(timing.coldDisk), number(timing.computed));
 }
 
-/// The verdict, from how the slowest tier compares with computing.
+/// Compares the slowest tier with computing.
 QString verdict(const LoadTiming& timing) {
   if (timing.coldDisk < timing.computed)
     return tr(/*id:store-faster*/ "Loading was %1 to %2 times as fast.")

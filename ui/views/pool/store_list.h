@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The contents of the span store as a list, and a strip that compares loading with computing.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -13,29 +14,28 @@ class QPushButton;
 
 namespace spanscope::ui {
 
-// Contents of the span store, by the trace's last report: blocks that have left the pool, or that outlive the
-// program.
+// Contents of the span store in the trace's last report. These blocks left the pool, or stay after the
+// program ends.
 
 /// The name of a tier: "host memory", "disk".
 QString tierName(trace::StoreTier tier);
-/// The place from which something was loaded: "the disk".
+/// The tier as the source of a load: "host memory", "the disk".
 QString tierPlace(trace::StoreTier tier);
 
 struct StoreTable {
   enum Column { Name, Text, Blocks, Tokens, Size, Stored, Used };
-  PaintedTable cells;  ///< each tier, in bold, comes before its parts; no row: no tier is in use
+  PaintedTable cells;  ///< each tier, in bold, is before its packs; no row: no tier is in use
   QString summary;     ///< "disk 110 blocks, 2.1 MiB"
   bool operator==(const StoreTable&) const = default;
 };
 
 StoreTable storeTable(const ViewInput& input);
 
-/// Lines to append to poolCsv(). Each has the name of a part, its tier in place of a state, and what it
-/// holds.
+/// Lines to append to poolCsv(). Each has the name of a pack, its tier in place of a state, and its content.
 QString storeCsv(const ViewInput& input);
 
-/// Lists the tiers of the span store and what lies in them, below the blocks of the pool. It is hidden if no
-/// tier is in use. It is as high as its rows, but at most half as high as `room`.
+/// Lists the tiers of the span store and their contents, below the blocks of the pool. The list is hidden if
+/// no tier is in use. It is as high as its rows, but at most half as high as `room`.
 class StoreList : public TableView {
   Q_OBJECT
  public:
@@ -47,17 +47,16 @@ class StoreList : public TableView {
   PaintedTableModel* m_cells;
 };
 
-// Says whether the tiers of the span store are worth it: loading compared with computing, as measured on this
-// machine.
+// Compares loading from the tiers of the span store with computing, as measured on this machine.
 
 struct StoreCost {
   bool isMeasured = false;
-  QString text;     ///< a sentence
+  QString text;     ///< the result in words
   QString details;  ///< one line for each measured length; empty if nothing was measured
   bool operator==(const StoreCost&) const = default;
 };
 
-/// The cost for the document's model.
+/// The comparison for the document's model.
 StoreCost storeCost(const ViewInput& input);
 
 /// Shows a StoreCost, with a button that measures it.

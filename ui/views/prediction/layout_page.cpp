@@ -47,7 +47,7 @@ void LayoutPage::showTable(LayoutTable table, const Theme& theme) {
   m_view->horizontalHeader()->setFont(theme.smallFont());
   // Uses a style sheet, because the window's style sheet would win over a palette.
   m_note->setStyleSheet(
-      QStringLiteral("color: %1; font-weight: normal;").arg(theme.color(Role::TextSecond).name()));
+      QStringLiteral("color: %1; font-weight: normal").arg(theme.color(Role::TextSecond).name()));
   m_note->setFont(theme.smallFont());
   m_note->setText(m_table.note);
   m_rows->setTable(paintedLayouts(m_table));
@@ -55,7 +55,7 @@ void LayoutPage::showTable(LayoutTable table, const Theme& theme) {
   m_view->resizeColumnsToContents();
 }
 
-/// A problem takes the place of all numbers of its row.
+/// Makes each problem span all number columns of its row.
 void LayoutPage::spanProblems() {
   m_view->clearSpans();
   for (int r = 0; r < m_rows->rowCount(); ++r) {
@@ -134,8 +134,8 @@ LayoutTable layoutTable(const ViewInput& input) {
     row.isChosen = settings.layout == layout::infoOf(own.layout).name && settings.blockSize == own.blockSize;
     table.rows.push_back(std::move(row));
   }
-  table.note = tr("Policy %1, each with an empty cache. Exact results are exact over the tokens of the "
-                  "layout. Only the exact layout has the text of the chat template.")
+  table.note = tr("Policy %1, each layout with an empty cache. Exact means equal to a full prefill of the "
+                  "layout's tokens. Only the exact layout has the text of the chat template.")
                    .arg(QString::fromStdString(input.prediction.newest->policy));
   if (comparison.hasAnswers) table.note += tr(" Every answer is assumed to have its max length.");
   return table;

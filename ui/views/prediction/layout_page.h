@@ -16,8 +16,8 @@ class QLabel;
 
 namespace spanscope::ui {
 
-// Compares the layouts for the document's next run: what each layout does to the prompts, and what that
-// costs.
+// Compares the layouts for the document's next run: the changes of the prompts by each layout, and their
+// cost.
 
 struct LayoutTableRow {
   QStringList cells;      ///< one for each column
@@ -31,7 +31,7 @@ struct LayoutTable {
   QStringList columns;
   QStringList tips;  ///< tool tips of the columns
   std::vector<LayoutTableRow> rows;
-  QString note;  ///< what the figures belong to
+  QString note;  ///< the conditions of the numbers
   bool operator==(const LayoutTable&) const = default;
 };
 
@@ -39,7 +39,7 @@ LayoutTable layoutTable(const ViewInput& input);
 QString layoutTableCsv(const LayoutTable& table);
 PaintedTable paintedLayouts(const LayoutTable& table);
 
-/// Shows the layouts side by side in a table. A note above it says what the figures belong to.
+/// Shows the layouts side by side in a table. A note above the table has the conditions of the numbers.
 class LayoutPage : public QWidget {
   Q_OBJECT
  public:

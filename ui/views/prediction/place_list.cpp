@@ -20,7 +20,7 @@ constexpr int kMostPlaceRows = 7;
 
 }  // namespace
 
-/// Puts a bar of what is found before the reason.
+/// Paints a bar of cache hits before the reason.
 class PlaceDelegate : public QStyledItemDelegate {
  public:
   explicit PlaceDelegate(PlaceList& list) : QStyledItemDelegate(&list), m_list(list) {}
@@ -109,8 +109,8 @@ QVariant PlaceModel::data(const QModelIndex& index, int role) const {
 
 QVariant PlaceModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
-  static const char* const kTitles[] = {QT_TR_NOOP("Where"), QT_TR_NOOP("Found"),
-                                        QT_TR_NOOP("Reason for the rest")};
+  static const char* const kTitles[] = {QT_TR_NOOP("Where"), QT_TR_NOOP("Cached"),
+                                        QT_TR_NOOP("Reason for misses")};
   static const char* const kTips[] = {
       QT_TR_NOOP("The embedded cache, servers with default options, and servers of the list. Bold: where the "
                  "document runs"),
@@ -190,9 +190,9 @@ QString placeTip(const PredictionPlace& place) {
                                  "prompt-tokens", predictedText("prompt-tokens", place.counts)),
                       metricPhrase("computed-tokens", predictedText("computed-tokens", place.counts)));
   }
-  if (!place.why.isEmpty()) lines << PlaceModel::tr("Most of these: %1.").arg(place.why);
+  if (!place.why.isEmpty()) lines << PlaceModel::tr("Main reason: %1.").arg(place.why);
   if (!place.setup.isEmpty()) lines << PlaceModel::tr("%1, %2.").arg(place.setup, place.history);
-  if (place.isOwn) lines << PlaceModel::tr("The document runs there.");
+  if (place.isOwn) lines << PlaceModel::tr("The document runs at this place.");
   return lines.join(QLatin1Char('\n'));
 }
 

@@ -12,7 +12,7 @@ class QAction;
 
 namespace spanscope::ui {
 
-/// The places of a prediction, a row each.
+/// The places of a prediction, one row each.
 class PlaceModel : public QAbstractTableModel {
   Q_OBJECT
  public:
@@ -36,7 +36,7 @@ class PlaceModel : public QAbstractTableModel {
 
 class PlaceDelegate;
 
-/// Shows what is found at each place; the chosen one is what the prediction shows.
+/// Lists the predicted cache hits at each place. The user chooses the place that the prediction view shows.
 class PlaceList : public TableView {
   Q_OBJECT
  public:
@@ -44,14 +44,14 @@ class PlaceList : public TableView {
 
   void showPlaces(const PredictionTable& table, const Theme& theme);
   const PlaceModel& places() const { return *m_model; }
-  /// The reasons are left out where the list stands beside what it chooses.
+  /// Sets whether the list hides the reasons, for a narrow place beside the prediction.
   void setNarrow(bool narrow);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
  Q_SIGNALS:
   void placeChosen(const QString& id);
-  /// The cache of a twin is to be shown as a run.
+  /// The user asks to show the cache of a cache simulator as a run.
   void blocksWanted(const QString& id);
 
  private:
@@ -60,11 +60,11 @@ class PlaceList : public TableView {
   QAction* m_report;  ///< shows the cache of the selected place as a run
 };
 
-/// Whether a twin says what is found there, and so can tell what its cache does.
+/// Whether a cache simulator predicts this place, so that its cache can be shown as a run.
 bool canTrace(const PredictionPlace& place);
 /// "2624 of 4539"
 QString foundText(const PredictionPlace& place);
-/// What the row says, in sentences.
+/// The tool tip of the row, in sentences.
 QString placeTip(const PredictionPlace& place);
 
 }  // namespace spanscope::ui

@@ -39,7 +39,7 @@ QString stepText(const PredictionStep& step, int column) {
 }
 
 QString segmentText(const PredictionSegment& segment, int column) {
-  // Counts of what lies beside the prompt would be taken for a part of the sum above them.
+  // Counts of tokens beside the prompt would look like a part of the sum above them.
   if (segment.isHidden && column != PredictionModel::Name && column != PredictionModel::Tokens) return {};
   switch (column) {
     case PredictionModel::Name:
@@ -166,7 +166,7 @@ QString PredictionModel::tip(const QModelIndex& index) const {
       return tr("%1: %2 tokens, %3, not counted in the prompt\nBlocks: %4")
           .arg(own->name, atMost(own->holdsAnswer, own->account, "prompt-tokens"), own->sees,
                own->blockWords);
-    return tr("%1: %2, %3 tokens at position %4\nSees: %5\nBlocks: %6")
+    return tr("%1: %2, %3 tokens at position %4\nAttends to: %5\nBlocks: %6")
         .arg(own->name, own->kind, atMost(own->holdsAnswer, own->account, "prompt-tokens"),
              atMost(own->isAfterAnswer, QString::number(own->base)), own->sees, own->blockWords);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A prediction as a tree for a view. Its top rows are steps. Below a step stand a sentence why its counts are
-// not exact, and the segments of its prompt.
+// A prediction as a tree model. The top rows are steps. Below a step are sentences with reasons for its
+// counts, and the sections of its prompt.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -13,7 +13,7 @@ namespace spanscope::ui {
 class PredictionModel : public QAbstractItemModel {
   Q_OBJECT
  public:
-  /// In every row, Cached, Again and Computed sum up to Tokens. What lies beside the prompt is in no sum.
+  /// In every row, Cached, Again and Computed add up to Tokens. No sum includes tokens beside the prompt.
   enum Column {
     Name,
     Tokens,
@@ -34,19 +34,18 @@ class PredictionModel : public QAbstractItemModel {
   void setTable(PredictionTable table, const Theme& theme);
   const PredictionTable& table() const { return m_table; }
 
-  /// Whether a column says something: what the policy or the layout of this prompt does not do has a column
-  /// without a count.
+  /// Whether a column has counts. The policy and the layout of this prompt may leave columns without counts.
   bool hasCounts(Column column) const;
 
   /// The metric of a column; empty: it has none.
   static std::string_view metricOf(int column);
 
-  /// The step of a row, and the segment of a row; nullptr if the row is none.
+  /// The step of a row, and the segment of a row. nullptr: the row is no step, or no segment.
   const PredictionStep* step(const QModelIndex& index) const;
   const PredictionSegment* segment(const QModelIndex& index) const;
-  /// Whether the row is a sentence that takes all columns.
+  /// Whether the row is a sentence that spans all columns.
   bool isSentence(const QModelIndex& index) const;
-  /// The document's node for which the row stands; kNoNode if there is none, or the node is gone.
+  /// The document's node of the row; kNoNode: there is none, or the node is gone.
   document::NodeId node(const QModelIndex& index) const;
   /// The first row of a node. The row of a step comes before the row of a segment. Invalid if it has none.
   QModelIndex indexOf(document::NodeId node) const;

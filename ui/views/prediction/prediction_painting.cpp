@@ -38,7 +38,7 @@ void paintPredictionBar(QPainter& painter, const QRectF& place, const Prediction
   add(hit, BlockRole::Hit, BlockRole::Hit);
   add(counts.cached.least - hit - relocated, BlockRole::Hit, BlockRole::Relocated);
   add(relocated, BlockRole::Relocated, BlockRole::Relocated);
-  // What may be found or computed: as much as no bound decides, of a prompt that is at least so long.
+  // Tokens that may be hits or computed: the rest of the min prompt length between the bounds.
   add(counts.prompt.least - counts.cached.least - computed, BlockRole::Hit, BlockRole::Computed);
   add(computed, BlockRole::Computed, BlockRole::Computed);
   painter.setPen(QPen(blocks.theme().color(Role::Outline), 1));
@@ -105,7 +105,7 @@ QSize PredictionHeader::sizeHint() const {
   return {400, 2 * kSpace + sentence + kSpace + comparison + error + bar + 2 * kSpace};
 }
 
-/// Where there are several places, each has its own.
+/// With several places, each row of the list has its own bar.
 bool PredictionHeader::hasBar() const {
   return m_table == nullptr || m_table->places.size() < 2;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The painted parts of a prediction: the header that sums it up, and the blocks of a row.
+// The painted parts of a prediction: the header with its summary, and the blocks of a row.
 #pragma once
 
 #include "ui/views/common/block_painter.h"
@@ -10,8 +10,8 @@
 
 namespace spanscope::ui {
 
-/// Paints tokens as one bar: hit, relocated, computed; where only bounds are known, both that may be, one
-/// above the other; an outline for what a prompt may have beyond its least length.
+/// Paints tokens as one bar of hits, relocated hits and computed tokens. If only bounds are known, both
+/// possible states are one above the other. The outline has the max length of the prompt.
 void paintPredictionBar(QPainter& painter, const QRectF& place, const PredictionCounts& counts,
                         const BlockPainter& blocks);
 
@@ -32,7 +32,7 @@ class PredictionDelegate : public QStyledItemDelegate {
   BlockPainter m_blocks;
 };
 
-/// Shows the cost of the next run: a sentence, a line that compares it, and a bar.
+/// Shows the cost of the next run: a sentence, a line with comparisons, and a bar.
 class PredictionHeader : public QWidget {
   Q_OBJECT
  public:
@@ -53,10 +53,9 @@ class PredictionHeader : public QWidget {
   BlockPainter m_blocks;
 };
 
-/// "The next run computes 13 of 83 prompt tokens"
+/// "With spans here, next run: 13 of 83 prompt tokens computed"
 QString predictionSentence(const PredictionTable& table);
-/// "70 from the cache, 38 of them relocated · 83 before the last change · 83 in run 1 · against the cache as
-/// it is"
+/// "70 cached, 38 relocated · 83 before the last change · 83 in run 1 · against the current cache"
 QString predictionComparison(const PredictionTable& table);
 
 }  // namespace spanscope::ui

@@ -20,7 +20,7 @@ bool isFound(Fate fate) {
   return fate == Fate::Found || fate == Fate::Moved;
 }
 
-/// How many of the tokens [begin, end) have a fate for which `counts` says so.
+/// The number of tokens in [begin, end) whose simulator::Fate `counts` accepts.
 template <class Counts>
 std::int64_t tokensIn(const simulator::Answer& answer, std::int64_t begin, std::int64_t end, Counts counts) {
   std::int64_t tokens = 0;
@@ -43,7 +43,7 @@ PredictionCounts countsOf(const ServerPrompt& prompt, const simulator::Answer& a
   PredictionCounts counts;
   counts.prompt = exactly(all);
   counts.cached = {.least = range.least, .most = range.most};
-  // A server that moves nothing here moves nothing in other cases.
+  // A server without relocation here has no relocation in other cases.
   counts.relocated =
       range.isExact() || moved == 0 ? exactly(moved) : run::CountRange{.least = 0, .most = range.most};
   counts.computed = {.least = all - range.most, .most = all - range.least};
@@ -51,13 +51,13 @@ PredictionCounts countsOf(const ServerPrompt& prompt, const simulator::Answer& a
   const auto known = static_cast<std::int64_t>(std::count_if(prompt.tokens().begin(), prompt.tokens().end(),
                                                              [](TokenId token) { return token >= 0; }));
   counts.prompt.least = known;
-  // Replies that an earlier step leaves may be found as well.
+  // Answers of an earlier step may be cache hits too.
   counts.cached.most = run::CountRange::kUnbounded;
   counts.computed.least = 1;
   return counts;
 }
 
-/// A block of the prompt: found at its beginning, or not at all, as servers find them.
+/// A block of the prompt. In servers, the hit is a prefix of the block, or there is none.
 BlockLook lookOf(const simulator::Answer& answer, std::int64_t begin, std::int64_t end,
                  std::int32_t blockSize) {
   const auto wanted = static_cast<double>(end - begin);
@@ -92,14 +92,15 @@ QString fateWordsIn(const SimulatorPrediction& simulator, const simulator::Answe
   return words.join(tr("; "));
 }
 
-/// Why, from the beginning of the prompt on: a sentence for each stretch of it.
+/// The reasons in prompt order: a sentence for each range of tokens.
 QStringList reasonsOf(const SimulatorPrediction& simulator, const simulator::Answer& answer) {
   QStringList reasons;
-  if (!answer.place.empty()) reasons << tr("It goes to %1.").arg(QString::fromStdString(answer.place));
+  if (!answer.place.empty())
+    reasons << tr("The request goes to %1.").arg(QString::fromStdString(answer.place));
   const auto end = [](const simulator::FateRun& run) { return run.begin + run.count; };
   for (const simulator::FateRun& run : answer.fates) {
     const QString why = QString::fromUtf8(simulator::whyAt(*simulator.kind, run.fate));
-    const QString what = isFound(run.fate) ? tr("found") : tr("computed");
+    const QString what = isFound(run.fate) ? tr("cached") : tr("computed");
     if (run.begin == 0 && run == answer.fates.back())
       reasons << tr("All %1 tokens %2: %3.").arg(run.count).arg(what, why);
     else if (run.count == 1)
@@ -110,7 +111,7 @@ QStringList reasonsOf(const SimulatorPrediction& simulator, const simulator::Ans
   return reasons;
 }
 
-/// The reason that matters most: why not more is found.
+/// The reason for the longest range of computed tokens.
 QString shortReason(const SimulatorPrediction& simulator, const std::vector<simulator::Answer>& answers) {
   const simulator::FateRun* longest = nullptr;
   for (const simulator::Answer& answer : answers) {
@@ -185,7 +186,7 @@ QString nameOf(const SimulatorPrediction& simulator) {
     return simulator.kind == nullptr ? own : tr("%1, %2").arg(own, QString::fromUtf8(simulator.kind->title));
   }
   const QString title = QString::fromUtf8(simulator.kind->title);
-  // Of this kind there are two.
+  // There are two simulators of this kind.
   if (simulator.kind->name == std::string_view("llama.cpp"))
     return tr("%1, %2").arg(title, QString::fromStdString(simulator.setup));
   return title;
@@ -194,9 +195,9 @@ QString nameOf(const SimulatorPrediction& simulator) {
 QString historyText(const SimulatorPrediction& simulator, Against against) {
   if (against == Against::Empty) return tr("with an empty cache");
   if (!simulator.server.empty()) {
-    return simulator.earlier == 0   ? tr("this window has sent nothing to it yet")
-           : simulator.earlier == 1 ? tr(/*id:after-one-request-sent*/ "after 1 request of this window")
-                                    : tr("after %1 requests of this window").arg(simulator.earlier);
+    return simulator.earlier == 0   ? tr(/*id:no-request-yet*/ "no request of this window yet")
+             : simulator.earlier == 1 ? tr(/*id:after-one-request-sent*/ "after 1 request of this window")
+                                      : tr("after %1 requests of this window").arg(simulator.earlier);
   }
   return simulator.earlier == 0   ? tr("no run in this window yet")
          : simulator.earlier == 1 ? tr(/*id:after-one-request*/ "after 1 request in this window")
@@ -260,7 +261,7 @@ std::vector<PredictionPlace> predictionPlaces(const ViewInput& input, Against ag
     for (const SimulatorPrediction& simulator : simulators->simulators.simulators)
       places.push_back(placeOf(simulator, simulators->simulators.prompts, against, own));
   }
-  // The document names a server that is in no list, or was not asked about yet.
+  // The document names a server that is in no list, or that has not answered yet.
   const bool isThere =
       std::any_of(places.begin(), places.end(), [](const PredictionPlace& place) { return place.isOwn; });
   if (isThere) return places;
@@ -270,7 +271,8 @@ std::vector<PredictionPlace> predictionPlaces(const ViewInput& input, Against ag
   gone.isOwn = true;
   const bool isListed = std::find(input.servers.begin(), input.servers.end(),
                                   input.document->settings.server) != input.servers.end();
-  gone.problem = isListed ? tr("waiting for its answer") : tr("there is no server of this name in the list");
+  gone.problem =
+      isListed ? tr("waiting for the server's response") : tr("no server in the list has this name");
   return places;
 }
 
@@ -296,9 +298,8 @@ std::vector<PredictionStep> simulatorSteps(const ViewInput& input, const AskedSi
     step.counts = countsOf(prompt, answers[i], range);
     if (!range.isExact()) {
       step.sentences << tr(
-          "Not exact: the hits depend on the lengths of answers, or on the order of requests that are sent "
-          "at the same time. The table is right if answers have the expected lengths and requests arrive in "
-          "order.");
+          "Not exact: the hits depend on the lengths of answers, or on the order of simultaneous requests. "
+          "The table is right if answers have the expected lengths and requests arrive in order.");
     }
     if (prompt.holdsAnswer)
       step.sentences << tr("Bounds only: the prompt contains an answer that is not sampled yet.");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the document's next run could be answered, and what would be found there: in the embedded cache as
-// the document's policy uses it, by servers of each kind, and by servers of the person's list.
+// The places that could run the document next, and the cache hits there. Places are the embedded cache with
+// the document's policy, servers of each kind, and servers of the user's list.
 #pragma once
 
 #include "ui/views/prediction/prediction_table.h"
@@ -13,14 +13,14 @@ namespace spanscope::ui {
 
 /// The id of the embedded cache.
 QString placeHere();
-/// The id of the place that the document is run at.
+/// The id of the place where the document runs.
 QString ownPlace(const document::Document& document);
 
-/// All places, in the order in which they are shown. The first is the embedded cache.
+/// All places, in the order of the list. The first is the embedded cache.
 std::vector<PredictionPlace> predictionPlaces(const ViewInput& input, Against against,
                                               const AskedSimulators* simulators);
 
-/// The steps of a twin, as those of the embedded cache are shown.
+/// The steps of a cache simulator, in the form of the steps of the embedded cache.
 std::vector<PredictionStep> simulatorSteps(const ViewInput& input, const AskedSimulators& asked,
                                            const workbench::SimulatorPrediction& simulator, Against against);
 

@@ -52,7 +52,7 @@ QString gapText(const DocumentPrediction& prediction) {
     case PredictionGap::Nothing:
       return tr("There is nothing to predict: the query has no generate node.");
     case PredictionGap::Problem:
-      return tr("It cannot be predicted: %1").arg(QString::fromStdString(prediction.problem));
+      return tr("The next run cannot be predicted: %1").arg(QString::fromStdString(prediction.problem));
   }
   return {};
 }
@@ -64,7 +64,7 @@ QString outcomeText(const trace::BlockLookedUp& block) {
     case trace::LookupOutcome::Relocated:
       return tr("relocated hit");
     case trace::LookupOutcome::Partial:
-      return tr("found in part");
+      return tr("partial hit");
     case trace::LookupOutcome::Miss:
       break;
   }
@@ -84,7 +84,7 @@ BlockLook lookOf(const trace::BlockLookedUp& block, std::int32_t blockSize) {
   return look;
 }
 
-/// The tokens that a row of the table stands for, range by range.
+/// The tokens of a table row, range by range.
 using RowTokens = std::vector<trace::PartRange>;
 
 void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const std::vector<RowTokens>& tokens,
@@ -114,7 +114,7 @@ void addBlocks(const run::StepPrediction& step, std::int32_t blockSize, const st
   }
 }
 
-/// A row for each part of the prompt, and one for what lies beside it.
+/// A row for each section of the prompt, and one for tokens beside the prompt.
 std::vector<PredictionSegment> segmentsOf(const ViewInput& input, const run::StepPrediction& step) {
   const DocumentPrediction& prediction = *input.prediction.newest;
   const std::vector<SegmentName> names = segmentNames(input, prediction, step.table);
@@ -254,7 +254,7 @@ std::size_t shownPlace(const std::vector<PredictionPlace>& places, const QString
   return asked < places.size() ? asked : find([](const PredictionPlace& place) { return place.isOwn; });
 }
 
-/// What the embedded cache says of the next run.
+/// Adds the prediction of the embedded cache for the next run.
 void addPrediction(const ViewInput& input, Against against, PredictionTable& table) {
   const DocumentPrediction& newest = *input.prediction.newest;
   const run::Prediction& prediction = predictionOf(newest, against);
@@ -299,12 +299,12 @@ PredictionTable predictionTable(const ViewInput& input, Against against, const Q
   PredictionTable table;
   table.isPending = input.prediction.isPending;
   if (!input.prediction.newest) {
-    table.gap = table.isPending ? tr("Predicting…")
-                                : tr("Open a query to see what its next run will find in the cache.");
+    table.gap =
+        table.isPending ? tr("Predicting…") : tr("Open a query to predict the cache hits of its next run.");
     return table;
   }
   const DocumentPrediction& prediction = *input.prediction.newest;
-  // Where the model cannot be opened here, servers may know it.
+  // Servers may know a model that cannot be opened here.
   const bool isKnownThere =
       prediction.gap == PredictionGap::Problem && !prediction.queryJson.empty() && simulators != nullptr;
   if (!prediction.isKnown() && !isKnownThere) table.gap = gapText(prediction);

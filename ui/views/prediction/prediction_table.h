@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the document's next run would find in the cache: its steps and their span tables, compared with the
-// prediction before and with the last run.
+// The prediction of the cache hits of the document's next run, by step and span table. The view compares it
+// with the previous prediction and with the last run.
 #pragma once
 
 #include "engine/run/prediction.h"
@@ -20,29 +20,30 @@
 
 namespace spanscope::ui {
 
-/// The cache against which the run is predicted.
+/// The cache that the prediction uses.
 enum class Against : std::uint8_t { Present, Empty };
 
 using PredictionCounts = metrics::PredictedAccount;
 
-/// A part of the prompt, or what lies beside the prompt.
+/// A section of the prompt, or the tokens beside the prompt.
 struct PredictionSegment {
   QString name;
   std::size_t hue = 0;
   document::NodeId node = document::kNoNode;
   QString kind;           ///< "independent", "dependent", "hidden"
-  bool isHidden = false;  ///< it lies beside the prompt and has neither hue nor base
-  /// How its tokens get their keys and values, as other views count them after a run. The most possible, if
-  /// it holds a reply.
+  bool isHidden = false;  ///< tokens beside the prompt, without hue and start position.
+  /// How its tokens get their keys and values, counted as in other views after a run. If the segment contains
+  /// an answer, the counts are upper bounds.
   TokenAccount account;
-  /// Those of the account, but with what the run will choose: bounds where it chooses among several parts.
+  /// The counts of `account` with the rows that the policy will choose. If the policy chooses among several
+  /// sections, the counts are bounds.
   run::CountRange cached, relocated, again;
   bool holdsAnswer = false;
-  std::int64_t base = 0;  ///< the most possible, if a reply stands before it
+  std::int64_t base = 0;  ///< start position; an upper bound if an answer comes before it
   bool isAfterAnswer = false;
-  QString sees;  ///< names of the segments that it sees
+  QString sees;  ///< names of the segments that it attends to
   std::vector<BlockLook> blocks;
-  QString blockWords;  ///< "2 hit, 1 computed (never seen)"
+  QString blockWords;  ///< "2 hit, 1 computed (never stored)"
   bool operator==(const PredictionSegment&) const = default;
 };
 
@@ -51,35 +52,35 @@ struct PredictionStep {
   QString name;
   document::NodeId node = document::kNoNode;
   PredictionCounts counts;
-  std::optional<run::CountRange> computedBefore;  ///< computed tokens in the prediction before
+  std::optional<run::CountRange> computedBefore;  ///< computed tokens in the previous prediction
   std::optional<TokenAccount> ran;                ///< of the prompt, in the last run of the plan
-  QStringList sentences;  ///< why counts are bounds, if they are; of a twin, why it finds what it finds
+  QStringList sentences;  ///< why counts are bounds; of a cache simulator: reasons for its hits and misses
   std::vector<PredictionSegment> segments;
   bool operator==(const PredictionStep&) const = default;
 };
 
-/// A cache in which the next run could be looked up.
+/// A cache that the next run could use.
 struct PredictionPlace {
   QString id;               ///< the same from one prediction to the next
   QString name;             ///< "With spans here", "vLLM", "gpu-3, llama.cpp"
-  bool isOwn = false;       ///< the document is run there
+  bool isOwn = false;       ///< the document runs there
   QString problem;          ///< why there are no counts, in a sentence; empty: there are
   PredictionCounts counts;  ///< of all steps
-  QString why;              ///< why not more is found; empty: it is not a twin, or all is found
-  QString setup;            ///< of a twin: "vLLM 0.33.0, blocks of 16 tokens"
-  QString history;          ///< of a twin: what its cache has had
+  QString why;      ///< main reason for computed tokens; empty: no cache simulator, or all tokens are cached
+  QString setup;    ///< of a cache simulator: "vLLM 0.33.0, blocks of 16 tokens"
+  QString history;  ///< of a cache simulator: the earlier requests of its cache
   bool operator==(const PredictionPlace&) const = default;
 };
 
 struct PredictionTable {
-  QString gap;  ///< why there is nothing to show; empty: there is something
-  /// The embedded cache first; never empty if there is something to show.
+  QString gap;  ///< why the table is empty; empty: the table has content
+  /// The embedded cache is first. Never empty if there is something to show.
   std::vector<PredictionPlace> places;
-  std::size_t shown = 0;  ///< the place of all that follows
+  std::size_t shown = 0;  ///< index in `places` for all members below
   QString error;          ///< why the run will or may fail
   bool errorIsCertain = false;
   bool isPending = false;
-  QString cache;  ///< the cache against which it is predicted, in words
+  QString cache;  ///< the cache that the prediction uses, in words
   PredictionCounts totals;
   std::optional<run::CountRange> computedBefore;
   std::optional<TokenAccount> ran;
@@ -88,13 +89,13 @@ struct PredictionTable {
   bool operator==(const PredictionTable&) const = default;
 };
 
-/// `place`: PredictionPlace::id of the place that is shown; empty, or none of them: where the document is
-/// run. `twins`: what they say, perhaps of the query before the last change; null: not known yet.
+/// `place`: PredictionPlace::id of the shown place. Empty or unknown: where the document runs. `simulators`:
+/// results of the cache simulators, possibly for the query before the last change. Null: not known yet.
 PredictionTable predictionTable(const ViewInput& input, Against against, const QString& place = {},
                                 const AskedSimulators* simulators = nullptr);
 
-/// What the counts say beside found and computed tokens, in the words of other views: "12 recomputed",
-/// "30 padded", "8 cropped". Counts of 0, and such that are not known, are left out.
+/// The counts besides cached and computed tokens, in the words of other views: "12 recomputed", "30 padded",
+/// "8 cropped". Counts that are 0 or unknown are left out.
 QStringList accountWords(const PredictionCounts& counts);
 /// "83 → 13" if the range has changed, else "13".
 QString changedText(const std::optional<run::CountRange>& before, const run::CountRange& now);

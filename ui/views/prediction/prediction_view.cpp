@@ -22,7 +22,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// With more rows than this, steps are collapsed, so that the cost of each step is seen first.
+/// With more rows than this, steps are collapsed, so that the cost of each step is visible first.
 constexpr int kMostOpenRows = 60;
 constexpr int kNameWidth = 150;
 constexpr int kNumberWidth = 76;
@@ -32,7 +32,7 @@ constexpr int kLowDock = 340;    // pixels
 constexpr int kWideDock = 560;
 constexpr int kPlacesWidth = 290;
 
-/// Names where it is found, if that is not the embedded cache alone.
+/// The computed tokens, with the name of the place if it is not the embedded cache.
 QString summaryOf(const PredictionTable& table) {
   const QString computed =
       metricPhrase("computed-tokens", changedText(table.computedBefore, table.totals.computed));
@@ -123,7 +123,7 @@ PredictionView::PredictionView(QWidget* parent)
 
   QHBoxLayout* row = titleRow();
   m_box = new QComboBox(row->parentWidget());
-  m_box->setAccessibleName(tr("Cache to predict against, or layouts"));
+  m_box->setAccessibleName(tr("Cache of the prediction, or layouts"));
   m_box->setToolTip(tr("Predict with the current cache or an empty one, or compare the layouts"));
   m_box->addItem(tr("current cache"));
   m_box->addItem(tr("empty cache"));
@@ -192,12 +192,12 @@ void PredictionView::resizeEvent(QResizeEvent* event) {
   placeParts();
 }
 
-/// In a low dock the places stand beside what is found there, and the button beside the head.
+/// In a low dock, the places are beside the prediction, and the button is beside the header.
 void PredictionView::placeParts() {
   const bool isLow = height() < kLowDock && width() >= kWideDock;
   for (QBoxLayout* row : {m_head, m_body})
     row->setDirection(isLow ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-  // Where there is no button, there is no gap for it.
+  // Without the button, its row has no margins.
   if (m_blocks->isHidden())
     m_buttonRow->setContentsMargins(0, 0, 0, 0);
   else
@@ -330,7 +330,7 @@ void PredictionView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo predictionRow() {
   return {.id = QStringLiteral("prediction"),
           .title = tr("Prediction"),
-          .help = tr("What the next run will find in the cache"),
+          .help = tr("The predicted cache hits of the next run"),
           .make = makeViewOf<PredictionView>,
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 3, 0},
                      {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 2, 0}},

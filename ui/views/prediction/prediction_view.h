@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows what the next run will find in the cache, while a person is still changing the query.
+// Shows the predicted cache hits of the next run while the user edits the query.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -33,23 +33,23 @@ class PredictionView : public RunView, public LateView {
 
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
-  /// Waits for the twins.
+  /// Waits for the cache simulators.
   void finish() override;
 
   const PredictionModel& model() const { return *m_model; }
   QTreeView& tree() { return *m_tree; }
   PlaceList& places() { return *m_places; }
   void setAgainst(Against against);
-  /// Shows what is found at a place, by PredictionPlace::id; empty: where the document is run.
+  /// Shows the prediction for a place, by PredictionPlace::id; empty: where the document runs.
   void showPlace(const QString& id);
-  /// Has the twin that is shown tell what its cache does with the queries before and with this one;
-  /// predicted() follows. Nothing happens unless canTrace().
+  /// Lets the shown cache simulator make a run of its cache for the earlier queries and this one. predicted()
+  /// follows. Does nothing unless canTrace().
   void trace();
   bool canTrace() const;
   bool canPerform(const QString& /*command*/) const override { return canTrace(); }
   void perform(const QString& /*command*/) override { trace(); }
   QPushButton& blocksButton() { return *m_blocks; }
-  /// Sets whether the layouts, side by side, are shown instead of the prediction.
+  /// Sets whether the view shows the layouts side by side instead of the prediction.
   void showLayouts(bool shows);
   const LayoutPage& layouts() const { return *m_layouts; }
 
@@ -71,7 +71,7 @@ class PredictionView : public RunView, public LateView {
   void placeParts();
 
   Against m_against = Against::Present;
-  QString m_place;  ///< that the person has chosen; empty: where the document is run
+  QString m_place;  ///< chosen by the user; empty: where the document runs
   bool m_showsLayouts = false;
   SimulatorAsker* m_simulators;
   std::optional<Theme> m_shown;
@@ -86,7 +86,7 @@ class PredictionView : public RunView, public LateView {
   PredictionModel* m_model;
   PredictionDelegate* m_delegate;
   LayoutPage* m_layouts;
-  std::set<document::NodeId> m_closed;  ///< steps that the person has collapsed
+  std::set<document::NodeId> m_closed;  ///< steps that the user has collapsed
   bool m_filling = false;
   QPointer<QComboBox> m_box;
 };

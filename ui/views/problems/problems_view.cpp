@@ -29,7 +29,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kRowHeight = 28;
-/// A person who types has paused after this many milliseconds. In a large query finding problems takes
+/// Milliseconds without a change until the search begins. In a large query, finding problems takes
 /// milliseconds.
 constexpr int kPause = 150;
 constexpr int kSeverityWidth = 56;
@@ -37,7 +37,7 @@ constexpr int kSeverityWidth = 56;
 /// The button that fixes the problem of each row, by row; null: the row has none.
 using Fixes = std::vector<QPushButton*>;
 
-/// Calls `arranged` whenever rows got other places.
+/// Calls `arranged` when rows have moved.
 class ProblemList : public QListView {
  public:
   using QListView::QListView;
@@ -61,7 +61,7 @@ class ProblemDelegate : public QStyledItemDelegate {
  public:
   ProblemDelegate(const Fixes& fixes, QObject* parent) : QStyledItemDelegate(parent), m_fixes(fixes) {}
 
-  /// Where the button of a row is, from the corner of the row.
+  /// The place of a row's button, from the corner of the row.
   QRect fixOf(const ProblemListModel& model, int row, int width) const {
     return layOut(model.rows().at(static_cast<std::size_t>(row)), row, width).fix;
   }
@@ -109,7 +109,7 @@ class ProblemDelegate : public QStyledItemDelegate {
  private:
   static constexpr int kWrapped = Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap;
 
-  /// Where the parts of a row stand, from its upper left corner.
+  /// The places of the parts of a row, from its upper left corner.
   struct RowLayout {
     QRect text;
     QRect hint;
@@ -124,12 +124,12 @@ class ProblemDelegate : public QStyledItemDelegate {
     return index < m_fixes.size() && m_fixes[index] != nullptr ? m_fixes[index]->sizeHint() : QSize();
   }
 
-  /// Text and hint are side by side where both fit, else one below the other, in as many lines as they
-  /// take. The button is beside them where a few words have room, else below them.
+  /// Text and hint are side by side if both fit, else one below the other. The button is beside them if a few
+  /// words fit there, else below them.
   RowLayout layOut(const ProblemRow& row, int number, int width) const {
     constexpr int kGap = 4 * kSpace;
     constexpr int kLeft = 8 * kSpace + kSeverityWidth;
-    constexpr int kFewest = 20 * kSpace;  // pixels of text, however narrow the dock is
+    constexpr int kFewest = 20 * kSpace;  // min pixels of text, also in a narrow dock
     constexpr int kLeastBeside = 150;     // pixels of text beside a button
     constexpr int kMost = 10'000;         // pixels of height that no sentence takes
     const QFontMetrics normal(m_theme.interfaceFont());
@@ -269,7 +269,7 @@ void ProblemsView::refresh() {
 }
 
 void ProblemsView::modelChanged() {
-  // Once it is saved, the document stands beside its files.
+  // After saving, files are searched in the folder of the document.
   m_fixedAt.clear();
   if (model() != nullptr) connect(model(), &DocumentModel::stateChanged, this, [this] { m_later.start(); });
   if (m_unread != nullptr) m_unread->disconnect(this);
@@ -282,7 +282,7 @@ void ProblemsView::find() {
   m_later.setInterval(kPause);
   const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
   const auto* prediction = input() == nullptr ? nullptr : input()->prediction.newest.get();
-  // A recorded run is not run again, so that nothing is read for it.
+  // A recorded run does not run again, so its files are not read.
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
   std::vector<Problem> problems =
       m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, prediction);
@@ -293,7 +293,7 @@ void ProblemsView::find() {
                                               "text, or press %1 on the canvas.")
                                                .arg(nodeKey()));
   const QString summary = problemSummary(rows);
-  // The keys stay here when the list appears or goes.
+  // The focus stays in this view when the list appears or disappears.
   const bool hasKeys = m_list->hasFocus() || hasFocus();
   m_pages->setCurrentIndex(rows.empty() ? 1 : 0);
   if (hasKeys && rows.empty()) setFocus();
@@ -341,7 +341,7 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
     button->setCursor(Qt::ArrowCursor);
     button->hide();
     connect(button, &QPushButton::clicked, this, [this, act] {
-      // The button goes with its problem. The keys that take the fix back are those of the list.
+      // The button disappears with its problem. Then the list handles the keys that undo the fix.
       m_list->setFocus();
       act();
     });
@@ -423,7 +423,7 @@ bool ProblemsView::undoFix(bool isRedo, bool isTried) {
   QUndoStack& stack = model()->settingsUndoStack();
   const int at = stack.index() + (isRedo ? 1 : 0);
   const auto fixed = m_fixedAt.find(at);
-  // Later changes of settings may have taken its place.
+  // Later changes of settings may have replaced it.
   if (fixed == m_fixedAt.end() || stack.command(at - 1) != fixed->second) return false;
   if (isTried) return true;
   if (isRedo)

@@ -47,10 +47,10 @@ class ProblemsView : public InputView {
   void setRows(std::vector<ProblemRow> rows);
   QPushButton* fixOf(const Problem& problem, bool isOfJson);
   void placeFixes();
-  /// Makes a change of settings that the undo key takes back here.
+  /// Changes settings. The undo key in this view undoes the change.
   void fix(const std::function<void()>& change);
-  /// Takes the last fix back, or makes it again. False: the last change of settings is no fix. `isTried`:
-  /// only says whether it would.
+  /// Undoes or redoes the last fix. Returns false if the last change of settings is no fix. `isTried`: only
+  /// returns whether it would do so.
   bool undoFix(bool isRedo, bool isTried);
   void acceptModel(const std::string& name);
   void enlargePool(std::int32_t blocks);
@@ -59,10 +59,9 @@ class ProblemsView : public InputView {
   QLabel* m_empty;
   ProblemListModel* m_model;
   QStackedWidget* m_pages;
-  std::vector<QPushButton*>
-      m_fixes;  ///< by row, as its problem can be fixed; null: the user fixes it by hand
+  std::vector<QPushButton*> m_fixes;             ///< by row; null: the user repairs the problem by hand
   std::map<int, const QUndoCommand*> m_fixedAt;  ///< the fixes, by the index of the undo stack after them
-  bool m_wasTyped = false;                       ///< the first row was that of JSON text that is no query
+  bool m_wasTyped = false;                       ///< the first row was JSON text that is no query
   QPointer<UnreadText> m_unread;                 ///< of the document; null: none is open
   QTimer m_later;                                ///< delays the search, because changes come in bursts
   ProblemFinder m_finder;
@@ -75,8 +74,8 @@ struct ProblemRow {
   bool operator==(const ProblemRow&) const = default;
 };
 
-/// The problems that the window lists. That a document without nodes is empty is not among them: it was just
-/// created, and the list says how to begin instead.
+/// The problems that the window lists. The problem of an empty document is not among them. The list then says
+/// how to begin.
 std::vector<Problem> listedProblems(const document::Document& document, std::vector<Problem> problems);
 /// The rows of listedProblems().
 std::vector<ProblemRow> problemRows(const document::Document& document, std::vector<Problem> problems);

@@ -14,7 +14,7 @@
 namespace spanscope::ui {
 namespace {
 
-/// How far a pair is moved to show that its score stays, where the trace knows no other place of the key.
+/// Shift of a pair, in positions, if the trace has no other start position of the key.
 constexpr std::int64_t kMoved = 100;
 
 class TurnMaker {
@@ -44,7 +44,8 @@ class TurnMaker {
   }
 
  private:
-  /// The key is the selected token, where the query sees it, else the first one of a source.
+  /// The key is the selected token if the query attends to it. Otherwise it is a token at the beginning of a
+  /// source.
   void choosePair(const RotationOptions& options) {
     const auto last = static_cast<std::uint32_t>(m_request.segments.size() - 1);
     const auto end = static_cast<std::int32_t>(m_request.segments[last].tokens.size());
@@ -73,9 +74,9 @@ class TurnMaker {
     m_model.choice.key = m_model.choice.query;
   }
 
-  /// Only a row that no pass has computed yet, and that was not found either, is still to come.
+  /// Whether the query vector is neither computed nor cached at this moment.
   bool isAhead() const {
-    // With the first token all rows of the prompt are there.
+    // At the first generated token, all rows of the prompt are computed.
     if (m_request.firstTokenAt >= 0 || m_request.outcome) return false;
     const trace::TokenPlace& query = m_model.choice.query;
     const std::int32_t size = std::max(1, m_input.state().pool().blockSize());
@@ -114,7 +115,7 @@ class TurnMaker {
     const auto part = m_parts.parts.partAt(place.segment, place.local);
     if (part) hue = m_parts.names[*part].hue;
     const bool isAnswer = local >= segment.tokens.size();
-    const QString name = isAnswer ? tr("the reply") : part ? m_parts.names[*part].name : QString();
+    const QString name = isAnswer ? tr("the answer") : part ? m_parts.names[*part].name : QString();
     return tr("“%1” of %2").arg(text, name);
   }
 
@@ -150,15 +151,15 @@ class TurnMaker {
     add(tr("as stored"),
         tr("key by its position in the segment, query by its distance to the start of the segment"),
         queryRotation, m_model.keyLocal);
-    add(tr("base %1").arg(m_model.base), tr("both by their positions in this run"), m_model.queryPosition,
+    add(tr("start %1").arg(m_model.base), tr("both by their positions in this run"), m_model.queryPosition,
         m_model.base + m_model.keyLocal);
     const std::int64_t other = otherBase();
     const std::int64_t moved = other - m_model.base;
-    add(tr("base %1").arg(other), tr("the same pair, moved by %1 positions").arg(moved),
+    add(tr("start %1").arg(other), tr("the same pair, moved by %1 positions").arg(moved),
         m_model.queryPosition + moved, other + m_model.keyLocal);
   }
 
-  /// The base at which the key's block was stored, or one that is made up.
+  /// The start position at which the key's block was stored, or an invented one.
   std::int64_t otherBase() const {
     const std::int32_t size = std::max(1, m_input.state().pool().blockSize());
     const auto block = m_request.blocks.find({m_model.choice.key.segment, m_model.choice.key.local / size});

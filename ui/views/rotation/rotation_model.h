@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The algebra of a turn: one query and one key of a layer and head, turned by their positions, and the score
-// that hangs on the difference of these alone.
+// The algebra of a rotation (RoPE). The model has one query vector and one key of a layer and head, rotated
+// by their positions. Their score depends only on the difference of the positions.
 #pragma once
 
 #include "engine/jobs/pair_vectors.h"
@@ -16,16 +16,16 @@
 namespace spanscope::ui {
 
 struct RotationOptions {
-  std::optional<TokenRef> query;  ///< that a person has kept; nothing: the last token of the prompt
+  std::optional<TokenRef> query;  ///< chosen by the user; nothing: the last token of the prompt
   std::int32_t layer = 0;
   std::int32_t head = 0;
-  std::optional<std::size_t> pair;  ///< of elements; nothing: the one that adds most to the score
+  std::optional<std::size_t> pair;  ///< of elements; nothing: the pair with the largest part of the score
 };
 
-/// One way in which query and key can be turned.
+/// One way to rotate query vector and key.
 struct RotationWay {
   QString title;                   ///< "as stored"
-  QString what;                    ///< what is turned by what, in a sentence
+  QString what;                    ///< how both are rotated, in words
   std::int64_t queryRotation = 0;  ///< positions
   std::int64_t keyRotation = 0;
   double score = 0;        ///< of all pairs of elements
@@ -34,7 +34,7 @@ struct RotationWay {
 
 struct RotationModel {
   jobs::PairChoice choice;  ///< request 0: there is no pair of tokens
-  QString queryName;        ///< "token 3, “site”, of question"
+  QString queryName;        ///< "“site” of question"
   QString keyName;
   std::size_t queryHue = 0;
   std::size_t keyHue = 0;
@@ -44,28 +44,29 @@ struct RotationModel {
   QString reason;   ///< why it cannot be computed now; empty: it can
   QString problem;  ///< why it failed
   bool isRunning = false;
-  /// At the moment in view, the pass of the run that computes the query is still to come: there is no query
-  /// to be drawn.
+  /// The forward pass that computes the query vector is after the current moment, so there is no vector to
+  /// draw.
   bool isAhead = false;
-  bool isComputed = false;  ///< what follows is there
+  bool isComputed = false;  ///< the following members are valid
   std::int32_t layers = 0;
   std::int32_t heads = 0;
   std::int32_t layer = 0;
   std::int32_t head = 0;
   std::size_t pair = 0;
-  double weight = 0;                    ///< the attention weight that the pass gave the key
-  std::vector<run::RotatedPair> pairs;  ///< as stored: the key by its local index, the query by the rest
-  std::vector<RotationWay> places;      ///< the first is as stored
+  double weight = 0;  ///< the attention weight of the key in the forward pass
+  /// As stored: key rotated by `keyLocal`, query by `queryPosition` − `base`.
+  std::vector<run::RotatedPair> pairs;
+  std::vector<RotationWay> places;  ///< the first is as stored
 };
 
 RotationModel rotationModel(const ViewInput& input, const RotationOptions& options);
 
-/// Whether there is something to be drawn at the moment in view.
+/// Whether there are vectors to draw at the current moment.
 bool isRotationDrawn(const RotationModel& model);
-/// The words around the drawing: what the numbers say; where nothing is drawn, what will be, and what of it
-/// is known already. Empty without a pair.
+/// The sentence below the drawing, which explains the numbers. Without a drawing, the sentence announces the
+/// drawing and gives the known angles. Empty without a pair.
 QString rotationSentence(const RotationModel& model);
-/// An angle in degrees, 0 … 360, of so many positions at a frequency.
+/// The angle of this number of positions at a frequency (radians per position), in degrees, 0 … 360.
 double degreesOf(double frequency, std::int64_t positions);
 QString rotationCsv(const RotationModel& model);
 

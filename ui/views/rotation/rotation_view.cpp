@@ -43,7 +43,7 @@ RotationView::RotationView(QWidget* parent)
       m_pair(new QLabel(this)),
       m_status(new QLabel(this)),
       m_compute(new QPushButton(tr("Compute"), this)),
-      m_keep(new QPushButton(tr("Selected token is the query"), this)),
+      m_keep(new QPushButton(tr("Use token as query"), this)),
       m_drawing(new RotationDrawing(this)),
       m_sentence(new QLabel(this)),
       m_table(new TableView(tr("Pairs of elements"), RowOrder::Sortable, this)),
@@ -58,12 +58,12 @@ RotationView::RotationView(QWidget* parent)
   m_pair->setAccessibleName(tr("The pair of tokens"));
   m_sentence->setAccessibleName(tr("Result"));
   m_compute->setToolTip(
-      tr("Compute the prompt again, without changing the cache, to get the query vector and the key of these "
+      tr("Recompute the prompt without changing the cache, to get the query vector and the key of these "
          "tokens"));
   m_keep->setToolTip(tr("Use the selected token as the query. The next selected token is the key"));
   m_table->setToolTip(
-      tr("Each pair of elements: radians per position, rotation of the stored key and of the query vector, "
-         "and the part of the score"));
+      tr("List each pair of elements: radians per position, rotations of stored key and query vector, and "
+         "part of the score"));
   m_table->setMinimumHeight(4 * kTurnRow);
   m_table->setModel(m_rows);
   m_table->setRowHeight(kTurnRow);
@@ -154,7 +154,7 @@ QString RotationView::pairText() const {
 }
 
 QString RotationView::statusText() const {
-  if (m_model.isRunning) return tr("Computing the prompt again…");
+  if (m_model.isRunning) return tr("Recomputing the prompt…");
   if (m_model.isAhead) return {};
   if (m_model.isComputed) return tr("Layer %1, head %2.").arg(m_model.layer).arg(m_model.head);
   if (!m_model.problem.isEmpty()) return m_model.problem;
@@ -236,7 +236,7 @@ void RotationView::showControls() {
   const bool isDrawn = isRotationDrawn(m_model);
   for (QWidget* part : std::initializer_list<QWidget*>{m_drawing, m_table}) part->setVisible(isDrawn);
   m_sentence->setVisible(hasPair);
-  // Qt would give the focus of a button that goes to whatever comes next.
+  // Qt would give the focus of a hidden button to the next widget.
   if (hadFocus && isDrawn) m_table->setFocus();
   m_compute->setVisible(hasPair && !m_model.isComputed && !m_model.isAhead);
   for (QLabel* label : {m_pair, m_status, m_sentence}) label->setFont(theme().smallFont());
@@ -327,7 +327,7 @@ double lengthOf(const run::PlanePoint& point) {
   return std::hypot(point.x, point.y);
 }
 
-/// A point on its way around the middle, to the left as angles grow, by less than a whole turn.
+/// A point on its way around the middle, counterclockwise, by less than a full circle.
 run::PlanePoint onTheTurn(const run::PlanePoint& from, const run::PlanePoint& to, double share) {
   const double begin = std::atan2(from.y, from.x);
   double way = std::atan2(to.y, to.x) - begin;
@@ -397,13 +397,13 @@ void RotationDrawing::paintPlace(QPainter& painter, const QRectF& area, const Ro
     y += line;
   }
   const auto [middle, radius, room] = circleIn(area);
-  // The angle between the turned arrows, from the key on.
+  // The angle from the rotated key to the rotated query.
   const auto angleOf = [](const run::PlanePoint& point) {
     return std::atan2(point.y, point.x) * 180 / std::numbers::pi;
   };
   double between = angleOf(place.shown.rotatedQuery) - angleOf(place.shown.rotatedKey);
   between -= 360 * std::round(between / 360);
-  // In a small circle the angle would hide the arrows.
+  // In a small circle, the angle would hide the arrows.
   constexpr double kLeastRadius = 45;
   const bool isSmall = radius < kLeastRadius;
   const QString text = tr("%1°").arg(std::abs(between), 0, 'f', 1);
@@ -418,7 +418,7 @@ void RotationDrawing::paintPlace(QPainter& painter, const QRectF& area, const Ro
   painter.drawEllipse(middle, radius, radius);
   painter.drawLine(middle - QPointF(radius, 0), middle + QPointF(radius, 0));
   painter.drawLine(middle - QPointF(0, radius), middle + QPointF(0, radius));
-  // y grows upwards in the plane, so that angles turn to the left.
+  // y grows upwards in the plane, so angles grow counterclockwise.
   const auto at = [&](const run::PlanePoint& point) {
     return middle + QPointF(point.x, -point.y) * (radius / std::max(1e-12, longest));
   };
@@ -427,7 +427,7 @@ void RotationDrawing::paintPlace(QPainter& painter, const QRectF& area, const Ro
   paintArrow(painter, middle, at(place.shown.key), keyInk, Head::Square, false);
   paintArrow(painter, middle, at(place.shown.query), queryInk, Head::Triangle, false);
   if (turned < 1) {
-    // A key that was turned when it was stored stands, however the query is turned.
+    // A stored key is already rotated, so it does not move.
     const run::PlanePoint key =
         isStored ? place.shown.rotatedKey : onTheTurn(place.shown.key, place.shown.rotatedKey, turned);
     paintArrow(painter, middle, at(key), keyInk, Head::Square, true);
@@ -496,7 +496,7 @@ void RotationDrawing::paint(QPainter& painter, const QRect& area, double turned)
   const double most = longest();
   for (std::size_t i = 0; i < m_model.places.size(); ++i)
     paintPlace(painter, areaOf(i, area), m_model.places[i], most, i == 0, turned);
-  // Heads and dashes say what colours say.
+  // Heads and dashes show the same as the colours.
   const QFontMetrics metrics(m_theme.smallFont());
   double x = area.left();
   const double y = area.bottom() - kLegend / 2.0;
@@ -511,8 +511,8 @@ void RotationDrawing::paint(QPainter& painter, const QRect& area, double turned)
   };
   const QColor keyInk = m_theme.segmentInk(m_model.keyHue);
   const QColor queryInk = m_theme.color(Role::Accent);
-  sample(tr("key, turned"), keyInk, Head::Square, true);
-  sample(tr("query, turned"), queryInk, Head::Triangle, true);
+  sample(tr("rotated key"), keyInk, Head::Square, true);
+  sample(tr("rotated query"), queryInk, Head::Triangle, true);
   sample(tr("key before"), keyInk, Head::Square, false);
   sample(tr("query before"), queryInk, Head::Triangle, false);
   painter.restore();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the algebra of a turn for one pair of tokens: what is stored, what is turned, and the score.
+// Shows the algebra of a rotation (RoPE) for one pair of tokens: the stored key, the rotated vectors and the
+// score.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -33,13 +34,13 @@ class RotationView : public RunView, public MovingView, public DrawnParts {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const QWidget& placesIn() const override { return *this; }
-  /// The tips of the arrows of the query or the key, if the token is one of them or the block holds it;
-  /// before they are drawn, their names.
+  /// The tips of the query's or key's arrows, if the selection is its token or block. If there is no drawing
+  /// yet, the result is the line with their names.
   std::vector<QRect> placesOf(const Selection& part) const override;
   void bringIntoSight(const Selection& /*part*/) override {}
 
   const RotationModel& turn() const { return m_model; }
-  /// Whether the engine can be asked for the chosen pair now.
+  /// Whether the engine can compute the chosen pair now.
   bool canCompute() const;
   bool canPerform(const QString& command) const override;
   void perform(const QString& command) override;
@@ -76,19 +77,19 @@ class RotationView : public RunView, public MovingView, public DrawnParts {
   QPointer<QComboBox> m_head;
 };
 
-/// Draws one pair of elements of query and key as arrows in the plane, before and after turning, once for
-/// each way of turning. The angle between the turned arrows is the same in all.
+/// Draws one pair of elements of query vector and key as arrows in the plane, before and after rotation.
+/// There is a drawing for each RotationWay. The angle between the rotated arrows is the same in all drawings.
 class RotationDrawing : public QWidget {
   Q_OBJECT
  public:
   explicit RotationDrawing(QWidget* parent = nullptr);
 
   void setContent(const RotationModel& model, const Theme& theme);
-  /// How far the arrows have been turned, 0 … 1. The stored key stands.
+  /// Sets the progress of the rotation, 0 … 1. The stored key does not move.
   void setTurned(double share);
   void paint(QPainter& painter, const QRect& area, double turned = 1) const;
   enum class Arrow { Key, Query };
-  /// Where the turned arrows of one kind end, one for each way of turning, in pixels; at rest.
+  /// The tips of the fully rotated arrows of one kind, one for each RotationWay, in pixels.
   std::vector<QRect> tips(Arrow arrow) const;
   QSize sizeHint() const override { return {540, 230}; }
   QSize minimumSizeHint() const override { return {240, 190}; }
@@ -98,15 +99,15 @@ class RotationDrawing : public QWidget {
 
  private:
   enum class Head { Square, Triangle };
-  /// The circle of one way of turning.
+  /// The circle of one RotationWay.
   struct Circle {
     QPointF middle;
     double radius = 0;
-    double room = 0;  ///< of its height
+    double room = 0;  ///< height for the circle
   };
   Circle circleIn(const QRectF& area) const;
   QRectF areaOf(std::size_t place, const QRect& area) const;
-  double longest() const;  ///< arrow of all ways of turning
+  double longest() const;  ///< length of the longest arrow
   void paintPlace(QPainter& painter, const QRectF& area, const RotationWay& place, double longest,
                   bool isStored, double turned) const;
   void paintArrow(QPainter& painter, const QPointF& from, const QPointF& to, const QColor& ink, Head head,

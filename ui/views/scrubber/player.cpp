@@ -14,13 +14,13 @@ constexpr int kFrame = 16;  // milliseconds
 constexpr int kBeat = 80;
 constexpr int kLongest = 30'000;
 constexpr int kLongestMoving = 60'000;  // the same with motion
-/// A program that was halted does not leap over what it would have shown.
+/// Max milliseconds of one step, so that a halted program does not skip events.
 constexpr double kLongestTick = 100;
 constexpr std::size_t kNormalSpeed = 2;
-// Of what arrives live.
+// For new events.
 constexpr int kLongestLive = 400;          // milliseconds
 constexpr int kLeastMoving = 350;          // of a beat in which something moves
-constexpr std::size_t kMostAtOnce = 4000;  // events; more are at rest
+constexpr std::size_t kMostAtOnce = 4000;  // max new events with motion
 constexpr double kLateTick = 50;           // milliseconds
 constexpr int kMostLateTicks = 3;          // in one motion
 constexpr int kRest = 3000;                // milliseconds without motion after that
@@ -78,7 +78,7 @@ void Player::stopLive() {
 void Player::takeArrived(std::size_t first) {
   Moment moment;
   if (isLive()) {
-    // It joins what is underway, and arrives with it.
+    // The new events join the current motion, and end with it.
     moment = {.first = m_moment.first, .last = m_position, .done = m_moment.done};
   } else if (!m_resting.isValid() || m_resting.hasExpired(kRest)) {
     m_resting.invalidate();
@@ -115,7 +115,7 @@ void Player::show(const Moment& moment, std::size_t position) {
   stopLive();
   const bool goes = position != m_position;
   m_position = position;
-  // The moment comes first: without it, views would show the end of what begins.
+  // The moment comes first. Otherwise views would first show the end of the motion.
   if (moment != m_moment) {
     m_moment = moment;
     Q_EMIT momentChanged(m_moment);
@@ -217,7 +217,7 @@ void Player::nudge(double share) {
     moment = {.first = beat.first, .last = beat.last, .done = goesOn ? 0.0 : 1.0};
   }
   moment.done += share;
-  // Quarters add up to a whole, whatever was rounded.
+  // Rounding must not keep four quarters from being a whole.
   constexpr double kNothing = 1e-6;
   if (!wantsMotion()) return show({}, goesOn ? moment.last : moment.first);
   if (moment.done >= 1 - kNothing) return show({}, moment.last);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plays a trace: tells positions, and the moments between events for views that show motion. What arrives
-// while the end of a trace is in view moves in the same way: the newest state is shown at once, and what has
-// arrived since gets there within less than half a second, what arrives meanwhile with it. So nothing waits
-// for a picture, however fast a run is.
+// Plays a trace: emits positions, and moments between events for views that show motion. New events move in
+// the same way if the window shows the end of the trace. The newest state is the position at once. The motion
+// of the new events takes less than half a second, and later events join it. So no run waits for a picture.
 #pragma once
 
 #include "ui/session/moment.h"
@@ -23,14 +22,16 @@ class Player : public QObject {
  public:
   explicit Player(QObject* parent = nullptr);
 
-  /// Follows what the window shows. Where that is another place than the player's own, nothing is underway,
-  /// unless it is what has arrived at the end that was in view.
+  /// Follows the window's trace and position. Another position than the player's own ends the motion. But if
+  /// the player was at the end and new events arrived, their motion starts.
   void follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position);
-  /// Says whether pictures may move. If not, or if nothing was set, playing shows one event after another.
+  /// Sets the function that says whether pictures may move. If they may not, or if none is set, playing shows
+  /// one event after another.
   void setMotion(std::function<bool()> wanted) { m_wantsMotion = std::move(wanted); }
 
   bool isPlaying() const { return m_clock.isActive(); }
-  /// Plays on from here; from the beginning if the end is in view.
+  /// Starts or stops playing. Starts from the current position, or from the beginning if the position is the
+  /// end.
   void setPlaying(bool playing);
   /// The speeds that can be chosen, ascending.
   static const std::vector<double>& speeds();
@@ -41,19 +42,19 @@ class Player : public QObject {
   const Moment& moment() const { return m_moment; }
   std::size_t position() const { return m_position; }
   bool isUnderway() const { return m_moment.isUnderwayAt(m_position); }
-  /// Whether what is underway has arrived by itself, and was not played.
+  /// Whether the motion is of new events, and not of playing.
   bool isLive() const { return m_liveClock.isActive(); }
 
-  /// Goes so much time on while it plays. The clock calls it.
+  /// Advances playing by this time. The clock calls this function.
   void advance(double milliseconds);
-  /// The same for what has arrived. Where the clock is late again and again, motion costs more time than
-  /// there is, and what arrives is at rest for a while.
+  /// The same for new events. If the clock is late several times, motion takes too much time. New events then
+  /// do not move for a while.
   void advanceLive(double milliseconds);
-  /// Goes to a place among the events: 7.5 is where the eighth event has half happened.
+  /// Goes to a place among the events: 7.5 is halfway through the eighth event.
   void goTo(double place);
-  /// Goes a part of a beat on, or back if negative.
+  /// Moves by a part of a beat, backwards if negative.
   void nudge(double share);
-  /// Ends what is underway, as it is at its end. Returns whether something was.
+  /// Ends the motion at its final state. Returns whether there was one.
   bool settle();
 
  Q_SIGNALS:
@@ -74,20 +75,20 @@ class Player : public QObject {
   std::shared_ptr<const TraceStore> m_trace;
   std::size_t m_position = 0;
   Moment m_moment;
-  int m_beat = 0;  ///< milliseconds of the beat that is underway
+  int m_beat = 0;  ///< duration of the current beat, milliseconds
   std::function<bool()> m_wantsMotion;
   std::size_t m_speed;
-  double m_pace = 1;         ///< above 1 where the trace would take too long
+  double m_pace = 1;         ///< above 1 if the trace would take too long
   double m_waited = 0;       ///< milliseconds since the last event was shown, without motion
   std::size_t m_stride = 1;  ///< events shown at once, without motion
-  bool m_isMoving = false;   ///< the present playing shows motion
+  bool m_isMoving = false;   ///< the current playing shows motion
   QTimer m_clock;
   QElapsedTimer m_since;
   QTimer m_liveClock;
   QElapsedTimer m_liveSince;
   int m_lateTicks = 0;
-  QElapsedTimer m_resting;  ///< since motion cost too much; invalid: it did not
-  std::size_t m_known = 0;  ///< events of the trace when it was followed last
+  QElapsedTimer m_resting;  ///< time since motion was too slow; invalid: it was not
+  std::size_t m_known = 0;  ///< events of the trace in the last follow()
 };
 
 }  // namespace spanscope::ui

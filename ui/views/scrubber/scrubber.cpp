@@ -28,7 +28,7 @@ namespace {
 constexpr int kLeastHeight = 44;  // room for marks, track and the numbers of runs, even if there are none yet
 constexpr int kLeastRuns = 140;   // width of the list of runs, pixels
 constexpr int kIcon = 16;
-constexpr double kNudge = 0.25;  // of what happens at once
+constexpr double kNudge = 0.25;  // of a beat
 
 QString speedText(double speed) {
   if (speed == 0.25) return QStringLiteral("¼×");
@@ -45,9 +45,9 @@ Scrubber::Scrubber(QWidget* parent)
       m_label(new QLabel(this)) {
   setAccessibleName(tr("Time"));
   m_first = makeButton(tr("First"), tr("Go to the beginning"));
-  m_back = makeButton(tr("Back"), tr("One event back"));
+  m_back = makeButton(tr("Back"), tr("Go one event back"));
   m_playButton = makeButton(tr("Play"), tr("Play through the events"));
-  m_next = makeButton(tr("Next"), tr("One event on"));
+  m_next = makeButton(tr("Next"), tr("Go one event forward"));
   m_last = makeButton(tr("Last"), tr("Go to now, and follow new events"));
   m_label->setAccessibleName(tr("Event and time"));
   m_label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -140,7 +140,7 @@ void Scrubber::showSpeed() {
 }
 
 void Scrubber::showMoment(const Moment& moment) {
-  // What arrives by itself is there; only pictures take their time.
+  // The handle shows new events at once. Only the views show their motion.
   m_track->setMoment(m_player.isLive() ? Moment() : moment);
   Q_EMIT momentChanged(moment);
 }
@@ -257,7 +257,7 @@ void Scrubber::refresh() {
                           : QStringLiteral("<p>%1<br>%2</p>")
                                 .arg(m_model.event.toHtmlEscaped(), m_model.exact.toHtmlEscaped()));
   m_track->setContent(m_model, *input());
-  // What becomes of the tokens of a request may show only later.
+  // Later events may decide how the tokens of a request count.
   if (!m_track->marked().isEmpty() && m_totalled != input()->trace->size()) showTotals();
   update();
 }
@@ -271,7 +271,7 @@ void Scrubber::fillRuns() {
     for (const RunChoice& choice : m_offered) {
       m_runs->addItem(choice.text, choice.run);
       m_runs->setItemData(m_runs->count() - 1, choice.help, Qt::ToolTipRole);
-      // Without its trace a run cannot be shown; other views have its figures.
+      // A run without its trace cannot be shown here, but other views have its metrics.
       if (!choice.hasTrace) m_runs->setItemData(m_runs->count() - 1, 0, Qt::UserRole - 1);
       if (choice.text.size() > longest.size()) longest = choice.text;
     }
@@ -314,7 +314,7 @@ void Scrubber::copyTotals() const {
 }
 
 bool Scrubber::event(QEvent* event) {
-  // Else the window's own Copy would take the key.
+  // Otherwise the window's own Copy would take the key.
   if (event->type() == QEvent::ShortcutOverride && !totalsText().isEmpty() &&
       static_cast<QKeyEvent*>(event)->matches(QKeySequence::Copy)) {
     event->accept();
@@ -331,7 +331,7 @@ void Scrubber::go(std::size_t position) {
 
 void Scrubber::step(std::int64_t events) {
   setPlaying(false);
-  // What is underway is an event that has not happened yet.
+  // The event in motion has not happened yet.
   if (m_player.settle() && events > 0) --events;
   const auto now = static_cast<std::int64_t>(m_model.position);
   go(static_cast<std::size_t>(std::max<std::int64_t>(0, now + events)));
@@ -426,7 +426,7 @@ void Scrubber::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo scrubberRow() {
   return {.id = QStringLiteral("scrubber"),
           .title = tr("Time"),
-          .help = tr("Moves through the events of a run"),
+          .help = tr("Move through the events of a run"),
           .make = makeViewOf<Scrubber>,
           .places = {{LayoutId::Explain, Room::Low, Room::Large, ViewPlace::kBelow, 0, 0, 6},
                      {LayoutId::Measure, Room::Low, Room::Large, ViewPlace::kBelow, 0, 0, 6}},

@@ -103,7 +103,7 @@ ScrubberModel scrubberModel(const ViewInput& input) {
 ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& choices) {
   bins.follow(input.trace, ownRuns(input));
   choices.follow(input);
-  // Runs of other documents alone are nothing that this one can go back in.
+  // A trace with only runs of other documents has no events for this document.
   const std::vector<std::size_t>& begun = input.trace->runs();
   const bool isOfOthers =
       !begun.empty() && std::all_of(begun.begin(), begun.end(), [&input](std::size_t index) {
@@ -129,7 +129,7 @@ ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& 
   for (const std::size_t index : input.trace->runs()) {
     const trace::Event& event = input.trace->event(index);
     model.runs.push_back({.run = event.run, .index = index});
-    // Of several runs in progress, times are those of the one in view.
+    // If several runs are in progress, times belong to the shown run.
     if (index < input.position && (model.run == 0 || event.run == model.run)) since = event.time;
   }
   if (model.total == 0) return model;
@@ -139,7 +139,7 @@ ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& 
   }
   const trace::Event& last = input.trace->event(input.position - 1);
   const QString when = isPredicted(*input.trace)
-                           ? tr("foretold")
+                           ? tr("predicted")
                            : durationText(static_cast<double>(last.time - since) * 1e-9);
   model.label = tr("event %1 of %2 · %3").arg(model.position).arg(model.total).arg(when);
   model.event = EventNames(input).of(last);
@@ -183,7 +183,7 @@ void RunChoices::list(const ViewInput& input) {
   if (shown != nullptr) m_shown = shown->run;
   const RunLabels labels(runs);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    // No person chooses from more. Older runs can be found by going back in time.
+    // A longer list would be hard to use. To choose older runs, the user goes back in time.
     if (m_all.size() >= kMostChoices && &*run != shown) continue;
     QString text = labels.of(*run);
     if (const QString time = runTime(*run); !time.isEmpty()) text = tr("%1 · %2").arg(text, time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The position of the window in the trace, and what happens along the trace.
+// The position of the window in the trace, and the events along the trace.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -24,19 +24,19 @@ namespace spanscope::ui {
 struct RunChoice {
   RunId run = 0;
   QString text;           ///< "run 3 · smollm2 · spans · 12:41"
-  QString help;           ///< how it differs from the shown run
-  bool hasTrace = false;  ///< false: only its figures are left
+  QString help;           ///< its differences from the shown run
+  bool hasTrace = false;  ///< false: only its metrics are kept
   bool operator==(const RunChoice&) const = default;
 };
 
-/// Lists these runs. A step through a trace changes the list only if a run begins there. So the runs are
-/// listed again only if something on which the list depends has changed.
+/// Lists these runs. A step through a trace changes the list only if a run begins there. So a new list is
+/// made only if its sources have changed.
 class RunChoices {
  public:
   void follow(const ViewInput& input);
   /// The document's newest run that has begun by the position; 0: none.
   RunId shown() const { return m_shown; }
-  /// The runs, the newest first. If there are very many, only the newest ones and the shown one.
+  /// The runs, the newest first. A long list has only the newest runs and the shown one.
   const std::vector<RunChoice>& all() const { return m_all; }
 
  private:
@@ -47,7 +47,7 @@ class RunChoices {
     std::size_t begun = 0;   ///< runs of the trace that have begun by the position
     std::string model;
     std::vector<RunId> own;
-    QDate today;  ///< labels of runs from other days hold the date
+    QDate today;  ///< labels of runs from other days have the date
     bool operator==(const Source&) const = default;
   };
   static Source sourceOf(const ViewInput& input);
@@ -63,23 +63,23 @@ enum class TickKind : std::uint8_t {
   Relocated,
   Hit,
   Token,
-  Other  ///< any of these, of a run that is not the document's
+  Other  ///< any of these, of a run of another document
 };
 inline constexpr std::size_t kTickKinds = 5;
 
-/// The number of events in a stretch of the trace, by kind.
+/// The number of events in a range of the trace, by kind.
 struct TickBin {
   std::array<std::uint32_t, kTickKinds> counts{};
   bool operator==(const TickBin&) const = default;
 };
 
-/// Counts the events of a trace by kind, in bins of equal numbers of events. Following on takes time only for
-/// the new events. When there are more than kMostBins bins, every two become one.
+/// Counts the events of a trace by kind, in bins of equal numbers of events. An update takes time only for
+/// the new events. If there are more than kMostBins bins, every two become one.
 class TickBins {
  public:
   static constexpr std::size_t kMostBins = 4096;
 
-  /// `own`: the runs that are the document's; if none of them is in the trace, every run counts as its own.
+  /// `own`: the runs of the document. If the trace has none of them, all runs count as own runs.
   void follow(const std::shared_ptr<const TraceStore>& trace, const std::set<RunId>& own = {});
   const std::vector<TickBin>& bins() const { return m_bins; }
   std::size_t eventsPerBin() const { return m_eventsPerBin; }
@@ -90,7 +90,7 @@ class TickBins {
   bool isOwnRequest(RequestId id) const;
 
   std::shared_ptr<const TraceStore> m_trace;
-  std::set<RunId> m_own;  ///< that are in the trace; empty: all of them
+  std::set<RunId> m_own;  ///< own runs in the trace; empty: all runs are own
   std::size_t m_read = 0;
   std::size_t m_eventsPerBin = 1;
   std::vector<TickBin> m_bins;
@@ -117,7 +117,7 @@ struct ScrubberModel {
 };
 
 ScrubberModel scrubberModel(const ViewInput& input);
-/// The same, with bins and choices that are kept from input to input.
+/// The same, with bins and choices that the caller keeps between inputs.
 ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& choices);
 QString tickName(TickKind kind);
 

@@ -31,8 +31,8 @@ constexpr int kEdge = 10;   ///< room for the handle at each end
 constexpr int kTick = 10;   ///< height of a tick
 constexpr int kHandle = 7;  ///< radius of the handle
 constexpr int kWheel = 1;
-constexpr double kRoomBetween = 4;  ///< pixels an event, from which on the handle can stop between two
-constexpr double kSnap = 0.2;       ///< so near to a position, that is meant
+constexpr double kRoomBetween = 4;  ///< min pixels per event, so that the handle can stop between two events
+constexpr double kSnap = 0.2;       ///< max distance to a position that the handle snaps to
 
 QColor inkOf(TickKind kind, const Theme& theme) {
   switch (kind) {
@@ -131,7 +131,7 @@ void ScrubberTrack::paintTicks(QPainter& painter, const QRect& area) const {
   std::array<std::uint64_t, kTickKinds> sums{};
   bool ahead = false;
   const auto flush = [&] {
-    // What the document's own runs did hides what others did at the same place.
+    // Events of the document's own runs hide events of other runs at the same place.
     auto& others = sums[static_cast<std::size_t>(TickKind::Other)];
     if (std::any_of(sums.begin(), sums.end() - 1, [](std::uint64_t n) { return n > 0; })) others = 0;
     const auto kinds =
@@ -351,7 +351,7 @@ QString ScrubberTrack::factsAt(double x) const {
     const trace::Event& event = m_input->trace->event(position - 1);
     text += QStringLiteral(": ") + EventNames(*m_input).of(event) + QLatin1Char('\n') + exactText(event);
   }
-  // A pixel may stand for many events.
+  // A pixel may have many events.
   if (m_model.eventsPerBin > 1 && !kinds.isEmpty())
     text += QLatin1Char('\n') + tr("here: %1").arg(kinds.join(tr(", ")));
   return text;
@@ -376,11 +376,11 @@ namespace {
 struct RangedRequest {
   RequestAccount account;
   const trace::RequestState* state = nullptr;
-  bool isRecomputeReported = false;  ///< an event says which tokens were computed again
-  std::set<std::pair<std::uint32_t, std::int32_t>> lookedUp;  ///< virtual blocks, up to the event in view
+  bool isRecomputeReported = false;                           ///< an event reports the recomputed tokens
+  std::set<std::pair<std::uint32_t, std::int32_t>> lookedUp;  ///< virtual blocks, up to the current event
 };
 
-/// Adds up what the events of a range tell.
+/// Adds up the events of a range.
 class RangeSum {
  public:
   RangeSum(const TraceStore& trace, const EventRange& range) : m_trace(trace), m_range(range) {}
@@ -407,7 +407,7 @@ class RangeSum {
         const TokenAccount own =
             visible(*request, entry.segment, entry.begin, std::int64_t{entry.begin} + entry.count);
         m_totals.tokens.computed += own.computed;
-        // What was found itself is told when the policy has chosen it.
+        // If the policy reports its recomputed tokens, they are counted when it has chosen them.
         if (!request->isRecomputeReported) m_totals.tokens.again += own.again;
       }
       return;
@@ -424,7 +424,7 @@ class RangeSum {
       m_totals.tokens.padded += prompt.padded;
       m_totals.tokens.cropped += prompt.cropped;
     } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&event.payload)) {
-      // Of some requests no more is known than their sums.
+      // Some requests have only sums.
       if (request->state->segments.empty() && !admitted->resumed)
         m_totals.tokens += reportedAccount(*request->state).prompt;
     } else if (std::holds_alternative<trace::StepMetrics>(event.payload)) {
@@ -448,7 +448,7 @@ class RangeSum {
     m_totals.tokens.again += request.account.prompt().again;
   }
 
-  /// The tokens that stand in the prompt among [begin, end) of a segment.
+  /// The tokens of the prompt among [begin, end) of a segment.
   static TokenAccount visible(const RangedRequest& request, std::uint32_t segment, std::int64_t begin,
                               std::int64_t end) {
     const auto& segments = request.state->segments;

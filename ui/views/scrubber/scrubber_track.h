@@ -17,7 +17,7 @@
 
 namespace spanscope::ui {
 
-// What happened in a range of the trace, added up.
+// Totals of the events in a range of the trace.
 
 /// Events [begin, end) of a trace.
 struct EventRange {
@@ -30,19 +30,19 @@ struct EventRange {
 struct RangeTotals {
   EventRange range;
   std::int64_t nanoseconds = 0;  ///< from the event before the range to its last one
-  /// Prompt tokens of all runs, each where its fate shows: found tokens at their lookup, those that the
-  /// policy computes again where it says so, computed ones at their pass. Over a whole trace they are the
-  /// accounts of its requests. What a pass computes once more after a preemption does not count.
+  /// Prompt tokens of all runs. Cache hits count at their lookup, recomputed tokens at TokensRecomputed, and
+  /// computed tokens at their forward pass. For a whole trace, the numbers equal the accounts of its
+  /// requests. Tokens that are computed again after a preemption do not count.
   metrics::TokenAccount tokens;
   std::int64_t generated = 0;  ///< tokens
   std::int64_t allocated = 0;  ///< blocks
   std::int64_t evicted = 0;    ///< blocks
-  std::int64_t requests = 0;   ///< that the events are about
+  std::int64_t requests = 0;   ///< requests that have these events
   bool operator==(const RangeTotals&) const = default;
 };
 
-/// `range` must lie in the trace. Takes time for the events of the range and for what their requests looked
-/// up.
+/// `range` must be in the trace. The time grows with the events of the range and the lookups of their
+/// requests.
 RangeTotals rangeTotals(const TraceStore& trace, const EventRange& range);
 
 /// "events 61 to 118 · 24.1 ms · 2 requests · …", on one line.
@@ -54,25 +54,26 @@ class ScrubberTrack : public QAbstractSlider {
   explicit ScrubberTrack(QWidget* parent = nullptr);
 
   void setContent(const ScrubberModel& model, const ViewInput& input);
-  /// The handle stands between two events while something is underway.
+  /// During a motion, the handle is between two events.
   void setMoment(const Moment& moment);
-  /// The text of the tool tip: the event at this place in plain words and with its exact identifiers, and
-  /// what else happens there.
+  /// The text of the tool tip. It has the event at this place in plain words and with its exact identifiers.
+  /// It also has the other events there.
   QString factsAt(double x) const;
   QSize sizeHint() const override { return {400, 48}; }
   QSize minimumSizeHint() const override { return {120, 40}; }
   void paint(QPainter& painter, const QRect& area) const;
   double xOf(std::size_t position) const;  ///< x in this widget
 
-  /// The range that Shift with mouse or keys has marked; empty: none. It stays when the position moves.
+  /// The range that the user marked with Shift and mouse or keys; empty: none. A new position does not change
+  /// it.
   const EventRange& marked() const { return m_marked; }
-  /// Takes a key that marks a range or clears it: Shift with the keys that move, Escape. Returns false for
-  /// any other key, and for Escape if there is no range.
+  /// Handles a key that marks or clears a range: Shift with a movement key, or Escape. Returns false for any
+  /// other key, and for Escape if there is no range.
   bool takeRangeKey(const QKeyEvent& event);
 
  Q_SIGNALS:
-  /// A place among the events: whole numbers are positions. Where events have room enough, dragging stops
-  /// between them.
+  /// A place among the events; whole numbers are positions. If events have enough space, dragging can stop
+  /// between two of them.
   void moved(double place);
   void markedChanged();
 
@@ -93,7 +94,7 @@ class ScrubberTrack : public QAbstractSlider {
   void go(std::int64_t position);
   void drag(double x);
   void setMarked(const EventRange& range);
-  /// Marks from the anchor to here.
+  /// Marks the range from the anchor to `position`.
   void markTo(std::int64_t position);
   void paintRange(QPainter& painter, const QRect& area) const;
   void paintTicks(QPainter& painter, const QRect& area) const;
@@ -102,8 +103,8 @@ class ScrubberTrack : public QAbstractSlider {
   Moment m_moment;
   Theme m_theme;
   EventRange m_marked;
-  std::size_t m_anchor = 0;          ///< the end of the range that stays while the other moves
-  std::size_t m_mark = 0;            ///< the end that moves
+  std::size_t m_anchor = 0;          ///< the fixed end of the range
+  std::size_t m_mark = 0;            ///< the moving end
   bool m_isMarking = false;          ///< the mouse marks a range
   std::optional<ViewInput> m_input;  ///< of `m_model`
 };

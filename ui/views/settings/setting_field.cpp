@@ -192,14 +192,14 @@ class FieldMaker {
   }
 
   static QString problemOf(TextKind kind, const std::string& text) {
-    // An empty address is no error, because the person has not typed it yet.
+    // An empty address is no error, because the user has not typed it yet.
     if (kind != TextKind::Address || text.empty()) return {};
     const auto address = remote::readServerAddress(text);
     const auto* problem = std::get_if<Error>(&address);
     return problem == nullptr ? QString() : tr("Expected %1").arg(QString::fromStdString(problem->expected));
   }
 
-  /// `read` returns what is wrong with a text, or the change that the text means.
+  /// `read` returns the reason why a text is invalid, or its change.
   template <class Read>
   CheckedField* makeChecked(Read read) {
     const auto apply = [&rows = m_rows, title = m_title, name = m_name, read](const QString& text) {
@@ -319,7 +319,7 @@ void PolicyField::choose(int index) {
   if (&chosen != &m_shown.policy()) m_take(chosen);
 }
 
-/// Takes the values. Returns what is wrong with them, and then does not take them.
+/// Applies the values. If they are invalid, returns the reason and applies nothing.
 QString PolicyField::takeValues(const QString& text) {
   const auto read = policy::readValues(m_shown.policy(), text.trimmed().toStdString());
   if (const auto* problem = std::get_if<policy::ChoiceProblem>(&read))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes the field of one setting from the setting's description.
+// Makes the field of one setting from the setting's description. Also has the form rows for such fields.
 #pragma once
 
 #include "engine/policy/choice.h"
@@ -32,25 +32,28 @@ struct SettingField {
   std::function<void(const workbench::RunSettings&, const Theme&)> show;
 };
 
-/// Makes a spin box for a number, a combo box for names, a check box for a flag, and a line edit for a text,
-/// a seed or a list. What a person enters changes the document through `rows`, which must live as long as the
-/// field.
+/// Makes a field by the setting's type:
+/// - a spin box for a number
+/// - a combo box for names
+/// - a check box for a flag
+/// - a line edit for a text, a seed or a list.
+/// Input changes the document through `rows`, which must live as long as the field.
 SettingField makeSettingField(const workbench::Setting& setting, SettingsRows& rows);
 
 /// "all", or the layers separated by commas.
 QString layersText(const std::vector<std::int32_t>& layers);
-/// Reads the layers from such a text. Returns nothing if it is none.
+/// Reads the layers from such a text. Returns nothing if the text is invalid.
 std::optional<std::vector<std::int32_t>> readLayers(const QString& text);
 
-// A field in which a person chooses a reuse policy from the list of all, and enters the values of its
-// parameters, if it has some.
+// A field for choosing a reuse policy from the list of all policies. If the policy has parameters, the field
+// also has their values.
 
 class CheckedField;
 
 class PolicyField : public QWidget {
   Q_OBJECT
  public:
-  /// `take` gets what the person has chosen or typed.
+  /// `take` gets the policy that the user chose or typed.
   using Take = std::function<void(const policy::Choice&)>;
 
   PolicyField(Take take, QWidget* parent);
@@ -87,22 +90,21 @@ class SettingsRows : public QObject {
   QWidget* owner() const { return &m_owner; }
 
   QLabel* addHeader(const QString& title);
-  /// Adds a row and returns its label. Returns nullptr if `label` is empty: the field itself says what it is
-  /// for.
+  /// Adds a row and returns its label. Returns nullptr if `label` is empty because the field has its own
+  /// text.
   QLabel* addRow(const QString& label, QWidget* field);
   /// Adds a text below a field.
   QLabel* addHint();
   /// Adds a text over the whole width.
   QLabel* addNote(const QString& text);
 
-  /// Changes the document in an undo step with this name. Changes with the same non-empty key are one undo
-  /// step until endMerge(). Does nothing while a Showing exists.
+  /// Changes the document in an undo step with this name. Until endMerge(), changes with the same non-empty
+  /// key are one undo step. Does nothing while a Showing exists.
   void change(const QString& name, const QString& key, const Change& change);
   void endMerge();
 
   void setTheme(const Theme& theme);
-  /// While an object of this class exists, the values in the fields come from the document and not from the
-  /// person.
+  /// While an object of this class exists, values in the fields come from the document, not from the user.
   class Showing {
    public:
     explicit Showing(SettingsRows& rows) : m_rows(rows) { m_rows.m_isShowing = true; }

@@ -33,7 +33,7 @@
 namespace spanscope::ui {
 namespace {
 
-// The hints below settings: what a setting means together with others.
+// The hints below settings: the effect of a setting together with others.
 
 /// What hints are made from: the settings, and the devices of this machine (null: not known yet).
 struct HintInput {
@@ -144,7 +144,7 @@ QComboBox* makeComboOf(QWidget* owner, const Setting& setting, const char* title
   return combo;
 }
 
-// Data of the entries that open a dialog: no paths.
+// Values of the entries that open a dialog. Other entries have paths.
 const QLatin1String kBrowseFiles("\n");
 const QLatin1String kBrowseFolders("\n\n");
 
@@ -234,7 +234,7 @@ void SettingsView::showDevices() {
     m_device->setCurrentIndex(m_device->count() - 1);
     m_device->setToolTip(choice.text);
   }
-  // The list is as wide as its entries, however narrow the dock is.
+  // The open list is as wide as its entries, also in a narrow dock.
   m_device->view()->setMinimumWidth(m_device->view()->sizeHintForColumn(0) + 4 * kSpace);
 }
 
@@ -267,8 +267,8 @@ void SettingsView::chooseModel(int index) {
   showModels();
 }
 
-/// Greys out a setting that has no effect now. Settings of retrieval, which are many rows, and of servers,
-/// which most people have none of, are hidden instead.
+/// Greys out a setting that has no effect now. Settings of retrieval and of servers are hidden instead:
+/// retrieval has many rows, and most users have no servers.
 void SettingsView::showRow(const Row& row, bool isRetrieving) {
   const Setting& setting = *row.field.setting;
   const RunSettings& settings = document().settings;

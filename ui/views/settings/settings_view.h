@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the settings of the document for its next run: model, cache and the rest.
+// Shows the settings of the document for its next run.
 #pragma once
 
 #include "ui/views/common/input_view.h"
@@ -31,7 +31,7 @@ class SettingsView : public InputView {
   /// A setting with its field, label and hint.
   struct Row {
     SettingField field;
-    QLabel* label = nullptr;  ///< nullptr: the field itself says what it is for
+    QLabel* label = nullptr;  ///< nullptr: the field has its own text
     QLabel* hint = nullptr;   ///< nullptr: it has none
   };
 
@@ -57,11 +57,11 @@ class SettingsView : public InputView {
 
   std::unique_ptr<SettingsRows> m_rows;
   std::vector<Row> m_settings;
-  /// What the rows show; an input comes with every typed key, but seldom changes a row.
+  /// The shown values. Every typed key makes a new input, but few inputs change a row.
   std::optional<Shown> m_shown;
   QComboBox* m_model = nullptr;
   QComboBox* m_device = nullptr;
-  QLabel* m_unused = nullptr;  ///< says that the query retrieves nothing
+  QLabel* m_unused = nullptr;  ///< note that the query has no retrieval
 };
 
 }  // namespace spanscope::ui

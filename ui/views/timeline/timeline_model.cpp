@@ -23,7 +23,7 @@ void addPass(TimelineRow& row, const trace::BatchEntry& entry, std::int64_t begi
   const BarKind kind = entry.decode ? BarKind::Decode : BarKind::Prefill;
   TimelineBar* last = row.bars.empty() ? nullptr : &row.bars.back();
   if (last != nullptr && last->kind == kind && (entry.decode || last->end == end)) {
-    // Decoding passes follow each other closely, so they form one bar. Entries of the same pass count once.
+    // Consecutive decoding passes form one bar. Entries of the same forward pass count once.
     if (last->end != end) ++last->passes;
     last->end = end;
     last->tokens += entry.count;
@@ -32,8 +32,8 @@ void addPass(TimelineRow& row, const trace::BatchEntry& entry, std::int64_t begi
   row.bars.push_back({.kind = kind, .begin = begin, .end = end, .tokens = entry.count, .passes = 1});
 }
 
-/// The times in which blocks of a request were loaded from a tier, ascending. Loads between which nothing was
-/// computed are one.
+/// The times in which blocks of a request were loaded from a tier, ascending. Loads without computation
+/// between them are joined.
 std::vector<TimelineBar> loadsOf(const ViewInput& input, RequestId request) {
   std::vector<TimelineBar> bars;
   const RequestEvents* events = input.trace->request(request);
@@ -61,7 +61,7 @@ std::vector<TimelineBar> loadsOf(const ViewInput& input, RequestId request) {
   return bars;
 }
 
-/// Adds the time until a request was admitted: what of it was spent on loading, and the rest as waiting.
+/// Adds the time until a request was admitted: the time of loading, and the rest as waiting.
 void addWaiting(TimelineRow& row, std::int64_t begin, std::int64_t end,
                 const std::vector<TimelineBar>& loads) {
   std::int64_t at = begin;
@@ -126,7 +126,7 @@ bool isSent(const ViewInput& input, RequestId request) {
   return events != nullptr && !events->of<trace::RequestSent>().empty();
 }
 
-/// What is seen of a server from here: nothing, its word that it reads the prompt, and text.
+/// The phases of a server's request: no response, a report that the server reads the prompt, and text.
 void addServed(TimelineRow& row, const trace::RequestState& request, std::int64_t now) {
   if (request.startedAt < 0) return;
   const std::int64_t end = request.finishedAt >= 0 ? request.finishedAt : now;

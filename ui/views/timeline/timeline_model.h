@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The times at which each request waited, was loaded, computed its prompt and decoded.
+// The timeline of requests: when each waited, loaded blocks, computed its prompt and decoded.
 #pragma once
 
 #include "engine/metrics/token_account.h"
@@ -25,8 +25,8 @@ struct TimelineBar {
   std::int64_t end = 0;
   std::int64_t tokens = 0;
   std::int64_t passes = 0;  ///< forward passes in the bar; 0 for waiting and loading
-  bool fromDisk = false;    ///< of loading
-  bool fromHost = false;    ///< of loading
+  bool fromDisk = false;    ///< Loading: some blocks came from the disk
+  bool fromHost = false;    ///< Loading: some blocks came from host memory
   bool operator==(const TimelineBar&) const = default;
 };
 
@@ -44,11 +44,11 @@ struct TimelineRow {
   bool operator==(const TimelineRow&) const = default;
 };
 
-/// The start of a step that needed other steps and found their blocks.
+/// The start of a step that needed other steps and reused their blocks.
 struct TimelineStart {
   std::int64_t time = 0;
   RequestId request = 0;
-  std::int64_t closures = 0;         ///< needed steps whose blocks it found
+  std::int64_t closures = 0;         ///< number of needed steps whose blocks were cache hits
   std::int64_t relocatedTokens = 0;  ///< relocated tokens of its whole prompt
   QString text;
   bool operator==(const TimelineStart&) const = default;
@@ -63,8 +63,8 @@ struct TimelineModel {
   bool operator==(const TimelineModel&) const = default;
 };
 
-/// The timeline of the selected request's run. Else of the newest run of the document, or of the newest of
-/// all if the document has none. If `allRuns`, of all runs.
+/// The timeline of the selected request's run. If no request is selected, it is the document's newest run. If
+/// the document has no run, it is the newest run of all. `allRuns`: the timeline of all runs.
 TimelineModel timelineModel(const ViewInput& input, bool allRuns = false);
 
 QString barName(BarKind kind);

@@ -338,7 +338,7 @@ void TimelineTable::paintBar(QPainter& painter, const QRectF& area, const QRectF
   const QFontMetrics metrics(m_theme.smallFont());
   const QRectF shown = area.intersected(lane);
   if (shown.width() < kShortestText) return;
-  // The last pass over the prompt gives the first token of an answer, so decoding adds the others.
+  // The last forward pass over the prompt gives the first token of an answer. Decoding adds the other tokens.
   const QString tokens = bar.kind == BarKind::Decode ? tr("%1 more tokens").arg(bar.tokens)
                          : bar.tokens == 1           ? tr("1 token")
                                                      : tr("%1 tokens").arg(bar.tokens);

@@ -17,7 +17,7 @@ class TimelineTable : public TableView {
  public:
   enum Column { Step, Lane };
 
-  /// Where times are on a lane.
+  /// Maps times to pixels on a lane.
   struct Scale {
     double begin = 0;  ///< the shown part of the axis, in nanoseconds since TimelineModel::begin
     double end = 1;
@@ -38,7 +38,7 @@ class TimelineTable : public TableView {
   QRectF barRect(std::size_t row, const TimelineBar& bar) const;  ///< rectangle of a bar in the viewport
   QString factsAt(const QPoint& place) const;
   QSize contentSize() const;
-  /// Paints everything, in its own size times `size` / contentSize().
+  /// Paints the whole timeline, scaled by `size` / contentSize().
   void paintAll(QPainter& painter, const QSize& size) const;
 
   // The parts of the picture, for the header and the delegate.
@@ -57,7 +57,7 @@ class TimelineTable : public TableView {
  private:
   double wholeLength() const;  ///< nanoseconds of the whole axis
   void setRange(double begin, double end);
-  void move(double share);  ///< of the shown part; negative: to earlier times
+  void move(double share);  ///< share of the shown range; negative: to earlier times
   void fitRows();
   int stepWidth() const;
   void paintBar(QPainter& painter, const QRectF& area, const QRectF& lane, const TimelineBar& bar) const;
@@ -68,7 +68,7 @@ class TimelineTable : public TableView {
   Theme m_theme;
   double m_begin = 0;
   double m_end = 1;
-  bool m_fitted = true;             ///< shows the whole range and follows it as it grows
+  bool m_fitted = true;             ///< shows the whole range, also while it grows
   std::optional<double> m_pressed;  ///< pixel column
   bool m_dragged = false;
   double m_beginAtPress = 0;

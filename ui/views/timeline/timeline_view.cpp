@@ -27,7 +27,7 @@ TimelineView::TimelineView(QWidget* parent) : RunView(parent), m_table(new Timel
                              row->parentWidget());
   m_scope = new QComboBox(row->parentWidget());
   m_scope->setAccessibleName(tr("Runs"));
-  m_scope->setToolTip(tr("Runs to show"));
+  m_scope->setToolTip(tr("Choose the runs to show"));
   m_scope->addItem(tr("one run"));
   m_scope->addItem(tr("all runs"));
   row->addWidget(m_legend);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows one row for each request: when it waited, was loaded, computed and decoded.
+// Shows one row for each request: when it waited, loaded blocks, computed its prompt and decoded.
 #pragma once
 
 #include "ui/theme/theme.h"

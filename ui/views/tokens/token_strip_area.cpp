@@ -61,7 +61,7 @@ QSize TokenStripArea::contentSize() const {
 }
 
 void TokenStripArea::resizeEvent(QResizeEvent* event) {
-  // A selected token that was in sight stays in sight, because another width puts it into another row.
+  // A visible selected token stays visible, although another width moves it to another row.
   const bool wasSeen = isInSight(m_current, event->oldSize().height());
   if (m_layout.width != viewport()->width()) layOut();
   PaintedScroll::resizeEvent(event);
@@ -112,7 +112,7 @@ void TokenStripArea::paintTravels(QPainter& painter, const QRect& visible) const
                     theme().ink(BlockRole::Relocated));
 }
 
-/// How the token's key and value got there. While that is underway, as much of it as is done.
+/// Paints how the token got its key and value. During a motion, paints only the completed part.
 void TokenStripArea::paintUnderline(QPainter& painter, std::size_t index) const {
   const StripToken& token = m_strip->tokens[index];
   const QRect& tile = m_layout.tiles[index];
@@ -145,7 +145,7 @@ void TokenStripArea::paintEmpty(QPainter& painter, const QRect& visible) const {
 void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {
   const std::size_t begin = m_layout.rows[row];
   const std::size_t end = m_layout.rowEnd(row);
-  // Tokens that are being generated appear little by little.
+  // Generated tokens appear gradually.
   const std::size_t there = m_motion == nullptr || exporting() || m_motion->before.request != m_strip->request
                                 ? m_strip->tokens.size()
                                 : m_motion->before.tokens.size();
@@ -240,7 +240,8 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
   }
 }
 
-/// Paints a marker inverted, a pad hatched, and a cropped token as an empty outline with its text struck out.
+/// Paints a delimiter token inverted, and a padding token hatched. A truncated token is an empty outline with
+/// its text struck out.
 void TokenStripArea::paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const {
   switch (token.part) {
     case StripPart::Own:
@@ -324,7 +325,7 @@ std::size_t TokenStripArea::target(const QKeyEvent& event) const {
 void TokenStripArea::keyPressEvent(QKeyEvent* event) {
   const std::size_t count = m_layout.tiles.size();
   std::size_t next = count == 0 ? count : target(*event);
-  // A cropped token has no place that could be selected, so keys skip it.
+  // A truncated token has no place to select, so keys skip it.
   const bool isBack = m_current < count && next < m_current;
   while (next < count && m_strip->tokens[next].part == StripPart::Cropped)
     next = isBack ? (next == 0 ? count : next - 1) : next + 1;
@@ -343,7 +344,7 @@ constexpr int kWordGap = 4;   // gap before a token that starts a word
 constexpr int kJoinGap = 1;   // gap before a token that continues a word
 constexpr int kBlockGap = 6;  // gap before a token that opens a block
 constexpr int kSegmentGap = 12;
-constexpr int kTailGap = 2;  // gap before the open rest of a block
+constexpr int kTailGap = 2;  // gap before the free slots of a partial block
 constexpr int kLeastTile = 12;
 
 bool isPlain(const QString& text) {

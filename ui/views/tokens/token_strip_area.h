@@ -17,17 +17,16 @@
 
 namespace spanscope::ui {
 
-// Computes where the tokens of a strip stand when they are wrapped to a width. All values are in pixels of
-// the content.
+// Computes the places of a strip's tokens, wrapped to a width. All values are in pixels of the content.
 
 inline constexpr int kStripMargin = 3 * kSpace;
 inline constexpr int kStripRow = 40;    ///< height of a row
-inline constexpr int kStripLabel = 12;  ///< part of a row, at its top, for the labels of blocks
+inline constexpr int kStripLabel = 12;  ///< height of the block labels at the top of a row
 inline constexpr int kStripTile = 20;   ///< height of a token
 
 struct StripLayout {
-  std::vector<QRect> tiles;  ///< one for each token
-  std::vector<QRect> tails;  ///< for each token: the open rest of a partial block that it ends; null: none
+  std::vector<QRect> tiles;       ///< one for each token
+  std::vector<QRect> tails;       ///< for each token: the empty slots after it in a partial block; null: none
   std::vector<std::size_t> rows;  ///< first token of each row
   int width = 0;
   int height = 0;
@@ -51,11 +50,11 @@ class TokenStripArea : public PaintedScroll {
  public:
   explicit TokenStripArea(QWidget* parent = nullptr);
 
-  /// Shows a strip. `strip` must stay valid until the next call or the end of the area. It is laid out again
-  /// only if `changed`.
+  /// Shows a strip. `strip` must stay valid until the next call or the end of the area. `changed`: needs a
+  /// new layout.
   void showStrip(const TokenStrip* strip, bool changed, std::size_t current, const Theme& theme);
-  /// Shows how the strip comes about from what it was, `done` of the way (0 … 1); nullptr: at rest. `motion`
-  /// must stay valid until the next call.
+  /// Shows a motion from the earlier strip to the current one. `done`: progress, 0 … 1. nullptr: no motion.
+  /// `motion` must stay valid until the next call.
   void showMotion(const StripMotion* motion, double done);
   void setTips(std::function<QString(std::size_t)> tips) { m_tips = std::move(tips); }
   void reveal(std::size_t token);
@@ -76,11 +75,11 @@ class TokenStripArea : public PaintedScroll {
 
  private:
   void layOut();
-  /// Whether a token is in sight at the present scroll position, in a viewport of this height.
+  /// Whether a token is visible at the scroll position, in a viewport of this height.
   bool isInSight(std::size_t token, int height) const;
   void paintEmpty(QPainter& painter, const QRect& visible) const;
   void paintRow(QPainter& painter, std::size_t row) const;
-  /// Paints how much a token of the answer looked at the selected source, as a filling from below.
+  /// Paints a token's share of attention to the selected source, as a fill from the bottom.
   void paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const;
   void paintLook(QPainter& painter, const StripToken& token, const QRect& tile) const;
   void paintToken(QPainter& painter, std::size_t token) const;

@@ -121,7 +121,7 @@ class StripMaker {
     }
   }
 
-  /// The painted text of a role, whatever token stands for it.
+  /// The painted text of a role, for any token with this role.
   static QString markText(trace::LayoutRole role) {
     switch (role) {
       case trace::LayoutRole::Pad:
@@ -134,7 +134,7 @@ class StripMaker {
     return {};
   }
 
-  /// Adds the cropped tokens whose place has been reached.
+  /// Adds the truncated tokens whose place has been reached.
   void addCropped(std::uint32_t segment, std::int32_t local) {
     for (; m_cropped < m_marks.cropped.size() && m_marks.cropped[m_cropped].before <= m_visible;
          ++m_cropped) {
@@ -196,7 +196,7 @@ class StripMaker {
     m_strip.tokens.push_back(std::move(token));
   }
 
-  /// Adds how much each token of the answer looked at the selected source.
+  /// Adds the attention of each answer token to the selected source.
   void addLooks() {
     const std::shared_ptr<const AnswerShares> shares = answerShares(m_input, m_strip.request);
     const std::optional<std::uint32_t> source = selectedSource(m_input, *shares);
@@ -232,7 +232,8 @@ class StripMaker {
     if (m_strip.recomputed > 0)
       parts << metricPhrase("tokens-computed-again", static_cast<double>(m_strip.recomputed));
     parts << counted(tr("%1 full block"), tr("%1 full blocks"), static_cast<std::size_t>(m_strip.fullBlocks));
-    parts << counted(tr("%1 tail"), tr("%1 tails"), static_cast<std::size_t>(m_strip.tails));
+    parts << counted(tr("%1 partial block"), tr("%1 partial blocks"),
+                     static_cast<std::size_t>(m_strip.tails));
     return parts.join(QStringLiteral(" · "));
   }
 
@@ -242,12 +243,12 @@ class StripMaker {
   RequestBlocks m_blocks;
   LayoutMarks m_marks;
   std::int64_t m_visible = 0;                                       ///< visible tokens of the prompt so far
-  std::size_t m_cropped = 0;                                        ///< runs of cropped tokens so far
+  std::size_t m_cropped = 0;                                        ///< ranges of truncated tokens so far
   std::map<std::uint32_t, std::vector<std::int32_t>> m_recomputed;  ///< local tokens by segment, ascending
   TokenStrip m_strip;
 };
 
-/// "Looked at document 7 (41 %), document 3 (22 %)". Empty if nothing was recorded.
+/// "Attention to document 7 (41 %), document 3 (22 %)". Empty if nothing was recorded.
 QString lookText(const ViewInput& input, const TokenStrip& strip, const StripToken& own) {
   constexpr std::size_t kMost = 3;
   const std::shared_ptr<const AnswerShares> shares = answerShares(input, strip.request);

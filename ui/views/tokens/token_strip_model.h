@@ -17,7 +17,7 @@ namespace spanscope::ui {
 
 /// The role of a token in the layout of its run.
 enum class StripPart : std::uint8_t {
-  Own,      ///< token of the prompt or the reply
+  Own,      ///< token of the prompt or the answer
   Pad,      ///< fills up a block
   Marker,   ///< begins a child of a plus, or the last child of a cross
   Cropped,  ///< the layout removed it, so it is not in the prompt
@@ -27,29 +27,29 @@ struct StripToken {
   TokenRef place;
   QString text;             ///< text as it is painted: "Mira", "‹user›"
   std::size_t segment = 0;  ///< index in TokenStrip::segments
-  bool joined = false;      ///< it continues the word before it, so no space is painted between them
+  bool joined = false;      ///< it continues the word before it, without a space between them
   bool quiet = false;       ///< it belongs to the chat template
   bool generated = false;
   StripPart part = StripPart::Own;
-  /// Id of a cropped token; −1: the token is not cropped. A cropped token has no place of its own: `place` is
-  /// that of the token before it, or else of the token after it.
+  /// Id of a truncated token; −1: the token is not truncated. A truncated token has no place in the prompt.
+  /// Its `place` is the place of the token before it, or else of the token after it.
   TokenId cropped = -1;
-  bool recomputed = false;    ///< it was computed again in view of the whole prompt, in place of a copied one
-  bool computed = true;       ///< a pass has seen the token, so a block holds it
+  bool recomputed = false;  ///< it was recomputed with the whole prompt before it, and replaces a copied one
+  bool computed = true;     ///< a forward pass has computed the token, so a block contains it
   std::int64_t position = 0;  ///< in the view
-  std::int32_t block = -1;    ///< number of its block in the view; −1: none holds it
+  std::int32_t block = -1;    ///< number of its block in the view; −1: no block contains it
   BlockId physical = kNullBlock;
-  BlockRole role = BlockRole::Free;  ///< how its key and value got there
+  BlockRole role = BlockRole::Free;  ///< how its key and value came into the block
   bool opensBlock = false;
   std::int32_t tail = 0;  ///< tokens of the partial block that this token ends; 0: it ends none
-  float probability = 0;  ///< for a generated token
-  /// For a generated token: the share of the selected source in what it read from all sources. −1: not known,
-  /// or no source is selected.
+  float probability = 0;  ///< for a generated token.
+  /// The selected source's share of a generated token's attention to all sources, 0 … 1. It is −1 if not
+  /// known, or if no source is selected.
   double looked = -1;
   bool operator==(const StripToken&) const = default;
 };
 
-/// A part of the prompt, as a person reads it; see RequestParts.
+/// A section of the prompt; see RequestParts.
 struct StripSegment {
   std::uint32_t part = 0;  ///< index in RequestParts
   QString name;
@@ -65,15 +65,15 @@ struct TokenStrip {
   std::int32_t blockSize = 16;
   std::vector<StripSegment> segments;
   std::vector<StripToken> tokens;
-  std::int64_t beside = 0;     ///< tokens that the engine counts besides; see RequestAccount::beside()
-  std::size_t recomputed = 0;  ///< tokens that the policy computed again
-  /// How many tokens are of the prompt, cropped ones included; later tokens are generated.
+  std::int64_t beside = 0;     ///< tokens that the engine also counts; see RequestAccount::beside()
+  std::size_t recomputed = 0;  ///< tokens that the policy recomputed
+  /// The number of prompt tokens, including truncated ones. Later tokens are generated.
   std::size_t prompt = 0;
-  std::size_t cropped = 0;  ///< how many of these the layout removed
+  std::size_t cropped = 0;  ///< the number of truncated tokens among these
   std::int32_t fullBlocks = 0;
   std::int32_t tails = 0;
   QString layout;                       ///< name of the run's layout; empty: the exact layout
-  QString summary;                      ///< "204 tokens · 11 full blocks · 4 tails"
+  QString summary;                      ///< "204 tokens · 11 full blocks · …"
   std::optional<std::size_t> lookedAt;  ///< index in `segments` of the selected source
   double mostLooked = 0;                ///< the largest StripToken::looked
   bool operator==(const TokenStrip&) const = default;

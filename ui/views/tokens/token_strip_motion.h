@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What moves in the token strip between two events: tokens of found blocks come from the position at which
-// they were stored.
+// Motion in the token strip between two events. Tokens of reused blocks come from the position at which they
+// were stored.
 #pragma once
 
 #include "ui/session/moment.h"
@@ -14,24 +14,24 @@
 namespace spanscope::ui {
 
 struct TokenTravel {
-  std::size_t from = 0;  ///< index of the token that stands now where this one was stored
+  std::size_t from = 0;  ///< index of the token at the position where this one was stored
   std::size_t to = 0;
   bool operator==(const TokenTravel&) const = default;
 };
 
 struct StripMotion {
-  TokenStrip before;                   ///< the strip when what is underway began
+  TokenStrip before;                   ///< the strip at the start of the motion
   std::vector<TokenTravel> travels;    ///< ascending by `to`
-  std::vector<std::size_t> computing;  ///< tokens that a pass is computing, ascending
-  QString note;                        ///< what travels, in a few words; empty without travels
+  std::vector<std::size_t> computing;  ///< tokens in the current forward pass, ascending
+  QString note;                        ///< describes the travels; empty without travels
 
-  /// The token as it was; nullptr: it was not there.
+  /// The token at the start of the motion; nullptr if it did not exist.
   const StripToken* tokenBefore(const TokenStrip& now, std::size_t token) const;
   bool travelsTo(std::size_t token) const;
   bool isComputing(std::size_t token) const;
 };
 
-/// What is underway at this moment, which is one of the input's position. `strip` is the strip there.
+/// The motion at this moment, which must belong to the input's position. `strip`: the strip at this position.
 StripMotion stripMotion(const ViewInput& input, const Moment& moment, const TokenStrip& strip);
 
 }  // namespace spanscope::ui

@@ -61,7 +61,7 @@ void TokenStripView::refresh() {
   if (m_strip.summary != before) Q_EMIT summaryChanged(m_strip.summary);
   m_area->setAccessibleDescription(current < m_strip.tokens.size() ? tokenTip(*input(), m_strip, current)
                                                                    : m_strip.summary);
-  // A new selection comes into sight. Later the person may scroll away from it.
+  // A new selection becomes visible. Later the user may scroll away from it.
   if (m_shown != input()->selection) {
     m_shown = input()->selection;
     m_area->reveal(current);
@@ -135,7 +135,7 @@ ViewInfo tokensRow() {
 namespace {
 
 constexpr int kHeight = 18;
-constexpr int kWidest = 560;  // pixels, so that the counts beside the chips stay in sight
+constexpr int kWidest = 560;  // pixels, so that the counts beside the chips stay visible
 
 }  // namespace
 

@@ -48,8 +48,8 @@ class TokenStripView : public InputView, public MovingView, public DrawnParts {
   void showMotion() override;
 
   TokenStrip m_strip;
-  std::optional<StripMotion> m_motion;  ///< of the moment, at the present input
-  Selection m_shown;                    ///< the selection that was last moved into sight
+  std::optional<StripMotion> m_motion;  ///< motion of the moment, at the current input
+  Selection m_shown;                    ///< the last selection that the view scrolled to
   TokenStripArea* m_area;
   QPointer<SegmentChips> m_chips;
 };
@@ -74,7 +74,7 @@ class SegmentChips : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
 
  private:
-  /// The places of the chips that fit into the width. The number of the others is shown after them.
+  /// The places of the chips that fit into the width. The number of hidden chips is shown after them.
   std::vector<QRect> places(int width) const;
 
   std::vector<SegmentName> m_names;

@@ -23,7 +23,7 @@ QString oneLine(const std::string& text) {
   return line;
 }
 
-/// Where a content was stored.
+/// The place at which a content was stored.
 struct StoredPlace {
   std::int64_t base = 0;
   std::int32_t virtualIndex = 0;
@@ -95,7 +95,7 @@ QString WhyContext::tokenText(TokenId token) const {
   const auto quoted = [](const QString& text) { return QStringLiteral("“%1”").arg(text); };
   if (input.tokenizer && token < input.tokenizer->vocabularySize())
     return quoted(oneLine(input.tokenizer->display(token)));
-  // Without a model the trace may still have shown it somewhere.
+  // Without a model, the trace may still have the token's text.
   for (const auto& [id, own] : state.progress().requests) {
     for (const trace::SegmentInfo& info : own.segments) {
       const auto found = std::find(info.tokens.begin(), info.tokens.end(), token);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the sentences about one block are made from; internal to the why model.
+// The facts from which the why model makes its sentences about one block. Internal to the why model.
 #pragma once
 
 #include "ui/views/common/block_history.h"
@@ -17,54 +17,55 @@
 namespace spanscope::ui {
 
 struct WhyContext {
-  /// `changes`: of the block.
+  /// `changes`: see whyChanges().
   WhyContext(const ViewInput& input, const BlockHistory& history, const BlockRef& place, WhyChanges changes);
 
   const ViewInput& input;
   const BlockHistory& history;
   WhyChanges changes;
   const trace::Replay& state;
-  const trace::RequestState* request = nullptr;  ///< nullptr: the block is not there
+  const trace::RequestState* request = nullptr;  ///< nullptr: the block does not exist
   RequestBlocks blocks;
-  const VirtualBlockFacts* facts = nullptr;  ///< nullptr: the block is not there
+  const VirtualBlockFacts* facts = nullptr;  ///< nullptr: the block does not exist
   const trace::SegmentInfo* segment = nullptr;
   std::vector<SegmentName> names;
   RequestParts parts;
-  const trace::BlockLookedUp* lookup = nullptr;  ///< nullptr: it was not looked up
+  const trace::BlockLookedUp* lookup = nullptr;  ///< nullptr: no lookup
   std::size_t lookupIndex = 0;                   ///< of its event
 
-  /// The segment, or what of it stands in the block: "document 1 and document 2".
+  /// The name of the segment, or of its sections in the block: "document 1 and document 2".
   QString segmentName() const;
   std::int32_t firstToken() const { return facts->place.virtualIndex * blocks.blockSize; }
   bool holdsLastToken() const;
-  /// What stands in a block of another request.
+  /// The names of the sections in a block of another request.
   QString nameOfBlock(const BlockRef& place) const;
 
   /// Tokens [begin, end) of the segment, generated ones included, as text.
   QString tokensText(std::int32_t begin, std::int32_t end) const;
-  /// How a token is shown to a person, in quotes.
+  /// A token as text for the user, in quotes.
   QString tokenText(TokenId token) const;
-  /// Tokens of the nearest stored block at the time of the lookup; empty where the trace does not say.
+  /// Tokens of the nearest stored block at the time of the lookup; empty if the trace does not report them.
   std::vector<TokenId> storedTokens() const;
 
-  /// The change of that kind, if it would do; nullptr: it would not.
+  /// The change of this kind; nullptr if it would not change the outcome.
   const cache::WhatIf* change(cache::Change kind) const;
-  /// What stood in a block that a change names, and where: in the request that stored it.
+  /// The run and the sections of a block that a change names, in the request that stored it.
   QString storedIn(BlockId block) const;
   std::optional<BlockRef> placeOfStored(BlockId block) const;
 
-  /// "run 1, document 2", and where it stands in the request that stored it.
+  /// "run 1, document 2", from the request that stored the block of the lookup.
   QString storedBy() const;
   std::optional<BlockRef> storedPlace() const;
 
-  /// The block's node in the document, and its parent; kNoNode where the run is of another document.
+  /// The block's node in the document, and its parent of this kind. kNoNode if the run is of another
+  /// document.
   document::NodeId node() const;
   document::NodeId parentJoin(query::JoinKind kind) const;
 
-  /// Whether the pool still holds what the block had, to be found.
+  /// Whether lookups can still find the block's content in the pool.
   bool present() const;
   std::optional<std::size_t> lostAt() const;
-  /// Number of the first block of the segment that was not wholly found before this one; −1: all were.
+  /// The first earlier block of the segment that was not a full hit; nullptr: all were.
   const VirtualBlockFacts* firstMissed() const;
 
   Q_DECLARE_TR_FUNCTIONS(spanscope::ui::WhyContext)

@@ -65,7 +65,7 @@ class FactMaker {
     const trace::BlockLoaded* loaded = loadEvent(*m_context.input.trace, m_facts.load);
     if (lookup.outcome == trace::LookupOutcome::Partial && lookup.block != kNullBlock && loaded == nullptr)
       text += tr(", copied from #%1").arg(lookup.block);
-    add(tr("Found"), text);
+    add(tr("Reused"), text);
     if (loaded == nullptr) return;
     add(tr("Loaded from"), tr("%1, where it was stored at position %2: %3 bytes in %4 ms")
                                .arg(tierPlace(loaded->tier))
@@ -116,7 +116,7 @@ class FactMaker {
   void addDifference() {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
     if (lookup.differsAt >= 0) {
-      QString text = tr("token %1 of %2: wanted %3")
+      QString text = tr("token %1 of %2: requested %3")
                          .arg(lookup.differsAt)
                          .arg(m_context.segmentName(), m_context.tokenText(lookup.tokenWanted));
       text += lookup.tokenStored >= 0 ? tr(", stored %1").arg(m_context.tokenText(lookup.tokenStored))
@@ -129,11 +129,11 @@ class FactMaker {
     if (at < sees.size() && sees[at] < m_context.names.size()) {
       WhyLink link;
       link.block = BlockRef{m_facts.place.request, sees[at], 0};
-      add(tr("Sees instead"), tr(/*id:number-sees*/ "as number %1 of its segments: ").arg(at + 1),
+      add(tr("Attends to"), tr(/*id:number-sees*/ "a different segment at place %1: ").arg(at + 1),
           m_context.names[sees[at]].name, link);
     } else {
-      add(tr("Sees instead"),
-          tr(/*id:fewer-segments-stored*/ "fewer segments than the stored one: %1").arg(sees.size()));
+      add(tr("Attends to"),
+          tr(/*id:fewer-segments-stored*/ "fewer segments than the stored block: %1").arg(sees.size()));
     }
   }
 
@@ -179,7 +179,7 @@ class FactMaker {
     if (const std::optional<std::size_t> lost = m_context.lostAt()) {
       const trace::Event& event = m_context.input.trace->event(*lost);
       m_why.facts.push_back({tr("Since then"),
-                             {.text = tr("taken away by "),
+                             {.text = tr("removed by "),
                               .linkText = tr("event %1").arg(event.sequence),
                               .after = eventText(event),
                               .link = toEvent(*lost)}});
@@ -208,8 +208,8 @@ void addWhyFacts(const WhyContext& context, Why& why) {
   FactMaker(context, why).make();
 }
 
-// What would make a hit a miss or a miss a hit, in the why model. Only what holds by construction of the
-// cache is said.
+// The changes that would make a hit a miss, or a miss a hit. Only changes that follow from the cache's
+// construction are listed.
 
 namespace {
 
@@ -248,7 +248,7 @@ class OtherwiseMaker {
     return link;
   }
 
-  /// The text of a message can be edited; what a generate answered cannot.
+  /// The block's node if it is a message. The user cannot edit the answer of a generate node.
   document::NodeId editable() const {
     const document::NodeId id = m_context.node();
     const document::DocumentNode* node = m_context.input.document->find(id);
@@ -264,9 +264,10 @@ class OtherwiseMaker {
 
   void addMisses() {
     const QString changed = tr("a token changed");
-    QString where = m_context.segment->sees.empty()
-                        ? tr(" in it, or before it in %1").arg(m_context.segmentName())
-                        : tr(" in it, before it in %1, or in anything it sees").arg(m_context.segmentName());
+    QString where =
+        m_context.segment->sees.empty()
+            ? tr(" in it, or before it in %1").arg(m_context.segmentName())
+            : tr(" in it, before it in %1, or in anything it attends to").arg(m_context.segmentName());
     if (const document::NodeId node = editable(); node != document::kNoNode) {
       add({}, changed, where, command("node.edit", node));
     } else {
@@ -288,7 +289,7 @@ class OtherwiseMaker {
       case MissReason::None:
         break;
       case MissReason::NeverSeen:
-        addAgain(tr(/*id:same-tokens-came*/ "the same tokens came again after the same beginning"));
+        addAgain(tr(/*id:same-tokens-came*/ "the same prefix and tokens were requested again"));
         break;
       case MissReason::TokensDiffer:
         addSameTokens();
@@ -314,21 +315,21 @@ class OtherwiseMaker {
         addPlus();
         break;
       case MissReason::LastToken:
-        m_why.otherwiseTitle = tr(/*id:it-is-always*/ "It is always so");
+        m_why.otherwiseTitle = tr(/*id:it-is-always*/ "This is always the case");
         add(tr(
             /*id:last-token-prompt*/
-            "the last token of a prompt is computed even if all of it is stored, because the answer "
-            "continues from its result"));
+            "the last token of a prompt is computed even if it is stored, because the answer starts from "
+            "it"));
         break;
       case MissReason::CacheOff:
         add(m_context.lookup->wanted < m_context.blocks.blockSize
-                ? tr(/*id:blocks-not-full*/ "partial blocks were kept, too, and caching is on")
+                ? tr(/*id:blocks-not-full*/ "caching were on and partial blocks were kept")
                 : tr("caching were on"));
         break;
     }
   }
 
-  /// The messages that a person can make a child of a plus, because they are stored as one.
+  /// Messages that the cache has as one span, so that they could be a child of a plus.
   void addOwnSpan() {
     const cache::WhatIf* change = m_context.change(cache::Change::OwnSpan);
     if (change == nullptr) return;
@@ -340,8 +341,8 @@ class OtherwiseMaker {
       what = tr("%1 to %2").arg(what, nodeName(m_context.input, m_context.request->run, last));
     const QString count =
         change->cached == change->count
-            ? tr(/*id:tokens-stored*/ "its %1 tokens are stored so").arg(change->count)
-            : tr("%1 of its %2 tokens are stored so").arg(change->cached).arg(change->count);
+            ? tr(/*id:tokens-stored*/ "its %1 tokens are stored that way").arg(change->count)
+            : tr("%1 of its %2 tokens are stored that way").arg(change->cached).arg(change->count);
     WhyLink link;
     link.block = m_context.placeOfStored(change->block);
     const QString stored = m_context.storedIn(change->block);
@@ -354,7 +355,7 @@ class OtherwiseMaker {
     }
   }
 
-  /// In the measure of the setting, which counts the null block.
+  /// Block counts include the null block, as in the setting.
   void addLargerPool() {
     const cache::WhatIf* change = m_context.change(cache::Change::LargerPool);
     if (change == nullptr) {
@@ -368,7 +369,7 @@ class OtherwiseMaker {
             .arg(m_context.state.pool().blockCount()));
   }
 
-  /// What is stored now is found the next time it is asked for.
+  /// Adds a condition. If the block's content is in the pool now, the next run finds it.
   void addAgain(const QString& condition) {
     if (!m_context.present()) {
       add(condition);
@@ -417,19 +418,20 @@ class OtherwiseMaker {
     link.block = missed->place;
     const QString stored =
         m_context.lookup->block == kNullBlock
-            ? tr(", the first that was missing, had been found, and this one were stored behind it")
+            ? tr(", the first miss, had been a hit, and this block were stored after it")
             : tr(/*id:those-after-found*/
-                 " and those after it had been found: its own content is stored as #%1")
+                 " and the blocks after it had been hits: this block's content is stored as #%1")
                   .arg(m_context.lookup->block);
     add({}, tr("block %1").arg(missed->number), stored, link);
   }
 
-  /// A child of a cross depends on everything before it; as a child of a plus it would not.
+  /// A child of a cross depends on all earlier text. A child of a plus does not.
   void addPlus() {
     const document::NodeId cross = m_context.parentJoin(query::JoinKind::Cross);
     if (cross == document::kNoNode || m_context.input.document->at(cross).children.size() < 2) return;
     if (m_context.segment->independent || m_context.holdsLastToken()) return;
-    add({}, tr("cross became plus"), tr(" and it had been computed so once: it would then see only itself"),
+    add({}, tr("cross became plus"),
+        tr(" and it had been computed that way before: it would then attend only to itself"),
         command("node.plus-cross", cross));
   }
 

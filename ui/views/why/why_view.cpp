@@ -23,7 +23,7 @@
 
 namespace spanscope::ui {
 
-/// The verdict on the fill of its state.
+/// The verdict as a rounded label, in the colour of its role.
 class VerdictChip : public QWidget {
  public:
   explicit VerdictChip(QWidget* parent) : QWidget(parent) { setFixedHeight(kHeight + 4 * kSpace); }
@@ -75,7 +75,7 @@ WhyView::WhyView(QWidget* parent)
   column->addWidget(m_text, 1);
   m_text->setFrameShape(QFrame::NoFrame);
   m_text->setOpenLinks(false);
-  m_text->setAccessibleName(tr("Why the selected block was found or not"));
+  m_text->setAccessibleName(tr("Why the selected block was a hit or a miss"));
   m_text->document()->setDocumentMargin(2 * kSpace);
   connect(m_text, &QTextBrowser::anchorClicked, this, &WhyView::followUrl);
   m_chip->hide();
@@ -99,7 +99,7 @@ void WhyView::refresh() {
   m_chip->showVerdict(m_why.verdict, m_why.role, theme());
   const int scrolled = m_text->verticalScrollBar()->value();
   m_text->setHtml(html());
-  // A live run refreshes the numbers of the same block: that must not scroll what is being read.
+  // A live run refreshes the numbers of the same block. This must not scroll the text.
   m_text->verticalScrollBar()->setValue(other ? 0 : scrolled);
   setAccessibleDescription(whyText(m_why));
   if (m_summary == m_why.place) return;
@@ -174,7 +174,7 @@ QString WhyView::csv() const {
 ViewInfo whyRow() {
   return {.id = QStringLiteral("why"),
           .title = tr("Why"),
-          .help = tr("Why the selected block was found or not, and what would change that"),
+          .help = tr("Why the selected block was a hit or a miss, and what would change that"),
           .make = makeViewOf<WhyView>,
           .needs = {Fact::BlockLookups},
           .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 1, 0},
@@ -211,11 +211,11 @@ class Sentence {
     if (m_context.lookup == nullptr) return notLookedUp();
     switch (m_context.lookup->outcome) {
       case LookupOutcome::Hit:
-        return belongs() + tr(" It was found where it was stored, so nothing of it was computed.");
+        return belongs() + tr(" It is a hit at its stored position, so none of its tokens were computed.");
       case LookupOutcome::Relocated:
         return relocated();
       case LookupOutcome::Partial:
-        return tr("The first %1 of its %2 tokens were found and copied; the rest was computed. ")
+        return tr("The cache had the first %1 of its %2 tokens and copied them. The rest was computed. ")
                    .arg(m_context.lookup->tokens)
                    .arg(m_context.lookup->wanted) +
                reason();
@@ -232,45 +232,42 @@ class Sentence {
     if (m_context.segment->independent) {
       const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
       return plus == document::kNoNode
-                 ? tr("This block belongs to %1, which sees only itself.").arg(name())
-                 : tr("This block belongs to %1, a child of %2, which sees only itself.")
+                 ? tr("This block belongs to %1, which attends only to itself.").arg(name())
+                 : tr("This block belongs to %1, a child of %2, which attends only to itself.")
                        .arg(name(), bold(tr("plus")));
     }
     const std::size_t sees = m_context.segment->sees.size();
-    if (sees == 0) return tr("This block belongs to %1, which sees nothing before it.").arg(name());
-    return (sees == 1 ? tr("This block belongs to %1, which sees %2 segment before it; it is the one "
-                           "with which the block was stored.")
-                      : tr("This block belongs to %1, which sees %2 segments before it; they are the ones "
-                           "with which the block was stored."))
+    if (sees == 0) return tr("This block belongs to %1, which attends to no earlier segment.").arg(name());
+    return (sees == 1 ? tr("This block belongs to %1, which attends to %2 earlier segment. It is the "
+                           "same as when the block was stored.")
+                      : tr("This block belongs to %1, which attends to %2 earlier segments. They are the "
+                           "same as when the block was stored."))
         .arg(name())
         .arg(sees);
   }
 
   QString relocated() const {
     if (!m_context.segment->sees.empty()) {
-      return tr("This block belongs to %1. Everything it sees has moved with it, at the same distances, so "
-                "its "
-                "keys are right here too.")
+      return tr("This block belongs to %1. It attends to the same segments at the same distances, so its "
+                "keys are valid here too.")
           .arg(name());
     }
     const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
     if (m_context.segment->independent && plus != document::kNoNode) {
-      return tr("This block belongs to %1, a child of %2: it was computed seeing only itself, so its keys "
-                "are "
-                "right wherever it stands.")
+      return tr("This block belongs to %1, a child of %2. It was computed without earlier text, so its keys "
+                "are valid at any position.")
           .arg(name(), bold(tr("plus")));
     }
-    return tr("This block belongs to %1: it was computed seeing only itself, so its keys are right wherever "
-              "it "
-              "stands.")
+    return tr("This block belongs to %1. It was computed without earlier text, so its keys are valid at any "
+              "position.")
         .arg(name());
   }
 
   QString notLookedUp() const {
     if (m_context.facts->prompt == 0) {
       return tr(
-          "This block holds generated tokens. They are computed as they are sampled and never looked up; "
-          "a later prompt that goes on from here can find them.");
+          "This block has generated tokens. They are computed when they are sampled, without a lookup. "
+          "A later prompt that continues from here can reuse them.");
     }
     return tr("This block of %1 has not been looked up yet.").arg(name());
   }
@@ -305,7 +302,7 @@ void judge(const WhyContext& context, Why& why) {
       why.role = BlockRole::Relocated;
       return;
     case LookupOutcome::Partial:
-      why.verdict = reason.isEmpty() ? tr("found in part") : tr("found in part: %1").arg(reason);
+      why.verdict = reason.isEmpty() ? tr("partial hit") : tr("partial hit: %1").arg(reason);
       break;
     case LookupOutcome::Miss:
       why.verdict = reason.isEmpty() ? tr("miss") : tr("miss: %1").arg(reason);
@@ -326,10 +323,10 @@ Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* mem
   Why result;
   const std::optional<BlockRef> place = selectedBlock(input);
   const bool any = input.shownRequest() != 0;
-  result.empty = any ? tr("Select a block or a token to see why it was found or not.")
-                     : tr("Run a query, then select a block or a token to see why it was found or not.");
+  result.empty = any ? tr("Select a block or a token to see why it was a hit or a miss.")
+                     : tr("Run a query, then select a block or a token to see why it was a hit or a miss.");
   if (!place) return result;
-  // Before the context is made: it refers to the state of the trace that was asked for last.
+  // whyChanges() must run before the context exists, which refers to the last state from stateAt().
   WhyChanges changes = whyChanges(input, *place, memo);
   const WhyContext context(input, history, *place, std::move(changes));
   if (context.facts == nullptr) return result;
@@ -377,7 +374,7 @@ const Payload* payloadAt(const TraceStore& trace, std::size_t index) {
   return std::get_if<Payload>(&trace.event(index).payload);
 }
 
-/// Lookups of one request are told together: this one, after those before it in its segment.
+/// The lookups of one segment are consecutive events. Returns this one and those before it.
 std::vector<trace::BlockLookedUp> lookupsUpTo(const TraceStore& trace, std::size_t index) {
   const RequestId request = trace.event(index).request;
   const std::uint32_t segment = payloadAt<trace::BlockLookedUp>(trace, index)->segment;
@@ -393,7 +390,7 @@ std::vector<trace::BlockLookedUp> lookupsUpTo(const TraceStore& trace, std::size
   return lookups;
 }
 
-/// Key of what sees nothing: the parent of any block that begins a segment which sees nothing.
+/// The parent key of a first block in a segment that attends to no earlier segment.
 std::optional<trace::BlockKey> plainRootOf(const trace::Replay& state, const trace::PoolState& pool) {
   const auto& requests = state.progress().requests;
   for (const trace::BlockState& block : pool.blocks) {
@@ -410,9 +407,13 @@ std::optional<trace::BlockKey> plainRootOf(const trace::Replay& state, const tra
   return std::nullopt;
 }
 
-/// So many blocks more would have kept what the event took: one for each eviction since it was stored, or for
-/// each block that was taken or used since then, and each segment that may have found something to copy
-/// from, beyond those that were free before it. The engine counts from the last use, which is nearer.
+/// The number of additional pool blocks that would have kept the evicted content. It is the smaller of two
+/// counts:
+/// - evictions since the content was stored
+/// - blocks allocated or shared and first lookups of segments, both since its release, minus the blocks then
+///   free.
+/// The first lookup of a segment counts because it may copy from a block. The engine's own count starts at
+/// the last use, so it is closer.
 std::optional<std::uint64_t> blocksToKeep(const TraceStore& trace, std::uint64_t evictedBy,
                                           std::size_t lookup) {
   const std::optional<std::size_t> taken = trace.indexOf(evictedBy);
@@ -431,7 +432,7 @@ std::optional<std::uint64_t> blocksToKeep(const TraceStore& trace, std::uint64_t
   std::optional<std::size_t> released;
   for (std::size_t at = stored; at < lookup; ++at) {
     if (payloadAt<trace::CacheCleared>(trace, at) != nullptr) return std::nullopt;
-    // What failed for want of blocks would have taken more of a larger pool.
+    // A run that failed for lack of blocks would have used more blocks of a larger pool.
     const auto* ended = payloadAt<trace::RunFinished>(trace, at);
     if (ended != nullptr && ended->outcome == trace::RunOutcome::Failed) return std::nullopt;
     const auto* release = payloadAt<trace::BlockReleased>(trace, at);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows why the selected block was found or not.
-// Why a block was found or not, in words: what the lookup's event says, and what would have made it
-// otherwise.
+// Shows why the selected block was a hit or a miss. The text has the facts of the lookup's event, and the
+// changes that would give another outcome.
 #pragma once
 
 #include "engine/cache/what_if.h"
@@ -22,28 +21,30 @@
 
 namespace spanscope::ui {
 
-// What would have made a hit of a block of a recorded request, from the pool as it was when it was looked up.
+// Changes that would have made a recorded block a hit, computed from the pool at its lookup.
 
 struct WhyChanges {
-  std::vector<cache::WhatIf> changes;           ///< the least one first; none where the block was found
-  std::map<BlockId, trace::BlockState> stored;  ///< the blocks that they name, as they were then
-  std::int64_t blockCount = 0;                  ///< of the pool, the null block included
+  std::vector<cache::WhatIf> changes;           ///< the smallest one first; empty for a hit
+  std::map<BlockId, trace::BlockState> stored;  ///< the named blocks, at the lookup
+  std::int64_t blockCount = 0;                  ///< of the pool, including the null block
 };
 
-/// The last answer. What was before a lookup does not change, so that a live run costs nothing more for the
-/// block that is looked at.
+/// The last result of whyChanges(). Events before a lookup do not change. So a live run does not recompute
+/// the result for the selected block.
 struct WhyChangesMemo {
-  std::shared_ptr<const TraceStore> trace;  ///< kept, so that another one cannot have its address
+  std::shared_ptr<const TraceStore> trace;  ///< kept alive, so that no other trace can get its address
   std::uint64_t lookup = 0;                 ///< sequence number
   WhyChanges changes;
 };
 
-/// None where the trace does not say enough. Asks the trace for other states: what its stateAt gave before is
-/// not valid after it.
+/// Empty if the trace lacks the events for it. It calls TraceStore::stateAt(), so earlier results of
+/// stateAt() become invalid.
 WhyChanges whyChanges(const ViewInput& input, const BlockRef& place, WhyChangesMemo* memo = nullptr);
 
-/// What following a link does, in this order: select the node or the block, go to the event, ask for the
-/// command.
+/// The actions of a link, in this order:
+/// - select the node or the block
+/// - go to the event
+/// - request the command.
 struct WhyLink {
   QString command;                            ///< of the command table; empty: none
   document::NodeId node = document::kNoNode;  ///< kNoNode: none
@@ -52,7 +53,7 @@ struct WhyLink {
   bool operator==(const WhyLink&) const = default;
 };
 
-/// A text, the last part of which may be a link.
+/// A text that can contain a link.
 struct WhyText {
   QString text;      ///< plain
   QString linkText;  ///< plain; empty: no link
@@ -68,7 +69,7 @@ struct WhyFact {
 };
 
 struct Why {
-  QString empty;  ///< how to get something here; empty: there is something
+  QString empty;  ///< what to do to see facts here; empty: there are facts
   std::optional<BlockRef> block;
   QString place;    ///< "block 6 → #3"
   QString verdict;  ///< "relocated hit", "miss: tokens differ"
@@ -82,12 +83,12 @@ struct Why {
   const WhyFact* fact(const QString& label) const;
 };
 
-/// Of the selected block, else of the block of the selected token, else of the place of the selected
-/// physical block in the shown request. `history` has followed the input's trace.
-/// `memo`: keeps what was worked out for the block last.
+/// Explains the selected block, or else the block of the selected token. Otherwise it explains the selected
+/// physical block's place in the shown request. `history` must have followed the input's trace. `memo` keeps
+/// the last whyChanges().
 Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* memo = nullptr);
 
-/// As plain text, for screen readers and files.
+/// The content as plain text, for screen readers and files.
 QString whyText(const Why& why);
 QString whyCsv(const Why& why);
 
@@ -107,7 +108,7 @@ class WhyView : public InputView {
   QString csv() const override;
 
   const Why& shown() const { return m_why; }
-  /// Does what a link of the model asks for.
+  /// Performs the actions of a link.
   void follow(const WhyLink& link);
 
  protected:

@@ -311,7 +311,7 @@ void TestQueryLisp::diagnostics_data() {
       "1:18: found the flag #t, expected #f, or (g model input [temperature [max_tokens]]); "
       "<chat-goes-itself>\n");
   row("a fifth argument", R"((g "m" "x" 0 0.0 "y"))",
-      "1:18: found one argument more, expected #f, or (g model input [temperature [max_tokens]])\n");
+      "1:18: found one more argument, expected #f, or (g model input [temperature [max_tokens]])\n");
   row("older settings of another kind", R"((g "m" "x" 0.5 "hot" #f))",
       "1:12: found the number 0.5, expected <whole-number> -2147483648 to 2147483647\n"
       "1:16: found the text \"hot\", expected <temperature-number-none>; <parameter-written-name|{name}>\n");
@@ -488,7 +488,7 @@ void TestQueryLisp::evaluationIsBounded_data() {
   QTest::addColumn<QByteArray>("lisp");
   QTest::addColumn<QString>("expected");
   const QByteArray loops = "(plus (foreach a 0 1000000 (seq (foreach b 0 1000 (user \"x\")))))";
-  QTest::newRow("loops") << loops << "at most 4000000 steps of evaluation";
+  QTest::newRow("loops") << loops << "at most 4000000 steps";
   QByteArray doubled = "(chunk 1 (list \"" + QByteArray(1000, 'x') + "\") (lambda (a) (seq a a)))";
   for (int i = 0; i < 40; ++i) doubled = "(chunk 999 " + doubled + " (lambda (a) (seq a a)))";
   QTest::newRow("doubling") << "(plus " + doubled + ")"

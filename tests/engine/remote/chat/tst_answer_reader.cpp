@@ -214,7 +214,7 @@ class TestAnswerReader : public QObject {
         "body.seed: not permitted");
     row("an error in a list", R"([{"error":{"message":"no quota"}}])", "", "no quota");
     row("words and an object", "Error: {\"error\":{\"message\":\"no slot\"}}", "", "no slot");
-    row("keep-alives alone", ": ping\n\n: ping\n\n", "", "ended before");
+    row("keep-alives alone", ": ping\n\n: ping\n\n", "", "of the stream");
     row("another object", R"({"status":"ok"})", "", "status");
     row("half an object", whole(R"("content":"Grüße")").left(80), "", "choices");
     row("no choices", R"({"object":"chat.completion","choices":[]})", "", "without choices");
@@ -222,7 +222,7 @@ class TestAnswerReader : public QObject {
     row("no choices before the stream ends", dataOf(kUsage), "", "without choices");
     row("an empty body", "", "", "empty");
     row("blanks", " \n\n", "", "empty");
-    row("no end", half, "Grüße", "ended before");
+    row("no end", half, "Grüße", "of the stream");
     row("no text",
         dataOf(delta(R"("role":"assistant","content":"")")) + dataOf(kStop) + dataOf(kUsage) + kDone, "",
         "no text");
@@ -236,7 +236,7 @@ class TestAnswerReader : public QObject {
     row("a picture alone", whole(R"("content":[{"type":"image_url","image_url":{"url":"data:,"}}])"), "",
         "image_url");
     row("another choice that breaks off", dataOf(R"({"choices":[{"index":1,"delta":{"content":"Grü"}}]})"),
-        "Grü", "ended before");
+        "Grü", "of the stream");
     row("another choice with an error",
         dataOf(R"({"choices":[{"index":1,"delta":{},"error":{"message":"lost"}}]})") + kDone, "", "lost");
     row("a refusal",

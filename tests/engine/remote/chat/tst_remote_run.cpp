@@ -377,8 +377,8 @@ class TestRemoteRun : public QObject {
     row("cut", streamed(chunk("Lis")), false, "Lis", "<stream-ended-before>");
     row("cut in an event", streamed(chunk("Lis") + "data: [1, "), false, "Lis", "chat completion in JSON");
     row("stall", "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + chunk("Lis"), true, "Lis",
-        "nothing for 0.2 s");
-    row("silence", "", true, "", "nothing within");
+        "no data for 0.2 s");
+    row("silence", "", true, "", "no data within");
     row("an error in the stream",
         streamed(chunk("Lis") + R"(data: {"error":{"message":"no memory"}})"
                                 "\n\n"),

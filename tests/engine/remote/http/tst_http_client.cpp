@@ -149,7 +149,7 @@ class TestHttpClient : public QObject {
     timer.start();
     const std::string said =
         failureOf(silent.address(), {.limits = {.connect = 100ms, .firstByte = 100ms, .silence = 100ms}});
-    QVERIFY2(said.find("nothing within 0.1 s") != std::string::npos, said.c_str());
+    QVERIFY2(said.find("no data within 0.1 s") != std::string::npos, said.c_str());
     QVERIFY(timer.elapsed() < 20'000);
   }
 
@@ -157,7 +157,7 @@ class TestHttpClient : public QObject {
   void breaksAreTold_data() {
     QTest::addColumn<bool>("holds");
     QTest::addColumn<QString>("said");
-    QTest::newRow("stalls") << true << "nothing for 0.15 s";
+    QTest::newRow("stalls") << true << "no data for 0.15 s";
     QTest::newRow("is cut") << false << "";
   }
   void breaksAreTold() {

@@ -197,7 +197,7 @@ class TestMessagesRun : public QObject {
         "\n\n",
         "no GPU");
     row("a refusal", QByteArray(kVllm).replace("end_turn", "refusal"), "refusal");
-    row("a break", begin, "its end");
+    row("a break", begin, "the rest of");
     row("thoughts alone",
         R"({"type":"message","role":"assistant","content":[{"type":"thinking","thinking":"Hm"}],)"
         R"("stop_reason":"max_tokens"})",

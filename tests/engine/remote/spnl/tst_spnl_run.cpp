@@ -226,7 +226,7 @@ class TestSpnlRun : public QObject {
     row("cut", eventsAnswer(piece(0, "A", "stop") + piece(1, "B")), false, "<stream-ended-before>",
         {"", "B", ""});
     row("stall", "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + piece(1, "B", "stop"), true,
-        "nothing for 0.2 s", {"", "B", ""});
+        "no data for 0.2 s", {"", "B", ""});
     row("a choice too many", eventsAnswer(piece(0, "A") + piece(3, "D")), false, "choice 3", {"A", "", ""});
     row("a choice of no number",
         eventsAnswer(R"(data: {"choices":[{"text":"A","index":-1}]})"
@@ -242,7 +242,7 @@ class TestSpnlRun : public QObject {
     row("fell over", http(500, "Internal Server Error"), false, "status 500: Internal Server Error",
         {"", "", ""});
     row("garbage", eventsAnswer("data: \xff\xfe\n\n"), false, "JSON", {"", "", ""});
-    row("silence", "", true, "nothing within", {"", "", ""});
+    row("silence", "", true, "no data within", {"", "", ""});
   }
   void breaks() {
     QFETCH(QByteArray, answer);

@@ -211,7 +211,7 @@ class TestLlamaCppSimulator : public QObject {
     QTest::newRow("flag") << R"({"slots": 1, "context": 256, "kv_unified": 1, "requests": []})"
                           << "line 7: /kv_unified: found 1, expected true or false";
     QTest::newRow("no request") << start + "{}]}"
-                                << "line 7: /requests/0: found no \"request\", expected one";
+                                << "line 7: /requests/0: found no \"request\", expected a value";
     QTest::newRow("text")
         << start + R"({"request": {"prompt": "Hi"}, "tokens": [1]}]})"
         << worded("line 7: /requests/0/request/prompt: found \"Hi\", expected <list-token-ids>");
@@ -235,7 +235,7 @@ class TestLlamaCppSimulator : public QObject {
     QTest::newRow("SGLang, 4") << "sglang" << Settings{.blockSize = 4} << "pages of 4 tokens";
     QTest::newRow("llama.cpp") << "llama.cpp" << Settings{} << "4 slots";
     QTest::newRow("llama.cpp, 1") << "llama.cpp" << Settings{.slots = 1, .chunk = 8}
-                                  << "one slot, runs of 8 tokens are moved";
+                                  << worded("one slot, runs of 8 <runs-are-moved>");
   }
   /// How a server is set up, in words, and that it has a reason for everything that becomes of tokens there.
   void setups() {
@@ -263,7 +263,7 @@ class TestLlamaCppSimulator : public QObject {
     const auto copy = simulator->copy();
     const Answer edited = serve({1, 2, 5, 6, 7, 8, 9});
     QCOMPARE(edited.cached, 6);
-    QCOMPARE(edited.place, worded(std::string("slot 0, which held 8 tokens, 2 <same-beginning>")));
+    QCOMPARE(edited.place, worded(std::string("slot 0, which had 8 tokens, 2 <same-beginning>")));
     QCOMPARE(edited.fates, Fates({{0, 2, Fate::Found}, {2, 4, Fate::Moved}, {6, 1, Fate::Differs}}));
     QCOMPARE(serve({1, 2}).fates, Fates({{0, 1, Fate::Found}, {1, 1, Fate::AlwaysRecomputed}}));
     const std::vector<TokenId> prompt{1, 2, 3, 4, 9};

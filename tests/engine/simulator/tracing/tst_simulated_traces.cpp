@@ -6,6 +6,7 @@
 #include "engine/trace/replay.h"
 #include "engine/trace/trace_file.h"
 #include "tests/engine/simulator/scenario_lines.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -19,6 +20,7 @@
 using namespace spanscope;
 using namespace spanscope::simulator;
 using namespace spanscope::simulator::testing;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -399,7 +401,7 @@ class TestToldTraces : public QObject {
     for (const trace::Event& event : events) QVERIFY(!replay.apply(event));
     QCOMPARE(replay.progress().runs.size(), std::size_t{1});
     QVERIFY(replay.progress().runs.contains(8));
-    QCOMPARE(replay.progress().runs.at(8).policy, std::string("vLLM, foretold"));
+    QCOMPARE(replay.progress().runs.at(8).policy, worded(std::string("vLLM<policy-predicted>")));
     QCOMPARE(replay.progress().requests.at(32).cachedTokens, std::int64_t{2});
     for (const trace::Event& event : events) {
       if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload);

@@ -101,11 +101,11 @@ class TestVllmSimulator : public QObject {
     QTest::newRow("no object") << "[1]"
                                << "line 7: found a list, expected an object";
     QTest::newRow("deep") << "{\"a\":" + QString(100, '[') + QString(100, ']') + "}"
-                          << "line 7: found more than 64 levels of nesting, expected fewer";
+                          << "line 7: found more than 64 levels of nesting, expected fewer levels";
     QTest::newRow("large number") << "{\"blocks\": 1e400}"
                                   << worded("line 7: found <number-too-large>, expected numbers up to 1e308");
     QTest::newRow("no size") << R"({"blocks": 9, "ops": []})"
-                             << "line 7: found no \"block_size\", expected one";
+                             << "line 7: found no \"block_size\", expected a value";
     QTest::newRow("size")
         << R"({"block_size": 0, "blocks": 9, "ops": []})"
         << worded("line 7: /block_size: found 0, expected <whole-number-scenario> 1 to 1048576");
@@ -118,15 +118,16 @@ class TestVllmSimulator : public QObject {
                                    "<whole-number-scenario> 1 to 2147483647");
     QTest::newRow("hash") << R"({"block_size": 1, "blocks": 9, "hash": "xxhash", "ops": []})"
                           << "line 7: /hash: found \"xxhash\", expected \"sha256_cbor\"";
-    QTest::newRow("root") << R"({"block_size": 1, "blocks": 9, "none_hash": "0x", "ops": []})"
-                          << "line 7: /none_hash: found another text, expected 64 hexadecimal digits";
+    QTest::newRow("root")
+        << R"({"block_size": 1, "blocks": 9, "none_hash": "0x", "ops": []})"
+        << worded("line 7: /none_hash: found <other-hash-text>, expected 64 hexadecimal digits");
     QTest::newRow("op") << start + R"({"op": "evict"}]})"
                         << "line 7: /ops/0/op: found \"evict\", expected \"admit\", \"decode\", \"free\" or "
                            "\"reset\"";
     QTest::newRow("no prompt") << start + R"({"op": "admit", "request": "a"}]})"
-                               << "line 7: /ops/0: found no \"prompt\", expected one";
+                               << "line 7: /ops/0: found no \"prompt\", expected a value";
     QTest::newRow("empty") << start + R"({"op": "admit", "request": "a", "prompt": []}]})"
-                           << "line 7: /ops/0/prompt: found no token, expected at least one";
+                           << worded("line 7: /ops/0/prompt: found no token, expected <prompt-least-token>");
     QTest::newRow("token") << start +
                                   R"({"op": "reset"}, {"op": "admit", "request": "a", "prompt": [1, -2]}]})"
                            << worded(
@@ -135,7 +136,7 @@ class TestVllmSimulator : public QObject {
     QTest::newRow("twice")
         << start +
                R"({"op": "admit", "request": "a", "prompt": [1]}, {"op": "admit", "request": "a", "prompt": [1]}]})"
-        << worded("line 7: /ops/1/request: found \"a\", which runs, expected <no-running-request>");
+        << worded("line 7: /ops/1/request: found \"a\", which is running, expected <no-running-request>");
     QTest::newRow("unknown")
         << start + R"({"op": "decode", "request": "b", "steps": []}]})"
         << worded("line 7: /ops/0/request: found \"b<op-of-no-request>, expected <a-running-request>");

@@ -204,7 +204,7 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(stopped.table.rows.size(), std::size_t(4));
     QVERIFY(warns(benchmarkModel(inputOf(m_rag, benchmark, workbench::JobState::Failed,
                                          QStringLiteral("the pool is too small"))),
-                  QStringLiteral("It stopped: the pool is too small")));
+                  QStringLiteral("The benchmark stopped: the pool is too small")));
   }
 
   void progressIsTold() {

@@ -223,7 +223,7 @@ class TestRunModels : public QObject {
     input.position = longer->size();
     const AttentionModel model = attentionModel(input);
     QVERIFY(model.leftOut.has_value());
-    const QString text = QStringLiteral("12 records of attention left out: limit of 64 MiB a run");
+    const QString text = QStringLiteral("12 attention records left out: limit of 64 MiB per run");
     QCOMPARE(leftOutText(*model.leftOut), text);
     QVERIFY(logOf(input, false).contains(text));
     QVERIFY(!attentionModel(selecting(input, lastOf(input, 2))).leftOut);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The text and the canvas in step, both ways.
+// The text and the canvas in sync, both ways.
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
@@ -103,7 +103,7 @@ void TestJsonView::showsTheQuery() {
   Fixture f;
   QCOMPARE(f.editor->toPlainText().toStdString() + "\n",
            query::writePretty(document::toTree(f.bench.document(), f.bench.document().root())));
-  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  QCOMPARE(f.bench.summary(), worded("<json-in-sync>"));
   f.bench.select(f.plus);
   f.bench.picture(QStringLiteral("json"));
 }
@@ -147,7 +147,7 @@ void TestJsonView::followsTheCanvas() {
   QVERIFY(f.editor->toPlainText().contains(QStringLiteral("Why?")));
   f.bench.model().undoStack().undo();
   QVERIFY(f.editor->toPlainText().contains(QStringLiteral("Where?")));
-  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  QCOMPARE(f.bench.summary(), worded("<json-in-sync>"));
   QCOMPARE(f.bench.model().undoStack().count(), 1);
 }
 
@@ -175,7 +175,7 @@ void TestJsonView::typedTextBecomesTheQuery() {
   document::NodeId second = f.bench.document().at(f.plus).children.at(1);
   typeBehind(*f.editor, QStringLiteral("Tarek is a baker"), QStringLiteral(" of bread"));
   QTRY_COMPARE(textOf(f.bench.document(), second), std::string("Tarek is a baker of bread."));
-  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  QCOMPARE(f.bench.summary(), worded("<json-in-sync>"));
   // White space is the person's own.
   const QString before = f.editor->toPlainText();
   typeBehind(*f.editor, QStringLiteral("\"max_tokens\":"), QStringLiteral("   "));
@@ -213,7 +213,7 @@ void TestJsonView::keepsTextThatIsNoQuery() {
   f.bench.picture(QStringLiteral("json-error"));
   QTest::keyClick(f.editor, Qt::Key_Backspace);
   QTest::keyClick(f.editor, Qt::Key_Backspace);
-  QTRY_COMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  QTRY_COMPARE(f.bench.summary(), worded("<json-in-sync>"));
   QVERIFY(!f.errors()->isVisible());
 }
 
@@ -229,7 +229,7 @@ void TestJsonView::neverOverwritesTypedText() {
   QTest::mouseClick(f.view.findChild<QPushButton*>(QStringLiteral("take")), Qt::LeftButton);
   QVERIFY(!f.bar()->isVisible());
   QVERIFY(f.editor->toPlainText().contains(QStringLiteral("From the canvas?")));
-  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  QCOMPARE(f.bench.summary(), worded("<json-in-sync>"));
   // Text that has not been read yet is not lost either.
   typeBehind(*f.editor, QStringLiteral("From"), QStringLiteral(" far"));
   f.rename("Again?");
@@ -279,7 +279,7 @@ void TestJsonView::textThatIsNoQueryCanBeDiscarded() {
   QTest::mouseClick(discard, Qt::LeftButton);
   QVERIFY(!discard->isVisible());
   QVERIFY(!unread.typed());
-  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  QCOMPARE(f.bench.summary(), worded("<json-in-sync>"));
   QVERIFY(f.editor->toPlainText() != typed);
   // What changed meanwhile is a conflict, not overwritten.
   typeBehind(*f.editor, QStringLiteral("\"Where"), QStringLiteral(" is it"));
@@ -332,7 +332,7 @@ void TestJsonView::missingInputsStayMissing() {
   QCOMPARE(f.bench.document().at(monad).children.at(0), document::kNoNode);
 }
 
-/// Below text that is in step stands the list of problems, each at its node, and nothing else of the query.
+/// Below text that is in sync is the list of problems, each at its node, and nothing else of the query.
 void TestJsonView::saysWhatTheProblemsSay() {
   Fixture f(
       R"({"g": {"model": "", "max_tokens": -1, "input": {"cross": [{"file": "a.txt"}, {"user": ""}, {"user": "b"}]}}})");
@@ -346,7 +346,7 @@ void TestJsonView::saysWhatTheProblemsSay() {
   }
   QVERIFY2(f.errors()->item(0)->text().startsWith(QStringLiteral("3:17  ")),
            qPrintable(f.errors()->item(0)->text()));
-  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓ · 1 error · 2 warnings"));
+  QCOMPARE(f.bench.summary(), worded("<json-in-sync> · 1 error · 2 warnings"));
   f.bench.model().change(QStringLiteral("Canvas"), [](document::Document& d) {
     document::removeSubtrees(d, {d.at(d.at(d.root()).children.front()).children.front()});
   });
@@ -358,7 +358,7 @@ void TestJsonView::saysWhatTheProblemsSay() {
   QVERIFY(f.errors()->item(2)->text().startsWith(worded("warning: <tree-not-part>")));
   f.bench.model().undoStack().undo();
   QTRY_COMPARE(f.errors()->count(), 2);
-  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓ · 2 warnings"));
+  QCOMPARE(f.bench.summary(), worded("<json-in-sync> · 2 warnings"));
 }
 
 /// The numbers that stand on the screen are those of the lines beside them, whatever scrolled the text.

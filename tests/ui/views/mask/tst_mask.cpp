@@ -87,7 +87,7 @@ class TestMask : public QObject {
       at = band.rows.end;
     }
     QCOMPARE(at, model.tokens);
-    QCOMPARE(model.parts.back().name, QStringLiteral("reply"));
+    QCOMPARE(model.parts.back().name, QStringLiteral("answer"));
     QCOMPARE(model.parts.back().range.begin, model.prompt);
   }
 
@@ -185,7 +185,7 @@ class TestMask : public QObject {
     const MaskRange document = partOf(model, QStringLiteral("document 1")).range;
     const QString text = rowText(m_input, model, {document.begin + 2, document.begin + 3});
     QVERIFY2(text.contains(QStringLiteral("attends to 3 tokens: document 1 up to itself")), qPrintable(text));
-    QVERIFY2(says(text, "Not document 2: <both-children-plus>"), qPrintable(text));
+    QVERIFY2(says(text, "to document 2: <both-children-plus>"), qPrintable(text));
     QVERIFY2(text.contains(worded("<not-computed-moved>")), qPrintable(text));
     const QString question = rowText(m_input, model, {model.prompt - 1, model.prompt});
     QVERIFY2(says(question, QStringLiteral("<row-attends|…|%1|…>").arg(model.prompt)), qPrintable(question));
@@ -249,7 +249,7 @@ class TestMask : public QObject {
     QCOMPARE(selectedRows(model, input.selection)->begin, model.tokens - 2);
     QTest::keyClick(area, Qt::Key_PageUp);
     QCOMPARE(selectedRows(model, input.selection)->begin, model.prompt);
-    QVERIFY(view.sentence().contains(QStringLiteral("reply")));
+    QVERIFY(view.sentence().contains(QStringLiteral("answer")));
     QTest::keyClick(area, Qt::Key_Home);
     QVERIFY2(view.sentence().contains(QStringLiteral(" attends to token 0, ")), qPrintable(view.sentence()));
     QCOMPARE(area->accessibleDescription(), view.sentence());

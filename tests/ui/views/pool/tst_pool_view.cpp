@@ -138,7 +138,7 @@ void TestPoolView::evictionOrder() {
   // Free ones first (3, 4, 5), then the tail of the chain, then its head.
   QVERIFY(ui::poolDetail(input, history, 2).text.contains(QStringLiteral("would be evicted 4th")));
   QVERIFY(ui::poolDetail(input, history, 1).text.contains(QStringLiteral("would be evicted 5th")));
-  QVERIFY(ui::poolDetail(input, history, 3).text.contains(QStringLiteral("would be taken 1st")));
+  QVERIFY(ui::poolDetail(input, history, 3).text.contains(QStringLiteral("would be allocated 1st")));
   QVERIFY(ui::poolDetail(input, history, 1).text.contains(QStringLiteral("stored by run 1")));
   QVERIFY(ui::poolDetail(input, history, 1).text.contains(QStringLiteral("4 of 4 slots filled")));
   QVERIFY(ui::poolDetail(input, history, 0).text.contains(QStringLiteral("null block")));

@@ -36,6 +36,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
 using spanscope::product_text::worded;
 using Column = PredictionModel::Column;
 
@@ -381,7 +382,7 @@ class TestPredictionViews : public QObject {
     QCOMPARE(table.steps.size(), std::size_t{1});
     const PredictionStep& step = table.steps.front();
     QCOMPARE(step.sentences.size(), 2);
-    QVERIFY2(step.sentences[0].startsWith(QStringLiteral("Tokens 0 to 13, found: the longest beginning")),
+    QVERIFY2(step.sentences[0].startsWith(QStringLiteral("Tokens 0 to 13, cached: the longest prefix")),
              qPrintable(step.sentences[0]));
     QVERIFY2(step.sentences[1].startsWith(QStringLiteral("Tokens 14 to 82, computed: no branch")),
              qPrintable(step.sentences[1]));
@@ -438,7 +439,7 @@ class TestPredictionViews : public QObject {
     QTRY_COMPARE(view.places().places().rowCount(), 6);
     const PredictionTable* table = &view.model().table();
     QCOMPARE(table->places[table->shown].id, QStringLiteral("server gpu-3"));
-    QVERIFY2(predictionComparison(*table).contains(QStringLiteral("nothing was sent to it yet")),
+    QVERIFY2(says(predictionComparison(*table), "<no-request-yet>"),
              qPrintable(predictionComparison(*table)));
     QVERIFY(table->steps.empty());
 

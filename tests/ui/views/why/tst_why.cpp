@@ -123,7 +123,7 @@ void TestWhy::verdicts_data() {
         lookup.storedBase = 0;
       },
       "relocated hit", isMiss,
-      {"at position 0", "position 4 (moved by +4)", "<none-query-rotated>", "seeing only itself"});
+      {"at position 0", "position 4 (moved by +4)", "<none-query-rotated>", "at any position"});
   row("moved back",
       [](trace::BlockLookedUp& lookup) {
         lookup.outcome = LookupOutcome::Relocated;
@@ -140,9 +140,9 @@ void TestWhy::verdicts_data() {
         lookup.tokenWanted = 103;
         lookup.tokenStored = 104;
       },
-      "found in part: tokens differ", "<all-of-it>",
+      "partial hit: tokens differ", "<all-of-it>",
       {"3 of 4 tokens, copied from #1", "first 3 of its 4 tokens", "token 3 of",
-       "wanted “ w103”, stored “ w104”"});
+       "requested “ w103”, stored “ w104”"});
   row("never seen",
       [&](trace::BlockLookedUp& lookup) {
         lookup = test::lookupOf(4, 1, 0, 4);
