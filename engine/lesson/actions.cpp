@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 3> kLayouts{"author", "explain", "measure
 constexpr auto kDocks = std::to_array<std::string_view>(
     {"canvas",    "add",       "inspector",   "json",        "problems",
      "settings",  "tokens",    "block-table", "why",         "pool",
-     "attention", "mask",      "turn",        "next-token",  "attention-entropy",
+     "attention", "mask",      "rotation",    "next-token",  "attention-entropy",
      "output",    "fragments", "prediction",  "plan",        "timeline",
      "metrics",   "benchmark", "policies",    "experiments", "compare",
      "log",       "scrubber"});

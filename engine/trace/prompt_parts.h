@@ -80,13 +80,13 @@ std::vector<double> normalised(std::vector<double> reads);
 
 /// Whether a row can attend to a key, and the reason.
 enum class Sight : std::uint8_t {
-  Own,        ///< yes: the key is in the row's own segment, not after the row
-  Seen,       ///< yes: the row's segment attends to the key's segment
-  Later,      ///< no: the key comes after the row
-  Beside,     ///< no: row and key are in parallel scopes, such as children of plus
-  Before,     ///< no: the key is before the scope in which the row was computed alone
+  Own,         ///< yes: the key is in the row's own segment, not after the row
+  Seen,        ///< yes: the row's segment attends to the key's segment
+  Later,       ///< no: the key comes after the row
+  Beside,      ///< no: row and key are in parallel scopes, such as children of plus
+  Before,      ///< no: the key is before the scope in which the row was computed alone
   HiddenCopy,  ///< no: the row was computed after a hidden copy of the key
-  Hidden      ///< no: the key is hidden, or there is no such token
+  Hidden       ///< no: the key is hidden, or there is no such token
 };
 constexpr bool isSeen(Sight sight) {
   return sight == Sight::Own || sight == Sight::Seen;

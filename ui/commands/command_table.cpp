@@ -132,7 +132,7 @@ std::vector<CommandInfo> makeTable() {
   add("run.stop", Run, Program, tr("Stop"), tr("Stop the run"), {"Ctrl+."});
   add("run.attention", Run, Document, tr("Recompute attention"),
       tr("Replay the answer for the layer and head of the attention view"));
-  add("run.turn", Run, Document, tr("Compute rotation"),
+  add("run.rotation", Run, Document, tr("Compute rotation"),
       tr("Compute the query vector and the key of the pair of tokens in Rotation"));
   add("run.next-token", Run, Document, tr("Compute alternatives"),
       tr("Compute other likely tokens of the answer, under two policies"));
@@ -287,7 +287,7 @@ QString subMenuOf(const QString& id) {
   static const std::vector<SubMenu> all = {
       {tr("Align and distribute"), {QLatin1String("node.align-"), QLatin1String("node.distribute-")}},
       {tr("Compute"),
-       {QLatin1String("run.attention"), QLatin1String("run.turn"), QLatin1String("run.next-token"),
+       {QLatin1String("run.attention"), QLatin1String("run.rotation"), QLatin1String("run.next-token"),
         QLatin1String("run.fidelity")}},
       {tr("Steps and runs"),
        {QLatin1String("run.step-"), QLatin1String("run.show-predicted"),

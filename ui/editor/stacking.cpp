@@ -44,7 +44,7 @@ std::set<NodeId> pathsTo(const Document& document, const std::set<NodeId>& wante
 
 /// Returns, by child of a list, whether it gets a separate card.
 std::vector<bool> ownCards(const Document& document, NodeId list, const std::set<NodeId>& wanted,
-                             std::size_t limit) {
+                           std::size_t limit) {
   const std::vector<NodeId>& children = document.at(list).children;
   std::vector<bool> own(children.size(), false);
   std::size_t count = 0;

@@ -59,7 +59,7 @@ struct OffscreenView {
 ViewInput inputForPicture(const QString& id, const ViewInput& input) {
   static const QStringList ofSelection{QStringLiteral("inspector"), QStringLiteral("why"),
                                        QStringLiteral("fragments"), QStringLiteral("next-token"),
-                                       QStringLiteral("turn")};
+                                       QStringLiteral("rotation")};
   ViewInput unselected = input;
   if (ofSelection.contains(id)) return unselected;
   unselected.selection = {};

@@ -55,9 +55,9 @@ void TestCommandPalette::otherWordsFind_data() {
   QTest::addColumn<QString>("wanted");
   QTest::addColumn<QString>("id");
   QTest::newRow("rotation") << "rotation"
-                            << "view.dock:turn";
+                            << "view.dock:rotation";
   QTest::newRow("capital letters") << "RoPE"
-                                   << "view.dock:turn";
+                                   << "view.dock:rotation";
   QTest::newRow("cancel") << "cancel"
                           << "run.stop";
   QTest::newRow("prediction") << "predict"

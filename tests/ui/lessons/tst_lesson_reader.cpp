@@ -582,7 +582,7 @@ class TestLessonReader : public QObject {
   void partsOfOtherViewsAreFramedToo_data() {
     QTest::addColumn<QString>("dock");
     QTest::newRow("attention") << QStringLiteral("attention");
-    QTest::newRow("turn") << QStringLiteral("turn");
+    QTest::newRow("rotation") << QStringLiteral("rotation");
   }
   void partsOfOtherViewsAreFramedToo() {
     QFETCH(QString, dock);

@@ -160,7 +160,7 @@ class TestCommandHandlers : public QObject {
     const QStringList expected{"edit.undo",         "edit.redo",          "edit.undo-setting",
                                "edit.redo-setting", "edit.history",       "run.stop",
                                "run.attention",     "run.fidelity",       "run.use-adapter",
-                               "view.back",         "view.forward",       "run.turn",
+                               "view.back",         "view.forward",       "run.rotation",
                                "run.next-token",    "learn.next",         "learn.back",
                                "learn.return",      "learn.present",      "learn.leave",
                                "learn.save-page",   "run.show-predicted", "run.remove-predicted",

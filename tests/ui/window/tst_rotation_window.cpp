@@ -21,18 +21,18 @@
 using namespace spanscope;
 using namespace spanscope::ui;
 
-class TestTurnWindow : public QObject {
+class TestRotationWindow : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
   void aTurnIsComputedAndShown() {
     test::AnsweringWindow<RotationView> shown;
-    QVERIFY(shown.open("turn"));
-    const QAction& command = *shown.window().findChild<QAction*>(QStringLiteral("run.turn"));
+    QVERIFY(shown.open("rotation"));
+    const QAction& command = *shown.window().findChild<QAction*>(QStringLiteral("run.rotation"));
     QVERIFY(!command.isEnabled());
     QCOMPARE(shown.run([&] { return shown.view().canCompute(); }), QString());
     QTRY_VERIFY(command.isEnabled());
-    QCOMPARE(shown.perform(QStringLiteral("run.turn")), QString());
+    QCOMPARE(shown.perform(QStringLiteral("run.rotation")), QString());
     QTRY_VERIFY(shown.view().turn().isComputed);
     const RotationModel& turn = shown.view().turn();
     QVERIFY(std::abs(turn.places[0].score - turn.places[2].score) < 1e-9);
@@ -133,5 +133,5 @@ class TestTurnWindow : public QObject {
   }
 };
 
-SPANSCOPE_TEST(tst_rotation_window, TestTurnWindow, QApplication)
+SPANSCOPE_TEST(tst_rotation_window, TestRotationWindow, QApplication)
 #include "tst_rotation_window.moc"

@@ -188,7 +188,7 @@ class TestScreens : public QObject {
     show(qPrintable(layout));
     const char* away = layout == QLatin1String("measure") ? "author" : "measure";
     for (const bool isByMenu : {false, true}) {
-      for (const char* id : {"turn", "mask", "next-token"}) {
+      for (const char* id : {"rotation", "mask", "next-token"}) {
         m_window->perform(QStringLiteral("view.reset"));
         show(away);
         show(qPrintable(layout));

@@ -401,7 +401,7 @@ class TestWindowFrame : public QObject {
     }
     QVERIFY(found > 3);
     docks.resetLayout();
-    for (const char* id : {"mask", "turn"}) QVERIFY(docks.dock(QLatin1String(id))->isHidden());
+    for (const char* id : {"mask", "rotation"}) QVERIFY(docks.dock(QLatin1String(id))->isHidden());
   }
 
   /// Views are made when they are first shown; what the window knows is in them then.

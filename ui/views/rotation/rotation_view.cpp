@@ -48,7 +48,7 @@ RotationView::RotationView(QWidget* parent)
       m_sentence(new QLabel(this)),
       m_table(new TableView(tr("Pairs of elements"), RowOrder::Sortable, this)),
       m_rows(new PaintedTableModel(this)) {
-  setAccessibleName(tr("Turn"));
+  setAccessibleName(tr("Rotation"));
   setFocusProxy(m_table);
   for (QLabel* label : {m_pair, m_status, m_sentence}) {
     label->setTextFormat(Qt::PlainText);
@@ -97,7 +97,7 @@ RotationView::RotationView(QWidget* parent)
     });
   }
   connect(m_compute, &QPushButton::clicked, this, [this] {
-    Q_EMIT commandWanted(m_model.isRunning ? QStringLiteral("run.stop") : QStringLiteral("run.turn"));
+    Q_EMIT commandWanted(m_model.isRunning ? QStringLiteral("run.stop") : QStringLiteral("run.rotation"));
   });
   connect(m_keep, &QPushButton::clicked, this, &RotationView::takeQuery);
   connect(m_table, &TableView::rowSelected, this, [this](int pair) {
@@ -308,12 +308,12 @@ void RotationView::paintTo(QPainter& painter, const QSize& size) {
 }
 
 ViewInfo turnRow() {
-  return {.id = QStringLiteral("turn"),
-          .title = tr("Turn"),
+  return {.id = QStringLiteral("rotation"),
+          .title = tr("Rotation"),
           .help = tr("How a query vector is rotated to a key that was stored at another position"),
           .make = makeViewOf<RotationView>,
           .needs = {Fact::Prompts, Fact::TokenTexts},
-          .commands = {QStringLiteral("run.turn")}};
+          .commands = {QStringLiteral("run.rotation")}};
 }
 
 namespace {

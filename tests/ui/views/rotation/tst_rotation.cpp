@@ -51,7 +51,7 @@ const trace::RequestState& shown(const ViewInput& input) {
 
 }  // namespace
 
-class TestTurn : public QObject {
+class TestRotation : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -166,7 +166,7 @@ class TestTurn : public QObject {
     QSignalSpy wanted(&view, &View::commandWanted);
     auto* compute = view.findChild<QPushButton*>();
     QTest::mouseClick(compute, Qt::LeftButton);
-    QCOMPARE(wanted.back().front().toString(), QStringLiteral("run.turn"));
+    QCOMPARE(wanted.back().front().toString(), QStringLiteral("run.rotation"));
     ViewInput running = m_input;
     running.replay.running = {.call = jobs::callOf<jobs::PairVectorsJob>(m_choice)};
     view.setInput(running);
@@ -303,7 +303,7 @@ class TestTurn : public QObject {
         const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
         if (folder.isEmpty()) continue;
         const QString name =
-            QStringLiteral("/turn-%1-%2.png")
+            QStringLiteral("/rotation-%1-%2.png")
                 .arg(scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"))
                 .arg(size.width());
         QVERIFY(image.save(folder + name));
@@ -379,5 +379,5 @@ class TestTurn : public QObject {
   ViewInput m_computed;  ///< m_input with these vectors
 };
 
-SPANSCOPE_TEST(tst_rotation, TestTurn, QApplication)
+SPANSCOPE_TEST(tst_rotation, TestRotation, QApplication)
 #include "tst_rotation.moc"
