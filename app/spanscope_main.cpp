@@ -6,7 +6,7 @@
 #include "engine/base/readable_file.h"
 #include "engine/base/utf8.h"
 #include "engine/compute/backends.h"
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/workbench/finder/recent_models.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/servers/server_list.h"

@@ -88,9 +88,9 @@ void checkTarget(const CLI::App& command, const ExportCommandOptions& options) {
       refuseOption(option->get_name(), "--to " + options.format, expected);
     };
     // Retrieval counts tokens with this tokenizer.
-    const bool isForFragments = option->get_name() == "--tokenizer" && options.retrieves();
+    const bool isForPassages = option->get_name() == "--tokenizer" && options.retrieves();
     for (const auto& [name, needed] : groups) {
-      if (group == name && !target.has(needed) && !isForFragments) refuse(targetWords(needed));
+      if (group == name && !target.has(needed) && !isForPassages) refuse(targetWords(needed));
     }
     if (group == kRetrievalGroup && !options.retrieves()) refuse("--retrieve as well");
   }
@@ -186,7 +186,7 @@ void addExport(CLI::App& app, Context& context) {
   addLocalityOptions(*command, options->query);
   command->add_flag(
       "--retrieve", options->retrieve,
-      "Write the fragments of each augment in place of the augment; requests and tokens always have them");
+      "Write the passages of each augment in place of the augment; requests and tokens always have them");
   addRetrievalOptions(*command, options->query);
   addRequestOptions(*command, options->request);
   addTokenOptions(*command, options->tokens);

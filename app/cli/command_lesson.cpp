@@ -92,7 +92,7 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
   if (isWrong) return ExitCode::WrongInput;
   context.streams.out << options.file << ": " << counted(counts.steps, "step") << ", "
                       << counted(counts.actions, "action") << ", " << counted(counts.runs, "run") << ", "
-                      << counted(counts.questions, "question") << ", " << counted(counts.metrics, "figure")
+                      << counted(counts.questions, "question") << ", " << counted(counts.metrics, "metric")
                       << ", " << counted(counts.claims, "statement") << "\n";
   return ExitCode::Fine;
 }

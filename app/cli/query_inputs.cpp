@@ -170,7 +170,7 @@ std::optional<DocumentInput> readDocumentInput(std::string_view text) {
     input.diagnostics.push_back(problem({}, "no query", "a document with a node", input.places, text));
   }
   input.query = std::move(taken.query);
-  input.choices = document::fragmentChoicesOf(document, taken.paths);
+  input.choices = document::passageChoicesOf(document, taken.paths);
   input.values = std::move(document.parameters);
   input.declarations = std::move(document.declarations);
   return input;

@@ -88,8 +88,8 @@ struct DocumentInput {
   std::vector<query::Diagnostic> diagnostics;
   std::map<std::string, std::string> values;  ///< values of parameters
   std::vector<query::ParameterDeclaration> declarations;
-  /// Pinned and dropped fragments, by the path of their augment in `query`.
-  std::map<NodePath, retrieve::FragmentChoice> choices;
+  /// Pinned and dropped passages, by the path of their augment in `query`.
+  std::map<NodePath, retrieve::PassageChoice> choices;
   DocumentPlaces places;
 };
 

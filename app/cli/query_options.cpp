@@ -45,7 +45,7 @@ FileInput inputOf(const std::string& file, const std::string& text, const QueryO
   if (!input.isReadable() || !input.document) return input;
   pipeline.source = *input.document->query;
   pipeline.declarations = input.document->declarations;
-  pipeline.fragments.choices = input.document->choices;
+  pipeline.passages.choices = input.document->choices;
   // Values from the command line come first.
   pipeline.parameters.insert(input.document->values.begin(), input.document->values.end());
   return input;
@@ -279,7 +279,7 @@ QueryOptions withSettings(QueryOptions options, const QueryOptionTexts& texts,
   const bool recordTrees = options.plan.recordTrees;
   options.plan = planOptions(texts, settings);
   options.plan.recordTrees = recordTrees;
-  options.fragments = document::retrievalOptionsOf(settings);
+  options.passages = document::retrievalOptionsOf(settings);
   return options;
 }
 
@@ -311,7 +311,7 @@ class ProgressLines {
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
                   const std::filesystem::path& modelDirectory, const workbench::ModelOptions& model) {
   workbench::RetrievalSettings settings = texts.retrieval;
-  options.fragments = document::retrievalOptionsOf(texts.settings);
+  options.passages = document::retrievalOptionsOf(texts.settings);
   settings.modelDirectory = modelDirectory;
   settings.model = model;
   if (!texts.settings.embeddingsUrl.empty()) {

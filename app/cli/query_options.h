@@ -51,7 +51,7 @@ void addReadFromOption(CLI::App& command, QueryOptionTexts& texts);
 /// Adds --set, --answer and --read-from.
 void addSettingOption(CLI::App& command, QueryOptionTexts& texts);
 void addLocalityOptions(CLI::App& command, QueryOptionTexts& texts);
-/// Adds --fragments, --rank, --embeddings-url, --embeddings-model, --summaries, --chunk, --overlap and
+/// Adds --passages, --rank, --embeddings-url, --embeddings-model, --summaries, --chunk, --overlap and
 /// --index.
 void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts);
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
@@ -60,9 +60,10 @@ QueryOptions queryOptions(const QueryOptionTexts& texts);
 /// The same options, but with planning and retrieval by these settings.
 QueryOptions withSettings(QueryOptions options, const QueryOptionTexts& texts,
                           const workbench::RunSettings& settings);
-/// Sets up retrieval, which replaces augments by their fragments. The model of `modelDirectory` (empty: the
-/// bundled one) chunks documents. It also embeds and summarizes them if the options request this. All files
-/// that are planned with these options share an index. Long indexing shows its progress on standard error.
+/// Sets up retrieval, which replaces augments by their passages. The model of `modelDirectory` (empty: the
+/// bundled one) splits documents into passages. It also embeds and summarizes them if the options request
+/// this. All files that are planned with these options share an index. Long indexing shows its progress on
+/// standard error.
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
                   const std::filesystem::path& modelDirectory = {},
                   const workbench::ModelOptions& model = {});

@@ -25,7 +25,7 @@
 #include "engine/plan/planner.h"
 #include "engine/policy/choice.h"
 #include "engine/query/query.h"
-#include "engine/retrieve/fragment.h"
+#include "engine/retrieve/passage.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/binary_codec.h"
 #include "engine/trace/event.h"

@@ -19,7 +19,7 @@ constexpr auto kDocks = std::to_array<std::string_view>(
     {"canvas",    "add",       "inspector",   "json",        "problems",
      "settings",  "tokens",    "block-table", "why",         "pool",
      "attention", "mask",      "rotation",    "next-token",  "attention-entropy",
-     "output",    "fragments", "prediction",  "plan",        "timeline",
+     "output",    "passages",  "prediction",  "plan",        "timeline",
      "metrics",   "benchmark", "policies",    "experiments", "compare",
      "log",       "scrubber"});
 constexpr std::array<std::string_view, 5> kZooms{"in", "out", "reset", "all", "selection"};

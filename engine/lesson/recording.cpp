@@ -110,7 +110,7 @@ class ChangeRecorder {
   void edit(NodeId id) {
     const DocumentNode& old = m_before.at(id);
     const DocumentNode& now = m_after.at(id);
-    if (old.muted != now.muted || old.frozen != now.frozen || old.fragments != now.fragments)
+    if (old.muted != now.muted || old.frozen != now.frozen || old.passages != now.passages)
       m_change.isWhole = false;
     if (old.own == now.own) return;
     query::Node own = old.own;

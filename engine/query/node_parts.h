@@ -38,11 +38,11 @@ Times* countOf(Node& node);
 const std::vector<std::string>* inputsOf(const Node& node);
 std::vector<std::string>* inputsOf(Node& node);
 
-/// The document from which chunks are retrieved. An operator retrieves if it has a document.
+/// The document from which passages are retrieved. An operator retrieves if it has a document.
 const SourceDocument* documentOf(const Node& node);
 SourceDocument* documentOf(Node& node);
 
-/// The embedding model that retrieves the chunks.
+/// The embedding model that retrieves the passages.
 const std::string* embeddingModelOf(const Node& node);
 std::string* embeddingModelOf(Node& node);
 

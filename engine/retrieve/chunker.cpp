@@ -41,11 +41,11 @@ bool endsSentence(std::string_view text) {
                      [&](std::string_view mark) { return text.ends_with(mark); });
 }
 
-/// A passage as tokens: the offset of each token, and the rating of the place before it for a cut.
+/// A unit as tokens: the offset of each token, and the rating of the place before it for a cut.
 class TokenText {
  public:
-  TokenText(std::string_view passage, const text::Tokenizer& tokenizer, const std::stop_token& stop) {
-    tokenizer.encodeTo(passage, stop, [&](std::span<const TokenId> ids) {
+  TokenText(std::string_view unit, const text::Tokenizer& tokenizer, const std::stop_token& stop) {
+    tokenizer.encodeTo(unit, stop, [&](std::span<const TokenId> ids) {
       for (const TokenId id : ids) {
         m_begins.push_back(m_text.size());
         m_text += tokenizer.bytes(id);
@@ -66,7 +66,8 @@ class TokenText {
     const std::size_t at = m_begins[index];
     if (at == 0 || at == m_text.size()) return Cut::Sentence;
     if ((static_cast<unsigned char>(m_text[at]) & 0xC0U) == 0x80U) return Cut::WithinCharacter;
-    // A token may have white space at its beginning or end. A chunk ends before the white space if possible.
+    // A token may have white space at its beginning or end. A passage ends before the white space if
+    // possible.
     if (!isBlank(m_text[at]) && !isBlank(m_text[at - 1])) return Cut::WithinWord;
     const std::string_view before = std::string_view(m_text).substr(0, at);
     const std::size_t last =
@@ -86,11 +87,11 @@ class TokenText {
   std::vector<std::size_t> m_begins;  ///< of each token, and the end
 };
 
-/// Returns the end of the chunk that begins with `first`.
+/// Returns the end of the passage that begins with `first`.
 std::size_t endOf(const TokenText& tokens, std::size_t first, std::size_t most) {
   if (tokens.size() - first <= most) return tokens.size();
   const std::size_t least = first + (most + 1) / 2;
-  // A short last chunk would rank high for every word in it, because BM25 favours short texts.
+  // A short last passage would rank high for every word in it, because BM25 favours short texts.
   const std::size_t latest = std::min(first + most, std::max(least, tokens.size() - most / 4));
   std::size_t best = latest;
   Cut bestCut = Cut::WithinCharacter;
@@ -103,7 +104,7 @@ std::size_t endOf(const TokenText& tokens, std::size_t first, std::size_t most) 
   return best;
 }
 
-/// Returns the beginning of the chunk after one that ends before `end`.
+/// Returns the beginning of the passage after one that ends before `end`.
 std::size_t beginAfter(const TokenText& tokens, std::size_t end, std::size_t overlap) {
   std::size_t best = end;
   Cut bestCut = Cut::WithinWord;
@@ -121,30 +122,30 @@ std::size_t beginAfter(const TokenText& tokens, std::size_t end, std::size_t ove
 std::optional<Error> checkChunkOptions(const ChunkOptions& options) {
   if (options.tokens < kMinChunkTokens || options.tokens > kMaxChunkTokens) {
     return Error{{},
-                 "tokens of a chunk",
+                 "tokens of a passage",
                  std::to_string(options.tokens),
                  std::to_string(kMinChunkTokens) + " to " + std::to_string(kMaxChunkTokens)};
   }
   if (options.overlap < 0 || options.overlap > options.tokens / 4) {
     return Error{{},
-                 "overlap of chunks",
+                 "overlap of passages",
                  std::to_string(options.overlap),
-                 "0 to " + std::to_string(options.tokens / 4) + ", a quarter of a chunk"};
+                 "0 to " + std::to_string(options.tokens / 4) + ", a quarter of a passage"};
   }
   return std::nullopt;
 }
 
-std::vector<Chunk> chunkPassage(std::string_view passage, const text::Tokenizer& tokenizer,
-                                const ChunkOptions& options, const std::stop_token& stop) {
-  const TokenText tokens(passage, tokenizer, stop);
+std::vector<Chunk> chunkUnit(std::string_view unit, const text::Tokenizer& tokenizer,
+                             const ChunkOptions& options, const std::stop_token& stop) {
+  const TokenText tokens(unit, tokenizer, stop);
   std::vector<Chunk> chunks;
   std::size_t first = 0;
   while (first < tokens.size()) {
     const std::size_t end = endOf(tokens, first, static_cast<std::size_t>(options.tokens));
     chunks.push_back({.firstToken = first, .tokenCount = end - first, .text = tokens.between(first, end)});
     if (end == tokens.size()) break;
-    // A chunk is at least half as long as options.tokens, and the overlap at most a quarter. So each chunk
-    // begins after the previous one.
+    // A passage is at least half as long as options.tokens, and the overlap at most a quarter. So each
+    // passage begins after the previous one.
     first = beginAfter(tokens, end, static_cast<std::size_t>(options.overlap));
   }
   return chunks;

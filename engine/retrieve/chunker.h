@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Splits a passage into overlapping chunks with a max number of tokens. Open this file to change where chunks
-// end.
+// Splits a unit of a document into overlapping passages with a max number of tokens. Open this file to change
+// where passages end.
 #pragma once
 
 #include "engine/base/error.h"
@@ -18,21 +18,21 @@ namespace spanscope::retrieve {
 
 // Limits of retrieval options.
 
-inline constexpr std::int32_t kMaxFragments = 10'000;  ///< of an augment
-/// Min number of tokens in a chunk.
+inline constexpr std::int32_t kMaxPassages = 10'000;  ///< of an augment
+/// Min number of tokens in a passage.
 inline constexpr std::int32_t kMinChunkTokens = 8;
 inline constexpr std::int32_t kMaxChunkTokens = 1 << 20;
 
 struct ChunkOptions {
-  std::int32_t tokens = 128;  ///< max tokens in a chunk: kMinChunkTokens … kMaxChunkTokens
-  std::int32_t overlap = 16;  ///< max tokens that a chunk shares with the one before: 0 … tokens / 4
+  std::int32_t tokens = 128;  ///< max tokens in a passage: kMinChunkTokens … kMaxChunkTokens
+  std::int32_t overlap = 16;  ///< max tokens that a passage shares with the one before: 0 … tokens / 4
   bool operator==(const ChunkOptions&) const = default;
 };
 
 /// Returns the error in the options, or nothing if they are in their ranges.
 std::optional<Error> checkChunkOptions(const ChunkOptions& options);
 
-/// Consecutive tokens of the passage.
+/// A passage: consecutive tokens of the unit.
 struct Chunk {
   std::size_t firstToken = 0;
   std::size_t tokenCount = 0;
@@ -40,16 +40,16 @@ struct Chunk {
   bool operator==(const Chunk&) const = default;
 };
 
-/// Returns the chunks of a passage, in order. The options must be in their ranges. Throws Failure on a stop,
+/// Returns the passages of a unit, in order. The options must be in their ranges. Throws Failure on a stop,
 /// and if the tokenizer does. Rules:
-/// - Together the chunks contain every token. No chunk has more than options.tokens tokens.
+/// - Together the passages contain every token. No passage has more than options.tokens tokens.
 /// - If there are several, the last has at least a quarter of this length, and the others at least half.
-/// - A chunk (except the last) ends with a sentence if one ends in the allowed range. Otherwise it ends with
-///   a word if one ends there.
-/// - A chunk (except the first) begins in the last options.overlap tokens of the chunk before. It begins with
-///   the first sentence there, or else with the first word.
+/// - A passage (except the last) ends with a sentence if one ends in the allowed range. Otherwise it ends
+///   with a word if one ends there.
+/// - A passage (except the first) begins in the last options.overlap tokens of the passage before. It begins
+///   with the first sentence there, or else with the first word.
 /// - No character is split.
-std::vector<Chunk> chunkPassage(std::string_view passage, const text::Tokenizer& tokenizer,
-                                const ChunkOptions& options, const std::stop_token& stop = {});
+std::vector<Chunk> chunkUnit(std::string_view unit, const text::Tokenizer& tokenizer,
+                             const ChunkOptions& options, const std::stop_token& stop = {});
 
 }  // namespace spanscope::retrieve

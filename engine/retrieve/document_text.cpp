@@ -21,7 +21,7 @@ namespace spanscope::retrieve {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Passages = std::vector<Passage>;
+using DocumentUnits = std::vector<DocumentUnit>;
 using Result = std::variant<DocumentText, Error>;
 
 constexpr std::string_view kBlank = " \t\r\n\f\v";
@@ -40,8 +40,8 @@ std::string_view takeLine(std::string_view& rest) {
   return line;
 }
 
-Error tooManyPassages() {
-  return {{}, {}, "more than " + std::to_string(kMaxPassages) + " passages", "fewer"};
+Error tooManyUnits() {
+  return {{}, {}, "more than " + std::to_string(kMaxDocumentUnits) + " sections or lines", "fewer"};
 }
 
 /// Whether the line is indented by at most three blanks, as Markdown requires for headings and fences.
@@ -66,13 +66,13 @@ std::string_view fenceOf(std::string_view line) {
 
 Result markdownSections(std::string_view text) {
   DocumentText document;
-  Passages& passages = document.passages;
+  DocumentUnits& units = document.units;
   std::string_view rest = text;
   std::string_view openFence;
   std::size_t begin = 0;
   const auto close = [&](std::size_t end) {
     const std::string_view section = text.substr(begin, end - begin);
-    if (!isBlank(section)) passages.push_back({std::string(section), passages.size() + 1});
+    if (!isBlank(section)) units.push_back({std::string(section), units.size() + 1});
     begin = end;
   };
   while (!rest.empty()) {
@@ -85,7 +85,7 @@ Result markdownSections(std::string_view text) {
     } else if (fence.size() >= openFence.size() && fence[0] == openFence[0]) {
       openFence = {};
     }
-    if (passages.size() > kMaxPassages) return tooManyPassages();
+    if (units.size() > kMaxDocumentUnits) return tooManyUnits();
   }
   close(text.size());
   return document;
@@ -128,7 +128,7 @@ bool isHexDigit(char letter) {
 }
 
 /// The code unit of an escape \\uXXXX at the beginning of the text; nothing: there is no such escape.
-std::optional<unsigned> unitOf(std::string_view text) {
+std::optional<unsigned> utf16UnitOf(std::string_view text) {
   constexpr std::size_t kLength = 6;
   if (text.size() < kLength || text[0] != '\\' || text[1] != 'u') return std::nullopt;
   const std::string_view digits = text.substr(2, 4);
@@ -163,9 +163,9 @@ std::string asJson(std::string_view line) {
     if (isInString) {
       if (line.front() == '"') isInString = false;
       if (line.front() == '\\') length = std::min<std::size_t>(2, line.size());
-      const std::optional<unsigned> unit = unitOf(line);
+      const std::optional<unsigned> unit = utf16UnitOf(line);
       if (unit && *unit >= 0xD800 && *unit <= 0xDFFF) {
-        const std::optional<unsigned> next = unitOf(line.substr(kEscape));
+        const std::optional<unsigned> next = utf16UnitOf(line.substr(kEscape));
         const bool isPair = *unit <= 0xDBFF && next && *next >= 0xDC00 && *next <= 0xDFFF;
         length = isPair ? 2 * kEscape : kEscape;
         if (!isPair) {
@@ -215,26 +215,26 @@ Result jsonLines(std::string_view text) {
     Json value = Json::parse(line, nullptr, false);
     if (value.is_discarded()) value = Json::parse(asJson(line), nullptr, false);
     if (value.is_discarded()) return noJsonLine(line, number, text);
-    if (document.passages.size() == kMaxPassages) return tooManyPassages();
-    document.passages.push_back({textOfLine(value), number});
+    if (document.units.size() == kMaxDocumentUnits) return tooManyUnits();
+    document.units.push_back({textOfLine(value), number});
   }
   return document;
 }
 
-Result csvPassages(std::string_view text) {
+Result csvUnits(std::string_view text) {
   const std::optional<std::string> lines = query::withLineFeeds(text);
   if (lines) text = *lines;
-  auto read = readCsv(text, kMaxPassages);
+  auto read = readCsv(text, kMaxDocumentUnits);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
   DocumentText document;
   for (const CsvRecord& record : std::get<std::vector<CsvRecord>>(read)) {
-    std::string passage;
+    std::string unit;
     for (const std::string& field : record) {
       if (isBlank(field)) continue;
-      if (!passage.empty()) passage += ", ";
-      passage += field;
+      if (!unit.empty()) unit += ", ";
+      unit += field;
     }
-    document.passages.push_back({std::move(passage), document.passages.size() + 1});
+    document.units.push_back({std::move(unit), document.units.size() + 1});
   }
   return document;
 }
@@ -250,7 +250,7 @@ bool holdsPicture(std::string_view pdf) {
   return false;
 }
 
-Result pdfPassages(std::string_view bytes, const std::stop_token& stop) {
+Result pdfUnits(std::string_view bytes, const std::stop_token& stop) {
   auto read = readPdf(bytes, pdfLimits(bytes.size()), stop);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
   DocumentText document;
@@ -260,7 +260,7 @@ Result pdfPassages(std::string_view bytes, const std::stop_token& stop) {
     ++number;
     const bool isDamaged = std::binary_search(text.damagedPages.begin(), text.damagedPages.end(), number);
     if (isBlank(page)) (isDamaged ? document.damagedPages : document.pagesWithoutText).push_back(number);
-    document.passages.push_back({std::move(page), number});
+    document.units.push_back({std::move(page), number});
   }
   if (document.damagedPages.size() + document.pagesWithoutText.size() < number) return document;
   const std::string pages = counted(number, "page");
@@ -280,21 +280,21 @@ Result pdfPassages(std::string_view bytes, const std::stop_token& stop) {
   return Error{{}, {}, pages + " without text and without pictures", "a PDF with text"};
 }
 
-Result passagesOf(DocumentFormat format, std::string_view text, const std::stop_token& stop) {
+Result unitsOfFormat(DocumentFormat format, std::string_view text, const std::stop_token& stop) {
   switch (format) {
     case DocumentFormat::Markdown:
       return markdownSections(text);
     case DocumentFormat::JsonLines:
       return jsonLines(text);
     case DocumentFormat::Csv:
-      return csvPassages(text);
+      return csvUnits(text);
     case DocumentFormat::Pdf:
-      return pdfPassages(text, stop);
+      return pdfUnits(text, stop);
     case DocumentFormat::PlainText:
       break;
   }
   DocumentText document;
-  document.passages.push_back({std::string(text), 1});
+  document.units.push_back({std::string(text), 1});
   return document;
 }
 
@@ -338,7 +338,7 @@ const char* formatName(DocumentFormat format) {
   return "plain text";
 }
 
-std::string passagePlace(DocumentFormat format, std::size_t number) {
+std::string unitPlace(DocumentFormat format, std::size_t number) {
   switch (format) {
     case DocumentFormat::Markdown:
       return "section " + std::to_string(number);
@@ -354,8 +354,8 @@ std::string passagePlace(DocumentFormat format, std::size_t number) {
   return {};
 }
 
-std::variant<DocumentText, Error> readPassages(const std::string& name, DocumentFormat format,
-                                               std::string_view bytes, const std::stop_token& stop) {
+std::variant<DocumentText, Error> readUnits(const std::string& name, DocumentFormat format,
+                                            std::string_view bytes, const std::stop_token& stop) {
   if (bytes.size() > kMaxDocumentBytes) {
     return Error{
         name, {}, std::to_string(bytes.size()) + " bytes", "at most " + std::to_string(kMaxDocumentBytes)};
@@ -371,16 +371,16 @@ std::variant<DocumentText, Error> readPassages(const std::string& name, Document
     }
     bytes = withoutByteOrderMark(bytes);
   }
-  Result result = passagesOf(format, bytes, stop);
+  Result result = unitsOfFormat(format, bytes, stop);
   if (auto* error = std::get_if<Error>(&result)) {
     if (error->file.empty()) error->file = name;
     return result;
   }
-  Passages& passages = std::get<DocumentText>(result).passages;
-  std::erase_if(passages, [](const Passage& passage) { return isBlank(passage.text); });
+  DocumentUnits& units = std::get<DocumentText>(result).units;
+  std::erase_if(units, [](const DocumentUnit& unit) { return isBlank(unit.text); });
   // Texts of poppler and escapes of JSON may contain invalid characters, e.g. a lone surrogate.
-  for (Passage& passage : passages) {
-    if (!isValidUtf8(passage.text)) passage.text = toValidUtf8(passage.text);
+  for (DocumentUnit& unit : units) {
+    if (!isValidUtf8(unit.text)) unit.text = toValidUtf8(unit.text);
   }
   return result;
 }

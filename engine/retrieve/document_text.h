@@ -19,8 +19,8 @@ enum class DocumentFormat { PlainText, Markdown, JsonLines, Csv, Pdf };
 
 /// Max number of bytes of a document, and of all text in it.
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{64} << 20U;
-/// Max number of passages in a document.
-inline constexpr std::size_t kMaxPassages = 1'000'000;
+/// Max number of units in a document.
+inline constexpr std::size_t kMaxDocumentUnits = 1'000'000;
 
 /// Returns the format by the extension of the name (.md, .markdown, .jsonl, .ndjson, .csv, .tsv, .pdf, in any
 /// case). A document that begins like a PDF is a PDF under any name. Everything else is plain text.
@@ -29,37 +29,37 @@ DocumentFormat formatOf(std::string_view name, std::string_view bytes);
 /// Returns "plain text", "Markdown", …
 const char* formatName(DocumentFormat format);
 
-/// A section of a document. No chunk extends beyond it.
-struct Passage {
+/// A unit of a document: a section, a line, a record or a page. No passage extends beyond it.
+struct DocumentUnit {
   std::string text;
-  std::size_t number = 1;  ///< of the section, line, record or page in the document, from 1
+  std::size_t number = 1;  ///< in the document, from 1
 };
 
 struct DocumentText {
-  std::vector<Passage> passages;  ///< in order; each has visible text
+  std::vector<DocumentUnit> units;  ///< in order; each has visible text
   /// Numbers of the pages of a PDF without text, in order. A scanned page is a picture.
   std::vector<std::size_t> pagesWithoutText;
   std::vector<std::size_t> damagedPages;  ///< of a PDF: they may have text, but it cannot be read
 };
 
-/// Returns the passages of a document. A chunk never spans two passages. UTF-16 and UTF-32 are read as
+/// Returns the units of a document. A passage never spans two units. UTF-16 and UTF-32 are read as
 /// utf8OfWide() knows them. Other bytes that are not UTF-8 become U+FFFD. A PDF without any text is an error.
 /// The error has `name` as its file.
-/// - Plain text is one passage.
-/// - Markdown has one passage per section: a heading with # and everything up to the next heading.
-/// - JSON lines have one passage per line. It is the string at "text", else at "content" of an object.
+/// - Plain text is one unit.
+/// - Markdown has one unit per section: a heading with # and everything up to the next heading.
+/// - JSON lines have one unit per line. It is the string at "text", else at "content" of an object.
 ///   Otherwise it is all strings of the line except keys, in their order, joined by line ends. NaN and
 ///   infinities, which Python writes, count as null.
-/// - CSV has one passage per record (csv_records.h): its non-empty fields, joined by ", ".
-/// - PDF has one passage per page. Reading a PDF can take minutes. A stop ends it with an error.
-std::variant<DocumentText, Error> readPassages(const std::string& name, DocumentFormat format,
-                                               std::string_view bytes, const std::stop_token& stop = {});
+/// - CSV has one unit per record (csv_records.h): its non-empty fields, joined by ", ".
+/// - PDF has one unit per page. Reading a PDF can take minutes. A stop ends it with an error.
+std::variant<DocumentText, Error> readUnits(const std::string& name, DocumentFormat format,
+                                            std::string_view bytes, const std::stop_token& stop = {});
 
 /// Returns the pages with these numbers, in ascending order: "page 3", "pages 3, 5–8".
 std::string pagesText(const std::vector<std::size_t>& pages);
 
-/// Returns the place of a passage: "section 2", "line 7", "record 3", "page 12". Empty for plain text.
-std::string passagePlace(DocumentFormat format, std::size_t number);
+/// Returns the place of a unit: "section 2", "line 7", "record 3", "page 12". Empty for plain text.
+std::string unitPlace(DocumentFormat format, std::size_t number);
 
 using CsvRecord = std::vector<std::string>;
 

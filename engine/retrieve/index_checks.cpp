@@ -38,11 +38,11 @@ void DocumentChecksum::add(std::int64_t row, std::int64_t number, std::int64_t l
   m_digest.add(hash);
 }
 
-std::string DocumentChecksum::value(std::int64_t fragments, std::int64_t words,
+std::string DocumentChecksum::value(std::int64_t passages, std::int64_t words,
                                     std::string_view unread) const {
   Digest all;
   all.add(m_digest.value().hex());
-  for (const std::int64_t number : {fragments, words}) addNumber(all, number);
+  for (const std::int64_t number : {passages, words}) addNumber(all, number);
   all.add(unread);
   return all.value().hex();
 }
@@ -180,7 +180,7 @@ struct Definition {
 
 /// `words` refers to the texts in `fragments`. Texts are therefore stored once. Vectors and summaries belong
 /// to contents, not to documents. A changed document keeps those of its unchanged texts. `used` is the day of
-/// the last use, and `size` the bytes of a document's chunks. Numbers of removed rows are not used again
+/// the last use, and `size` the bytes of a document's passages. Numbers of removed rows are not used again
 /// (AUTOINCREMENT), because another program may have them. `fragments` and `words` of a document are counts,
 /// for measuring a search without its texts. `unread` names its pages without text. index_checks.h defines
 /// the checksums. The one in `checks` covers the words.
@@ -330,19 +330,19 @@ class Pruner {
     const bool isWhole = m_checks.isWhole(document, key);
     if (!isWhole) m_checks.dropWords();
     std::vector<std::string> hashes;
-    m_fragments.bind(1, document);
-    while (m_fragments.step()) {
-      const std::string text = m_fragments.text(2);
+    m_passages.bind(1, document);
+    while (m_passages.step()) {
+      const std::string text = m_passages.text(2);
       // Words can only be removed with the text that they were made from.
       if (isWhole) {
-        m_words.bind(1, m_fragments.integer(0));
+        m_words.bind(1, m_passages.integer(0));
         m_words.bind(2, text);
         m_words.run();
       }
-      hashes.push_back(m_fragments.text(1));
+      hashes.push_back(m_passages.text(1));
     }
-    m_fragments.reset();
-    for (Statement* remove : {&m_removeFragments, &m_removeDocument}) {
+    m_passages.reset();
+    for (Statement* remove : {&m_removePassages, &m_removeDocument}) {
       remove->bind(1, document);
       remove->run();
     }
@@ -394,9 +394,9 @@ class Pruner {
   Day m_today;
   const KeepRule& m_rule;
   Statement m_isStale{m_database, "SELECT key FROM documents WHERE id = ?1 AND used < ?2"};
-  Statement m_fragments{m_database, "SELECT id, hash, text FROM fragments WHERE document = ?1"};
+  Statement m_passages{m_database, "SELECT id, hash, text FROM fragments WHERE document = ?1"};
   Statement m_words{m_database, "INSERT INTO words(words, rowid, text) VALUES('delete', ?1, ?2)"};
-  Statement m_removeFragments{m_database, "DELETE FROM fragments WHERE document = ?1"};
+  Statement m_removePassages{m_database, "DELETE FROM fragments WHERE document = ?1"};
   Statement m_removeDocument{m_database, "DELETE FROM documents WHERE id = ?1"};
   Statement m_vectors{m_database,
                       R"(DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders) AND hash = ?1 AND )"

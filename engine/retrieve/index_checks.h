@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later Checks the contents of an index file, which other programs may
 // have changed. The index compares everything that it reads with checksums before use. Documents, vectors and
-// summaries have a checksum each. All words of all chunks together have one checksum. The words can be
+// summaries have a checksum each. All words of all passages together have one checksum. The words can be
 // rebuilt from the texts. Open this file when an index is reported as damaged. Makes, checks and prunes the
 // tables of an index file. Open this file to change the tables.
 #pragma once
 
 #include "engine/base/hash.h"
-#include "engine/retrieve/fragment.h"
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/sqlite.h"
 
 #include <cstddef>
@@ -22,14 +22,15 @@
 
 namespace spanscope::retrieve {
 
-/// Checksum over everything that depends on a document: its key, its properties, and the rows of its chunks.
+/// Checksum over everything that depends on a document: its key, its properties, and the rows of its
+/// passages.
 class DocumentChecksum {
  public:
   explicit DocumentChecksum(const DocumentKey& key);
   void add(std::int64_t row, std::int64_t number, std::int64_t level, std::string_view place,
            std::string_view hash);
-  /// `words`: the number of words in all its chunks. `unread`: its pages without text.
-  std::string value(std::int64_t fragments, std::int64_t words, std::string_view unread) const;
+  /// `words`: the number of words in all its passages. `unread`: its pages without text.
+  std::string value(std::int64_t passages, std::int64_t words, std::string_view unread) const;
 
  private:
   Digest m_digest;
@@ -61,7 +62,7 @@ class IndexChecks {
   /// search. Call requireWordsHere() in a transaction that writes, before it changes words.
   void requireWords();
   void requireWordsHere();
-  /// Call this in such a transaction if it removes rows of chunks without their words.
+  /// Call this in such a transaction if it removes rows of passages without their words.
   void dropWords() { m_areWordsStale = true; }
   /// Call this at the end of such a transaction. It stores the checksum of the new words.
   void noteWords();
@@ -83,9 +84,9 @@ class IndexChecks {
 /// if it is not.
 void prepareTables(Database& database, const std::string& file);
 
-/// Removes from an index everything that the rule does not keep. These are documents with their chunks, words
-/// and vectors, vectors of embedders, and summaries. Then returns the space to the disk. Works once a day;
-/// further calls do nothing and return false. Each transaction is short and removes whole documents. A
+/// Removes from an index everything that the rule does not keep. These are documents with their passages,
+/// words and vectors, vectors of embedders, and summaries. Then returns the space to the disk. Works once a
+/// day; further calls do nothing and return false. Each transaction is short and removes whole documents. A
 /// program may therefore end at any moment, and other programs do not wait long. The next call completes a
 /// stopped one.
 bool pruneIndex(Database& database, IndexChecks& checks, const KeepRule& rule, std::stop_token stop);

@@ -33,35 +33,35 @@ std::optional<Ranking> parseRanking(std::string_view name) {
   return found == kNames.end() ? std::nullopt : std::optional(found->first);
 }
 
-std::vector<RankedFragment> fuseRanks(const std::vector<Fragment>& lexical,
-                                      const std::vector<Fragment>& embedding) {
-  std::vector<RankedFragment> fused;
+std::vector<RankedPassage> fuseRanks(const std::vector<Passage>& lexical,
+                                     const std::vector<Passage>& embedding) {
+  std::vector<RankedPassage> fused;
   std::map<std::pair<DocumentKey, std::int64_t>, std::size_t> known;
-  const auto take = [&](const std::vector<Fragment>& list, std::optional<Placing> RankedFragment::*place) {
+  const auto take = [&](const std::vector<Passage>& list, std::optional<Placing> RankedPassage::*place) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const auto [at, isNew] = known.try_emplace({list[i].document, list[i].number}, fused.size());
       if (isNew) {
-        fused.push_back({.fragment = list[i], .lexical = {}, .embedding = {}});
-        fused.back().fragment.score = 0;
+        fused.push_back({.passage = list[i], .lexical = {}, .embedding = {}});
+        fused.back().passage.score = 0;
       }
-      RankedFragment& ranked = fused[at->second];
+      RankedPassage& ranked = fused[at->second];
       ranked.*place = Placing{.rank = i + 1, .score = list[i].score};
-      ranked.fragment.score += 1 / (kFusionConstant + static_cast<double>(i + 1));
+      ranked.passage.score += 1 / (kFusionConstant + static_cast<double>(i + 1));
     }
   };
-  take(lexical, &RankedFragment::lexical);
-  take(embedding, &RankedFragment::embedding);
-  std::stable_sort(fused.begin(), fused.end(), [](const RankedFragment& a, const RankedFragment& b) {
-    return a.fragment.score > b.fragment.score;
+  take(lexical, &RankedPassage::lexical);
+  take(embedding, &RankedPassage::embedding);
+  std::stable_sort(fused.begin(), fused.end(), [](const RankedPassage& a, const RankedPassage& b) {
+    return a.passage.score > b.passage.score;
   });
   return fused;
 }
 
-std::vector<RankedFragment> rankFragments(const FragmentIndex& index, std::string_view question,
-                                          std::size_t depth, Ranking ranking, const DocumentChoice& documents,
-                                          Embedder* embedder, std::stop_token stop) {
-  std::vector<Fragment> lexical;
-  std::vector<Fragment> embedding;
+std::vector<RankedPassage> rankPassages(const PassageIndex& index, std::string_view question,
+                                        std::size_t depth, Ranking ranking, const DocumentChoice& documents,
+                                        Embedder* embedder, std::stop_token stop) {
+  std::vector<Passage> lexical;
+  std::vector<Passage> embedding;
   if (ranking != Ranking::Embedding) lexical = index.find(question, depth, documents);
   if (ranking != Ranking::Lexical && embedder != nullptr) {
     const std::string text(question);
@@ -70,12 +70,12 @@ std::vector<RankedFragment> rankFragments(const FragmentIndex& index, std::strin
     embedding = index.nearest(vectors.front(), depth, *embedder, documents);
   }
   if (ranking == Ranking::Hybrid) return fuseRanks(lexical, embedding);
-  std::vector<RankedFragment> ranked;
+  std::vector<RankedPassage> ranked;
   const bool isLexical = ranking == Ranking::Lexical;
-  for (Fragment& fragment : isLexical ? lexical : embedding) {
-    const Placing placing{.rank = ranked.size() + 1, .score = fragment.score};
-    RankedFragment& entry = ranked.emplace_back();
-    entry.fragment = std::move(fragment);
+  for (Passage& passage : isLexical ? lexical : embedding) {
+    const Placing placing{.rank = ranked.size() + 1, .score = passage.score};
+    RankedPassage& entry = ranked.emplace_back();
+    entry.passage = std::move(passage);
     (isLexical ? entry.lexical : entry.embedding) = placing;
   }
   return ranked;
@@ -85,11 +85,11 @@ namespace {
 
 constexpr double kSaturation = 1.2;    ///< k1
 constexpr double kLengthShare = 0.75;  ///< b
-/// The min weight of a word. A word that is in more than half of the chunks then still counts a little.
+/// The min weight of a word. A word that is in more than half of the passages then still counts a little.
 constexpr double kLeastWeight = 1e-6;
 
 /// Returns the weight of each word of the question, by its number.
-std::vector<double> weightsOf(const WordMatches& matches, double fragments) {
+std::vector<double> weightsOf(const WordMatches& matches, double passages) {
   std::vector<double> weights;
   for (std::size_t row = 0; row < matches.size(); ++row) {
     for (const WordCount& word : matches.counts(row)) {
@@ -98,8 +98,8 @@ std::vector<double> weightsOf(const WordMatches& matches, double fragments) {
       ++weights[at];
     }
   }
-  std::transform(weights.begin(), weights.end(), weights.begin(), [fragments](double having) {
-    const double weight = std::log((fragments - having + 0.5) / (having + 0.5));
+  std::transform(weights.begin(), weights.end(), weights.begin(), [passages](double having) {
+    const double weight = std::log((passages - having + 0.5) / (having + 0.5));
     return weight > 0 ? weight : kLeastWeight;
   });
   return weights;
@@ -108,8 +108,8 @@ std::vector<double> weightsOf(const WordMatches& matches, double fragments) {
 }  // namespace
 
 std::vector<double> bm25Scores(const WordMatches& matches, const CollectionSize& collection) {
-  const std::vector<double> weights = weightsOf(matches, static_cast<double>(collection.fragments));
-  const double usualWords = static_cast<double>(collection.words) / static_cast<double>(collection.fragments);
+  const std::vector<double> weights = weightsOf(matches, static_cast<double>(collection.passages));
+  const double usualWords = static_cast<double>(collection.words) / static_cast<double>(collection.passages);
   std::vector<double> scores;
   scores.reserve(matches.size());
   for (std::size_t row = 0; row < matches.size(); ++row) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ranks chunks by how well they match a question, and keeps the reasons. Open this file to change hybrid
+// Ranks passages by how well they match a question, and keeps the reasons. Open this file to change hybrid
 // ranking.
 // Computes BM25 scores from the counts of SQLite's FTS5. Open this file to change lexical ranking.
 #pragma once
 
 #include "engine/retrieve/embedder.h"
-#include "engine/retrieve/fragment.h"
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/sqlite.h"
 
 #include <cstddef>
@@ -29,34 +29,34 @@ enum class Ranking {
 const char* rankingName(Ranking ranking);
 std::optional<Ranking> parseRanking(std::string_view name);
 
-/// The place that one ranker gives a chunk.
+/// The place that one ranker gives a passage.
 struct Placing {
   std::size_t rank = 0;  ///< from 1
   double score = 0;
   bool operator==(const Placing&) const = default;
 };
 
-struct RankedFragment {
-  Fragment fragment;  ///< its score is that of the whole ranking
+struct RankedPassage {
+  Passage passage;  ///< its score is that of the whole ranking
   std::optional<Placing> lexical;
   std::optional<Placing> embedding;
 };
 
 /// Fuses two lists by reciprocal rank fusion (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion
-/// outperforms Condorcet …", SIGIR 2009). Each list that contains a chunk adds 1 / (60 + its rank there) to
-/// its score. The best chunk comes first. Chunks with equal scores keep the order of the lexical list, then
-/// that of the other list. Chunks with the same document and number are the same.
-std::vector<RankedFragment> fuseRanks(const std::vector<Fragment>& lexical,
-                                      const std::vector<Fragment>& embedding);
+/// outperforms Condorcet …", SIGIR 2009). Each list that contains a passage adds 1 / (60 + its rank there) to
+/// its score. The best passage comes first. Passages with equal scores keep the order of the lexical list,
+/// then that of the other list. Passages with the same document and number are the same.
+std::vector<RankedPassage> fuseRanks(const std::vector<Passage>& lexical,
+                                     const std::vector<Passage>& embedding);
 
-/// Returns the best chunks of the chosen documents, the best first. A single ranker gives `depth` chunks.
-/// Hybrid fuses the `depth` best of each ranker, and gives at most twice as many. The best lexical chunk is
-/// always among the first `depth`, because only chunks in both lists can come before it. Rankings other than
-/// Lexical need `embedder`, and the vectors of the documents in the index. Throws Failure. After a stop, the
-/// result is empty.
-std::vector<RankedFragment> rankFragments(const FragmentIndex& index, std::string_view question,
-                                          std::size_t depth, Ranking ranking, const DocumentChoice& documents,
-                                          Embedder* embedder, std::stop_token stop = {});
+/// Returns the best passages of the chosen documents, the best first. A single ranker gives `depth` passages.
+/// Hybrid fuses the `depth` best of each ranker, and gives at most twice as many. The best lexical passage is
+/// always among the first `depth`, because only passages in both lists can come before it. Rankings other
+/// than Lexical need `embedder`, and the vectors of the documents in the index. Throws Failure. After a stop,
+/// the result is empty.
+std::vector<RankedPassage> rankPassages(const PassageIndex& index, std::string_view question,
+                                        std::size_t depth, Ranking ranking, const DocumentChoice& documents,
+                                        Embedder* embedder, std::stop_token stop = {});
 
 // Counts from SQLite's FTS5: the words of its rows, and the words that they share with a question.
 
@@ -100,16 +100,16 @@ class WordMatches {
 /// connection. The function all_words(TABLE) returns the number of words in all rows, for any current row.
 void addWordFunctions(Database& database, WordMatches& matches);
 
-/// The size of all searched chunks, with or without a word of the question.
+/// The size of all searched passages, with or without a word of the question.
 struct CollectionSize {
-  std::int64_t fragments = 0;
-  std::int64_t words = 0;  ///< of all chunks
+  std::int64_t passages = 0;
+  std::int64_t words = 0;  ///< of all passages
 };
 
 /// Returns the BM25 score of each match in a collection (Robertson and Zaragoza, "The Probabilistic Relevance
 /// Framework: BM25 and Beyond", 2009). Higher is better. The constants are those of FTS5: k1 = 1.2, b = 0.75.
 /// A word's weight is at least 1e-6. Scores equal FTS5's to the last bit if FTS5's table contains only this
-/// collection. `matches` are all chunks of the collection that contain a word of the question. A score that
+/// collection. `matches` are all passages of the collection that contain a word of the question. A score that
 /// is not a number becomes 0.
 std::vector<double> bm25Scores(const WordMatches& matches, const CollectionSize& collection);
 

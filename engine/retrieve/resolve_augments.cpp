@@ -93,7 +93,7 @@ class Resolver {
     try {
       const auto choice = m_options.choices.find(path);
       retrieved = searchAugment(*query::embeddingModelOf(augment), question, documents,
-                                choice == m_options.choices.end() ? FragmentChoice() : choice->second,
+                                choice == m_options.choices.end() ? PassageChoice() : choice->second,
                                 m_options, m_tools, remarks);
     } catch (const Failure& failure) {
       add(Severity::Error, path, foundIn(failure.error()), failure.error().expected);
@@ -105,10 +105,10 @@ class Resolver {
     }
     remark(document, path, documents, remarks);
     retrieved->node = path;
-    for (const FoundFragment& found : retrieved->fragments) {
+    for (const FoundPassage& found : retrieved->passages) {
       if (!found.isInPrompt) continue;
       plus.children.push_back(
-          Node{query::Message{.role = query::Role::User, .text = found.ranked.fragment.text}});
+          Node{query::Message{.role = query::Role::User, .text = found.ranked.passage.text}});
     }
     if (plus.children.empty()) {
       add(Severity::Warning, path,
@@ -116,7 +116,7 @@ class Resolver {
               (retrieved->ranking == Ranking::Lexical ? " that shares a word with "
                                                       : " that is similar to ") +
               query::inQuotes(question),
-          "a chunk");
+          "a passage");
     }
     result.retrieved.push_back(std::move(*retrieved));
     return plus;
@@ -150,10 +150,10 @@ class Resolver {
     nameFirst(remarks.unread, " with pages without text", "pages with text");
     if (!remarks.lostPins.empty()) {
       add(Severity::Warning, path,
-          counted(remarks.lostPins.size(), /*id:pinned-fragment*/ "pinned chunk that is",
-                  "pinned chunks that are") +
+          counted(remarks.lostPins.size(), /*id:pinned-passage*/ "pinned passage that is",
+                  "pinned passages that are") +
               " not in " + query::inQuotes(document.name) + " any more",
-          "chunks of the current documents with the current chunk options");
+          "passages of the current documents with the current passage size and overlap");
     }
   }
 
@@ -171,9 +171,8 @@ ResolvedAugments resolveAugments(const Node& node, const RetrievalOptions& optio
                                  const RetrievalTools& tools) {
   Resolver resolver(options, tools);
   std::optional<Error> problem = checkChunkOptions(options.chunk);
-  if (!problem && (options.fragments < 1 || options.fragments > kMaxFragments)) {
-    problem =
-        Error{{}, "fragments", std::to_string(options.fragments), "1 to " + std::to_string(kMaxFragments)};
+  if (!problem && (options.passages < 1 || options.passages > kMaxPassages)) {
+    problem = Error{{}, "passages", std::to_string(options.passages), "1 to " + std::to_string(kMaxPassages)};
   }
   if (problem) {
     Diagnostic diagnostic;
@@ -225,34 +224,34 @@ std::optional<Indexed> indexDocuments(AugmentDocuments& documents, const Retriev
   return indexed;
 }
 
-/// Pinned chunks come first, in the order of the pins. Then the best chunks that were not dropped follow, up
-/// to the requested number. Then the others follow, by rank.
-std::vector<FoundFragment> choose(std::vector<RankedFragment> ranked, const FragmentChoice& choice,
-                                  std::size_t wanted, const FragmentIndex& index, const Indexed& indexed,
-                                  SearchRemarks& remarks) {
-  std::vector<FoundFragment> found;
-  std::vector<FoundFragment> others;
+/// Pinned passages come first, in the order of the pins. Then the best passages that were not dropped follow,
+/// up to the requested number. Then the others follow, by rank.
+std::vector<FoundPassage> choose(std::vector<RankedPassage> ranked, const PassageChoice& choice,
+                                 std::size_t wanted, const PassageIndex& index, const Indexed& indexed,
+                                 SearchRemarks& remarks) {
+  std::vector<FoundPassage> found;
+  std::vector<FoundPassage> others;
   for (std::size_t i = 0; i < ranked.size(); ++i) {
-    FoundFragment entry;
+    FoundPassage entry;
     entry.ranked = std::move(ranked[i]);
     entry.rank = i + 1;
-    entry.isDropped = choice.dropped.contains(entry.ranked.fragment.hash);
+    entry.isDropped = choice.dropped.contains(entry.ranked.passage.hash);
     others.push_back(std::move(entry));
   }
   for (const std::string& hash : choice.pinned) {
-    const bool isThere = std::any_of(found.begin(), found.end(), [&](const FoundFragment& entry) {
-      return entry.ranked.fragment.hash == hash;
+    const bool isThere = std::any_of(found.begin(), found.end(), [&](const FoundPassage& entry) {
+      return entry.ranked.passage.hash == hash;
     });
     if (isThere) continue;
-    const auto at = std::find_if(others.begin(), others.end(), [&](const FoundFragment& entry) {
-      return entry.ranked.fragment.hash == hash;
+    const auto at = std::find_if(others.begin(), others.end(), [&](const FoundPassage& entry) {
+      return entry.ranked.passage.hash == hash;
     });
-    FoundFragment entry;
+    FoundPassage entry;
     if (at != others.end()) {
       entry = std::move(*at);
       others.erase(at);
-    } else if (auto fragment = index.withHash(hash, indexed.keys)) {
-      entry.ranked.fragment = std::move(*fragment);
+    } else if (auto passage = index.withHash(hash, indexed.keys)) {
+      entry.ranked.passage = std::move(*passage);
     } else {
       remarks.lostPins.push_back(hash);
       continue;
@@ -263,7 +262,7 @@ std::vector<FoundFragment> choose(std::vector<RankedFragment> ranked, const Frag
     found.push_back(std::move(entry));
   }
   const auto take = [&](bool inPrompt) {
-    for (FoundFragment& entry : others) {
+    for (FoundPassage& entry : others) {
       const bool isWanted = !entry.isDropped && found.size() < wanted;
       if (entry.rank == 0 || isWanted != inPrompt) continue;
       entry.isInPrompt = inPrompt;
@@ -278,7 +277,7 @@ std::vector<FoundFragment> choose(std::vector<RankedFragment> ranked, const Frag
 }  // namespace
 
 std::optional<Retrieved> searchAugment(const std::string& model, std::string question,
-                                       AugmentDocuments& documents, const FragmentChoice& choice,
+                                       AugmentDocuments& documents, const PassageChoice& choice,
                                        const RetrievalOptions& options, const RetrievalTools& tools,
                                        SearchRemarks& remarks) {
   Retrieved result;
@@ -299,17 +298,17 @@ std::optional<Retrieved> searchAugment(const std::string& model, std::string que
     embedder = &tools.embedder();
     if (!tools.index->embed(indexed->keys, *embedder, tools.watch)) return std::nullopt;
   }
-  const auto wanted = static_cast<std::size_t>(options.fragments);
-  // Each ranking is only as long as the number of requested chunks. Longer rankings would favour chunks that
-  // are mediocre in both.
+  const auto wanted = static_cast<std::size_t>(options.passages);
+  // Each ranking is only as long as the number of requested passages. Longer rankings would favour passages
+  // that are mediocre in both.
   const std::size_t depth =
       wanted + choice.dropped.size() + (result.ranking == Ranking::Hybrid ? 0 : kRunnersUp);
-  std::vector<RankedFragment> ranked = rankFragments(*tools.index, result.question, depth, result.ranking,
-                                                     indexed->keys, embedder, tools.watch.stop);
+  std::vector<RankedPassage> ranked = rankPassages(*tools.index, result.question, depth, result.ranking,
+                                                   indexed->keys, embedder, tools.watch.stop);
   if (tools.watch.stop.stop_requested()) return std::nullopt;
-  result.fragments = choose(std::move(ranked), choice, wanted, *tools.index, *indexed, remarks);
-  for (FoundFragment& entry : result.fragments) {
-    const auto name = indexed->names.find(entry.ranked.fragment.document);
+  result.passages = choose(std::move(ranked), choice, wanted, *tools.index, *indexed, remarks);
+  for (FoundPassage& entry : result.passages) {
+    const auto name = indexed->names.find(entry.ranked.passage.document);
     if (name != indexed->names.end()) entry.source = name->second;
   }
   return result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Turns a query with augments into one with the retrieved chunks. Open this file to change how augments are
+// Turns a query with augments into one with the retrieved passages. Open this file to change how augments are
 // resolved.
-// Searches the documents of an augment. Open this file to change which documents are read, or which chunks
+// Searches the documents of an augment. Open this file to change which documents are read, or which passages
 // are kept.
 #pragma once
 
@@ -13,8 +13,8 @@
 #include "engine/query/surroundings.h"
 #include "engine/retrieve/chunker.h"
 #include "engine/retrieve/embedder.h"
-#include "engine/retrieve/fragment.h"
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/retrieve/summary_tree.h"
 #include "engine/text/tokenizer.h"
@@ -31,29 +31,29 @@
 
 namespace spanscope::retrieve {
 
-/// Number of further chunks that are listed for an augment, beyond those in the prompt. The user can choose
+/// Number of further passages that are listed for an augment, beyond those in the prompt. The user can choose
 /// from them.
 inline constexpr std::size_t kRunnersUp = 10;
 
-/// The user's decisions about the chunks of one augment, by the hashes of their texts.
-struct FragmentChoice {
+/// The user's decisions about the passages of one augment, by the hashes of their texts.
+struct PassageChoice {
   std::vector<std::string> pinned;  ///< always in the prompt, first and in this order
   std::set<std::string> dropped;    ///< never in the prompt, unless pinned
-  bool operator==(const FragmentChoice&) const = default;
+  bool operator==(const PassageChoice&) const = default;
 };
 
 struct RetrievalOptions {
-  std::int32_t fragments = 5;  ///< max chunks of an augment, without pinned ones: 1 … kMaxFragments
+  std::int32_t passages = 5;  ///< max passages of an augment, without pinned ones: 1 … kMaxPassages
   ChunkOptions chunk;
   std::optional<Ranking> ranking;  ///< nothing: dense if an augment names the embedder's model, else lexical
   bool summaries = false;          ///< also search summaries of the documents
-  std::map<NodePath, FragmentChoice> choices;  ///< by augment
+  std::map<NodePath, PassageChoice> choices;  ///< by augment
 };
 
 /// The tools for retrieval. All of them must outlive the call.
 struct RetrievalTools {
-  const text::Tokenizer* tokenizer = nullptr;  ///< splits documents into chunks
-  FragmentIndex* index = nullptr;
+  const text::Tokenizer* tokenizer = nullptr;  ///< splits documents into passages
+  PassageIndex* index = nullptr;
   query::Surroundings* files = nullptr;  ///< reads files; null: augments have no files
   /// Whether a name ("spnl/spanlet") means the embedder's model. Empty: there is no embedder.
   std::function<bool(const std::string&)> isEmbedder;
@@ -63,23 +63,24 @@ struct RetrievalTools {
   Watch watch;
 };
 
-/// One chunk that an augment found.
-struct FoundFragment {
-  RankedFragment ranked;
+/// One passage that an augment found.
+struct FoundPassage {
+  RankedPassage ranked;
   std::string source;    ///< name of its document
-  std::size_t rank = 0;  ///< rank, from 1; 0: the chunk is here only because it is pinned
+  std::size_t rank = 0;  ///< rank, from 1; 0: the passage is here only because it is pinned
   bool isPinned = false;
   bool isDropped = false;
   bool isInPrompt = false;
 };
 
-/// The result of one augment: first the chunks in the prompt, in their order there, then the others by rank.
+/// The result of one augment: first the passages in the prompt, in their order there, then the others by
+/// rank.
 struct Retrieved {
   NodePath node;  ///< of the augment, and of the plus that replaces it
   std::string question;
   Ranking ranking = Ranking::Lexical;
   std::size_t documents = 0;  ///< number of searched documents
-  std::vector<FoundFragment> fragments;
+  std::vector<FoundPassage> passages;
 };
 
 struct ResolvedAugments {
@@ -91,11 +92,11 @@ struct ResolvedAugments {
 
 bool hasAugment(const query::Node& node);
 
-/// Replaces each augment of the query by a plus of user messages. First come the pinned chunks of its
-/// documents, then the chunks that match its body best, the best first. The question is the text of the
+/// Replaces each augment of the query by a plus of user messages. First come the pinned passages of its
+/// documents, then the passages that match its body best, the best first. The question is the text of the
 /// messages in the body. Documents, their vectors and summaries are added to the index. An augment without
-/// chunks becomes an empty plus, with a warning. If an augment has many files, unreadable files are left out
-/// with a warning. Every problem of every augment is listed. These are errors:
+/// passages becomes an empty plus, with a warning. If an augment has many files, unreadable files are left
+/// out with a warning. Every problem of every augment is listed. These are errors:
 /// - a node of the body without text before the run, such as a generate, a map or another augment;
 /// - an ask or file of the body that is not resolved;
 /// - a document that cannot be read, or options out of range;
@@ -143,13 +144,13 @@ class AugmentDocuments {
 struct SearchRemarks {
   std::vector<Error> skipped;         ///< documents that could not be read
   std::vector<Error> unread;          ///< pages without text
-  std::vector<std::string> lostPins;  ///< hashes of pinned chunks that are in no document
+  std::vector<std::string> lostPins;  ///< hashes of pinned passages that are in no document
 };
 
 /// Indexes the documents of an augment and searches them. `model` is the model that the augment names.
 /// Returns nothing after a stop. Throws Failure, also if no document can be read.
 std::optional<Retrieved> searchAugment(const std::string& model, std::string question,
-                                       AugmentDocuments& documents, const FragmentChoice& choice,
+                                       AugmentDocuments& documents, const PassageChoice& choice,
                                        const RetrievalOptions& options, const RetrievalTools& tools,
                                        SearchRemarks& remarks);
 

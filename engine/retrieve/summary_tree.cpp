@@ -13,34 +13,34 @@ namespace {
 /// Summaries that are requested at once, so that they share forward passes.
 constexpr std::size_t kBatch = 8;
 
-/// Chunks [begin, end) of the level below.
+/// Passages [begin, end) of the level below.
 struct Group {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::string key;
 };
 
-std::string keyOf(std::span<const Fragment> texts, const std::string& fingerprint) {
+std::string keyOf(std::span<const Passage> texts, const std::string& fingerprint) {
   std::string all = hash128(fingerprint).hex();
-  for (const Fragment& text : texts) all += hash128(text.text).hex();
+  for (const Passage& text : texts) all += hash128(text.text).hex();
   return hash128(all).hex();
 }
 
-std::vector<Group> groupsOf(const std::vector<Fragment>& fragments, std::size_t first, std::size_t size,
+std::vector<Group> groupsOf(const std::vector<Passage>& passages, std::size_t first, std::size_t size,
                             const std::string& fingerprint) {
-  const std::size_t count = fragments.size() - first;
+  const std::size_t count = passages.size() - first;
   const std::size_t most = std::max<std::size_t>(size, 2);
   const std::size_t groups = std::min((count + most - 1) / most, count / 2);
   std::vector<Group> result;
   for (std::size_t i = 0; i < groups; ++i) {
     Group group{.begin = first + count * i / groups, .end = first + count * (i + 1) / groups, .key = {}};
-    group.key = keyOf(std::span(fragments).subspan(group.begin, group.end - group.begin), fingerprint);
+    group.key = keyOf(std::span(passages).subspan(group.begin, group.end - group.begin), fingerprint);
     result.push_back(std::move(group));
   }
   return result;
 }
 
-std::string placeOf(const Fragment& first, const Fragment& last) {
+std::string placeOf(const Passage& first, const Passage& last) {
   constexpr std::string_view kSummary = "summary of ";
   const auto own = [&](const std::string& place) {
     return place.starts_with(kSummary) ? place.substr(kSummary.size()) : place;
@@ -60,15 +60,15 @@ bool isBlank(const std::string& text) {
 
 class Tree {
  public:
-  Tree(std::vector<Fragment>& fragments, Summarizer& summarizer, SummaryStore& store, const Watch& watch)
-      : m_fragments(fragments), m_summarizer(summarizer), m_store(store), m_watch(watch) {}
+  Tree(std::vector<Passage>& passages, Summarizer& summarizer, SummaryStore& store, const Watch& watch)
+      : m_passages(passages), m_summarizer(summarizer), m_store(store), m_watch(watch) {}
 
   bool build() {
     const std::string fingerprint = m_summarizer.fingerprint();
     std::size_t first = 0;
-    for (std::uint32_t level = 1; m_fragments.size() - first >= 2; ++level) {
-      const std::vector<Group> groups = groupsOf(m_fragments, first, m_summarizer.groupSize(), fingerprint);
-      first = m_fragments.size();
+    for (std::uint32_t level = 1; m_passages.size() - first >= 2; ++level) {
+      const std::vector<Group> groups = groupsOf(m_passages, first, m_summarizer.groupSize(), fingerprint);
+      first = m_passages.size();
       m_progress.total += groups.size();
       for (std::size_t at = 0; at < groups.size(); at += kBatch) {
         const auto batch = std::span(groups).subspan(at, std::min(kBatch, groups.size() - at));
@@ -86,7 +86,7 @@ class Tree {
       texts.push_back(m_store.find(group.key));
       if (texts.back()) continue;
       std::vector<std::string>& parts = missing.emplace_back();
-      for (std::size_t i = group.begin; i < group.end; ++i) parts.push_back(m_fragments[i].text);
+      for (std::size_t i = group.begin; i < group.end; ++i) parts.push_back(m_passages[i].text);
     }
     std::vector<std::string> made;
     if (!missing.empty()) made = m_summarizer.summarize(missing, m_watch.stop);
@@ -100,11 +100,11 @@ class Tree {
     if (!kept.empty()) m_store.keep(kept);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (isBlank(*texts[i])) continue;
-      Fragment summary;
+      Passage summary;
       summary.level = level;
-      summary.place = placeOf(m_fragments[batch[i].begin], m_fragments[batch[i].end - 1]);
+      summary.place = placeOf(m_passages[batch[i].begin], m_passages[batch[i].end - 1]);
       summary.text = std::move(*texts[i]);
-      m_fragments.push_back(std::move(summary));
+      m_passages.push_back(std::move(summary));
     }
     m_progress.done += batch.size();
     m_progress.added += kept.size();
@@ -112,7 +112,7 @@ class Tree {
     return true;
   }
 
-  std::vector<Fragment>& m_fragments;
+  std::vector<Passage>& m_passages;
   Summarizer& m_summarizer;
   SummaryStore& m_store;
   const Watch& m_watch;
@@ -121,15 +121,15 @@ class Tree {
 
 }  // namespace
 
-bool addSummaries(std::vector<Fragment>& fragments, Summarizer& summarizer, SummaryStore& store,
+bool addSummaries(std::vector<Passage>& passages, Summarizer& summarizer, SummaryStore& store,
                   const Watch& watch) {
-  if (fragments.size() > kMaxSummarizedFragments) {
+  if (passages.size() > kMaxSummarizedPassages) {
     throw Failure({{},
                    "summaries",
-                   "a document of " + std::to_string(fragments.size()) + " chunks",
-                   "at most " + std::to_string(kMaxSummarizedFragments)});
+                   "a document of " + std::to_string(passages.size()) + " passages",
+                   "at most " + std::to_string(kMaxSummarizedPassages)});
   }
-  return Tree(fragments, summarizer, store, watch).build();
+  return Tree(passages, summarizer, store, watch).build();
 }
 
 }  // namespace spanscope::retrieve

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A tree of summaries over the chunks of a document, after RAPTOR (Sarthi et al., "RAPTOR: Recursive
+// A tree of summaries over the passages of a document, after RAPTOR (Sarthi et al., "RAPTOR: Recursive
 // Abstractive Processing for Tree-Organized Retrieval", ICLR 2024). There are two differences. A summary
 // covers neighbours in the text, not clusters of vectors. The tree therefore depends only on the document. A
 // search covers all levels at once (RAPTOR's "collapsed tree"). Open this file to change how summaries are
 // grouped.
 #pragma once
 
-#include "engine/retrieve/fragment.h"
+#include "engine/retrieve/passage.h"
 
 #include <cstddef>
 #include <optional>
@@ -35,8 +35,8 @@ class Summarizer {
                                              std::stop_token stop) = 0;
 };
 
-/// Max number of chunks of a document that gets summaries. Each summary costs a generation.
-inline constexpr std::size_t kMaxSummarizedFragments = 10'000;
+/// Max number of passages of a document that gets summaries. Each summary costs a generation.
+inline constexpr std::size_t kMaxSummarizedPassages = 10'000;
 
 /// Stores summaries by a key with everything that they depend on.
 class SummaryStore {
@@ -46,12 +46,12 @@ class SummaryStore {
   virtual void keep(const std::vector<std::pair<std::string, std::string>>& summaries) = 0;
 };
 
-/// Appends the summaries to the chunks of a document, level by level, up to one summary of the whole. Each
+/// Appends the summaries to the passages of a document, level by level, up to one summary of the whole. Each
 /// summary covers a group of neighbours. A group has at least two texts and at most the summarizer's group
-/// size. All groups are as equal as possible. Only text, level and place of a chunk are read and written. An
-/// empty summary is left out. If the only summary of a level is empty, the tree ends. Returns false after a
-/// stop. Throws Failure, also for more than kMaxSummarizedFragments chunks.
-bool addSummaries(std::vector<Fragment>& fragments, Summarizer& summarizer, SummaryStore& store,
+/// size. All groups are as equal as possible. Only text, level and place of a passage are read and written.
+/// An empty summary is left out. If the only summary of a level is empty, the tree ends. Returns false after
+/// a stop. Throws Failure, also for more than kMaxSummarizedPassages passages.
+bool addSummaries(std::vector<Passage>& passages, Summarizer& summarizer, SummaryStore& store,
                   const Watch& watch);
 
 }  // namespace spanscope::retrieve

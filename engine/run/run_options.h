@@ -22,10 +22,10 @@ struct ChatTemplate;
 
 namespace spanscope::run {
 
-/// The retrieved chunks of one augment of the query. The report goes into the trace.
+/// The retrieved passages of one augment of the query. The report goes into the trace.
 struct RetrievalReport {
   NodePath node;  ///< of the augment
-  trace::FragmentsRetrieved found;
+  trace::PassagesRetrieved found;
   std::vector<std::string> warnings;  ///< sentences
 };
 

@@ -60,9 +60,9 @@ struct PlanMade {
   bool operator==(const PlanMade&) const = default;
 };
 
-enum class FragmentRanking : std::uint8_t { Lexical, Embedding, Hybrid };
-/// A chunk of a document that an augment found.
-struct FragmentInfo {
+enum class PassageRanking : std::uint8_t { Lexical, Embedding, Hybrid };
+/// A passage of a document that an augment found.
+struct PassageInfo {
   std::string hash;         ///< hash of the text; pins and drops of the user refer to this hash
   std::string source;       ///< name of the document
   std::string place;        ///< place in the document, e.g. "page 3"; may be empty
@@ -77,16 +77,16 @@ struct FragmentInfo {
   bool pinned = false;
   bool dropped = false;
   bool inPrompt = false;
-  bool operator==(const FragmentInfo&) const = default;
+  bool operator==(const PassageInfo&) const = default;
 };
-/// The chunks that retrieval found for the augment at Event::node, before planning. The chunks in the prompt
-/// come first, in prompt order. Other chunks follow, by rank.
-struct FragmentsRetrieved {
+/// The passages that retrieval found for the augment at Event::node, before planning. The passages in the
+/// prompt come first, in prompt order. Other passages follow, by rank.
+struct PassagesRetrieved {
   std::string question;
-  FragmentRanking ranking = FragmentRanking::Lexical;
+  PassageRanking ranking = PassageRanking::Lexical;
   std::uint64_t documents = 0;  ///< number of searched documents
-  std::vector<FragmentInfo> fragments;
-  bool operator==(const FragmentsRetrieved&) const = default;
+  std::vector<PassageInfo> passages;
+  bool operator==(const PassagesRetrieved&) const = default;
 };
 
 /// A step became a request; `Event::request` is its id.
@@ -691,7 +691,7 @@ using Payload =
     std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
                  SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
                  BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
-                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
+                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, PassagesRetrieved,
                  RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
                  BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
                  LayoutApplied, TeamFormed, TeammateAttention, PromptDivided, PartAttention,

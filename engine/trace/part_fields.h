@@ -36,7 +36,7 @@ void fields(V&& v, X& x) {
   v("bytes", x.bytes);
 }
 template <>
-struct EnumNames<FragmentRanking> {
+struct EnumNames<PassageRanking> {
   static constexpr std::array<std::string_view, 3> kNames{"lexical", "embedding", "hybrid"};
 };
 template <>
@@ -124,7 +124,7 @@ void fields(V&& v, X& x) {
   v("ply", x.ply);
   v("needs", x.needs);
 }
-template <class V, Is<FragmentInfo> X>
+template <class V, Is<PassageInfo> X>
 void fields(V&& v, X& x) {
   v("hash", x.hash);
   v("source", x.source);

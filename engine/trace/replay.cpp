@@ -309,7 +309,7 @@ struct Replay::Updater {
     state.finishedAt = event.time;
   }
   void operator()(const PlanMade& payload) const { run(event.run).plan = payload; }
-  void operator()(const FragmentsRetrieved& payload) const { run(event.run).retrieved[event.node] = payload; }
+  void operator()(const PassagesRetrieved& payload) const { run(event.run).retrieved[event.node] = payload; }
   void operator()(const StepStarted& payload) const {
     const bool isNew = !progress.requests.contains(event.request);
     RequestState& state = request();

@@ -79,7 +79,7 @@ struct RunState {
   Shared<std::string> queryJson;
   std::string policy;
   std::uint64_t seed = 0;
-  std::map<NodePath, Shared<FragmentsRetrieved>> retrieved;  ///< by augment node
+  std::map<NodePath, Shared<PassagesRetrieved>> retrieved;  ///< by augment node
   Shared<PlanMade> plan;
   std::vector<RequestId> requests;                   ///< in the order of their first events
   std::optional<AttentionLeftOut> attentionLeftOut;  ///< the last such event

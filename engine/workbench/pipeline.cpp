@@ -192,7 +192,7 @@ class Pipeline {
   bool retrieve() {
     if (m_input.retrieval == nullptr) return true;
     retrieve::ResolvedAugments resolved =
-        m_input.retrieval->resolve(current(), m_input.fragments, m_input.surroundings, m_input.watch);
+        m_input.retrieval->resolve(current(), m_input.passages, m_input.surroundings, m_input.watch);
     for (Diagnostic& diagnostic : resolved.diagnostics) add(std::move(diagnostic));
     m_result.retrieved = std::move(resolved.retrieved);
     if (resolved.query) return keep(std::move(*resolved.query));

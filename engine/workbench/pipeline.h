@@ -32,7 +32,7 @@ enum class Stage {
   Parameters,  ///< Parameters get their values. This stage comes early, because paths and prompts may contain
                ///< parameters.
   Sugar,       ///< `ask` and `file` are replaced by their texts
-  Retrieve,    ///< augments are replaced by chunks; their question may contain a parameter or an answer
+  Retrieve,    ///< augments are replaced by passages; their question may contain a parameter or an answer
   Plan,
 };
 inline constexpr std::size_t kStages = 5;
@@ -61,10 +61,10 @@ struct PipelineInput {
   bool endsAtAugment = false;  ///< whether a query with an augment ends before the sugar stage, so that
                                ///< nothing is retrieved
 
-  /// Finds the chunks of each augment. Without it, augments remain in the query.
+  /// Finds the passages of each augment. Without it, augments remain in the query.
   Retrieval* retrieval = nullptr;
-  retrieve::RetrievalOptions fragments{};  ///< how chunks are found, including the user's decisions
-  retrieve::Watch watch{};                 ///< watches the indexing
+  retrieve::RetrievalOptions passages{};  ///< how passages are found, including the user's decisions
+  retrieve::Watch watch{};                ///< watches the indexing
   /// A remaining `ask` or `file` is an error after retrieval, because servers cannot read it.
   bool isForServer = false;
 

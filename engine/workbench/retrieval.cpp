@@ -51,7 +51,7 @@ namespace {
 using query::Node;
 
 constexpr std::int32_t kMaxTokens = 96;
-/// Blocks of the session's cache: enough for the groups of a call with chunks of the usual size.
+/// Blocks of the session's cache: enough for the groups of a call with passages of the usual size.
 constexpr std::int32_t kBlocks = 1024;
 constexpr const char* kTask = "Write a short summary of the texts. Keep names, places, numbers and dates.";
 
@@ -205,29 +205,29 @@ retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
 
 namespace {
 
-trace::FragmentRanking rankingOf(retrieve::Ranking ranking) {
+trace::PassageRanking rankingOf(retrieve::Ranking ranking) {
   switch (ranking) {
     case retrieve::Ranking::Embedding:
-      return trace::FragmentRanking::Embedding;
+      return trace::PassageRanking::Embedding;
     case retrieve::Ranking::Hybrid:
-      return trace::FragmentRanking::Hybrid;
+      return trace::PassageRanking::Hybrid;
     case retrieve::Ranking::Lexical:
       break;
   }
-  return trace::FragmentRanking::Lexical;
+  return trace::PassageRanking::Lexical;
 }
 
-trace::FragmentInfo infoOf(const retrieve::FoundFragment& found) {
-  const retrieve::Fragment& fragment = found.ranked.fragment;
+trace::PassageInfo infoOf(const retrieve::FoundPassage& found) {
+  const retrieve::Passage& passage = found.ranked.passage;
   const retrieve::Placing lexical = found.ranked.lexical.value_or(retrieve::Placing{});
   const retrieve::Placing embedding = found.ranked.embedding.value_or(retrieve::Placing{});
-  return {.hash = fragment.hash,
+  return {.hash = passage.hash,
           .source = found.source,
-          .place = fragment.place,
-          .level = fragment.level,
-          .text = fragment.text,
+          .place = passage.place,
+          .level = passage.level,
+          .text = passage.text,
           .rank = static_cast<std::uint32_t>(found.rank),
-          .score = fragment.score,
+          .score = passage.score,
           .lexicalRank = static_cast<std::uint32_t>(lexical.rank),
           .lexicalScore = lexical.score,
           .embeddingRank = static_cast<std::uint32_t>(embedding.rank),
@@ -248,8 +248,7 @@ std::vector<run::RetrievalReport> retrievalReports(const std::vector<retrieve::R
     report.found.question = one.question;
     report.found.ranking = rankingOf(one.ranking);
     report.found.documents = one.documents;
-    for (const retrieve::FoundFragment& found : one.fragments)
-      report.found.fragments.push_back(infoOf(found));
+    for (const retrieve::FoundPassage& found : one.passages) report.found.passages.push_back(infoOf(found));
     for (const query::Diagnostic& diagnostic : diagnostics) {
       if (diagnostic.pointer == one.node) report.warnings.push_back(diagnostic.message());
     }

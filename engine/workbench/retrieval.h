@@ -8,7 +8,7 @@
 #include "engine/query/surroundings.h"
 #include "engine/remote/embeddings_client.h"
 #include "engine/retrieve/embedder.h"
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/resolve_augments.h"
 #include "engine/retrieve/summary_tree.h"
 #include "engine/run/run_options.h"
@@ -25,7 +25,7 @@ namespace spanscope::workbench {
 
 struct RetrievalSettings {
   std::string indexFile;                 ///< empty: an index in memory
-  std::filesystem::path modelDirectory;  ///< of the model that chunks, embeds and summarizes; empty: the
+  std::filesystem::path modelDirectory;  ///< of the model that splits, embeds and summarizes; empty: the
                                          ///< bundled model
   ModelOptions model;
   std::optional<remote::EmbeddingsServer> embeddings;  ///< if set, this server embeds in place of the model
@@ -57,7 +57,7 @@ class Retrieval {
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< used until a model is needed
   std::unique_ptr<retrieve::Embedder> m_embedder;
   std::unique_ptr<retrieve::Summarizer> m_summarizer;
-  std::optional<retrieve::FragmentIndex> m_index;
+  std::optional<retrieve::PassageIndex> m_index;
 };
 
 /// Returns the results of augments and the remarks about them, in the form of the trace.

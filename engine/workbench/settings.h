@@ -51,12 +51,12 @@ struct RunSettings {
   /// Attention locality: max entries that one judge reads. 0 and 1: the query does not change.
   std::uint32_t locality = 0;
   std::string localityShape = "tree";
-  std::string reducePrompt;    ///< question of every level except the first; empty: the same question on all
-                               ///< levels
-  std::int32_t fragments = 5;  ///< max chunks that an augment finds
+  std::string reducePrompt;   ///< question of every level except the first; empty: the same question on all
+                              ///< levels
+  std::int32_t passages = 5;  ///< max passages that an augment finds
   std::string ranking = "auto";
-  std::int32_t chunk = 128;   ///< max tokens of a chunk
-  std::int32_t overlap = 16;  ///< max tokens that chunks share; at most a quarter of `chunk` counts
+  std::int32_t chunk = 128;   ///< max tokens of a passage
+  std::int32_t overlap = 16;  ///< max tokens that passages share; at most a quarter of `chunk` counts
   bool summaries = false;     ///< also search summaries, which the model writes
   std::string embeddings = "checkpoint";  ///< the source of vectors
   std::string embeddingsUrl;              ///< address of the server's API, e.g. "http://localhost:8000/v1"

@@ -395,13 +395,13 @@ const std::vector<Setting>& runSettings() {
                   .showsDefault = false}},
       {.key = "fragments",
        .name = "fragments",
-       .member = &RunSettings::fragments,
+       .member = &RunSettings::passages,
        .effect = SettingEffect::Retrieval,
-       .range = {1, retrieve::kMaxFragments},
+       .range = {1, retrieve::kMaxPassages},
        .row = {.group = Group::Retrieval,
-               .label = tr("Fragments"),
-               .help = tr("Max fragments that an augment puts into the prompt")},
-       .option = {.name = "--fragments", .help = "Max fragments of an augment"}},
+               .label = tr("Passages"),
+               .help = tr("Max passages that an augment puts into the prompt")},
+       .option = {.name = "--passages", .help = "Max passages of an augment"}},
       {.key = "ranking",
        .name = "ranking",
        .member = &RunSettings::ranking,
@@ -411,7 +411,7 @@ const std::vector<Setting>& runSettings() {
                .label = tr("Ranked by"),
                .help = tr("auto: by vectors if an augment names the embedding model, else by shared words")},
        .option = {.name = "--rank",
-                  .help = "Ranking of fragments: by shared words (lexical, BM25), by vectors of the model "
+                  .help = "Ranking of passages: by shared words (lexical, BM25), by vectors of the model "
                           "(embedding) or by both (hybrid). With auto: by vectors if the augment's "
                           "embedding_model names the model, else by words"}},
       {.key = "chunk",
@@ -420,11 +420,11 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Retrieval,
        .range = {retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens},
        .row = {.group = Group::Retrieval,
-               .label = tr("Chunk size"),
-               .help = tr("Max tokens of a fragment. A new size indexes documents again."),
+               .label = tr("Passage size"),
+               .help = tr("Max tokens of a passage. A new size indexes documents again."),
                .unit = tr(" tokens"),
                .step = 16},
-       .option = {.name = "--chunk", .help = "Max tokens of a fragment"}},
+       .option = {.name = "--chunk", .help = "Max tokens of a passage"}},
       {.key = "overlap",
        .name = "overlap",
        .member = &RunSettings::overlap,
@@ -432,10 +432,10 @@ const std::vector<Setting>& runSettings() {
        .range = {0, retrieve::kMaxChunkTokens / 4},
        .row = {.group = Group::Retrieval,
                .label = tr("Overlap"),
-               .help = tr("Max tokens that neighbouring fragments share"),
+               .help = tr("Max tokens that neighbouring passages share"),
                .unit = tr(" tokens")},
        .option = {.name = "--overlap",
-                  .help = "Max tokens that neighbouring fragments share, at most a quarter of --chunk "
+                  .help = "Max tokens that neighbouring passages share, at most a quarter of --chunk "
                           "(default: at most 16)",
                   .showsDefault = false}},
       {.key = "summaries",
@@ -444,12 +444,12 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Retrieval,
        .row = {.group = Group::Retrieval,
                .label = tr("Also search summaries by the model"),
-               .help = tr("The model summarizes neighbouring fragments, and their summaries again, when "
+               .help = tr("The model summarizes neighbouring passages, and their summaries again, when "
                           "documents are indexed")},
        .option =
            {.name = "--summaries",
             .help =
-                "Let the model summarize neighbouring fragments, and their summaries again, and search all"}},
+                "Let the model summarize neighbouring passages, and their summaries again, and search all"}},
       {.key = "embeddings",
        .name = "embeddings",
        .member = &RunSettings::embeddings,

@@ -253,7 +253,7 @@ const std::vector<SearchWords>& searchWords() {
       {"view.dock:mask", tr("block attention causal matrix")},
       {"view.dock:rotation", tr("rotation rotate rope rotary position relocation")},
       {"view.dock:next-token", tr("logits probabilities distribution alternatives")},
-      {"view.dock:fragments", tr("chunks passages retrieval augment rag")},
+      {"view.dock:passages", tr("chunks fragments retrieval augment rag")},
       {"view.dock:output", tr("answers results responses")},
       {"view.dock:prediction", tr("forecast predict estimate cache simulator")},
       {"view.dock:plan", tr("steps rewrite rules lowering")},

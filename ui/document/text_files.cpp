@@ -96,13 +96,13 @@ class Reader {
     if (given == nullptr) return bytes;
     if (retrieve::formatOf(path, *given) != retrieve::DocumentFormat::Pdf)
       return query::readTextFile(files, path);
-    auto read = retrieve::readPassages({}, retrieve::DocumentFormat::Pdf, *given, m_stop);
+    auto read = retrieve::readUnits({}, retrieve::DocumentFormat::Pdf, *given, m_stop);
     if (auto* error = std::get_if<Error>(&read))
       return query::NotGiven{
           .found = std::move(error->found), .expected = std::move(error->expected), .hint = {}};
     const auto& document = std::get<retrieve::DocumentText>(read);
     QStringList pages;
-    for (const retrieve::Passage& page : document.passages)
+    for (const retrieve::DocumentUnit& page : document.units)
       pages << QString::fromStdString(page.text).trimmed();
     if (!document.pagesWithoutText.empty()) {
       m_read.leftOut << tr("%1: %2 without text (scanned pages are pictures)")

@@ -306,7 +306,7 @@ QString accessibleNodeName(const CanvasCore& core, NodeId id) {
     parts.append(look->second.identity);
   if (look != core.looks().end() && !look->second.promise.isEmpty()) parts.append(look->second.promise);
   if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(status.tokens));
-  if (const QString found = fragmentsText(status); !found.isEmpty()) parts.append(found);
+  if (const QString found = passagesText(status); !found.isEmpty()) parts.append(found);
   if (const QString share = status.cachedShare(); !share.isEmpty())
     parts.append(metricPhrase("cached-tokens", share));
   if (status.looked >= 0) parts.append(tr("attended to %1").arg(partText(status.looked)));

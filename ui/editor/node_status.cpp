@@ -91,7 +91,7 @@ class StatusBuilder {
       takeAnswer(found->first, found->second, paths, answered);
       if (isOfModel) takeLeaves(id, found->first, found->second, paths);
     }
-    takeFragments(run, paths);
+    takePassages(run, paths);
     if (!run.outcome) {
       for (const trace::PlannedStep& step : run.plan->steps) {
         const NodeId node = paths.nodeOf(step.node);
@@ -105,16 +105,16 @@ class StatusBuilder {
     }
   }
 
-  void takeFragments(const trace::RunState& run, const NodePaths& paths) {
+  void takePassages(const trace::RunState& run, const NodePaths& paths) {
     for (const auto& [path, retrieved] : run.retrieved) {
       const NodeId node = paths.nodeOf(path);
       if (m_augmentsLeft.erase(node) == 0) continue;
       NodeStatus& status = m_result[node];
-      const std::vector<trace::FragmentInfo>& all = retrieved->fragments;
-      status.fragments = static_cast<std::int32_t>(
-          std::count_if(all.begin(), all.end(), [](const auto& fragment) { return fragment.inPrompt; }));
+      const std::vector<trace::PassageInfo>& all = retrieved->passages;
+      status.passages = static_cast<std::int32_t>(
+          std::count_if(all.begin(), all.end(), [](const auto& passage) { return passage.inPrompt; }));
       const auto first =
-          std::find_if(all.begin(), all.end(), [](const auto& fragment) { return fragment.rank == 1; });
+          std::find_if(all.begin(), all.end(), [](const auto& passage) { return passage.rank == 1; });
       status.bestScore = first == all.end() ? 0 : first->score;
     }
   }

@@ -57,9 +57,9 @@ struct NodeStatus {
   std::string advice;        ///< the engine's warnings about the run; may be empty.
   /// The name of the model or server that gave the answer, if the next answer would come from another one.
   std::string answeredBy;
-  /// For an augment: the number of chunks that its newest run put into the prompt. −1: it has not run.
-  std::int32_t fragments = -1;
-  double bestScore = 0;  ///< score of the chunk with rank 1.
+  /// For an augment: the number of passages that its newest run put into the prompt. −1: it has not run.
+  std::int32_t passages = -1;
+  double bestScore = 0;  ///< score of the passage with rank 1.
   /// Share of the shown answer's attention on sources that this node has, 0 … 1. −1: it is not known.
   double looked = -1;
   bool operator==(const NodeStatus&) const = default;

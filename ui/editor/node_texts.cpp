@@ -104,13 +104,13 @@ std::vector<TextLine> promiseLines(TextSetter& setter, const NodeLook& look, con
 
 }  // namespace
 
-QString fragmentsText(const NodeStatus& status) {
-  if (status.fragments < 0) return {};
-  if (status.fragments == 0) return tr("no match");
+QString passagesText(const NodeStatus& status) {
+  if (status.passages < 0) return {};
+  if (status.passages == 0) return tr("no match");
   const QString best = scoreText(status.bestScore);
-  return status.fragments == 1
+  return status.passages == 1
              ? tr("1 passage, score %1").arg(best)
-             : tr(/*id:passages-and-best-score*/ "%1 passages, best %2").arg(status.fragments).arg(best);
+             : tr(/*id:passages-and-best-score*/ "%1 passages, best %2").arg(status.passages).arg(best);
 }
 
 QString stackText(const NodeStatus& status) {
@@ -191,7 +191,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       }
     } else {
       const double inner = width - kCardLeft - kCardRight;
-      const QString found = look.stacked > 0 ? stackText(status) : fragmentsText(status);
+      const QString found = look.stacked > 0 ? stackText(status) : passagesText(status);
       const int lines = std::max(0, plan.bodyLines - (found.isEmpty() ? 0 : 1));
       // If the tokens of a stack are not known, it shows the text of its first member.
       const QString text = look.stacked > 0 && !found.isEmpty() ? QString() : look.text;

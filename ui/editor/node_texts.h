@@ -38,7 +38,7 @@ struct NodeTexts {
 };
 /// Returns the result of an augment: "5 passages, best 8.12". Empty for other nodes, and before the augment
 /// has run.
-QString fragmentsText(const NodeStatus& status);
+QString passagesText(const NodeStatus& status);
 /// Returns the text of a stack: "3 200 tokens · 51 % cached". Empty if neither is known.
 QString stackText(const NodeStatus& status);
 /// Lays out the texts of a card. If `prediction` is nullptr, the card has no prediction. `scale`

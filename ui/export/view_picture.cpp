@@ -58,7 +58,7 @@ struct OffscreenView {
 
 ViewInput inputForPicture(const QString& id, const ViewInput& input) {
   static const QStringList ofSelection{QStringLiteral("inspector"), QStringLiteral("why"),
-                                       QStringLiteral("fragments"), QStringLiteral("next-token"),
+                                       QStringLiteral("passages"), QStringLiteral("next-token"),
                                        QStringLiteral("rotation")};
   ViewInput unselected = input;
   if (ofSelection.contains(id)) return unselected;

@@ -12,7 +12,7 @@ QString progressText(const retrieve::IndexProgress& now) {
     case retrieve::IndexPhase::Summaries:
       return tr("Summarizing: %1 of %2 summaries").arg(now.done).arg(now.total);
     case retrieve::IndexPhase::Vectors:
-      return tr("Embedding: %1 of %2 fragments").arg(now.done).arg(now.total);
+      return tr("Embedding: %1 of %2 passages").arg(now.done).arg(now.total);
   }
   return {};
 }

@@ -18,7 +18,7 @@ ViewInfo maskRow();
 ViewInfo turnRow();
 ViewInfo nextTokenRow();
 ViewInfo attentionEntropyRow();
-ViewInfo fragmentsRow();
+ViewInfo passagesRow();
 ViewInfo outputRow();
 ViewInfo predictionRow();
 ViewInfo planRow();
@@ -39,7 +39,7 @@ const std::vector<ViewInfo>& viewTable() {
                                            poolRow(),        attentionRow(),
                                            maskRow(),        turnRow(),
                                            nextTokenRow(),   attentionEntropyRow(),
-                                           fragmentsRow(),   outputRow(),
+                                           passagesRow(),    outputRow(),
                                            predictionRow(),  planRow(),
                                            timelineRow(),    metricsRow(),
                                            benchmarkRow(),   policiesRow(),

@@ -79,7 +79,7 @@ QString RunStarter::prepare(document::NodeId top, const Asker& asker, PreparedQu
   workbench::RetrievalRequest& retrieval = prepared.retrieval.emplace();
   retrieval.query = prepared.query;
   retrieval.options = document::retrievalOptionsOf(document.settings);
-  retrieval.options.choices = document::fragmentChoicesOf(document, prepared.paths);
+  retrieval.options.choices = document::passageChoicesOf(document, prepared.paths);
   retrieval.files = std::make_shared<RunInputs>(beside, Asker());
   retrieval.planOptions = document::planOptionsOf(document.settings);
   return findEmbeddings(prepared.query, retrieval);

@@ -27,7 +27,7 @@ std::vector<Term> makeGlossary() {
   add("generate", tr("generate"), tr("Asks the model for an answer to its input."));
   add("augment", tr("augment"),
       tr("Searches documents and puts the passages that match the question under a plus."));
-  add("fragment", tr("fragment"), tr("A passage of a searched document, as it is in the prompt."));
+  add("passage", tr("passage"), tr("A piece of a searched document, as it is in the prompt."));
   add("freeze", tr("frozen"), tr("A stored answer replaces a run of the node."));
   add("mute", tr("muted"), tr("Runs leave out the node and everything under it."));
 

@@ -7,16 +7,16 @@ namespace spanscope::plan {
 namespace {
 
 /// Whether the draft is a message, or a join that contains only messages.
-bool isFragment(const Draft& draft) {
+bool isPassage(const Draft& draft) {
   if (draft.is<query::Message>()) return !draft.text.empty();
   return draft.is<query::Join>() && !draft.children.empty() &&
-         std::all_of(draft.children.begin(), draft.children.end(), isFragment);
+         std::all_of(draft.children.begin(), draft.children.end(), isPassage);
 }
 
 bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*state*/) {
   return around.enclosing != nullptr && node.isJoin(query::JoinKind::Plus) &&
          node.mark == Draft::Mark::None && !node.children.empty() &&
-         std::all_of(node.children.begin(), node.children.end(), isFragment);
+         std::all_of(node.children.begin(), node.children.end(), isPassage);
 }
 
 /// Terminates: the plus is marked, so it is prepared only once.
@@ -26,11 +26,11 @@ void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
   if (!state.grow(size, 1)) return;
 
   Draft steps = plusInPlaceOf(node);
-  for (const Draft& fragment : node.children) {
+  for (const Draft& passage : node.children) {
     Draft like;
-    like.node = fragment.node;
+    like.node = passage.node;
     like.settings = {around.enclosing->model, 1, 0.0F};
-    steps.children.push_back(generateInPlaceOf(like, fragment, state));
+    steps.children.push_back(generateInPlaceOf(like, passage, state));
   }
   Draft monad;
   monad.op = query::kIndexOf<query::Monad>;
@@ -49,12 +49,12 @@ void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
 }  // namespace
 
 const Rule kPrepareRule = {
-    .name = "prepare fragments",
+    .name = "prepare passages",
     .precondition = "a plus of messages in the input of a generate node",
     .before = "plus(a, b)",
     .after = "seq(monad(plus(g1(a), g1(b))), plus(a, b))",
     .reason =
-        "Some targets cache whole prompts only. Each fragment is first computed alone, so it is a hit at "
+        "Some targets cache whole prompts only. Each passage is first computed alone, so it is a hit at "
         "every position.",
     .meaning = Meaning::Kept,
     .byDefault = Default::Off,

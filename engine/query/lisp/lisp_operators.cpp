@@ -404,17 +404,17 @@ LispEvaluator::Maybe LispEvaluator::evaluateWith(const Call& call) {
   auto documents = listOf(argument(call, 2));
   if (!model || !question || !documents) return std::nullopt;
   const SourceRange range = call.form.range;
-  std::vector<LispQuery> fragments;
+  std::vector<LispQuery> passages;
   for (LispValue& value : *documents) {
     auto document = documentOf(std::move(value));
     if (!document || !spend(question->nodes, range) || !spendText(question->bytes, range))
       return std::nullopt;
     std::vector<LispQuery> inner;
     inner.push_back(*question);
-    fragments.push_back(assembled({Augment{*model, Node{}, std::move(*document)}}, std::move(inner), range));
+    passages.push_back(assembled({Augment{*model, Node{}, std::move(*document)}}, std::move(inner), range));
   }
   std::vector<LispQuery> parts;
-  parts.push_back(join(JoinKind::Plus, std::move(fragments), range));
+  parts.push_back(join(JoinKind::Plus, std::move(passages), range));
   parts.push_back(message(Role::User, "Please answer this question:", range));
   parts.push_back(std::move(*question));
   return finish(join(JoinKind::Cross, std::move(parts), range), range);

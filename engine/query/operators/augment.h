@@ -20,7 +20,7 @@ struct SourceDocument {
   bool operator==(const SourceDocument&) const = default;
 };
 
-/// `{"augment": {…, "doc": […]}}`: chunks of the document that match `body`. An embedding model retrieves
+/// `{"augment": {…, "doc": […]}}`: passages of the document that match `body`. An embedding model retrieves
 /// them.
 struct Augment {
   std::string embeddingModel;
@@ -34,11 +34,11 @@ struct Augment {
       .isInMacro = false,
       .otherNames = {{{"with", "augment"}}},
       .unplannedAs = "an augment over ",
-      .plannedAs = "its chunks: retrieval runs before planning",
+      .plannedAs = "its passages: retrieval runs before planning",
       .onServer = {"An augment: the server takes messages and joins only. SPNL retrieves before it sends.",
                    "{n} augments: the server takes messages and joins only. SPNL retrieves before it sends."},
-      .elsewhere = {"An augment: chat completions do not retrieve. Retrieve its chunks first.",
-                    "{n} augments: chat completions do not retrieve. Retrieve their chunks first."},
+      .elsewhere = {"An augment: chat completions do not retrieve. Retrieve its passages first.",
+                    "{n} augments: chat completions do not retrieve. Retrieve their passages first."},
   };
 
   template <class Self, class Visit>
@@ -48,7 +48,7 @@ struct Augment {
                     .expected = "the name of an embedding model",
                     .isName = true},
           self.embeddingModel);
-    visit(FieldInfo{.key = "body", .missing = "the query to find chunks for"}, self.body);
+    visit(FieldInfo{.key = "body", .missing = "the query to find passages for"}, self.body);
     visit(FieldInfo{.key = "doc", .missing = "a list of a name and a content"}, self.document);
   }
 };

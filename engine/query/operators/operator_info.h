@@ -28,7 +28,7 @@ enum class Gives {
 enum class ResolvedBy {
   Nobody,     ///< the engine runs the operator
   Rule,       ///< a rule of the planner replaces it
-  Retrieval,  ///< retrieval replaces the operator by chunks, before planning
+  Retrieval,  ///< retrieval replaces the operator by passages, before planning
   Files,      ///< sugar: replaced by the file that its text names, before planning
   User,       ///< sugar: replaced by the user's answer to its text, before planning
 };

@@ -28,7 +28,7 @@ struct RemoteRunInfo {
   RunId run = 1;
   RequestId lastRequest = 0;  ///< its requests have the numbers after this one
   /// The earlier retrievals, each with the node of its augment.
-  std::vector<std::pair<NodePath, trace::FragmentsRetrieved>> retrieved;
+  std::vector<std::pair<NodePath, trace::PassagesRetrieved>> retrieved;
   std::vector<std::string> warnings;  ///< differences between the servers' work and the query
 };
 

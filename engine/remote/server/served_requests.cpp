@@ -62,9 +62,9 @@ void hideTexts(trace::TokenGenerated& token) {
   token.text.clear();
   token.shown.clear();
 }
-void hideTexts(trace::FragmentsRetrieved& found) {
+void hideTexts(trace::PassagesRetrieved& found) {
   found.question.clear();
-  for (trace::FragmentInfo& fragment : found.fragments) fragment.text.clear();
+  for (trace::PassageInfo& passage : found.passages) passage.text.clear();
 }
 void hideTexts(trace::FidelityMeasured& measured) {
   measured.fullText.clear();

@@ -137,50 +137,50 @@ void fields(V&& v, X& x) {
 }
 
 template <>
-struct Facts<FragmentsRetrieved> : UsualFacts {
+struct Facts<PassagesRetrieved> : UsualFacts {
   static constexpr const char* kName = "fragments_retrieved";
   static constexpr About kAbout = About::Run;
-  static std::optional<Error> fault(const FragmentsRetrieved& e) {
-    for (const FragmentInfo& fragment : e.fragments) {
-      for (const double score : {fragment.score, fragment.lexicalScore, fragment.embeddingScore}) {
+  static std::optional<Error> fault(const PassagesRetrieved& e) {
+    for (const PassageInfo& passage : e.passages) {
+      for (const double score : {passage.score, passage.lexicalScore, passage.embeddingScore}) {
         if (!std::isfinite(score)) return errorAt("score", "an invalid number", "a finite number");
       }
     }
     return std::nullopt;
   }
-  static std::uint64_t inPrompt(const FragmentsRetrieved& e) {
+  static std::uint64_t inPrompt(const PassagesRetrieved& e) {
     std::uint64_t count = 0;
-    for (const FragmentInfo& fragment : e.fragments) count += fragment.inPrompt ? 1 : 0;
+    for (const PassageInfo& passage : e.passages) count += passage.inPrompt ? 1 : 0;
     return count;
   }
-  static const char* plain(const FragmentsRetrieved&) {
-    return forTranslation("Events", "Fragments retrieved");
+  static const char* plain(const PassagesRetrieved&) {
+    return forTranslation("Events", "Passages retrieved");
   }
-  static EventWords detail(const FragmentsRetrieved& e) {
-    return {forTranslation("Events", "fragments: %1, of documents: %2"), {inPrompt(e), e.documents}};
+  static EventWords detail(const PassagesRetrieved& e) {
+    return {forTranslation("Events", "passages: %1, of documents: %2"), {inPrompt(e), e.documents}};
   }
-  static std::string line(const FragmentsRetrieved& e) {
-    std::string out = counted(inPrompt(e), "fragment") + " of " + counted(e.documents, "document") + " (" +
+  static std::string line(const PassagesRetrieved& e) {
+    std::string out = counted(inPrompt(e), "passage") + " of " + counted(e.documents, "document") + " (" +
                       std::string(enumName(e.ranking)) + ") for " + inQuotes(e.question);
-    if (!e.fragments.empty()) {
-      const FragmentInfo& first = e.fragments.front();
+    if (!e.passages.empty()) {
+      const PassageInfo& first = e.passages.front();
       out += ", first " + inQuotes(first.text) + " of " + inQuotes(first.source) + ", score " +
              fixedPoint(first.score, 4);
     }
     return out;
   }
-  static std::optional<Severity> severity(const FragmentsRetrieved&) { return Severity::Note; }
-  static EventWords words(const FragmentsRetrieved& e, const Event&) {
-    return {forTranslation("Events", "Retrieved %1 fragments of %2 documents for %3"),
+  static std::optional<Severity> severity(const PassagesRetrieved&) { return Severity::Note; }
+  static EventWords words(const PassagesRetrieved& e, const Event&) {
+    return {forTranslation("Events", "Retrieved %1 passages of %2 documents for %3"),
             {inPrompt(e), e.documents, ShortText{e.question}}};
   }
 };
-template <class V, Is<FragmentsRetrieved> X>
+template <class V, Is<PassagesRetrieved> X>
 void fields(V&& v, X& x) {
   v("question", x.question);
   v("ranking", x.ranking);
   v("documents", x.documents);
-  v("fragments", x.fragments);
+  v("fragments", x.passages);
 }
 
 template <>

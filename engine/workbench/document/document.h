@@ -43,10 +43,10 @@ using query::Arity;
 using query::arityOf;
 using query::mostAnswers;
 
-/// The user's decision about a chunk that an augment finds.
-enum class FragmentMark {
-  Pinned,  ///< the chunk is always in the prompt
-  Dropped  ///< the chunk is never in the prompt
+/// The user's decision about a passage that an augment finds.
+enum class PassageMark {
+  Pinned,  ///< the passage is always in the prompt
+  Dropped  ///< the passage is never in the prompt
 };
 
 /// DocumentNode::server of a node that the embedded engine answers, for any settings.
@@ -71,9 +71,9 @@ struct DocumentNode {
   std::vector<std::string> frozen;
   /// For a node that generates: the name of its server, or kEmbedded. Empty: the document's settings decide.
   std::string server;
-  /// For an augment: the chunks with a decision of the user, by the hash of their text (32 hexadecimal
+  /// For an augment: the passages with a decision of the user, by the hash of their text (32 hexadecimal
   /// digits).
-  std::map<std::string, FragmentMark> fragments;
+  std::map<std::string, PassageMark> passages;
   bool isFrozen() const { return !frozen.empty(); }
   bool operator==(const DocumentNode&) const = default;
 };

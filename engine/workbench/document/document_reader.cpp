@@ -40,7 +40,7 @@ struct Looks {
   bool missing = false;
   std::vector<std::string> frozen;
   std::string server;
-  std::map<std::string, FragmentMark> fragments;
+  std::map<std::string, PassageMark> passages;
 };
 
 struct Tree {
@@ -153,9 +153,9 @@ class FileReader {
       } else if (key == "frozen") {
         readFrozen(looks);
       } else if (key == "pinned") {
-        readMarks(looks, FragmentMark::Pinned);
+        readMarks(looks, PassageMark::Pinned);
       } else if (key == "dropped") {
-        readMarks(looks, FragmentMark::Dropped);
+        readMarks(looks, PassageMark::Dropped);
       } else {
         return false;
       }
@@ -178,15 +178,15 @@ class FileReader {
     }
   }
 
-  void readMarks(Looks& looks, FragmentMark mark) {
+  void readMarks(Looks& looks, PassageMark mark) {
     m_fields.array(kMostDecorations, [&](std::size_t) {
       const std::size_t offset = m_fields.offset();
       const std::optional<std::string> hash = m_fields.text(kMostName);
       if (!hash) return;
       if (hash->size() != kHashDigits || hash->find_first_not_of("0123456789abcdef") != std::string::npos)
         m_fields.error(offset, "\"" + query::cutText(*hash, 40) + "\"", "32 hexadecimal digits");
-      else if (!looks.fragments.emplace(*hash, mark).second)
-        m_fields.error(offset, /*id:fragment-named-before*/ "a repeated fragment", "each fragment once");
+      else if (!looks.passages.emplace(*hash, mark).second)
+        m_fields.error(offset, /*id:passage-named-before*/ "a repeated passage", "each passage once");
     });
   }
 
@@ -396,8 +396,8 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
         leaveOut(/*id:missing-input-where*/ "a missing input that exists: ");
       continue;
     }
-    if (!looks.fragments.empty() && query::documentOf(document.at(found->second).own) == nullptr)
-      leaveOut(/*id:fragments-node-finds*/ "pinned or dropped fragments of a node that retrieves none: ");
+    if (!looks.passages.empty() && query::documentOf(document.at(found->second).own) == nullptr)
+      leaveOut(/*id:passages-node-finds*/ "pinned or dropped passages of a node that retrieves none: ");
     const std::size_t mostFrozen = mostAnswers(document.at(found->second).own);
     if (looks.frozen.size() > mostFrozen)
       leaveOut(
@@ -408,7 +408,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
     const bool hasParent = document.at(found->second).parent != kNoNode;
     if (!looks.bends.empty() && !hasParent) leaveOut("bends of the wire of a node without a parent: ");
     if (!looks.position && looks.bends.empty() && looks.name.empty() && !looks.collapsed && !looks.muted &&
-        looks.frozen.empty() && looks.server.empty() && looks.fragments.empty())
+        looks.frozen.empty() && looks.server.empty() && looks.passages.empty())
       continue;
     DocumentNode& node = document.edit(found->second);
     node.position = looks.position;
@@ -418,7 +418,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
     node.muted = looks.muted;
     if (mostFrozen > 0) node.server = looks.server;
     if (looks.frozen.size() <= mostFrozen) node.frozen = looks.frozen;
-    if (query::documentOf(node.own) != nullptr) node.fragments = looks.fragments;
+    if (query::documentOf(node.own) != nullptr) node.passages = looks.passages;
   }
   removeSubtrees(document, missing);
 }

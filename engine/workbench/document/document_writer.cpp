@@ -55,8 +55,8 @@ Json looksOf(const DocumentNode& node) {
     looks["frozen"] = node.frozen;
   if (!node.server.empty()) looks["server"] = node.server;
   if (query::documentOf(node.own) == nullptr) return looks;
-  for (const auto& [hash, mark] : node.fragments)
-    looks[mark == FragmentMark::Pinned ? "pinned" : "dropped"].push_back(hash);
+  for (const auto& [hash, mark] : node.passages)
+    looks[mark == PassageMark::Pinned ? "pinned" : "dropped"].push_back(hash);
   return looks;
 }
 

@@ -217,7 +217,7 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   node.children.assign(arity.most == Arity::kMany ? 0 : arity.most, kNoNode);
   if (!isSameOperator) node.frozen.clear();
   if (mostAnswers(node.own) == 0) node.server.clear();
-  if (query::documentOf(node.own) == nullptr) node.fragments.clear();
+  if (query::documentOf(node.own) == nullptr) node.passages.clear();
   for (std::size_t i = 0; i < children.size() && i < arity.most; ++i) {
     attach(document, children[i], {.parent = id, .index = i});
     if (!bends[i].empty()) document.edit(children[i]).bends = std::move(bends[i]);
@@ -252,14 +252,13 @@ void setServer(Document& document, NodeId id, std::string server) {
   if (node != nullptr && mostAnswers(node->own) > 0) document.edit(id).server = std::move(server);
 }
 
-void setFragmentMark(Document& document, NodeId id, const std::string& hash,
-                     std::optional<FragmentMark> mark) {
+void setPassageMark(Document& document, NodeId id, const std::string& hash, std::optional<PassageMark> mark) {
   const DocumentNode* node = document.find(id);
   if (node == nullptr || query::documentOf(node->own) == nullptr) return;
   if (mark)
-    document.edit(id).fragments[hash] = *mark;
-  else if (node->fragments.contains(hash))
-    document.edit(id).fragments.erase(hash);
+    document.edit(id).passages[hash] = *mark;
+  else if (node->passages.contains(hash))
+    document.edit(id).passages.erase(hash);
 }
 
 void setPosition(Document& document, NodeId id, std::optional<Point> position) {

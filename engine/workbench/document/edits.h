@@ -69,9 +69,8 @@ void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool colla
 void setFrozen(Document& document, NodeId id, std::vector<std::string> answers);
 /// Sets DocumentNode::server. Changes nothing if the node does not generate.
 void setServer(Document& document, NodeId id, std::string server);
-/// Pins or drops a chunk of an augment. Without a mark, the chunk's rank decides again.
-void setFragmentMark(Document& document, NodeId id, const std::string& hash,
-                     std::optional<FragmentMark> mark);
+/// Pins or drops a passage of an augment. Without a mark, the passage's rank decides again.
+void setPassageMark(Document& document, NodeId id, const std::string& hash, std::optional<PassageMark> mark);
 void setPosition(Document& document, NodeId id, std::optional<Point> position);
 /// Sets DocumentNode::bends. Changes nothing if the node has no parent or there are more than kMostBends.
 void setBends(Document& document, NodeId id, std::vector<Point> bends);

@@ -20,7 +20,7 @@ plan::PlanOptions planOptionsOf(const RunSettings& settings) {
 
 retrieve::RetrievalOptions retrievalOptionsOf(const RunSettings& settings) {
   retrieve::RetrievalOptions options;
-  options.fragments = settings.fragments;
+  options.passages = settings.passages;
   options.chunk.tokens = settings.chunk;
   // The limit is the largest valid value, because the user can change each of the two settings alone.
   options.chunk.overlap = std::min(settings.overlap, settings.chunk / 4);
@@ -29,15 +29,15 @@ retrieve::RetrievalOptions retrievalOptionsOf(const RunSettings& settings) {
   return options;
 }
 
-std::map<NodePath, retrieve::FragmentChoice> fragmentChoicesOf(const Document& document,
-                                                               const NodePaths& paths) {
-  std::map<NodePath, retrieve::FragmentChoice> choices;
+std::map<NodePath, retrieve::PassageChoice> passageChoicesOf(const Document& document,
+                                                             const NodePaths& paths) {
+  std::map<NodePath, retrieve::PassageChoice> choices;
   for (const auto& [path, id] : paths.byPath) {
     const DocumentNode* node = document.find(id);
-    if (node == nullptr || node->fragments.empty()) continue;
-    retrieve::FragmentChoice& choice = choices[path];
-    for (const auto& [hash, mark] : node->fragments) {
-      if (mark == FragmentMark::Pinned)
+    if (node == nullptr || node->passages.empty()) continue;
+    retrieve::PassageChoice& choice = choices[path];
+    for (const auto& [hash, mark] : node->passages) {
+      if (mark == PassageMark::Pinned)
         choice.pinned.push_back(hash);
       else
         choice.dropped.insert(hash);

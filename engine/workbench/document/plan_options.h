@@ -19,9 +19,9 @@ plan::PlanOptions planOptionsOf(const RunSettings& settings);
 /// nodes.
 retrieve::RetrievalOptions retrievalOptionsOf(const RunSettings& settings);
 
-/// Returns the user's decisions about the chunks of each augment, by the augment's place in the query of
+/// Returns the user's decisions about the passages of each augment, by the augment's place in the query of
 /// `paths`.
-std::map<NodePath, retrieve::FragmentChoice> fragmentChoicesOf(const Document& document,
-                                                               const NodePaths& paths);
+std::map<NodePath, retrieve::PassageChoice> passageChoicesOf(const Document& document,
+                                                             const NodePaths& paths);
 
 }  // namespace spanscope::document

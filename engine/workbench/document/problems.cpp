@@ -496,8 +496,8 @@ class Finder {
   void plan() {
     QueryOf run = toQuery(m_document, TakeOut::MutedAndFrozen, m_top);
     if (!run.query) return;
-    // Retrieved chunks, answers of the user and files are known only at the run. Here it is enough that each
-    // has a text.
+    // Retrieved passages, answers of the user and files are known only at the run. Here it is enough that
+    // each has a text.
     const std::vector<NodeId> ids = m_document.ids();
     const auto retrieves = [this](NodeId id) {
       return m_document.isAncestor(m_top, id) && query::documentOf(m_document.at(id).own) != nullptr;

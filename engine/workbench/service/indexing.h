@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/retrieve/fragment.h"
+#include "engine/retrieve/passage.h"
 #include "engine/workbench/service/published.h"
 
 #include <chrono>

@@ -184,7 +184,7 @@ Begun RemoteRunJob::begin(JobContext& place, const std::stop_token& stop) {
                                         .from = Stage::Retrieve,
                                         .surroundings = asked.files.get(),
                                         .retrieval = &retrieval,
-                                        .fragments = std::move(asked.options),
+                                        .passages = std::move(asked.options),
                                         .watch = m_indexing.watch(stop, [this] { notifyProgress(); })},
                                        Stage::Retrieve);
     m_indexing.end();

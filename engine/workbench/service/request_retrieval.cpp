@@ -19,7 +19,7 @@ PipelineInput RequestRetrieval::input(RetrievalRequest& asked, const std::shared
           .from = Stage::Retrieve,
           .surroundings = asked.files.get(),
           .retrieval = &*m_retrieval,
-          .fragments = std::move(asked.options),
+          .passages = std::move(asked.options),
           .watch = std::move(watch),
           .plan = std::move(asked.planOptions)};
 }

@@ -19,7 +19,7 @@
 
 namespace spanscope::workbench {
 
-/// A query with augment nodes. Before planning, its chunks replace each augment node.
+/// A query with augment nodes. Before planning, its passages replace each augment node.
 struct RetrievalRequest {
   query::Node query;  ///< parameters, questions and files are already resolved
   retrieve::RetrievalOptions options;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/retrieve/fragment.h"
+#include "engine/retrieve/passage.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "engine/workbench/service/indexing.h"

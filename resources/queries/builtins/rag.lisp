@@ -1,4 +1,4 @@
-; The shape of the reference's rag: the fragments of a document that fit the question, then the question.
+; The shape of the reference's rag: the passages of a document that fit the question, then the question.
 (g "spnl/spanlet"
   (cross
     (system "You are a helpful assistant. Answer from the documents.")

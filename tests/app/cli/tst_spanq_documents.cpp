@@ -50,7 +50,7 @@ class TestSpanqDocuments : public QObject {
   void mistakesHaveTheirPlace();
   void wrongValuesAreRefusedAlike_data();
   void wrongValuesAreRefusedAlike();
-  void pinnedFragmentsComeFirst();
+  void pinnedPassagesComeFirst();
   void pinsFollowTheirAugment();
   void unusedSettingIsWarnedOf();
   void runsWithItsSettings();
@@ -429,27 +429,27 @@ std::string marked(const std::string& path, const char* mark, const std::string&
   return "\"" + path + R"(": {")" + mark + R"(": [")" + spanscope::hash128(text).hex() + "\"]}";
 }
 
-/// The fragments of the one augment, in the order of the prompt.
-QStringList fragmentsIn(const SpanqResult& exported) {
+/// The passages of the one augment, in the order of the prompt.
+QStringList passagesIn(const SpanqResult& exported) {
   QStringList texts;
   const Json query = Json::parse(exported.out);
   for (const Json& child : query["g"]["input"]["cross"]) {
     if (!child.contains("plus")) continue;
-    for (const Json& fragment : child["plus"])
-      texts += QString::fromStdString(fragment["user"].get<std::string>());
+    for (const Json& passage : child["plus"])
+      texts += QString::fromStdString(passage["user"].get<std::string>());
   }
   return texts;
 }
 
 }  // namespace
 
-void TestSpanqDocuments::pinnedFragmentsComeFirst() {
+void TestSpanqDocuments::pinnedPassagesComeFirst() {
   const auto found = [this](const std::string& looks, const std::string& most) {
     const SpanqResult result =
-        spanq({"export", "--to", "spnl", "--retrieve", "--fragments", most,
+        spanq({"export", "--to", "spnl", "--retrieve", "--passages", most,
                write(documentWith(augmented(), "{}", "{\"nodes\": {" + looks + "}}"))});
     if (result.code != 0) return QStringList{QString::fromStdString(result.err)};
-    return fragmentsIn(result);
+    return passagesIn(result);
   };
   const std::string path = "/g/input/cross/0";
   QCOMPARE(found("", "1"), QStringList{"Mira lives in Lisbon."});
@@ -464,10 +464,10 @@ void TestSpanqDocuments::pinsFollowTheirAugment() {
       R"("/g/input/cross/0": {"muted": true}, )" + marked("/g/input/cross/1", "pinned", "Tarek is a baker.");
   const std::string path =
       write(documentWith(augmented(R"({"user": "muted"}, )"), "{}", "{\"nodes\": {" + looks + "}}"));
-  const SpanqResult exported = spanq({"export", "--to", "spnl", "--retrieve", "--fragments", "1", path});
+  const SpanqResult exported = spanq({"export", "--to", "spnl", "--retrieve", "--passages", "1", path});
   QVERIFY2(exported.code == 0, exported.err.c_str());
-  QCOMPARE(fragmentsIn(exported), QStringList{"Tarek is a baker."});
-  const SpanqResult explained = spanq({"explain", "--json", "--fragments", "1", path});
+  QCOMPARE(passagesIn(exported), QStringList{"Tarek is a baker."});
+  const SpanqResult explained = spanq({"explain", "--json", "--passages", "1", path});
   QVERIFY2(explained.code == 0, explained.err.c_str());
   const std::string prompt = Json::parse(explained.out)["steps"][0]["prompt"].dump();
   QVERIFY2(prompt.find("Tarek is a baker.") != std::string::npos, prompt.c_str());

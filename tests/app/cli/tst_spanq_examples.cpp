@@ -33,8 +33,8 @@ class TestSpanqExamples : public QObject {
  private Q_SLOTS:
   void answers_data();
   void answers();
-  void retrievedFragmentsAreRead_data();
-  void retrievedFragmentsAreRead();
+  void retrievedPassagesAreRead_data();
+  void retrievedPassagesAreRead();
   void foldersAreRetrievedFrom_data();
   void foldersAreRetrievedFrom();
   void judgePicksTheBest_data();
@@ -115,19 +115,19 @@ void TestSpanqExamples::answers() {
     QCOMPARE(step["outcome"].get<std::string>(), std::string("end_token"));
 }
 
-void TestSpanqExamples::retrievedFragmentsAreRead_data() {
+void TestSpanqExamples::retrievedPassagesAreRead_data() {
   QTest::addColumn<QString>("policy");
   QTest::newRow("prefix") << "prefix";
   QTest::newRow("spans") << "spans";
 }
 
-void TestSpanqExamples::retrievedFragmentsAreRead() {
+void TestSpanqExamples::retrievedPassagesAreRead() {
   QFETCH(QString, policy);
   const Json runs = runJson({"--policy", policy.toStdString(), kQueries + "retrieve.yaml"});
   QCOMPARE(runs.size(), std::size_t{1});
   QCOMPARE(QString::fromStdString(runs[0]["answer"]), QString("The pet of Tarek is Biscuit."));
   const SpanqResult written =
-      spanq({"export", "--to", "spnl", "--retrieve", "--fragments", "1", kQueries + "retrieve.yaml"});
+      spanq({"export", "--to", "spnl", "--retrieve", "--passages", "1", kQueries + "retrieve.yaml"});
   QVERIFY(
       written.out.find(R"({"plus":[{"user":"Tarek is a baker. The pet of Tarek is called Biscuit."}]})") !=
       std::string::npos);
@@ -200,7 +200,7 @@ void TestSpanqExamples::foldersAreRetrievedFrom() {
                        "doc":["people",{"Text":""}]}},
            {"user":"What is the name of the pet of Tarek?"}]}}})");
   const QString index = folder.filePath("index");
-  std::vector<std::string> arguments = {"run", "--json", "--fragments", "3", "--index", index.toStdString()};
+  std::vector<std::string> arguments = {"run", "--json", "--passages", "3", "--index", index.toStdString()};
   for (const QString& option : options) arguments.push_back(option.toStdString());
   arguments.push_back(folder.filePath("query.json").toStdString());
   for (int round = 0; round < 2; ++round) {

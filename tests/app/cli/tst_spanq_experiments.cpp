@@ -121,17 +121,17 @@ class TestSpanqExperiments : public QObject {
     const json all = json::parse(rag.out);
     QCOMPARE(all["documents_of"].get<std::string>(), file);
     QVERIFY(all["fields"]["documents"].get<std::string>().starts_with("1,2"));
-    arguments.insert(arguments.end(), {"--fragments", "2"});
+    arguments.insert(arguments.end(), {"--passages", "2"});
     const auto two = spanq(arguments);
     QVERIFY2(two.code == 0, two.err.c_str());
     QCOMPARE(json::parse(two.out)["fields"]["documents"].get<std::string>(), std::string("1,2"));
     // Where there is none, its options do nothing, which is said.
     const auto unused = spanq({"bench", "rag", "--query", SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json",
-                               "--policies", "spans", "--repeats", "1", "--fragments", "2"});
+                               "--policies", "spans", "--repeats", "1", "--passages", "2"});
     QCOMPARE(unused.code, 0);
     QVERIFY2(says(unused.err, "<none-no-augment>"), unused.err.c_str());
     // Nothing is retrieved without a query.
-    QCOMPARE(spanq({"bench", "rag", "--fragments", "2"}).code, 2);
+    QCOMPARE(spanq({"bench", "rag", "--passages", "2"}).code, 2);
   }
 
   void answersAreJudgedByWhatIsExpected() {

@@ -313,8 +313,8 @@ void TestSpanqOptions::wrongValuesAreUsage_data() {
   row("marker of no tokens", {"export", "--to", "lisp", "--plus", "1", kChat}, "--plus: found --to lisp");
   row("tokenizer of no tokens", {"export", "--to", "spnl", "--tokenizer", kModel, kChat},
       "--tokenizer: found");
-  row("fragments that are not written", {"export", "--to", "spnl", "--fragments", "2", kRetrieve},
-      "--fragments: found --to spnl, expected --retrieve as well");
+  row("passages that are not written", {"export", "--to", "spnl", "--passages", "2", kRetrieve},
+      "--passages: found --to spnl, expected --retrieve as well");
   row("trees of a graph", {"explain", "--dot", "--trees", kChat}, "--trees");
 }
 

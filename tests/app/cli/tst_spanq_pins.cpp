@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A document whose fragments were pinned and dropped has the same prompt in the window and on the command
+// A document whose passages were pinned and dropped has the same prompt in the window and on the command
 // line.
 #include "engine/base/hash.h"
 #include "engine/workbench/document/document_query.h"
@@ -30,7 +30,7 @@
 #include <vector>
 
 using namespace spanscope;
-using document::FragmentMark;
+using document::PassageMark;
 
 namespace {
 
@@ -58,7 +58,7 @@ std::string runInWindow(const document::Document& document) {
   workbench::RetrievalRequest& retrieval = request.retrieval.emplace();
   retrieval.query = std::move(*taken.query);
   retrieval.options = document::retrievalOptionsOf(document.settings);
-  retrieval.options.choices = document::fragmentChoicesOf(document, taken.paths);
+  retrieval.options.choices = document::passageChoicesOf(document, taken.paths);
   retrieval.files = std::make_shared<ui::RunInputs>(QString(), ui::Asker());
   retrieval.planOptions = document::planOptionsOf(document.settings);
   ui::EngineHost host{test::cpuBackends()};
@@ -92,21 +92,21 @@ class TestSpanqPins : public QObject {
     QFETCH(QStringList, pinned);
     QFETCH(QStringList, dropped);
     document::Document document = *document::readDocument(kQuery).document;
-    document.settings.fragments = 2;
+    document.settings.passages = 2;
     const document::NodeId augment = nodeWith(document, "/g/input/cross/1");
     document.edit(nodeWith(document, "/g/input/cross/0")).muted = true;
-    const auto mark = [&](const QStringList& texts, FragmentMark given) {
+    const auto mark = [&](const QStringList& texts, PassageMark given) {
       for (const QString& text : texts)
-        document::setFragmentMark(document, augment, hash128(text.toStdString()).hex(), given);
+        document::setPassageMark(document, augment, hash128(text.toStdString()).hex(), given);
     };
-    mark(pinned, FragmentMark::Pinned);
-    mark(dropped, FragmentMark::Dropped);
+    mark(pinned, PassageMark::Pinned);
+    mark(dropped, PassageMark::Dropped);
 
     const QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("query.span"));
     QVERIFY(!ui::saveDocument(path, document));
     const test::SpanqResult exported =
-        test::spanq({"export", "--to", "spnl", "--retrieve", "--fragments", "2", path.toStdString()});
+        test::spanq({"export", "--to", "spnl", "--retrieve", "--passages", "2", path.toStdString()});
     QVERIFY2(exported.code == 0, exported.err.c_str());
     for (const QString& text : pinned) QVERIFY(exported.out.find(text.toStdString()) != std::string::npos);
     for (const QString& text : dropped) QVERIFY(exported.out.find(text.toStdString()) == std::string::npos);

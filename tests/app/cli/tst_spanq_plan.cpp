@@ -87,9 +87,9 @@ void TestSpanqPlan::rulesAreSwitched() {
   const SpanqResult result = spanq({"explain", "--rule", "distribute-plus=off", kJudge});
   QCOMPARE(result.code, 0);
   QVERIFY(!holds(result.out, "distribute plus"));
-  const SpanqResult prepared = spanq(
-      {"explain", "--rule", "prepare-fragments=on", SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json"});
-  QVERIFY(holds(prepared.out, "prepare fragments, applied once"));
+  const SpanqResult prepared =
+      spanq({"explain", "--rule", "prepare-passages=on", SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json"});
+  QVERIFY(holds(prepared.out, "prepare passages, applied once"));
 }
 
 void TestSpanqPlan::wrongOptions_data() {

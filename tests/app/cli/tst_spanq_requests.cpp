@@ -62,8 +62,7 @@ void TestSpanqRequests::chatOfAJudge() {
 }
 
 void TestSpanqRequests::chatRetrieves() {
-  const SpanqResult result =
-      spanq({"export", "--to", "chat", "--fragments", "1", kQueries + "retrieve.yaml"});
+  const SpanqResult result = spanq({"export", "--to", "chat", "--passages", "1", kQueries + "retrieve.yaml"});
   QCOMPARE(result.code, 0);
   QVERIFY2(holds(result.out, "The pet of Tarek is called Biscuit."), result.out.c_str());
 }

@@ -60,7 +60,7 @@ int applyOnce(const Rule& rule, Draft& draft, const RuleSite& around, RewriteSta
 PlanOptions withEveryRule() {
   PlanOptions options;
   options.locality.fanIn = 2;
-  options.rules["prepare fragments"] = true;
+  options.rules["prepare passages"] = true;
   return options;
 }
 
@@ -122,7 +122,7 @@ void TestRules::switches() {
     QVERIFY(!isOn(*rule, options));
     options.rules = {};
   }
-  options.rules["prepare-fragments"] = true;
+  options.rules["prepare-passages"] = true;
   QVERIFY(isOn(kPrepareRule, options));
   options.locality.fanIn = 3;
   QVERIFY(isOn(kLocalityRule, options));
@@ -335,7 +335,7 @@ void TestRules::longTreesAreCut() {
 
 void TestRules::prepare() {
   PlanOptions options;
-  options.rules["prepare-fragments"] = true;
+  options.rules["prepare-passages"] = true;
   const PlanResult planned = makePlan(
       parse(R"({"g":{"model":"m","input":{"cross":[{"plus":[{"user":"a"},{"user":"b"}]},{"user":"q"}]}}})"),
       options);

@@ -14,6 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr DocumentFormat kFormats[] = {DocumentFormat::PlainText, DocumentFormat::Markdown,
                                          DocumentFormat::JsonLines, DocumentFormat::Csv};
   const std::string_view bytes(reinterpret_cast<const char*>(data + 1), size - 1);
-  readPassages("document", kFormats[data[0] % 4], bytes);
+  readUnits("document", kFormats[data[0] % 4], bytes);
   return 0;
 }

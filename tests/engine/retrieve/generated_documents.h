@@ -2,7 +2,7 @@
 // Generates documents that are alike, except that each holds one item that no other has.
 #pragma once
 
-#include "engine/retrieve/fragment.h"
+#include "engine/retrieve/passage.h"
 
 #include <cstddef>
 #include <random>

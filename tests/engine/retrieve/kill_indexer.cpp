@@ -2,7 +2,7 @@
 // kill_indexer INDEX COUNT SEED [DAY]: indexes generated documents one after the other with vectors and
 // summaries, each call a few of them, so that it is likely to be killed within a transaction. Says "begin"
 // first and "end" at its end. DAY: that is today, so that what was used long before is taken out.
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/text/tokenizer.h"
 #include "tests/engine/retrieve/generated_documents.h"
 #include "tests/engine/retrieve/stand_ins.h"
@@ -22,7 +22,7 @@ int main(int argc, char** argv) try {
   std::cout << "begin" << std::endl;
   KeepRule rule;
   if (argc == 5) rule.today = [day = std::stoll(argv[4])] { return day; };
-  FragmentIndex index(argv[1], rule);
+  PassageIndex index(argv[1], rule);
   retrieve::test::WordEmbedder embedder;
   retrieve::test::FirstWords summarizer;
   for (std::size_t first = 0; first < generated.documents.size(); first += 5) {

@@ -27,8 +27,8 @@ class TestChunker : public QObject {
   void charactersStayWhole();
 
  private:
-  std::vector<Chunk> chunks(const std::string& passage, std::int32_t tokens, std::int32_t overlap) const {
-    return chunkPassage(passage, *m_tokenizer, {.tokens = tokens, .overlap = overlap});
+  std::vector<Chunk> chunks(const std::string& unit, std::int32_t tokens, std::int32_t overlap) const {
+    return chunkUnit(unit, *m_tokenizer, {.tokens = tokens, .overlap = overlap});
   }
 
   std::unique_ptr<text::Tokenizer> m_tokenizer;
@@ -76,14 +76,14 @@ void TestChunker::options() {
 void TestChunker::properties() {
   std::mt19937_64 random(text::test::testSeed());
   for (int round = 0; round < 400; ++round) {
-    const std::string passage =
-        round % 2 == 0 ? sentences(random, static_cast<int>(random() % 40))
-                       : text::test::randomText(random, static_cast<std::size_t>(random() % 120));
+    const std::string unit = round % 2 == 0
+                                 ? sentences(random, static_cast<int>(random() % 40))
+                                 : text::test::randomText(random, static_cast<std::size_t>(random() % 120));
     const auto most = static_cast<std::int32_t>(8 + random() % 60);
     const auto overlap = static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(most / 4 + 1));
-    const std::vector<TokenId> ids = m_tokenizer->encode(passage);
-    const std::vector<Chunk> found = chunks(passage, most, overlap);
-    QCOMPARE(chunks(passage, most, overlap), found);
+    const std::vector<TokenId> ids = m_tokenizer->encode(unit);
+    const std::vector<Chunk> found = chunks(unit, most, overlap);
+    QCOMPARE(chunks(unit, most, overlap), found);
     QCOMPARE(found.empty(), ids.empty());
     std::size_t covered = 0;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -106,10 +106,10 @@ void TestChunker::properties() {
 }
 
 void TestChunker::shortTextIsOneChunk() {
-  const std::string passage = "Mira lives in Lisbon. Mira plays the cello.";
-  const std::vector<Chunk> found = chunks(passage, 128, 16);
+  const std::string unit = "Mira lives in Lisbon. Mira plays the cello.";
+  const std::vector<Chunk> found = chunks(unit, 128, 16);
   QCOMPARE(found.size(), std::size_t{1});
-  QCOMPARE(found[0].text, passage);
+  QCOMPARE(found[0].text, unit);
 }
 
 void TestChunker::endsWithASentence() {
@@ -120,9 +120,9 @@ void TestChunker::endsWithASentence() {
 }
 
 void TestChunker::endsWithAWordWithoutSentences() {
-  std::string passage;
-  for (int i = 0; i < 200; ++i) passage += i % 2 == 0 ? " Grumblewick" : " Zanzibar";
-  const std::vector<Chunk> found = chunks(passage, 40, 0);
+  std::string unit;
+  for (int i = 0; i < 200; ++i) unit += i % 2 == 0 ? " Grumblewick" : " Zanzibar";
+  const std::vector<Chunk> found = chunks(unit, 40, 0);
   QVERIFY(found.size() > 5);
   for (const Chunk& chunk : found) {
     QVERIFY2(chunk.text.ends_with("wick") || chunk.text.ends_with("bar"), chunk.text.c_str());
@@ -130,9 +130,9 @@ void TestChunker::endsWithAWordWithoutSentences() {
 }
 
 void TestChunker::overlapBeginsWithASentence() {
-  std::string passage;
-  for (int i = 0; i < 60; ++i) passage += "The lamp gave light. ";
-  const std::vector<Chunk> found = chunks(passage, 64, 16);
+  std::string unit;
+  for (int i = 0; i < 60; ++i) unit += "The lamp gave light. ";
+  const std::vector<Chunk> found = chunks(unit, 64, 16);
   QVERIFY(found.size() > 3);
   for (std::size_t i = 1; i < found.size(); ++i) {
     QVERIFY(found[i].firstToken < found[i - 1].firstToken + found[i - 1].tokenCount);
@@ -142,13 +142,13 @@ void TestChunker::overlapBeginsWithASentence() {
 }
 
 void TestChunker::charactersStayWhole() {
-  std::string passage;
+  std::string unit;
   // The bundled vocabulary has no piece for it: it takes three tokens, one a byte.
-  for (int i = 0; i < 100; ++i) passage += "\u65E5";
-  QCOMPARE(m_tokenizer->encode(passage).size(), std::size_t{300});
+  for (int i = 0; i < 100; ++i) unit += "\u65E5";
+  QCOMPARE(m_tokenizer->encode(unit).size(), std::size_t{300});
   std::string joined;
-  for (const Chunk& chunk : chunks(passage, 8, 0)) joined += chunk.text;
-  QCOMPARE(joined, passage);
+  for (const Chunk& chunk : chunks(unit, 8, 0)) joined += chunk.text;
+  QCOMPARE(joined, unit);
 }
 
 SPANSCOPE_TEST(tst_chunker, TestChunker, QCoreApplication)

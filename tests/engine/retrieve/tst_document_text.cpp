@@ -20,16 +20,16 @@ Q_DECLARE_METATYPE(DocumentFormat)
 
 namespace {
 
-using Passages = std::vector<Passage>;
+using DocumentUnits = std::vector<DocumentUnit>;
 using Result = std::variant<DocumentText, Error>;
 
-const Passages& passagesIn(const Result& result) {
-  return std::get<DocumentText>(result).passages;
+const DocumentUnits& unitsIn(const Result& result) {
+  return std::get<DocumentText>(result).units;
 }
 
-QStringList shown(const Passages& passages) {
+QStringList shown(const DocumentUnits& units) {
   QStringList list;
-  for (const Passage& passage : passages) list.append(QString::fromStdString(passage.text));
+  for (const DocumentUnit& unit : units) list.append(QString::fromStdString(unit.text));
   return list;
 }
 
@@ -59,15 +59,15 @@ class TestDocumentText : public QObject {
  private Q_SLOTS:
   void formats_data();
   void formats();
-  void passages_data();
-  void passages();
+  void units_data();
+  void units();
   void errors_data();
   void errors();
-  void pdfHasAPassageAPage();
+  void pdfHasAUnitPerPage();
   void pdfsWithoutTextAreToldApart_data();
   void pdfsWithoutTextAreToldApart();
   void damagedPagesAreNamed();
-  void passagesHaveTheirPlace();
+  void unitsHaveTheirPlace();
   void damagedPdfIsAnError();
   void deepJsonLineIsRead();
   void tooLargeIsAnError();
@@ -98,7 +98,7 @@ void TestDocumentText::formats() {
   QCOMPARE(formatOf(name.toStdString(), bytes.toStdString()), format);
 }
 
-void TestDocumentText::passages_data() {
+void TestDocumentText::units_data() {
   QTest::addColumn<DocumentFormat>("format");
   QTest::addColumn<QByteArray>("bytes");
   QTest::addColumn<QStringList>("expected");
@@ -151,8 +151,8 @@ void TestDocumentText::passages_data() {
   QTest::newRow("all strings") << lines
                                << QByteArray("{\"a\":\"x\",\"b\":[1,\"y\",{\"c\":\"z\"}],\"d\":\"w\"}")
                                << QStringList{"x\ny\nz\nw"};
-  QTest::newRow("line a passage") << lines << QByteArray("\"one\"\r\n\n\"two\"\n3\n")
-                                  << QStringList{"one", "two"};
+  QTest::newRow("line a unit") << lines << QByteArray("\"one\"\r\n\n\"two\"\n3\n")
+                               << QStringList{"one", "two"};
 
   QTest::newRow("fields in their order")
       << lines << QByteArray(R"({"title":"z","body":"a","note":"b"})") << QStringList{"z\na\nb"};
@@ -180,13 +180,13 @@ void TestDocumentText::passages_data() {
   QTest::newRow("empty quoted") << csv << QByteArray("\"\",x\n\"\"") << QStringList{"x"};
 }
 
-void TestDocumentText::passages() {
+void TestDocumentText::units() {
   QFETCH(DocumentFormat, format);
   QFETCH(QByteArray, bytes);
   QFETCH(QStringList, expected);
-  const Result result = readPassages("document", format, bytes.toStdString());
+  const Result result = readUnits("document", format, bytes.toStdString());
   QVERIFY(std::holds_alternative<DocumentText>(result));
-  QCOMPARE(shown(passagesIn(result)), expected);
+  QCOMPARE(shown(unitsIn(result)), expected);
 }
 
 void TestDocumentText::errors_data() {
@@ -215,25 +215,25 @@ void TestDocumentText::errors() {
   QFETCH(DocumentFormat, format);
   QFETCH(QByteArray, bytes);
   QFETCH(QString, message);
-  const Result result = readPassages("doc", format, bytes.toStdString());
+  const Result result = readUnits("doc", format, bytes.toStdString());
   QVERIFY(std::holds_alternative<Error>(result));
   QCOMPARE(QString::fromStdString(std::get<Error>(result).message()), message);
 }
 
-void TestDocumentText::pdfHasAPassageAPage() {
+void TestDocumentText::pdfHasAUnitPerPage() {
   const std::string pdf = retrieve::test::pdfOf({"Mira lives in Lisbon.", "", "Tarek is a baker."});
-  const Result result = readPassages("a.pdf", DocumentFormat::Pdf, pdf);
+  const Result result = readUnits("a.pdf", DocumentFormat::Pdf, pdf);
   QVERIFY(std::holds_alternative<DocumentText>(result));
-  QStringList found = shown(passagesIn(result));
-  for (QString& passage : found) passage = passage.trimmed();
+  QStringList found = shown(unitsIn(result));
+  for (QString& unit : found) unit = unit.trimmed();
   QCOMPARE(found, (QStringList{"Mira lives in Lisbon.", "Tarek is a baker."}));
   QCOMPARE(std::get<DocumentText>(result).pagesWithoutText, std::vector<std::size_t>{2});
-  const Result pictures = readPassages("a.pdf", DocumentFormat::Pdf, retrieve::test::pdfOf({"", ""}));
+  const Result pictures = readUnits("a.pdf", DocumentFormat::Pdf, retrieve::test::pdfOf({"", ""}));
   QVERIFY(std::holds_alternative<Error>(pictures));
   QVERIFY(std::get<Error>(pictures).found.starts_with("2 pages without text"));
   QCOMPARE(pagesText({3}), std::string("page 3"));
   QCOMPARE(pagesText({1, 3, 4, 6, 7, 8}), std::string("pages 1, 3, 4, 6–8"));
-  QCOMPARE(passagePlace(DocumentFormat::Pdf, passagesIn(result)[1].number), std::string("page 3"));
+  QCOMPARE(unitPlace(DocumentFormat::Pdf, unitsIn(result)[1].number), std::string("page 3"));
 }
 
 /// Why a PDF gives no text: each cause wants another remedy.
@@ -270,7 +270,7 @@ void TestDocumentText::pdfsWithoutTextAreToldApart_data() {
 void TestDocumentText::pdfsWithoutTextAreToldApart() {
   QFETCH(QByteArray, pdf);
   QFETCH(QString, word);
-  const Result result = readPassages("a.pdf", DocumentFormat::Pdf, pdf.toStdString());
+  const Result result = readUnits("a.pdf", DocumentFormat::Pdf, pdf.toStdString());
   QVERIFY(std::holds_alternative<Error>(result));
   const Error& error = std::get<Error>(result);
   QVERIFY2(error.found.find(word.toStdString()) != std::string::npos, error.message().c_str());
@@ -283,19 +283,19 @@ void TestDocumentText::damagedPagesAreNamed() {
   const std::string second = "(Tarek is a baker.) Tj";
   const std::size_t at = pdf.find("BT", pdf.find(second) - 30);
   for (std::size_t i = at; i < pdf.find(second) + second.size(); ++i) pdf[i] = '\1';
-  const Result result = readPassages("a.pdf", DocumentFormat::Pdf, pdf);
+  const Result result = readUnits("a.pdf", DocumentFormat::Pdf, pdf);
   QVERIFY(std::holds_alternative<DocumentText>(result));
   QCOMPARE(std::get<DocumentText>(result).damagedPages, std::vector<std::size_t>{2});
   QCOMPARE(std::get<DocumentText>(result).pagesWithoutText, std::vector<std::size_t>{3});
-  QCOMPARE(passagesIn(result).size(), std::size_t{1});
+  QCOMPARE(unitsIn(result).size(), std::size_t{1});
 }
 
-void TestDocumentText::passagesHaveTheirPlace() {
+void TestDocumentText::unitsHaveTheirPlace() {
   const auto placesOf = [](DocumentFormat format, const char* bytes) {
     QStringList places;
-    const Result result = readPassages("document", format, bytes);
-    for (const Passage& passage : passagesIn(result))
-      places.append(QString::fromStdString(passagePlace(format, passage.number)));
+    const Result result = readUnits("document", format, bytes);
+    for (const DocumentUnit& unit : unitsIn(result))
+      places.append(QString::fromStdString(unitPlace(format, unit.number)));
     return places;
   };
   QCOMPARE(placesOf(DocumentFormat::PlainText, "a"), QStringList{""});
@@ -315,7 +315,7 @@ void TestDocumentText::damagedPdfIsAnError() {
       damaged[random() % damaged.size()] = static_cast<char>(random());
     }
     // Poppler mends much of it: what counts is that it comes back.
-    if (std::holds_alternative<Error>(readPassages("a.pdf", DocumentFormat::Pdf, damaged))) ++errors;
+    if (std::holds_alternative<Error>(readUnits("a.pdf", DocumentFormat::Pdf, damaged))) ++errors;
   }
   QVERIFY(errors > 0);
 }
@@ -325,19 +325,19 @@ void TestDocumentText::deepJsonLineIsRead() {
   std::string line(kDepth, '[');
   line += "\"deep\"";
   line.append(kDepth, ']');
-  const Result result = readPassages("a.jsonl", DocumentFormat::JsonLines, line);
+  const Result result = readUnits("a.jsonl", DocumentFormat::JsonLines, line);
   QVERIFY(std::holds_alternative<DocumentText>(result));
-  QCOMPARE(shown(passagesIn(result)), QStringList{"deep"});
+  QCOMPARE(shown(unitsIn(result)), QStringList{"deep"});
 }
 
 void TestDocumentText::tooLargeIsAnError() {
   const std::string bytes(kMaxDocumentBytes + 1, 'x');
-  const Result result = readPassages("a.txt", DocumentFormat::PlainText, bytes);
+  const Result result = readUnits("a.txt", DocumentFormat::PlainText, bytes);
   QVERIFY(std::holds_alternative<Error>(result));
   QCOMPARE(std::get<Error>(result).expected, "at most 67108864");
   std::string records;
-  for (std::size_t i = 0; i <= kMaxPassages; ++i) records += "x\n";
-  QVERIFY(std::holds_alternative<Error>(readPassages("a.csv", DocumentFormat::Csv, records)));
+  for (std::size_t i = 0; i <= kMaxDocumentUnits; ++i) records += "x\n";
+  QVERIFY(std::holds_alternative<Error>(readUnits("a.csv", DocumentFormat::Csv, records)));
 }
 
 void TestDocumentText::randomBytesGiveTextOrAnError_data() {
@@ -357,14 +357,14 @@ void TestDocumentText::randomBytesGiveTextOrAnError() {
     std::string bytes;
     for (std::size_t length = random() % 60; length > 0; --length)
       bytes += alphabet[random() % alphabet.size()];
-    const Result result = readPassages("document", format, bytes);
+    const Result result = readUnits("document", format, bytes);
     if (const auto* error = std::get_if<Error>(&result)) {
       QVERIFY(!error->found.empty() && !error->expected.empty());
       continue;
     }
-    for (const Passage& passage : passagesIn(result)) {
-      QVERIFY(isValidUtf8(passage.text));
-      QVERIFY(passage.text.find_first_not_of(" \t\r\n\f\v") != std::string::npos);
+    for (const DocumentUnit& unit : unitsIn(result)) {
+      QVERIFY(isValidUtf8(unit.text));
+      QVERIFY(unit.text.find_first_not_of(" \t\r\n\f\v") != std::string::npos);
     }
   }
 }

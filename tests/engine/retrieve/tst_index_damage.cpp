@@ -3,7 +3,7 @@
 // SPANSCOPE_TRIALS sets how often bytes and pages are changed.
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/ranking.h"
 #include "tests/engine/retrieve/generated_documents.h"
 #include "tests/engine/retrieve/stand_ins.h"
@@ -119,7 +119,7 @@ void TestIndexDamage::initTestCase() {
   QCOMPARE(made.added, m_documents.size());
   // Documents of others lie between them.
   {
-    FragmentIndex index(file);
+    PassageIndex index(file);
     index.add(retrieve::test::generateDocuments(3, 99).documents, *m_tokenizer);
   }
   m_whole = readFile(file);
@@ -131,7 +131,7 @@ void TestIndexDamage::initTestCase() {
 TestIndexDamage::Answer TestIndexDamage::ask(const std::string& file) const {
   Answer answer;
   try {
-    FragmentIndex index(file);
+    PassageIndex index(file);
     FirstWords summarizer;
     WordEmbedder words;
     const IndexedDocuments indexed = index.add(
@@ -141,18 +141,17 @@ TestIndexDamage::Answer TestIndexDamage::ask(const std::string& file) const {
     for (const char* question :
          {"Where does Mira live?", "the baker drums", "When did kebaba buy a lamp?", "Summary of the pet"}) {
       for (const Ranking ranking : {Ranking::Lexical, Ranking::Embedding, Ranking::Hybrid}) {
-        for (const RankedFragment& ranked :
-             rankFragments(index, question, 12, ranking, indexed.keys, &words)) {
-          const Fragment& fragment = ranked.fragment;
-          const auto pinned = index.withHash(fragment.hash, indexed.keys);
+        for (const RankedPassage& ranked : rankPassages(index, question, 12, ranking, indexed.keys, &words)) {
+          const Passage& passage = ranked.passage;
+          const auto pinned = index.withHash(passage.hash, indexed.keys);
           answer.lines << QStringLiteral("%1 %2 %3 %4 %5 %6: %7 (%8)")
                               .arg(rankingName(ranking))
-                              .arg(fragment.score, 0, 'g', 17)
-                              .arg(QString::fromStdString(fragment.document))
-                              .arg(fragment.number)
-                              .arg(fragment.level)
-                              .arg(QString::fromStdString(fragment.place))
-                              .arg(QString::fromStdString(fragment.text))
+                              .arg(passage.score, 0, 'g', 17)
+                              .arg(QString::fromStdString(passage.document))
+                              .arg(passage.number)
+                              .arg(passage.level)
+                              .arg(QString::fromStdString(passage.place))
+                              .arg(QString::fromStdString(passage.text))
                               .arg(pinned ? QString::fromStdString(pinned->document) : QString());
         }
       }
@@ -289,10 +288,9 @@ void TestIndexDamage::damageIsNotSearched() {
   QFETCH(bool, isOfVectors);
   const std::string file = damagedFile(sql.constData());
   WordEmbedder words;
-  const FragmentIndex index(file);
+  const PassageIndex index(file);
   try {
-    rankFragments(index, "Mira", 3, isOfVectors ? Ranking::Embedding : Ranking::Lexical, std::nullopt,
-                  &words);
+    rankPassages(index, "Mira", 3, isOfVectors ? Ranking::Embedding : Ranking::Lexical, std::nullopt, &words);
     QFAIL("believed");
   } catch (const Failure& failure) {
     QCOMPARE(failure.error().file, file);

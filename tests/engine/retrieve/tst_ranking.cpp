@@ -4,7 +4,7 @@
 #include "engine/model/decoder.h"
 #include "engine/model/weights.h"
 #include "engine/retrieve/decoder_embedder.h"
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/ranking.h"
 #include "tests/engine/retrieve/generated_documents.h"
 #include "tests/engine/retrieve/stand_ins.h"
@@ -50,8 +50,8 @@ class TestRanking : public QObject {
 
 namespace {
 
-Fragment fragment(std::int64_t number, double score) {
-  Fragment result;
+Passage passage(std::int64_t number, double score) {
+  Passage result;
   result.document = "d";
   result.number = number;
   result.score = score;
@@ -82,13 +82,13 @@ void TestRanking::namesAreReadBack() {
 
 void TestRanking::ranksAreFused() {
   // By hand: 1/61 + 1/63 for number 1, 1/62 + 1/61 for number 2, 1/63 for number 3, 1/62 for number 4.
-  const auto fused = fuseRanks({fragment(1, 9), fragment(2, 8), fragment(3, 7)},
-                               {fragment(2, 0.9), fragment(4, 0.8), fragment(1, 0.7)});
+  const auto fused = fuseRanks({passage(1, 9), passage(2, 8), passage(3, 7)},
+                               {passage(2, 0.9), passage(4, 0.8), passage(1, 0.7)});
   std::vector<std::int64_t> order;
-  for (const RankedFragment& ranked : fused) order.push_back(ranked.fragment.number);
+  for (const RankedPassage& ranked : fused) order.push_back(ranked.passage.number);
   QCOMPARE(order, (std::vector<std::int64_t>{2, 1, 4, 3}));
-  QCOMPARE(fused[0].fragment.score, 1.0 / 62 + 1.0 / 61);
-  QCOMPARE(fused[1].fragment.score, 1.0 / 61 + 1.0 / 63);
+  QCOMPARE(fused[0].passage.score, 1.0 / 62 + 1.0 / 61);
+  QCOMPARE(fused[1].passage.score, 1.0 / 61 + 1.0 / 63);
   QVERIFY(fused[0].lexical == (Placing{2, 8}) && fused[0].embedding == (Placing{1, 0.9}));
   QVERIFY(fused[2].embedding == (Placing{2, 0.8}) && !fused[2].lexical);
   QVERIFY(fuseRanks({}, {}).empty());
@@ -150,7 +150,7 @@ void TestRanking::embeddingCanBeStopped() {
   const std::string text = "Mira lives in Lisbon.";
   QVERIFY(embedder().embed({&text, 1}, stop.get_token()).empty());
   DecoderEmbedder model = embedder();
-  FragmentIndex index;
+  PassageIndex index;
   const auto indexed = index.add({{"a.txt", text}}, *m_tokenizer);
   QVERIFY(!index.embed(indexed.keys, model, {.progress = {}, .stop = stop.get_token()}));
   QCOMPARE(index.vectorCount(), std::size_t{0});
@@ -177,7 +177,7 @@ void TestRanking::everyRankingFindsKnownItems() {
   const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_DOCUMENTS", &given);
   const auto generated =
       generateDocuments(static_cast<std::size_t>(given && wanted > 0 ? wanted : 60), testSeed());
-  FragmentIndex index;
+  PassageIndex index;
   const auto indexed = index.add(generated.documents, *m_tokenizer, {.chunk = {.tokens = 64, .overlap = 8}});
   WordEmbedder words;
   DecoderEmbedder own = embedder();
@@ -186,11 +186,11 @@ void TestRanking::everyRankingFindsKnownItems() {
   std::size_t found = 0;
   for (const auto& item : generated.items) {
     auto ranked =
-        rankFragments(index, item.question, 3, *parseRanking(ranking.toStdString()), std::nullopt, &chosen);
+        rankPassages(index, item.question, 3, *parseRanking(ranking.toStdString()), std::nullopt, &chosen);
     QVERIFY(ranked.size() <= (ranking == QLatin1String("hybrid") ? 6 : 3));
     if (ranked.size() > 3) ranked.resize(3);
-    found += std::any_of(ranked.begin(), ranked.end(), [&](const RankedFragment& entry) {
-      return entry.fragment.document == indexed.keys[item.document];
+    found += std::any_of(ranked.begin(), ranked.end(), [&](const RankedPassage& entry) {
+      return entry.passage.document == indexed.keys[item.document];
     });
   }
   qInfo("%zu of %zu known items in the top 3", found, generated.items.size());

@@ -49,14 +49,14 @@ class TestResolveAugments : public QObject {
   void canBeStopped();
 
  private:
-  RetrievalTools tools(FragmentIndex& index) const {
+  RetrievalTools tools(PassageIndex& index) const {
     RetrievalTools result;
     result.tokenizer = m_tokenizer.get();
     result.index = &index;
     return result;
   }
   ResolvedAugments resolve(const query::Node& node, const RetrievalOptions& options = {}) const {
-    FragmentIndex index;
+    PassageIndex index;
     return resolveAugments(node, options, tools(index));
   }
 
@@ -102,8 +102,8 @@ class Folder final : public query::Surroundings {
 QStringList promptOf(const ResolvedAugments& resolved) {
   QStringList texts;
   for (const Retrieved& retrieved : resolved.retrieved) {
-    for (const FoundFragment& found : retrieved.fragments) {
-      if (found.isInPrompt) texts << QString::fromStdString(found.ranked.fragment.text);
+    for (const FoundPassage& found : retrieved.passages) {
+      if (found.isInPrompt) texts << QString::fromStdString(found.ranked.passage.text);
     }
   }
   return texts;
@@ -135,7 +135,7 @@ void TestResolveAugments::augmentBecomesAPlus() {
   QCOMPARE(resolved.retrieved.size(), std::size_t{1});
   QCOMPARE(resolved.retrieved[0].node, NodePath("/cross/1"));
   RetrievalOptions one;
-  one.fragments = 1;
+  one.passages = 1;
   QCOMPARE(promptOf(resolve(node, one)).size(), 1);
   QVERIFY(resolve(user("a")).query == user("a"));
 }
@@ -188,7 +188,7 @@ void TestResolveAugments::problems() {
   QCOMPARE(QString::fromStdString(resolved.diagnostics[0].pointer), pointer);
   QCOMPARE(QString::fromStdString(resolved.diagnostics[0].found), found);
   RetrievalOptions none;
-  none.fragments = 0;
+  none.passages = 0;
   QVERIFY(query::hasErrors(resolve(user("a"), none).diagnostics));
 }
 
@@ -217,7 +217,7 @@ class PeopleFolder {
 
 QStringList sourcesOf(const ResolvedAugments& resolved) {
   QStringList sources;
-  for (const FoundFragment& found : resolved.retrieved.at(0).fragments)
+  for (const FoundPassage& found : resolved.retrieved.at(0).passages)
     sources << QString::fromStdString(found.source);
   return sources;
 }
@@ -227,7 +227,7 @@ QStringList sourcesOf(const ResolvedAugments& resolved) {
 void TestResolveAugments::folderIsSearched() {
   const PeopleFolder people;
   Folder folder(people.path());
-  FragmentIndex index;
+  PassageIndex index;
   RetrievalTools with = tools(index);
   with.files = &folder;
   std::vector<std::size_t> done;
@@ -243,17 +243,17 @@ void TestResolveAugments::folderIsSearched() {
   QStringList sources = sourcesOf(resolved);
   sources.sort();
   QCOMPARE(sources, (QStringList{"people/a.md", "people/far/c.txt"}));
-  const auto& found = resolved.retrieved[0].fragments;
+  const auto& found = resolved.retrieved[0].passages;
   const auto markdown = std::find_if(found.begin(), found.end(),
                                      [](const auto& entry) { return entry.source == "people/a.md"; });
-  QCOMPARE(markdown->ranked.fragment.place, std::string("section 1"));
+  QCOMPARE(markdown->ranked.passage.place, std::string("section 1"));
   QVERIFY(markdown->ranked.lexical.has_value() && !markdown->ranked.embedding);
 }
 
 void TestResolveAugments::patternAndFileAreSearched() {
   const PeopleFolder people;
   Folder folder(people.path());
-  FragmentIndex index;
+  PassageIndex index;
   RetrievalTools with = tools(index);
   with.files = &folder;
   const auto found = [&](const char* name) {
@@ -277,7 +277,7 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
   people.write("people/picture.png", std::string("\x89PNG\0\0", 6));
   QVERIFY(QFile::link(people.path() + "/secret.txt", people.path() + "/people/far/out.txt"));
   Folder folder(people.path() + "/people");
-  FragmentIndex index;
+  PassageIndex index;
   RetrievalTools with = tools(index);
   with.files = &folder;
   const ResolvedAugments resolved = resolveAugments(augment(user("lives"), "**", ""), {}, with);
@@ -302,7 +302,7 @@ void TestResolveAugments::whatIsNoUtf8IsToldOf() {
   people.write("people/latin.txt", "The caf\xE9 of Nadia lives.");
   people.write("people/far/latin.md", "\xFF lives");
   Folder folder(people.path() + "/people");
-  FragmentIndex index;
+  PassageIndex index;
   RetrievalTools with = tools(index);
   with.files = &folder;
   // Also where the index has them already.
@@ -324,7 +324,7 @@ void TestResolveAugments::pagesWithoutTextAreNamed() {
   people.write("people/some.pdf", retrieve::test::pdfOf({"Nadia lives in Rome.", "", ""}));
   people.write("people/none.pdf", retrieve::test::pdfOf({"", ""}));
   Folder folder(people.path() + "/people");
-  FragmentIndex index;
+  PassageIndex index;
   RetrievalTools with = tools(index);
   with.files = &folder;
   // Also where the index has them already.
@@ -342,7 +342,7 @@ void TestResolveAugments::pagesWithoutTextAreNamed() {
 /// Files as they are met: each is found by its words, or refused or remarked for what is wrong with it.
 void TestResolveAugments::documentsOfOthers_data() {
   QTest::addColumn<QString>("question");
-  QTest::addColumn<QString>("found");   // in a fragment; empty: the file is refused
+  QTest::addColumn<QString>("found");   // in a passage; empty: the file is refused
   QTest::addColumn<QString>("remark");  // empty: none
   const auto row = [](const char* file, const char* question, const char* found, const char* remark = "") {
     QTest::newRow(file) << QString::fromUtf8(question) << QString::fromUtf8(found) << worded(remark);
@@ -382,7 +382,7 @@ void TestResolveAugments::documentsOfOthers() {
   const QString cases = QStringLiteral(SPANSCOPE_GOLDEN_DIR "/../cases/documents");
   if (!QDir(cases).exists()) QSKIP("the folder of cases is not here");
   Folder folder(cases);
-  FragmentIndex index;
+  PassageIndex index;
   RetrievalTools with = tools(index);
   with.files = &folder;
   const ResolvedAugments resolved =
@@ -404,7 +404,7 @@ void TestResolveAugments::halvesOfCharactersAreRemarked() {
   file.write(bytes.data(), static_cast<qint64>(bytes.size()));
   file.close();
   Folder folder(directory.path());
-  FragmentIndex index;
+  PassageIndex index;
   RetrievalTools with = tools(index);
   with.files = &folder;
   const ResolvedAugments resolved = resolveAugments(augment(user("Nadia"), "half.txt", ""), {}, with);
@@ -417,7 +417,7 @@ void TestResolveAugments::halvesOfCharactersAreRemarked() {
 void TestResolveAugments::filesThatAreNotThereAreErrors() {
   const PeopleFolder people;
   Folder folder(people.path() + "/people");
-  FragmentIndex index;
+  PassageIndex index;
   RetrievalTools with = tools(index);
   with.files = &folder;
   for (const char* name : {"none.txt", "*.doc", "../secret.txt", "../*.txt", "../empty", "/etc"}) {
@@ -436,7 +436,7 @@ void TestResolveAugments::filesThatAreNotThereAreErrors() {
 void TestResolveAugments::onlyChangedFilesAreIndexed() {
   const PeopleFolder people;
   Folder folder(people.path());
-  FragmentIndex index;
+  PassageIndex index;
   retrieve::test::WordEmbedder words;
   RetrievalTools with = tools(index);
   with.files = &folder;
@@ -461,7 +461,7 @@ void TestResolveAugments::onlyChangedFilesAreIndexed() {
 }
 
 void TestResolveAugments::modelOfTheAugmentChoosesTheRanking() {
-  FragmentIndex index;
+  PassageIndex index;
   retrieve::test::WordEmbedder words;
   RetrievalTools with = tools(index);
   with.isEmbedder = [](const std::string& name) { return name == "e"; };
@@ -469,7 +469,7 @@ void TestResolveAugments::modelOfTheAugmentChoosesTheRanking() {
   query::Node node = augment(user("Mira lives"), "a.csv", kPeople);
   const ResolvedAugments named = resolveAugments(node, {}, with);
   QCOMPARE(named.retrieved[0].ranking, Ranking::Embedding);
-  QVERIFY(named.retrieved[0].fragments[0].ranked.embedding.has_value());
+  QVERIFY(named.retrieved[0].passages[0].ranked.embedding.has_value());
   QCOMPARE(promptOf(named).size(), 3);
   QCOMPARE(promptOf(named)[0], QStringLiteral("Mira lives in Lisbon."));
   node.as<query::Augment>()->embeddingModel = "other";
@@ -492,29 +492,29 @@ void TestResolveAugments::rankingWithoutAModelIsAnError() {
 void TestResolveAugments::pinnedAndDropped() {
   const query::Node node = augment(user("Where does Mira live?"), "a.csv", kPeople);
   RetrievalOptions options;
-  options.fragments = 1;
+  options.passages = 1;
   const ResolvedAugments plain = resolve(node, options);
   QCOMPARE(promptOf(plain), QStringList{"Mira lives in Lisbon."});
-  const auto& found = plain.retrieved[0].fragments;
+  const auto& found = plain.retrieved[0].passages;
   QCOMPARE(found.size(), std::size_t{2});  // the runner-up is listed too
   QVERIFY(found[0].isInPrompt && !found[1].isInPrompt && found[0].rank == 1 && found[1].rank == 2);
 
-  FragmentChoice& choice = options.choices[""];
-  choice.dropped.insert(found[0].ranked.fragment.hash);
+  PassageChoice& choice = options.choices[""];
+  choice.dropped.insert(found[0].ranked.passage.hash);
   const ResolvedAugments dropped = resolve(node, options);
   QCOMPARE(promptOf(dropped), QStringList{"Otto lives in Porto."});
-  QVERIFY(dropped.retrieved[0].fragments[1].isDropped);
+  QVERIFY(dropped.retrieved[0].passages[1].isDropped);
 
-  // A fragment that no word leads to, and one beyond the number that is wanted.
+  // A passage that no word leads to, and one beyond the number that is wanted.
   const ResolvedAugments baker = resolve(augment(user("baker"), "a.csv", kPeople));
   choice.dropped.clear();
-  choice.pinned = {baker.retrieved[0].fragments[0].ranked.fragment.hash, found[1].ranked.fragment.hash};
+  choice.pinned = {baker.retrieved[0].passages[0].ranked.passage.hash, found[1].ranked.passage.hash};
   const ResolvedAugments pinned = resolve(node, options);
   QCOMPARE(promptOf(pinned), (QStringList{"Tarek is a baker.", "Otto lives in Porto."}));
-  QCOMPARE(pinned.retrieved[0].fragments[0].rank, std::size_t{0});
-  QVERIFY(pinned.retrieved[0].fragments[0].isPinned);
-  QCOMPARE(QString::fromStdString(pinned.retrieved[0].fragments[0].source), QStringLiteral("a.csv"));
-  options.fragments = 3;
+  QCOMPARE(pinned.retrieved[0].passages[0].rank, std::size_t{0});
+  QVERIFY(pinned.retrieved[0].passages[0].isPinned);
+  QCOMPARE(QString::fromStdString(pinned.retrieved[0].passages[0].source), QStringLiteral("a.csv"));
+  options.passages = 3;
   QCOMPARE(promptOf(resolve(node, options)),
            (QStringList{"Tarek is a baker.", "Otto lives in Porto.", "Mira lives in Lisbon."}));
 }
@@ -526,11 +526,11 @@ void TestResolveAugments::lostPinIsAWarning() {
   QVERIFY(resolved.query.has_value());
   QCOMPARE(promptOf(resolved), QStringList{"Tarek is a baker."});
   QCOMPARE(resolved.diagnostics.size(), std::size_t{1});
-  QVERIFY(messages(resolved)[0].contains(worded("1 <pinned-fragment> not in \"a.csv\" any more")));
+  QVERIFY(messages(resolved)[0].contains(worded("1 <pinned-passage> not in \"a.csv\" any more")));
 }
 
 void TestResolveAugments::summariesAreSearched() {
-  FragmentIndex index;
+  PassageIndex index;
   retrieve::test::FirstWords summarizer;
   RetrievalTools with = tools(index);
   with.summarizer = [&]() -> Summarizer& { return summarizer; };
@@ -539,7 +539,7 @@ void TestResolveAugments::summariesAreSearched() {
   const query::Node node = augment(user("summary"), "a.csv", kPeople);
   const ResolvedAugments resolved = resolveAugments(node, options, with);
   QCOMPARE(promptOf(resolved), QStringList{"Summary: Mira lives Tarek is Otto lives"});
-  QCOMPARE(resolved.retrieved[0].fragments[0].ranked.fragment.place,
+  QCOMPARE(resolved.retrieved[0].passages[0].ranked.passage.place,
            std::string("summary of record 1 to record 3"));
   QCOMPARE(summarizer.made, std::size_t{1});
   resolveAugments(node, options, with);
@@ -548,7 +548,7 @@ void TestResolveAugments::summariesAreSearched() {
 
 void TestResolveAugments::canBeStopped() {
   std::stop_source stop;
-  FragmentIndex index;
+  PassageIndex index;
   RetrievalTools with = tools(index);
   with.watch.stop = stop.get_token();
   stop.request_stop();

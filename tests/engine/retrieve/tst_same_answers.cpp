@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A question over some documents has one answer: what else an index holds or held, and when it came in, does
 // not count. SPANSCOPE_TRIALS sets how many random indexes are grown.
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/ranking.h"
 #include "tests/engine/retrieve/generated_documents.h"
 #include "tests/engine/retrieve/stand_ins.h"
@@ -40,7 +40,7 @@ class TestSameAnswers : public QObject {
   void anyIndexAnswersLikeAFreshOne();
 
  private:
-  std::vector<DocumentKey> addWithAll(FragmentIndex& index, const std::vector<SourceDocument>& documents,
+  std::vector<DocumentKey> addWithAll(PassageIndex& index, const std::vector<SourceDocument>& documents,
                                       bool summaries = false) {
     FirstWords summarizer;
     WordEmbedder words;
@@ -71,7 +71,7 @@ std::size_t below(Random& random, std::size_t end) {
   return random() % end;
 }
 
-/// Of few words, so that many fragments are alike and many are equal.
+/// Of few words, so that many passages are alike and many are equal.
 std::string randomSentence(Random& random) {
   static const std::vector<std::string> kSentences = {
       "Mira lives in Lisbon.", "Tarek is a baker.",         "Otto drums in Porto.",
@@ -103,13 +103,13 @@ std::vector<SourceDocument> randomDocuments(Random& random, std::size_t most) {
   return documents;
 }
 
-std::string shown(const Fragment& fragment) {
-  return fragment.document + "#" + std::to_string(fragment.number) + " level " +
-         std::to_string(fragment.level) + " " + fragment.place + " " + fragment.hash + ": " + fragment.text;
+std::string shown(const Passage& passage) {
+  return passage.document + "#" + std::to_string(passage.number) + " level " + std::to_string(passage.level) +
+         " " + passage.place + " " + passage.hash + ": " + passage.text;
 }
 
 /// Everything that an index says of a question, with numbers to the last bit.
-QStringList answersOf(const FragmentIndex& index, const std::vector<DocumentKey>& keys) {
+QStringList answersOf(const PassageIndex& index, const std::vector<DocumentKey>& keys) {
   WordEmbedder words;
   const auto number = [](double value) { return QLatin1Char(' ') + QString::number(value, 'g', 17); };
   QStringList lines;
@@ -117,12 +117,12 @@ QStringList answersOf(const FragmentIndex& index, const std::vector<DocumentKey>
     for (const Ranking ranking : {Ranking::Lexical, Ranking::Embedding, Ranking::Hybrid}) {
       for (const std::size_t depth : {std::size_t{2}, std::size_t{1000}}) {
         lines << QString::fromStdString(question) + QLatin1String(rankingName(ranking));
-        for (const RankedFragment& ranked : rankFragments(index, question, depth, ranking, keys, &words)) {
-          QString line = QString::fromStdString(shown(ranked.fragment)) + number(ranked.fragment.score);
+        for (const RankedPassage& ranked : rankPassages(index, question, depth, ranking, keys, &words)) {
+          QString line = QString::fromStdString(shown(ranked.passage)) + number(ranked.passage.score);
           for (const auto& placing : {ranked.lexical, ranked.embedding})
             if (placing) line += QStringLiteral(" %1").arg(placing->rank) + number(placing->score);
           lines << line;
-          const auto first = index.withHash(ranked.fragment.hash, keys);
+          const auto first = index.withHash(ranked.passage.hash, keys);
           lines << (first ? QString::fromStdString(shown(*first)) : QString());
         }
       }
@@ -141,10 +141,10 @@ QString differenceOf(const QStringList& found, const QStringList& expected) {
   return {};
 }
 
-std::vector<std::string> textsOf(const std::vector<Fragment>& fragments) {
+std::vector<std::string> textsOf(const std::vector<Passage>& passages) {
   std::vector<std::string> texts;
-  std::transform(fragments.begin(), fragments.end(), std::back_inserter(texts),
-                 [](const Fragment& fragment) { return fragment.text; });
+  std::transform(passages.begin(), passages.end(), std::back_inserter(texts),
+                 [](const Passage& passage) { return passage.text; });
   return texts;
 }
 
@@ -181,14 +181,14 @@ void TestSameAnswers::scoresOfAFreshIndexAreThoseOfSqlite() {
     const auto generated = retrieve::test::generateDocuments(20, random());
     std::vector<SourceDocument> documents = randomDocuments(random, 12);
     documents.insert(documents.end(), generated.documents.begin(), generated.documents.end());
-    FragmentIndex index(file);
+    PassageIndex index(file);
     const auto keys = index.add(documents, *m_tokenizer).keys;
     std::vector<std::string> questions = kQuestions;
     questions.push_back(generated.items[3].question);
     for (const std::string& question : questions) {
       std::multimap<double, std::string, std::greater<>> found;
-      for (const Fragment& fragment : index.find(question, 10'000, keys))
-        found.emplace(fragment.score, fragment.text);
+      for (const Passage& passage : index.find(question, 10'000, keys))
+        found.emplace(passage.score, passage.text);
       const auto expected = scoresBySqlite(file, question);
       QCOMPARE(found.size(), expected.size());
       // Equal ones have an order of their own.
@@ -208,15 +208,15 @@ void TestSameAnswers::wordsOfOthersDoNotCount() {
   // "baker" is rare and "lisbon" common in the document; in the other one it is the reverse.
   const std::vector<SourceDocument> mine = {
       {"a.csv", "Mira Lisbon.\nOtto Lisbon Lisbon.\nAda Lisbon.\nTarek baker.\n"}};
-  FragmentIndex fresh;
+  PassageIndex fresh;
   const auto keys = fresh.add(mine, *m_tokenizer).keys;
-  const std::vector<Fragment> expected = fresh.find("baker Lisbon", 2, keys);
+  const std::vector<Passage> expected = fresh.find("baker Lisbon", 2, keys);
   QCOMPARE(expected[0].text, std::string("Tarek baker."));
-  FragmentIndex index;
+  PassageIndex index;
   index.add({{"b.csv", "A baker.\nOne baker.\nTwo bakers.\nBaker.\nBaking.\nOld bakers.\nA cello.\n"}},
             *m_tokenizer);
   index.add(mine, *m_tokenizer);
-  const std::vector<Fragment> found = index.find("baker Lisbon", 2, keys);
+  const std::vector<Passage> found = index.find("baker Lisbon", 2, keys);
   QCOMPARE(textsOf(found), textsOf(expected));
   QCOMPARE(found[0].score, expected[0].score);
   // Twice the same is one document.
@@ -237,7 +237,7 @@ void TestSameAnswers::equalOnesStandInTheOrderOfTheDocuments() {
   std::iota(order.begin(), order.end(), 0);
   std::vector<QStringList> ofAll;
   do {
-    FragmentIndex index;
+    PassageIndex index;
     std::vector<DocumentKey> keys(documents.size());
     for (const std::size_t at : order) keys[at] = index.add({documents[at]}, *m_tokenizer).keys[0];
     QVERIFY(index.embed(std::nullopt, words));
@@ -254,7 +254,7 @@ void TestSameAnswers::equalOnesStandInTheOrderOfTheDocuments() {
     QCOMPARE(index.withHash(hash, reversed)->document, keys[2]);
     // Of all that is in the index, nobody said an order: it is one of the contents.
     QStringList all;
-    for (const Fragment& fragment : index.find(question, 9)) all << QString::fromStdString(shown(fragment));
+    for (const Passage& passage : index.find(question, 9)) all << QString::fromStdString(shown(passage));
     ofAll.push_back(all);
     QCOMPARE(ofAll.back(), ofAll.front());
   } while (std::next_permutation(order.begin(), order.end()));
@@ -284,9 +284,9 @@ void TestSameAnswers::anyIndexAnswersLikeAFreshOne() {
     const KeepRule rule{.unusedDays = 3,
                         .mostBytes = static_cast<std::int64_t>(below(random, 2000)),
                         .today = [&day] { return day; }};
-    auto index = std::make_unique<FragmentIndex>(file, rule);
+    auto index = std::make_unique<PassageIndex>(file, rule);
     for (std::size_t step = below(random, 12); step > 0; --step) {
-      if (isFile && below(random, 4) == 0) index = std::make_unique<FragmentIndex>(file, rule);
+      if (isFile && below(random, 4) == 0) index = std::make_unique<PassageIndex>(file, rule);
       if (below(random, 2) == 0) day += static_cast<Day>(below(random, 6));
       std::vector<SourceDocument> others = randomDocuments(random, 6);
       switch (below(random, 4)) {
@@ -312,7 +312,7 @@ void TestSameAnswers::anyIndexAnswersLikeAFreshOne() {
       if (below(random, 3) == 0) index->find("baker", 3, keys);
     }
     const auto keys = addWithAll(*index, mine, summaries);
-    FragmentIndex fresh;
+    PassageIndex fresh;
     QVERIFY(addWithAll(fresh, mine, summaries) == keys);
     const QStringList expected = answersOf(fresh, keys);
     const QString difference = differenceOf(answersOf(*index, keys), expected);

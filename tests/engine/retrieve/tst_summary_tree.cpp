@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/summary_tree.h"
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
@@ -53,13 +53,13 @@ class Silent final : public Summarizer {
   }
 };
 
-std::vector<Fragment> leaves(std::size_t count) {
-  std::vector<Fragment> fragments(count);
+std::vector<Passage> leaves(std::size_t count) {
+  std::vector<Passage> passages(count);
   for (std::size_t i = 0; i < count; ++i) {
-    fragments[i].text = "Text " + std::to_string(i) + " of many";
-    fragments[i].place = "page " + std::to_string(i / 2 + 1);
+    passages[i].text = "Text " + std::to_string(i) + " of many";
+    passages[i].place = "page " + std::to_string(i / 2 + 1);
   }
-  return fragments;
+  return passages;
 }
 
 }  // namespace
@@ -82,39 +82,39 @@ void TestSummaryTree::shape() {
   QFETCH(int, count);
   QFETCH(int, group);
   QFETCH(QString, levels);
-  std::vector<Fragment> fragments = leaves(static_cast<std::size_t>(count));
+  std::vector<Passage> passages = leaves(static_cast<std::size_t>(count));
   FirstWords summarizer(static_cast<std::size_t>(group));
   Memory store;
   std::size_t reported = 0;
   const Watch watch{.progress = [&](const IndexProgress& now) { reported = now.done; }, .stop = {}};
-  QVERIFY(addSummaries(fragments, summarizer, store, watch));
+  QVERIFY(addSummaries(passages, summarizer, store, watch));
   std::map<std::uint32_t, int> counts;
-  for (const Fragment& fragment : fragments) ++counts[fragment.level];
+  for (const Passage& passage : passages) ++counts[passage.level];
   QStringList found;
   for (const auto& [level, number] : counts) {
     if (level > 0) found << QString::number(number);
   }
   QCOMPARE(found.join(' '), levels);
-  QCOMPARE(reported, fragments.size() - static_cast<std::size_t>(count));
+  QCOMPARE(reported, passages.size() - static_cast<std::size_t>(count));
   if (count == 4) {
-    QCOMPARE(fragments[4].text, std::string("Summary: Text 0 Text 1"));
-    QCOMPARE(fragments[4].place, std::string("summary of page 1"));
-    QCOMPARE(fragments[6].place, std::string("summary of page 1 to page 2"));
+    QCOMPARE(passages[4].text, std::string("Summary: Text 0 Text 1"));
+    QCOMPARE(passages[4].place, std::string("summary of page 1"));
+    QCOMPARE(passages[6].place, std::string("summary of page 1 to page 2"));
   }
 }
 
 void TestSummaryTree::summariesAreMadeOnce() {
   FirstWords summarizer;
   Memory store;
-  std::vector<Fragment> first = leaves(9);
+  std::vector<Passage> first = leaves(9);
   QVERIFY(addSummaries(first, summarizer, store, {}));
   QCOMPARE(summarizer.made, std::size_t{4});
-  std::vector<Fragment> second = leaves(9);
+  std::vector<Passage> second = leaves(9);
   QVERIFY(addSummaries(second, summarizer, store, {}));
   QCOMPARE(summarizer.made, std::size_t{4});
   QCOMPARE(second.back().text, first.back().text);
   // One leaf of nine changes: its own summary and those above, if it changes them.
-  std::vector<Fragment> third = leaves(9);
+  std::vector<Passage> third = leaves(9);
   third[8].text = "Another ending";
   QVERIFY(addSummaries(third, summarizer, store, {}));
   QCOMPARE(summarizer.made, std::size_t{6});
@@ -123,34 +123,34 @@ void TestSummaryTree::summariesAreMadeOnce() {
 void TestSummaryTree::blankOnesEndTheTree() {
   Silent summarizer;
   Memory store;
-  std::vector<Fragment> fragments = leaves(8);
-  QVERIFY(addSummaries(fragments, summarizer, store, {}));
-  QCOMPARE(fragments.size(), std::size_t{8});
+  std::vector<Passage> passages = leaves(8);
+  QVERIFY(addSummaries(passages, summarizer, store, {}));
+  QCOMPARE(passages.size(), std::size_t{8});
 }
 
 void TestSummaryTree::itCanBeStoppedAndGoesOn() {
   std::stop_source stop;
   FirstWords summarizer;
   Memory store;
-  std::vector<Fragment> fragments = leaves(60);
+  std::vector<Passage> passages = leaves(60);
   const Watch watch{.progress = [&](const IndexProgress&) { stop.request_stop(); }, .stop = stop.get_token()};
-  QVERIFY(!addSummaries(fragments, summarizer, store, watch));
+  QVERIFY(!addSummaries(passages, summarizer, store, watch));
   QCOMPARE(summarizer.made, std::size_t{8});
-  std::vector<Fragment> again = leaves(60);
+  std::vector<Passage> again = leaves(60);
   QVERIFY(addSummaries(again, summarizer, store, {}));
   QCOMPARE(summarizer.made, again.size() - 60);
 }
 
 void TestSummaryTree::tooManyAreRefused() {
-  std::vector<Fragment> fragments(kMaxSummarizedFragments + 1);
+  std::vector<Passage> passages(kMaxSummarizedPassages + 1);
   FirstWords summarizer;
   Memory store;
-  QVERIFY_EXCEPTION_THROWN(addSummaries(fragments, summarizer, store, {}), Failure);
+  QVERIFY_EXCEPTION_THROWN(addSummaries(passages, summarizer, store, {}), Failure);
 }
 
 void TestSummaryTree::summariesAreFound() {
   const auto tokenizer = text::loadTokenizer(text::test::bundledModel());
-  FragmentIndex index;
+  PassageIndex index;
   FirstWords summarizer;
   const std::vector<SourceDocument> document = {
       {"a.csv", "Mira lives\nTarek bakes\nOtto drums\nNadia runs\n"}};
@@ -159,9 +159,9 @@ void TestSummaryTree::summariesAreFound() {
   QVERIFY(plain.keys != with.keys);
   QCOMPARE(index.documentCount(), std::size_t{2});
   QVERIFY(index.find("Summary", 5, plain.keys).empty());
-  const std::vector<Fragment> found = index.find("Summary", 5, with.keys);
+  const std::vector<Passage> found = index.find("Summary", 5, with.keys);
   QCOMPARE(found.size(), std::size_t{3});
-  for (const Fragment& fragment : found) QVERIFY(fragment.level > 0);
+  for (const Passage& passage : found) QVERIFY(passage.level > 0);
   QCOMPARE(index.find("Otto drums", 1, with.keys)[0].level, 0U);
 }
 

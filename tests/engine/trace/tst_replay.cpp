@@ -512,7 +512,7 @@ void TestReplay::runsAndPlans() {
   Script script(freshPool(5));
   const PlanMade plan{{PlannedStep{0, "/g", 0, 1, {}}}, "text"};
   script.must(RunStarted{"{}", "spans", 7}, 0, 3);
-  const FragmentsRetrieved found{"where?", FragmentRanking::Lexical, 1, {FragmentInfo{}}};
+  const PassagesRetrieved found{"where?", PassageRanking::Lexical, 1, {PassageInfo{}}};
   script.must(found, 0, 3);
   script.must(plan, 0, 3);
   script.must(StepStarted{}, 1, 3);

@@ -81,14 +81,14 @@ void TestReport::describeRows_data() {
   row("run finished", RunFinished{RunOutcome::Stopped, "a\n\"b\""},
       "run_finished run 2 request 3 /g: stopped: \"a\\n\\\"b\\\"\"");
   row("plan", PlanMade{{PlannedStep{0, {}, 0, 0, {}}}, {}}, "plan_made run 2 request 3 /g: 1 step");
-  FragmentInfo fragment;
-  fragment.source = "a.pdf";
-  fragment.text = "Mira lives in Lisbon.";
-  fragment.rank = 1;
-  fragment.score = 1.5;
-  fragment.inPrompt = true;
-  row("fragments", FragmentsRetrieved{"where?", FragmentRanking::Hybrid, 3, {fragment, {}}},
-      "fragments_retrieved run 2 request 3 /g: 1 fragment of 3 documents (hybrid) for \"where?\", first "
+  PassageInfo passage;
+  passage.source = "a.pdf";
+  passage.text = "Mira lives in Lisbon.";
+  passage.rank = 1;
+  passage.score = 1.5;
+  passage.inPrompt = true;
+  row("passages", PassagesRetrieved{"where?", PassageRanking::Hybrid, 3, {passage, {}}},
+      "fragments_retrieved run 2 request 3 /g: 1 passage of 3 documents (hybrid) for \"where?\", first "
       "\"Mira lives in Lisbon.\" of \"a.pdf\", score 1.5000");
   row("block loaded",
       BlockLoaded{.block = 4,

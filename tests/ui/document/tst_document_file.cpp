@@ -247,12 +247,12 @@ void TestDocumentFile::refuses_data() {
   row("pinned and dropped",
       ", \"layout\": {\"nodes\": {\"\": {\"pinned\": [\"0123456789abcdef0123456789abcdef\"], \"dropped\": "
       "[\"0123456789abcdef0123456789abcdef\"]}}}",
-      "<fragment-named-before>");
+      "<passage-named-before>");
   row("ranking", ", \"settings\": {\"ranking\": \"best\"}", "found \"best\", expected \"auto\" or");
   row("embeddings", ", \"settings\": {\"embeddings\": \"cloud\"}",
       "found \"cloud\", expected \"checkpoint\" or \"server\"");
   row("address of a server", ", \"settings\": {\"embeddings_url\": 3}", "/settings/embeddings_url");
-  row("fragments", ", \"settings\": {\"fragments\": 0}", "from 1 to 10000");
+  row("passages", ", \"settings\": {\"fragments\": 0}", "from 1 to 10000");
   row("a path twice", ", \"layout\": {\"nodes\": {\"\": {}, \"\": {}}}", "again");
   row("hue", ", \"layout\": {\"frames\": [{\"hue\": 6}]}", "found the number 6, expected …0 to 5");
   row("negative area", ", \"layout\": {\"notes\": [{\"area\": [0, 0, -1, 2]}]}", "a negative size");
@@ -295,9 +295,9 @@ void TestDocumentFile::warns_data() {
   row("unknown looks", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"\": {\"size\": 1}}}", "\"size\"");
   row("no such node", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"/g/input\": {\"name\": \"x\"}}}",
       "/g/input");
-  row("fragments of a message", "{\"user\": \"a\"}",
+  row("passages of a message", "{\"user\": \"a\"}",
       ", \"layout\": {\"nodes\": {\"\": {\"dropped\": [\"0123456789abcdef0123456789abcdef\"]}}}",
-      "<fragments-node-finds>");
+      "<passages-node-finds>");
   row("a reroute point far away", "{\"monad\": {\"user\": \"a\"}}",
       ", \"layout\": {\"nodes\": {\"/monad\": {\"bends\": [[1000000000, 0]]}}}", "a reroute point");
   row("frozen message", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": \"b\"}}}",

@@ -416,27 +416,27 @@ class TestNodeStatus : public QObject {
     session.pool.blocks.resize(1);
     send(0, {}, session);
     send(1, {}, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = 0});
-    trace::FragmentsRetrieved retrieved;
-    retrieved.fragments.resize(3);
+    trace::PassagesRetrieved retrieved;
+    retrieved.passages.resize(3);
     for (std::size_t i = 0; i < 3; ++i) {
-      retrieved.fragments[i].rank = i == 0 ? 2 : i == 1 ? 1 : 3;
-      retrieved.fragments[i].score = i == 1 ? 8.5 : 1;
-      retrieved.fragments[i].inPrompt = i < 2;
+      retrieved.passages[i].rank = i == 0 ? 2 : i == 1 ? 1 : 3;
+      retrieved.passages[i].score = i == 1 ? 8.5 : 1;
+      retrieved.passages[i].inPrompt = i < 2;
     }
     ViewInput input;
     input.document = std::make_shared<const Document>(document);
     input.trace = trace;
     input.position = trace->size();
     input.paths[1] = document::toQuery(document, document::TakeOut::Nothing).paths;
-    QCOMPARE(fragmentsText(nodeStatuses(input)[augment]), QString());
+    QCOMPARE(passagesText(nodeStatuses(input)[augment]), QString());
     for (const auto& [path, node] : input.paths[1].byPath) {
       if (node == augment) send(1, path, retrieved);
     }
     input.position = trace->size();
     const NodeStatus status = nodeStatuses(input)[augment];
-    QCOMPARE(status.fragments, 2);
+    QCOMPARE(status.passages, 2);
     QCOMPARE(status.bestScore, 8.5);
-    QCOMPARE(fragmentsText(status), worded("<passages-and-best-score|2|8.50>"));
+    QCOMPARE(passagesText(status), worded("<passages-and-best-score|2|8.50>"));
   }
 
   void sharesAreRoundedToTheInside() {

@@ -142,10 +142,10 @@ ui::ViewInput mistakenScene() {
   return input;
 }
 
-ui::ViewInput fragmentsScene() {
+ui::ViewInput passagesScene() {
   RetrievingRuns runs;
   runs.document.change(QStringLiteral("Pin"), [&runs](document::Document& document) {
-    document::setFragmentMark(document, runs.augment(), kFragmentHashes[1], document::FragmentMark::Pinned);
+    document::setPassageMark(document, runs.augment(), kPassageHashes[1], document::PassageMark::Pinned);
   });
   return runs.input();
 }

@@ -17,7 +17,7 @@ ui::ViewInput twentyDocumentsScene();
 ui::ViewInput stepsScene();
 /// A query that cannot run and also has warnings.
 ui::ViewInput mistakenScene();
-/// Runs that retrieved fragments, of which one is pinned.
-ui::ViewInput fragmentsScene();
+/// Runs that retrieved passages, of which one is pinned.
+ui::ViewInput passagesScene();
 
 }  // namespace spanscope::test

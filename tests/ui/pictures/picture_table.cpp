@@ -32,7 +32,7 @@ Scene sceneFor(const QString& view) {
   if (view == QLatin1String("benchmark")) return Scene::Benchmark;
   if (view == QLatin1String("policies")) return Scene::Policies;
   if (view == QLatin1String("experiments")) return Scene::Experiment;
-  if (view == QLatin1String("fragments")) return Scene::Fragments;
+  if (view == QLatin1String("passages")) return Scene::Passages;
   if (view == QLatin1String("attention-entropy")) return Scene::Entropy;
   return Scene::Example;
 }
@@ -94,8 +94,8 @@ ui::ViewInput sceneOf(Scene scene) {
       return stepsScene();
     case Scene::Mistakes:
       return mistakenScene();
-    case Scene::Fragments:
-      return fragmentsScene();
+    case Scene::Passages:
+      return passagesScene();
     case Scene::Entropy:
     case Scene::Experiment:
     case Scene::Benchmark:

@@ -23,7 +23,7 @@ enum class Scene {
   Lengths,          ///< pictureScene() with sampleLengths()
   Policies,         ///< pictureScene() with samplePolicies()
   Mistakes,         ///< mistakenScene()
-  Fragments,        ///< fragmentsScene()
+  Passages,         ///< passagesScene()
   Entropy,          ///< pictureScene() with the entropy of its last answer, layer by layer
 };
 

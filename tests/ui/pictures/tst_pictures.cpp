@@ -118,7 +118,7 @@ const std::vector<ShownFault>& shownFaults() {
       {"log-wide", "a run is missing", shown(withoutTheLastRun)},
       {"scrubber-wide", "a run is missing", shown(withoutTheLastRun)},
       {"block-table-20-documents", "a run is missing", shown(withoutTheLastRun)},
-      {"fragments-wide", "a run is missing", shown(withoutTheLastRun)},
+      {"passages-wide", "a run is missing", shown(withoutTheLastRun)},
   };
   return faults;
 }

@@ -57,7 +57,7 @@ QString runToEnd(Workspace& workspace) {
   return ended.front().front().toString();
 }
 
-trace::FragmentsRetrieved newestFound(const Workspace& workspace) {
+trace::PassagesRetrieved newestFound(const Workspace& workspace) {
   const auto& runs = workspace.input().state().progress().runs;
   if (runs.empty() || runs.rbegin()->second.retrieved.empty()) return {};
   return *runs.rbegin()->second.retrieved.begin()->second;
@@ -74,10 +74,10 @@ class TestServerEmbeddings : public QObject {
     Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving(server.address(), "auto"));
     QCOMPARE(runToEnd(workspace), QString());
-    const trace::FragmentsRetrieved found = newestFound(workspace);
-    QVERIFY(found.ranking == trace::FragmentRanking::Embedding);
-    QCOMPARE(found.fragments.size(), std::size_t(3));
-    QCOMPARE(found.fragments[0].text, std::string("Mira lives in Lisbon."));
+    const trace::PassagesRetrieved found = newestFound(workspace);
+    QVERIFY(found.ranking == trace::PassageRanking::Embedding);
+    QCOMPARE(found.passages.size(), std::size_t(3));
+    QCOMPARE(found.passages[0].text, std::string("Mira lives in Lisbon."));
     QVERIFY(server.request().contains("\"minilm\""));
     // Once for the documents, which are indexed then, and once for each question.
     QCOMPARE(server.requests(), 2);
@@ -91,7 +91,7 @@ class TestServerEmbeddings : public QObject {
     Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving(server.address(), "hybrid"));
     QCOMPARE(runToEnd(workspace), QString());
-    QVERIFY(newestFound(workspace).ranking == trace::FragmentRanking::Hybrid);
+    QVERIFY(newestFound(workspace).ranking == trace::PassageRanking::Hybrid);
     set(workspace, [](document::RunSettings& settings) {
       settings.ranking = "lexical";
       settings.chunk = 8;
@@ -100,7 +100,7 @@ class TestServerEmbeddings : public QObject {
     const int before = server.requests();
     QCOMPARE(runToEnd(workspace), QString());
     QCOMPARE(server.requests(), before);
-    QVERIFY(newestFound(workspace).ranking == trace::FragmentRanking::Lexical);
+    QVERIFY(newestFound(workspace).ranking == trace::PassageRanking::Lexical);
     set(workspace, [](document::RunSettings& settings) {
       settings.ranking = "embedding";
       settings.embeddings = "checkpoint";
@@ -108,9 +108,9 @@ class TestServerEmbeddings : public QObject {
     });
     QCOMPARE(runToEnd(workspace), QString());
     QCOMPARE(server.requests(), before);
-    const trace::FragmentsRetrieved found = newestFound(workspace);
-    QVERIFY(std::any_of(found.fragments.begin(), found.fragments.end(),
-                        [](const trace::FragmentInfo& fragment) { return fragment.level > 0; }));
+    const trace::PassagesRetrieved found = newestFound(workspace);
+    QVERIFY(std::any_of(found.passages.begin(), found.passages.end(),
+                        [](const trace::PassageInfo& passage) { return passage.level > 0; }));
   }
 
   void stopAnswersAtOnce() {
@@ -144,7 +144,7 @@ class TestServerEmbeddings : public QObject {
     QVERIFY2(problem.contains(QStringLiteral("status 500: out of memory")), qPrintable(problem));
     isWell = true;
     QCOMPARE(runToEnd(workspace), QString());
-    QCOMPARE(newestFound(workspace).fragments[0].text, std::string("Mira lives in Lisbon."));
+    QCOMPARE(newestFound(workspace).passages[0].text, std::string("Mira lives in Lisbon."));
   }
 
   /// A document may come from anyone: before texts leave this machine, the person is asked.
@@ -170,7 +170,7 @@ class TestServerEmbeddings : public QObject {
     asked.clear();
     set(workspace, [](document::RunSettings& settings) { settings.embeddingsModel = "other"; });
     QCOMPARE(runToEnd(workspace), QString());
-    QVERIFY(newestFound(workspace).ranking == trace::FragmentRanking::Lexical);
+    QVERIFY(newestFound(workspace).ranking == trace::PassageRanking::Lexical);
     QVERIFY(asked.isEmpty());
   }
 

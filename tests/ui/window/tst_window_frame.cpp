@@ -355,19 +355,19 @@ class TestWindowFrame : public QObject {
     m_window->perform(QStringLiteral("view.explain"));
     QTRY_VERIFY(isSeen("why"));
     if (isRearranged) docks.dock(QStringLiteral("attention"))->close();
-    docks.reveal(QStringLiteral("fragments"));
+    docks.reveal(QStringLiteral("passages"));
     docks.reveal(QStringLiteral("pool"));
-    QTRY_VERIFY(isSeen("fragments") && isSeen("pool"));
+    QTRY_VERIFY(isSeen("passages") && isSeen("pool"));
     QVERIFY(!isSeen("why"));
     m_window->perform(QStringLiteral("view.author"));
     QTRY_VERIFY(isSeen("json"));
     m_window->perform(QStringLiteral("view.explain"));
-    QTRY_VERIFY(isSeen("fragments") && isSeen("pool"));
+    QTRY_VERIFY(isSeen("passages") && isSeen("pool"));
     QTest::qWait(50);
     QVERIFY(!isSeen("why") && !isSeen("block-table"));
     QCOMPARE(docks.isRearranged(), isRearranged);
     m_window->perform(QStringLiteral("view.reset"));
-    QTRY_VERIFY(isSeen("why") && !isSeen("fragments"));
+    QTRY_VERIFY(isSeen("why") && !isSeen("passages"));
   }
 
   /// A dock that the layout does not have stands where there is room to read it, by command and by menu.

@@ -480,7 +480,7 @@ class TestWorkspace : public QObject {
     QCOMPARE(names.at(1).name, QStringLiteral("document"));
   }
 
-  /// What was found is in the trace; a dropped fragment is not in the next prompt, a pinned one is.
+  /// What was found is in the trace; a dropped passage is not in the next prompt, a pinned one is.
   void pinsAndDropsAreApplied() {
     Workspace workspace{test::cpuBackends()};
     const document::OpenedDocument opened = document::readDocument(
@@ -492,26 +492,26 @@ class TestWorkspace : public QObject {
     QCOMPARE(runToEnd(workspace), QString());
     const std::string path = "/g/input";
     QCOMPARE(newestRun(workspace).retrieved.size(), std::size_t(1));
-    const trace::FragmentsRetrieved first = *newestRun(workspace).retrieved.at(path);
-    QCOMPARE(first.fragments.size(), std::size_t(2));
-    QCOMPARE(first.fragments[0].text, std::string("Mira lives in Lisbon."));
-    QCOMPARE(first.fragments[0].place, std::string("record 1"));
+    const trace::PassagesRetrieved first = *newestRun(workspace).retrieved.at(path);
+    QCOMPARE(first.passages.size(), std::size_t(2));
+    QCOMPARE(first.passages[0].text, std::string("Mira lives in Lisbon."));
+    QCOMPARE(first.passages[0].place, std::string("record 1"));
     const document::NodeId node = workspace.input().nodeOf(1, path);
     QVERIFY(workspace.model()->document().at(node).own.as<query::Augment>() != nullptr);
 
     workspace.model()->change(QStringLiteral("Drop"), [&](document::Document& document) {
-      document.settings.fragments = 1;
-      document::setFragmentMark(document, node, first.fragments[0].hash, document::FragmentMark::Dropped);
+      document.settings.passages = 1;
+      document::setPassageMark(document, node, first.passages[0].hash, document::PassageMark::Dropped);
     });
     QCOMPARE(runToEnd(workspace), QString());
     QVERIFY(newestRun(workspace).queryJson->find("Lisbon") == std::string::npos);
     QVERIFY(newestRun(workspace).queryJson->find("Porto") != std::string::npos);
     workspace.model()->change(QStringLiteral("Pin"), [&](document::Document& document) {
-      document::setFragmentMark(document, node, first.fragments[0].hash, document::FragmentMark::Pinned);
+      document::setPassageMark(document, node, first.passages[0].hash, document::PassageMark::Pinned);
     });
     QCOMPARE(runToEnd(workspace), QString());
     QVERIFY(newestRun(workspace).queryJson->find("Lisbon") != std::string::npos);
-    QVERIFY(newestRun(workspace).retrieved.at(path)->fragments[0].pinned);
+    QVERIFY(newestRun(workspace).retrieved.at(path)->passages[0].pinned);
     workspace.model()->undoStack().undo();
     workspace.model()->undoStack().undo();
     workspace.model()->settingsUndoStack().undo();

@@ -421,7 +421,7 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
     lines << tr(/*id:freed-request-never*/
                 "Freed with its request: it was never stored, so no lookup can find it");
   } else if (cell.lostAt) {
-    lines << tr(/*id:taken-away-event*/ "Evicted by event %1").arg(input.trace->event(*cell.lostAt).sequence);
+    lines << tr(/*id:evicted-by-event*/ "Evicted by event %1").arg(input.trace->event(*cell.lostAt).sequence);
   }
   return lines.join(QLatin1Char('\n'));
 }

@@ -19,7 +19,7 @@ const std::vector<Example>& exampleTable() {
       make("rag-swapped.json", tr("RAG, swapped"),
            tr("RAG with two documents swapped: run it after RAG to see relocated hits")),
       make("retrieve.yaml", tr("RAG with retrieval"),
-           tr("The prompt has the fragments of a document that match the question")),
+           tr("The prompt has the passages of a document that match the question")),
       make("parameters.span", tr("Parameters"),
            tr("You fill in the name and the max length of the answer before the run")),
       make("needle.json", tr("Needle"),

@@ -71,7 +71,8 @@ QString capacity(const HintInput& input) {
 QString overlapThatCounts(const HintInput& input) {
   const RunSettings& settings = input.settings;
   const int most = settings.chunk / 4;
-  return settings.overlap > most ? tr("At most a quarter of the chunk: %1 tokens").arg(most) : QString();
+  return settings.overlap > most ? tr("At most a quarter of the passage size: %1 tokens").arg(most)
+                                 : QString();
 }
 
 QString whatIsSent(const HintInput& input) {

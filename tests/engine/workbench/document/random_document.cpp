@@ -118,11 +118,11 @@ void editLooks(Document& document, std::mt19937& random) {
       document.settings.embeddingsUrl = on ? "http://localhost:" + std::to_string(below(random, 9)) : "";
       document.settings.embeddingsModel = on ? "m \"ä\"" : "";
       document.settings.server = on ? "gpu-" + std::to_string(below(random, 3)) : "";
-      document.settings.fragments = static_cast<std::int32_t>(1 + below(random, 50));
+      document.settings.passages = static_cast<std::int32_t>(1 + below(random, 50));
       break;
     case 8:
-      setFragmentMark(document, node, std::string(31, 'a') + std::to_string(below(random, 3)),
-                      on ? std::optional(FragmentMark::Pinned) : FragmentMark::Dropped);
+      setPassageMark(document, node, std::string(31, 'a') + std::to_string(below(random, 3)),
+                     on ? std::optional(PassageMark::Pinned) : PassageMark::Dropped);
       break;
     case 9: {
       const auto& kinds = query::parameterKinds();

@@ -180,7 +180,7 @@ void TestBlockTable::evicted() {
   QCOMPARE(table.rows[0].cells[0].role, ui::BlockRole::Computed);
   QCOMPARE(table.rows[0].cells[1].role, ui::BlockRole::Evicted);
   QVERIFY(table.rows[0].cells[1].lostAt.has_value());
-  QVERIFY(says(ui::cellTip(maker.input(), table, {0, 1}), "<taken-away-event>"));
+  QVERIFY(says(ui::cellTip(maker.input(), table, {0, 1}), "<evicted-by-event>"));
   // What has not been looked up yet is free.
   QCOMPARE(table.rows[1].cells[0].role, ui::BlockRole::Free);
 }

@@ -15,9 +15,9 @@ constexpr const char* kQuery =
     R"({"g":{"model":"m","input":{"cross":[{"augment":{"embedding_model":"e","body":{"user":"Where?"},)"
     R"("doc":["people.csv",{"Text":"x"}]}},{"user":"Where?"}]}}})";
 
-trace::FragmentInfo fragment(std::size_t number, double score, const char* text, bool inPrompt) {
-  trace::FragmentInfo info;
-  info.hash = kFragmentHashes[number];
+trace::PassageInfo passage(std::size_t number, double score, const char* text, bool inPrompt) {
+  trace::PassageInfo info;
+  info.hash = kPassageHashes[number];
   info.source = "people.csv";
   info.place = "record " + std::to_string(number + 1);
   info.text = text;
@@ -58,12 +58,12 @@ ui::ViewInput RetrievingRuns::input(std::size_t events) const {
   send(0, {}, session);
   for (const RunId run : {RunId(1), RunId(2)}) {
     send(run, {}, trace::RunStarted{"{}", "spans", 0});
-    trace::FragmentsRetrieved found{"Where?", trace::FragmentRanking::Hybrid, 1, {}};
-    found.fragments = {fragment(0, 8.25, "Mira lives in Lisbon.", true),
-                       fragment(1, 4.5, "Otto lives\nin Porto.", run == 1),
-                       fragment(2, 0.25, "Tarek is a baker.", false)};
-    found.fragments[0].embeddingRank = 2;
-    found.fragments[0].embeddingScore = 0.75;
+    trace::PassagesRetrieved found{"Where?", trace::PassageRanking::Hybrid, 1, {}};
+    found.passages = {passage(0, 8.25, "Mira lives in Lisbon.", true),
+                      passage(1, 4.5, "Otto lives\nin Porto.", run == 1),
+                      passage(2, 0.25, "Tarek is a baker.", false)};
+    found.passages[0].embeddingRank = 2;
+    found.passages[0].embeddingScore = 0.75;
     send(run, "/g/input/cross/0", found);
   }
   ui::ViewInput result;

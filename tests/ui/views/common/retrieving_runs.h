@@ -11,10 +11,10 @@
 
 namespace spanscope::test {
 
-/// The hashes of the found fragments, the best first.
-inline constexpr const char* kFragmentHashes[] = {"00000000000000000000000000000001",
-                                                  "00000000000000000000000000000002",
-                                                  "00000000000000000000000000000003"};
+/// The hashes of the found passages, the best first.
+inline constexpr const char* kPassageHashes[] = {"00000000000000000000000000000001",
+                                                 "00000000000000000000000000000002",
+                                                 "00000000000000000000000000000003"};
 
 class RetrievingRuns {
  public:

@@ -325,7 +325,7 @@ void TestSettingsView::retrievalIsChanged() {
   const document::Document before = f.bench.document();
   // The same defaults as on the command line.
   const retrieve::RetrievalOptions defaults;
-  QCOMPARE(f.child<QSpinBox>("fragments")->value(), defaults.fragments);
+  QCOMPARE(f.child<QSpinBox>("fragments")->value(), defaults.passages);
   QCOMPARE(f.child<QSpinBox>("chunk")->value(), defaults.chunk.tokens);
   QCOMPARE(f.child<QSpinBox>("overlap")->value(), defaults.chunk.overlap);
   QCOMPARE(f.child<QCheckBox>("summaries")->isChecked(), defaults.summaries);
@@ -338,12 +338,12 @@ void TestSettingsView::retrievalIsChanged() {
   auto* summaries = f.child<QCheckBox>("summaries");
   QTest::mouseClick(summaries, Qt::LeftButton, {}, QPoint(8, summaries->height() / 2));
   f.choose("embeddings", 1);
-  QCOMPARE(f.settings().fragments, 9);
+  QCOMPARE(f.settings().passages, 9);
   QCOMPARE(f.settings().ranking, std::string("hybrid"));
   QCOMPARE(f.settings().chunk, 40);
   QVERIFY(f.settings().summaries);
   QCOMPARE(f.settings().embeddings, std::string("server"));
-  // More than a quarter of the chunk does not count, and it is said.
+  // More than a quarter of the passage size does not count, and it is said.
   const auto says = [&f](const QString& part) {
     const QList<QLabel*> labels = f.view.findChildren<QLabel*>();
     return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {

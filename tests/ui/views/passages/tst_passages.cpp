@@ -2,7 +2,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/retrieving_runs.h"
-#include "ui/views/fragments/fragments_view.h"
+#include "ui/views/passages/passages_view.h"
 #include "ui/words/part_text.h"
 
 #include <QAbstractItemModel>
@@ -21,7 +21,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
-using document::FragmentMark;
+using document::PassageMark;
 
 namespace {
 
@@ -32,7 +32,7 @@ void press(QTableView& table, int row, Qt::Key key) {
 
 }  // namespace
 
-class TestFragments : public QObject {
+class TestPassages : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -40,19 +40,19 @@ class TestFragments : public QObject {
 
   void contentIsOfTheLastRunThatRetrieved() {
     const test::RetrievingRuns run;
-    const FragmentsContent content = fragmentsContent(run.input());
+    const PassagesContent content = passagesContent(run.input());
     QCOMPARE(content.run, RunId(2));
     QCOMPARE(content.node, run.augment());
     QCOMPARE(content.rows.size(), std::size_t(3));
     QCOMPARE(content.rows[0].found, QStringLiteral("words 1 (8.25) · vectors 2 (0.750)"));
     QCOMPARE(content.rows[0].source, QStringLiteral("people.csv, record 1"));
     QVERIFY(content.rows[0].inPrompt && !content.rows[1].inPrompt && content.canMark);
-    QCOMPARE(fragmentsSummary(content), QStringLiteral("1 in the prompt · 1 document · hybrid"));
+    QCOMPARE(passagesSummary(content), QStringLiteral("1 in the prompt · 1 document · hybrid"));
     // Back in time, the run before; before anything was retrieved, nothing.
-    QCOMPARE(fragmentsContent(run.input(4)).run, RunId(1));
-    QVERIFY(fragmentsContent(run.input(4)).rows[1].inPrompt);
-    QVERIFY(fragmentsContent(run.input(2)).rows.empty());
-    QVERIFY(fragmentsSummary(fragmentsContent(run.input(2))).isEmpty());
+    QCOMPARE(passagesContent(run.input(4)).run, RunId(1));
+    QVERIFY(passagesContent(run.input(4)).rows[1].inPrompt);
+    QVERIFY(passagesContent(run.input(2)).rows.empty());
+    QVERIFY(passagesSummary(passagesContent(run.input(2))).isEmpty());
   }
 
   void scoresAreShownInOneWay() {
@@ -60,11 +60,11 @@ class TestFragments : public QObject {
     QCOMPARE(scoreText(0.457), QStringLiteral("0.457"));
     QCOMPARE(scoreText(-0.457), QStringLiteral("-0.457"));
     QVERIFY(scoreText(1.0 / 61) != scoreText(1.0 / 62));
-    FragmentListModel list;
+    PassageListModel list;
     const test::RetrievingRuns run;
-    list.setContent(fragmentsContent(run.input()));
-    const QString score = list.index(2, FragmentListModel::Score).data().toString();
-    const QString found = list.index(2, FragmentListModel::Found).data().toString();
+    list.setContent(passagesContent(run.input()));
+    const QString score = list.index(2, PassageListModel::Score).data().toString();
+    const QString found = list.index(2, PassageListModel::Found).data().toString();
     QVERIFY2(found.contains(QStringLiteral("(%1)").arg(score)), qPrintable(found));
   }
 
@@ -76,32 +76,31 @@ class TestFragments : public QObject {
     });
     ViewInput input = run.input();
     input.selection.nodes = {other};
-    const FragmentsContent none = fragmentsContent(input);
+    const PassagesContent none = passagesContent(input);
     QVERIFY(none.rows.empty() && none.isAsked);
     input.selection.nodes = {run.augment()};
-    QCOMPARE(fragmentsContent(input).rows.size(), std::size_t(3));
+    QCOMPARE(passagesContent(input).rows.size(), std::size_t(3));
     input.selection.nodes = {run.document.document().root()};
-    QCOMPARE(fragmentsContent(input).node, run.augment());
+    QCOMPARE(passagesContent(input).node, run.augment());
   }
 
   void modelTellsStates() {
     test::RetrievingRuns run;
-    FragmentListModel list;
+    PassageListModel list;
     const QAbstractItemModelTester tester(&list, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    const auto state = [&](int row) { return list.index(row, FragmentListModel::State).data().toString(); };
-    list.setContent(fragmentsContent(run.input()));
+    const auto state = [&](int row) { return list.index(row, PassageListModel::State).data().toString(); };
+    list.setContent(passagesContent(run.input()));
     QCOMPARE(list.rowCount(), 3);
     QCOMPARE(state(0), QStringLiteral("in the prompt"));
     QCOMPARE(state(2), QStringLiteral("left out"));
-    QCOMPARE(list.index(1, FragmentListModel::Text).data().toString(),
-             QStringLiteral("Otto lives in Porto."));
-    QCOMPARE(list.index(2, FragmentListModel::Score).data().toString(), QStringLiteral("0.250"));
+    QCOMPARE(list.index(1, PassageListModel::Text).data().toString(), QStringLiteral("Otto lives in Porto."));
+    QCOMPARE(list.index(2, PassageListModel::Score).data().toString(), QStringLiteral("0.250"));
     run.document.change(QStringLiteral("Marks"), [&](document::Document& document) {
-      document::setFragmentMark(document, run.augment(), test::kFragmentHashes[0], FragmentMark::Dropped);
-      document::setFragmentMark(document, run.augment(), test::kFragmentHashes[2], FragmentMark::Pinned);
+      document::setPassageMark(document, run.augment(), test::kPassageHashes[0], PassageMark::Dropped);
+      document::setPassageMark(document, run.augment(), test::kPassageHashes[2], PassageMark::Pinned);
     });
     QSignalSpy reset(&list, &QAbstractItemModel::modelReset);
-    list.setContent(fragmentsContent(run.input()));
+    list.setContent(passagesContent(run.input()));
     QCOMPARE(reset.count(), 0);
     QCOMPARE(state(0), QStringLiteral("dropped, next run"));
     QCOMPARE(state(2), QStringLiteral("pinned, next run"));
@@ -109,23 +108,21 @@ class TestFragments : public QObject {
 
   void keysPinAndDrop() {
     test::RetrievingRuns run;
-    FragmentsView view;
+    PassagesView view;
     view.setModel(&run.document);
     view.resize(900, 300);
     view.setInput(run.input());
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
-    auto* table = view.findChild<QTableView*>(QStringLiteral("fragments"));
-    const auto marks = [&] { return run.document.document().at(run.augment()).fragments; };
+    auto* table = view.findChild<QTableView*>(QStringLiteral("passages"));
+    const auto marks = [&] { return run.document.document().at(run.augment()).passages; };
     press(*table, 2, Qt::Key_P);
-    QCOMPARE(marks(),
-             (std::map<std::string, FragmentMark>{{test::kFragmentHashes[2], FragmentMark::Pinned}}));
-    QCOMPARE(run.document.undoStack().undoText(), QStringLiteral("Pin fragment"));
+    QCOMPARE(marks(), (std::map<std::string, PassageMark>{{test::kPassageHashes[2], PassageMark::Pinned}}));
+    QCOMPARE(run.document.undoStack().undoText(), QStringLiteral("Pin passage"));
     view.setInput(run.input());
     QCOMPARE(table->currentIndex().row(), 2);
     press(*table, 2, Qt::Key_D);
-    QCOMPARE(marks(),
-             (std::map<std::string, FragmentMark>{{test::kFragmentHashes[2], FragmentMark::Dropped}}));
+    QCOMPARE(marks(), (std::map<std::string, PassageMark>{{test::kPassageHashes[2], PassageMark::Dropped}}));
     view.setInput(run.input());
     press(*table, 2, Qt::Key_D);
     QVERIFY(marks().empty());
@@ -138,7 +135,7 @@ class TestFragments : public QObject {
 
   void controlsChangeTheSettings() {
     test::RetrievingRuns run;
-    FragmentsView view;
+    PassagesView view;
     view.setModel(&run.document);
     view.setInput(run.input());
     const std::unique_ptr<QWidget> controls(view.takeTitleControls());
@@ -146,7 +143,7 @@ class TestFragments : public QObject {
     auto* ranking = controls->findChild<QComboBox*>();
     QCOMPARE(count->value(), 5);
     count->setValue(3);
-    QCOMPARE(run.document.document().settings.fragments, 3);
+    QCOMPARE(run.document.document().settings.passages, 3);
     ranking->setCurrentIndex(3);
     Q_EMIT ranking->activated(3);
     QCOMPARE(run.document.document().settings.ranking, std::string("hybrid"));
@@ -161,8 +158,8 @@ class TestFragments : public QObject {
   void draws() {
     test::RetrievingRuns run;
     run.document.change(QStringLiteral("Marks"), [&](document::Document& document) {
-      document::setFragmentMark(document, run.augment(), test::kFragmentHashes[1], FragmentMark::Dropped);
-      document::setFragmentMark(document, run.augment(), test::kFragmentHashes[2], FragmentMark::Pinned);
+      document::setPassageMark(document, run.augment(), test::kPassageHashes[1], PassageMark::Dropped);
+      document::setPassageMark(document, run.augment(), test::kPassageHashes[2], PassageMark::Pinned);
     });
     const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
@@ -170,7 +167,7 @@ class TestFragments : public QObject {
       qApp->setPalette(theme.palette());
       qApp->setStyleSheet(theme.styleSheet());
       for (const std::size_t events : {std::size_t(100), std::size_t(0)}) {
-        FragmentsView view;
+        PassagesView view;
         view.setModel(&run.document);
         view.resize(760, 200);
         ViewInput input = run.input(events);
@@ -188,7 +185,7 @@ class TestFragments : public QObject {
         QCOMPARE(painted.pixelColor(2, painted.height() - 2), theme.color(Role::Surface));
         if (folder.isEmpty()) continue;
         const QString name =
-            QStringLiteral("fragments-%1-%2")
+            QStringLiteral("passages-%1-%2")
                 .arg(events == 0 ? QStringLiteral("empty") : QStringLiteral("found"),
                      scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
         QVERIFY(shown.save(QDir(folder).filePath(name + QStringLiteral(".png"))));
@@ -198,5 +195,5 @@ class TestFragments : public QObject {
   }
 };
 
-SPANSCOPE_TEST(tst_fragments, TestFragments, QApplication)
-#include "tst_fragments.moc"
+SPANSCOPE_TEST(tst_passages, TestPassages, QApplication)
+#include "tst_passages.moc"

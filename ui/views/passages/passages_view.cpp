@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/fragments/fragments_view.h"
+#include "ui/views/passages/passages_view.h"
 
 #include "engine/query/node_parts.h"
 #include "engine/retrieve/resolve_augments.h"
@@ -36,36 +36,35 @@ constexpr int kRow = 24;
 
 }  // namespace
 
-FragmentsView::FragmentsView(QWidget* parent)
-    : RunView(parent), m_list(new FragmentListModel(this)), m_table(new QTableView(this)) {
-  setAccessibleName(tr("Fragments"));
-  m_table->setObjectName(QStringLiteral("fragments"));
-  m_table->setAccessibleName(tr("Retrieved fragments"));
-  m_table->setAccessibleDescription(tr("P pins the fragment, D drops it, for the next run."));
+PassagesView::PassagesView(QWidget* parent)
+    : RunView(parent), m_list(new PassageListModel(this)), m_table(new QTableView(this)) {
+  setAccessibleName(tr("Passages"));
+  m_table->setObjectName(QStringLiteral("passages"));
+  m_table->setAccessibleName(tr("Retrieved passages"));
+  m_table->setAccessibleDescription(tr("P pins the passage, D drops it, for the next run."));
   m_table->setModel(m_list);
   showWholeRows(*m_table, kRow);
   m_table->setContextMenuPolicy(Qt::CustomContextMenu);
   QHeaderView* header = m_table->horizontalHeader();
   header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-  header->resizeSection(FragmentListModel::State, 144);
-  header->resizeSection(FragmentListModel::Rank, 48);
-  header->resizeSection(FragmentListModel::Score, 68);
-  header->resizeSection(FragmentListModel::Text, 320);
-  header->resizeSection(FragmentListModel::Source, 156);
+  header->resizeSection(PassageListModel::State, 144);
+  header->resizeSection(PassageListModel::Rank, 48);
+  header->resizeSection(PassageListModel::Score, 68);
+  header->resizeSection(PassageListModel::Text, 320);
+  header->resizeSection(PassageListModel::Source, 156);
   m_table->hide();
   m_table->installEventFilter(this);
-  connect(m_table, &QWidget::customContextMenuRequested, this, &FragmentsView::showMenu);
-  connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
-          &FragmentsView::showControls);
+  connect(m_table, &QWidget::customContextMenuRequested, this, &PassagesView::showMenu);
+  connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &PassagesView::showControls);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_table);
   makeControls();
 }
 
-void FragmentsView::makeControls() {
+void PassagesView::makeControls() {
   QHBoxLayout* row = titleRow();
-  const auto button = [&](const QString& text, const QString& help, document::FragmentMark mark) {
+  const auto button = [&](const QString& text, const QString& help, document::PassageMark mark) {
     auto* made = new QToolButton(row->parentWidget());
     made->setText(text);
     made->setToolTip(help);
@@ -78,14 +77,13 @@ void FragmentsView::makeControls() {
     });
     return made;
   };
-  m_pin =
-      button(tr("Pin"), tr("Always put this fragment into the prompt (P)"), document::FragmentMark::Pinned);
+  m_pin = button(tr("Pin"), tr("Always put this passage into the prompt (P)"), document::PassageMark::Pinned);
   m_drop =
-      button(tr("Drop"), tr("Never put this fragment into the prompt (D)"), document::FragmentMark::Dropped);
+      button(tr("Drop"), tr("Never put this passage into the prompt (D)"), document::PassageMark::Dropped);
   m_ranking = new QComboBox(row->parentWidget());
   m_ranking->setAccessibleName(tr("Ranked by"));
   m_ranking->setToolTip(
-      tr("Rank fragments of the next run by shared words (BM25), by model vectors, or by both "
+      tr("Rank passages of the next run by shared words (BM25), by model vectors, or by both "
          "(reciprocal rank fusion)"));
   m_ranking->addItem(tr("auto"), QStringLiteral("auto"));
   m_ranking->addItem(tr("words"), QStringLiteral("lexical"));
@@ -93,39 +91,39 @@ void FragmentsView::makeControls() {
   m_ranking->addItem(tr("both"), QStringLiteral("hybrid"));
   row->addWidget(m_ranking);
   m_count = new QSpinBox(row->parentWidget());
-  m_count->setAccessibleName(tr("Fragments of an augment"));
-  m_count->setToolTip(tr("Set the max fragments of an augment for the next run"));
-  m_count->setRange(1, retrieve::kMaxFragments);
+  m_count->setAccessibleName(tr("Passages of an augment"));
+  m_count->setToolTip(tr("Set the max passages of an augment for the next run"));
+  m_count->setRange(1, retrieve::kMaxPassages);
   m_count->setKeyboardTracking(false);
   row->addWidget(m_count);
   for (QWidget* field : {static_cast<QWidget*>(m_ranking), static_cast<QWidget*>(m_count)})
     new DocumentUndo(
         field, [this] { return model(); }, UndoHistory::Settings);
   connect(m_ranking, &QComboBox::activated, this, [this] {
-    changeSettings(tr("Ranking of fragments"), [this](document::RunSettings& settings) {
+    changeSettings(tr("Ranking of passages"), [this](document::RunSettings& settings) {
       settings.ranking = m_ranking->currentData().toString().toStdString();
     });
   });
   connect(m_count, &QSpinBox::valueChanged, this, [this](int count) {
-    changeSettings(tr("Number of fragments"),
-                   [count](document::RunSettings& settings) { settings.fragments = count; });
+    changeSettings(tr("Number of passages"),
+                   [count](document::RunSettings& settings) { settings.passages = count; });
   });
   showControls();
 }
 
-void FragmentsView::setModel(DocumentModel* model) {
+void PassagesView::setModel(DocumentModel* model) {
   RunView::setModel(model);
   showControls();
 }
 
-void FragmentsView::refresh() {
-  FragmentsContent content = fragmentsContent(*input());
+void PassagesView::refresh() {
+  PassagesContent content = passagesContent(*input());
   if (m_shown != input()->theme) {
     m_shown = input()->theme;
     m_table->setStyleSheet(tableStyle(input()->theme));
     m_list->setTheme(input()->theme);
   }
-  const QString summary = fragmentsSummary(content);
+  const QString summary = passagesSummary(content);
   m_table->setVisible(!content.rows.empty());
   m_list->setContent(std::move(content));
   showControls();
@@ -133,125 +131,125 @@ void FragmentsView::refresh() {
   update();
 }
 
-std::optional<FragmentRow> FragmentsView::currentRow() const {
+std::optional<PassageRow> PassagesView::currentRow() const {
   const QModelIndex index = m_table->currentIndex();
   if (!index.isValid()) return std::nullopt;
   return m_list->content().rows[static_cast<std::size_t>(index.row())];
 }
 
-void FragmentsView::showControls() {
+void PassagesView::showControls() {
   if (!m_ranking || !m_count || !m_pin || !m_drop) return;
-  const std::optional<FragmentRow> row = currentRow();
+  const std::optional<PassageRow> row = currentRow();
   const bool canMark = row.has_value() && m_list->content().canMark && model() != nullptr;
   m_pin->setEnabled(canMark);
   m_drop->setEnabled(canMark);
-  m_pin->setChecked(canMark && row->mark == document::FragmentMark::Pinned);
-  m_drop->setChecked(canMark && row->mark == document::FragmentMark::Dropped);
+  m_pin->setChecked(canMark && row->mark == document::PassageMark::Pinned);
+  m_drop->setChecked(canMark && row->mark == document::PassageMark::Dropped);
   m_ranking->setEnabled(model() != nullptr);
   m_count->setEnabled(model() != nullptr);
   if (model() == nullptr) return;
   const document::RunSettings& settings = model()->document().settings;
   const QSignalBlocker quiet(m_count);
-  m_count->setValue(settings.fragments);
+  m_count->setValue(settings.passages);
   m_ranking->setCurrentIndex(m_ranking->findData(QString::fromStdString(settings.ranking)));
 }
 
-void FragmentsView::changeSettings(const QString& name,
-                                   const std::function<void(document::RunSettings&)>& change) {
+void PassagesView::changeSettings(const QString& name,
+                                  const std::function<void(document::RunSettings&)>& change) {
   if (model() == nullptr) return;
   model()->change(name, [&](document::Document& document) { change(document.settings); });
 }
 
-void FragmentsView::toggleMark(document::FragmentMark mark) {
-  const std::optional<FragmentRow> row = currentRow();
+void PassagesView::toggleMark(document::PassageMark mark) {
+  const std::optional<PassageRow> row = currentRow();
   if (!row || model() == nullptr || !m_list->content().canMark) return;
-  const bool isPin = mark == document::FragmentMark::Pinned;
+  const bool isPin = mark == document::PassageMark::Pinned;
   const bool isSet = row->mark == mark;
-  const QString name = isSet   ? tr("Use the rank of the fragment")
-                       : isPin ? tr("Pin fragment")
-                               : tr("Drop fragment");
+  const QString name = isSet   ? tr("Use the rank of the passage")
+                       : isPin ? tr("Pin passage")
+                               : tr("Drop passage");
   model()->change(name, [&](document::Document& document) {
-    document::setFragmentMark(document, m_list->content().node, row->hash.toStdString(),
-                              isSet ? std::nullopt : std::optional(mark));
+    document::setPassageMark(document, m_list->content().node, row->hash.toStdString(),
+                             isSet ? std::nullopt : std::optional(mark));
   });
 }
 
-void FragmentsView::showMenu(const QPoint& at) {
-  const std::optional<FragmentRow> row = currentRow();
+void PassagesView::showMenu(const QPoint& at) {
+  const std::optional<PassageRow> row = currentRow();
   if (!row || !m_list->content().canMark || model() == nullptr) return;
   QMenu menu(this);
-  const auto add = [&](const QString& text, document::FragmentMark mark) {
+  const auto add = [&](const QString& text, document::PassageMark mark) {
     QAction* action = menu.addAction(text);
     action->setCheckable(true);
     action->setChecked(row->mark == mark);
     connect(action, &QAction::triggered, this, [this, mark] { toggleMark(mark); });
   };
-  add(tr("Always in the prompt (pin)"), document::FragmentMark::Pinned);
-  add(tr("Never in the prompt (drop)"), document::FragmentMark::Dropped);
+  add(tr("Always in the prompt (pin)"), document::PassageMark::Pinned);
+  add(tr("Never in the prompt (drop)"), document::PassageMark::Dropped);
   menu.exec(m_table->viewport()->mapToGlobal(at));
 }
 
-bool FragmentsView::eventFilter(QObject* watched, QEvent* event) {
+bool PassagesView::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_table && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool isPlain = key->modifiers() == Qt::NoModifier;
     if (isPlain && (key->key() == Qt::Key_P || key->key() == Qt::Key_D)) {
-      toggleMark(key->key() == Qt::Key_P ? document::FragmentMark::Pinned : document::FragmentMark::Dropped);
+      toggleMark(key->key() == Qt::Key_P ? document::PassageMark::Pinned : document::PassageMark::Dropped);
       return true;
     }
   }
   return RunView::eventFilter(watched, event);
 }
 
-QString FragmentsView::emptyText() const {
+QString PassagesView::emptyText() const {
   return m_list->content().rows.empty() ? whatWillStandHere() : QString();
 }
 
-QString FragmentsView::whatWillStandHere() const {
+QString PassagesView::whatWillStandHere() const {
   if (m_list->content().isAsked) {
     const QString key = input() == nullptr ? QString() : input()->keyHint(QStringLiteral("run.run"));
-    return tr("No run has searched for this augment yet. Run the query%1 to see its fragments.").arg(key);
+    return tr("No run has searched for this augment yet. Run the query%1 to see its passages.").arg(key);
   }
-  return tr("Select an augment of a query that has run. Its fragments and their scores appear here.");
+  return tr("Select an augment of a query that has run. Its passages and their scores appear here.");
 }
 
-QString FragmentsView::csv() const {
+QString PassagesView::csv() const {
   if (input() == nullptr) return {};
-  const FragmentsContent content = fragmentsContent(*input());
+  const PassagesContent content = passagesContent(*input());
   if (content.rows.empty()) return {};
   QString text = QStringLiteral("state,rank,score,found by,source,text\n");
-  for (const FragmentRow& row : content.rows) {
+  for (const PassageRow& row : content.rows) {
     const bool isRanked = row.rank != 0;
     text +=
-        csvLine({FragmentListModel::stateText(row), isRanked ? QString::number(row.rank) : QString(),
+        csvLine({PassageListModel::stateText(row), isRanked ? QString::number(row.rank) : QString(),
                  isRanked ? QString::number(row.score, 'g', 9) : QString(), row.found, row.source, row.text});
   }
   return text;
 }
 
-PaintedTable FragmentsView::painted(const FragmentsContent& content) const {
+PaintedTable PassagesView::painted(const PassagesContent& content) const {
   PaintedTable table{
       .headers = {tr("State"), tr("Rank"), tr("Score"), tr("Text"), tr("Source"), tr("Found by")},
       .shares = {5, 2, 3, 16, 6, 6},
       .rows = {}};
-  FragmentListModel list;
+  PassageListModel list;
   list.setContent(content);
   for (int row = 0; row < list.rowCount(); ++row) {
     const auto text = [&](int column) { return list.index(row, column).data().toString(); };
-    const FragmentRow& entry = content.rows[static_cast<std::size_t>(row)];
+    const PassageRow& entry = content.rows[static_cast<std::size_t>(row)];
     table.rows.push_back(
-        {{text(FragmentListModel::State), FragmentListModel::stateInk(entry), false},
-         {text(FragmentListModel::Rank), Role::TextSecond, true},
-         {text(FragmentListModel::Score), Role::TextSecond, true},
-         {text(FragmentListModel::Text), entry.inPrompt ? Role::Text : Role::TextSecond, false},
-         {text(FragmentListModel::Source), Role::TextSecond, false},
-         {text(FragmentListModel::Found), Role::TextSecond, true}});
+        {{text(PassageListModel::State), PassageListModel::stateInk(entry), false},
+         {text(PassageListModel::Rank), Role::TextSecond, true},
+         {text(PassageListModel::Score), Role::TextSecond, true},
+         {text(PassageListModel::Text), entry.inPrompt ? Role::Text : Role::TextSecond, false},
+         {text(PassageListModel::Source), Role::TextSecond, false},
+         {text(PassageListModel::Found), Role::TextSecond, true}});
   }
   return table;
 }
 
-void FragmentsView::paintTo(QPainter& painter, const QSize& size) {
-  const FragmentsContent content = input() == nullptr ? FragmentsContent() : fragmentsContent(*input());
+void PassagesView::paintTo(QPainter& painter, const QSize& size) {
+  const PassagesContent content = input() == nullptr ? PassagesContent() : passagesContent(*input());
   if (!content.rows.empty()) {
     paintTableInto(painter, size, painted(content), theme());
     return;
@@ -260,37 +258,37 @@ void FragmentsView::paintTo(QPainter& painter, const QSize& size) {
   paintEmptyText(painter, QRect(QPoint(), size), whatWillStandHere(), theme());
 }
 
-ViewInfo fragmentsRow() {
-  return {.id = QStringLiteral("fragments"),
-          .title = tr("Fragments"),
-          .help = tr("The fragments of the selected augment, their scores, and which are in the prompt"),
-          .make = makeViewOf<FragmentsView>,
+ViewInfo passagesRow() {
+  return {.id = QStringLiteral("passages"),
+          .title = tr("Passages"),
+          .help = tr("The passages of the selected augment, their scores, and which are in the prompt"),
+          .make = makeViewOf<PassagesView>,
           .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 2, 0},
                      {LayoutId::Explain, Room::Full, Room::Large, 1, 1, 1, 0}}};
 }
 
 namespace {
 
-QString foundBy(const trace::FragmentInfo& fragment) {
+QString foundBy(const trace::PassageInfo& passage) {
   QStringList parts;
-  if (fragment.lexicalRank > 0)
-    parts << tr("words %1 (%2)").arg(fragment.lexicalRank).arg(scoreText(fragment.lexicalScore));
-  if (fragment.embeddingRank > 0)
-    parts << tr("vectors %1 (%2)").arg(fragment.embeddingRank).arg(scoreText(fragment.embeddingScore));
+  if (passage.lexicalRank > 0)
+    parts << tr("words %1 (%2)").arg(passage.lexicalRank).arg(scoreText(passage.lexicalScore));
+  if (passage.embeddingRank > 0)
+    parts << tr("vectors %1 (%2)").arg(passage.embeddingRank).arg(scoreText(passage.embeddingScore));
   return parts.join(QStringLiteral(" · "));
 }
 
-QString sourceOf(const trace::FragmentInfo& fragment) {
-  const QString name = QString::fromStdString(fragment.source);
-  return fragment.place.empty() ? name
-                                : QStringLiteral("%1, %2").arg(name, QString::fromStdString(fragment.place));
+QString sourceOf(const trace::PassageInfo& passage) {
+  const QString name = QString::fromStdString(passage.source);
+  return passage.place.empty() ? name
+                               : QStringLiteral("%1, %2").arg(name, QString::fromStdString(passage.place));
 }
 
 /// A retrieval: the run, and the augment's entry in it.
 struct Found {
   RunId run = 0;
   document::NodeId node = document::kNoNode;
-  const trace::FragmentsRetrieved* retrieved = nullptr;
+  const trace::PassagesRetrieved* retrieved = nullptr;
 };
 
 /// The retrieval of `wanted`, or of any augment, in the last run that has one.
@@ -315,8 +313,8 @@ bool isAugment(const document::Document& document, document::NodeId id) {
 
 }  // namespace
 
-FragmentsContent fragmentsContent(const ViewInput& input) {
-  FragmentsContent content;
+PassagesContent passagesContent(const ViewInput& input) {
+  PassagesContent content;
   const document::NodeId selected = input.selection.currentNode();
   std::optional<Found> found;
   if (selected != document::kNoNode) found = lastOf(input, selected);
@@ -334,40 +332,40 @@ FragmentsContent fragmentsContent(const ViewInput& input) {
   content.ranking = QString::fromLatin1(ranking.data(), static_cast<qsizetype>(ranking.size()));
   content.documents = found->retrieved->documents;
   content.canMark = isAugment(*input.document, found->node);
-  for (const trace::FragmentInfo& fragment : found->retrieved->fragments) {
-    FragmentRow& row = content.rows.emplace_back();
-    row.hash = QString::fromStdString(fragment.hash);
-    row.rank = fragment.rank;
-    row.score = fragment.score;
-    row.found = foundBy(fragment);
-    row.source = sourceOf(fragment);
-    row.text = QString::fromStdString(fragment.text);
-    row.inPrompt = fragment.inPrompt;
-    std::optional<document::FragmentMark> before;
-    if (fragment.pinned)
-      before = document::FragmentMark::Pinned;
-    else if (fragment.dropped)
-      before = document::FragmentMark::Dropped;
+  for (const trace::PassageInfo& passage : found->retrieved->passages) {
+    PassageRow& row = content.rows.emplace_back();
+    row.hash = QString::fromStdString(passage.hash);
+    row.rank = passage.rank;
+    row.score = passage.score;
+    row.found = foundBy(passage);
+    row.source = sourceOf(passage);
+    row.text = QString::fromStdString(passage.text);
+    row.inPrompt = passage.inPrompt;
+    std::optional<document::PassageMark> before;
+    if (passage.pinned)
+      before = document::PassageMark::Pinned;
+    else if (passage.dropped)
+      before = document::PassageMark::Dropped;
     row.mark = before;
     if (!content.canMark) continue;
-    const auto& marks = input.document->at(found->node).fragments;
-    const auto mark = marks.find(fragment.hash);
+    const auto& marks = input.document->at(found->node).passages;
+    const auto mark = marks.find(passage.hash);
     row.mark = mark == marks.end() ? std::nullopt : std::optional(mark->second);
     row.isChanged = row.mark != before;
   }
   return content;
 }
 
-QString fragmentsSummary(const FragmentsContent& content) {
+QString passagesSummary(const PassagesContent& content) {
   if (content.node == document::kNoNode) return {};
   const auto inPrompt = std::count_if(content.rows.begin(), content.rows.end(),
-                                      [](const FragmentRow& row) { return row.inPrompt; });
+                                      [](const PassageRow& row) { return row.inPrompt; });
   const QString documents =
       content.documents == 1 ? tr("1 document") : tr("%1 documents").arg(content.documents);
   return tr("%1 in the prompt · %2 · %3").arg(inPrompt).arg(documents, content.ranking);
 }
 
-void FragmentListModel::setContent(FragmentsContent content) {
+void PassageListModel::setContent(PassagesContent content) {
   if (content == m_content) return;
   const bool sameRows = content.run == m_content.run && content.node == m_content.node &&
                         content.rows.size() == m_content.rows.size();
@@ -382,36 +380,36 @@ void FragmentListModel::setContent(FragmentsContent content) {
   endResetModel();
 }
 
-void FragmentListModel::setTheme(const Theme& theme) {
+void PassageListModel::setTheme(const Theme& theme) {
   if (theme == m_theme) return;
   m_theme = theme;
   if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
 }
 
-int FragmentListModel::rowCount(const QModelIndex& parent) const {
+int PassageListModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(m_content.rows.size());
 }
 
-int FragmentListModel::columnCount(const QModelIndex& parent) const {
+int PassageListModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : ColumnCount;
 }
 
-QString FragmentListModel::stateText(const FragmentRow& row) {
-  using document::FragmentMark;
-  if (row.mark == FragmentMark::Pinned) return row.isChanged ? tr("pinned, next run") : tr("pinned");
-  if (row.mark == FragmentMark::Dropped) return row.isChanged ? tr("dropped, next run") : tr("dropped");
+QString PassageListModel::stateText(const PassageRow& row) {
+  using document::PassageMark;
+  if (row.mark == PassageMark::Pinned) return row.isChanged ? tr("pinned, next run") : tr("pinned");
+  if (row.mark == PassageMark::Dropped) return row.isChanged ? tr("dropped, next run") : tr("dropped");
   if (row.isChanged) return tr("by rank, next run");
   return row.inPrompt ? tr("in the prompt") : tr("left out");
 }
 
-Role FragmentListModel::stateInk(const FragmentRow& row) {
-  using document::FragmentMark;
-  if (row.mark == FragmentMark::Pinned) return Role::Accent;
-  if (row.mark == FragmentMark::Dropped) return Role::Error;
+Role PassageListModel::stateInk(const PassageRow& row) {
+  using document::PassageMark;
+  if (row.mark == PassageMark::Pinned) return Role::Accent;
+  if (row.mark == PassageMark::Dropped) return Role::Error;
   return row.inPrompt ? Role::HitInk : Role::TextThird;
 }
 
-QString FragmentListModel::text(const FragmentRow& row, int column) const {
+QString PassageListModel::text(const PassageRow& row, int column) const {
   switch (column) {
     case State:
       return stateText(row);
@@ -430,9 +428,9 @@ QString FragmentListModel::text(const FragmentRow& row, int column) const {
   }
 }
 
-QVariant FragmentListModel::data(const QModelIndex& index, int role) const {
+QVariant PassageListModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
-  const FragmentRow& row = m_content.rows[static_cast<std::size_t>(index.row())];
+  const PassageRow& row = m_content.rows[static_cast<std::size_t>(index.row())];
   const int column = index.column();
   const bool isNumber = column == Rank || column == Score || column == Found;
   switch (role) {
@@ -455,7 +453,7 @@ QVariant FragmentListModel::data(const QModelIndex& index, int role) const {
   }
 }
 
-QVariant FragmentListModel::headerData(int section, Qt::Orientation orientation, int role) const {
+QVariant PassageListModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
   const QStringList names{tr("State"), tr("Rank"), tr("Score"), tr("Text"), tr("Source"), tr("Found by")};
   if (role == Qt::DisplayRole && section >= 0 && section < names.size()) return names[section];

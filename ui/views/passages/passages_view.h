@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the fragments that the selected augment retrieved in a run, with scores. The user can pin and drop
-// fragments for the next run.
+// Shows the passages that the selected augment retrieved in a run, with scores. The user can pin and drop
+// passages for the next run.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -19,51 +19,51 @@
 
 namespace spanscope::ui {
 
-struct FragmentRow {
+struct PassageRow {
   QString hash;
-  std::uint32_t rank = 0;  ///< from 1; 0: the fragment is pinned and not ranked
+  std::uint32_t rank = 0;  ///< from 1; 0: the passage is pinned and not ranked
   double score = 0;
   QString found;   ///< ranks and scores, e.g. "words 1 (8.12) · vectors 3 (0.71)"
   QString source;  ///< document, and place in it
   QString text;
-  bool inPrompt = false;  ///< the fragment was in the prompt of the run.
+  bool inPrompt = false;  ///< the passage was in the prompt of the run.
   /// The user's current mark in the document, for the next run.
-  std::optional<document::FragmentMark> mark;
+  std::optional<document::PassageMark> mark;
   bool isChanged = false;  ///< the mark differs from the run's
-  bool operator==(const FragmentRow&) const = default;
+  bool operator==(const PassageRow&) const = default;
 };
 
-struct FragmentsContent {
+struct PassagesContent {
   /// The augment; kNoNode: there is none, or no run has retrieved for it.
   document::NodeId node = document::kNoNode;
   RunId run = 0;
   QString question;
   QString ranking;  ///< "lexical", "embedding", "hybrid"
   std::uint64_t documents = 0;
-  std::vector<FragmentRow> rows;  ///< first the fragments in the prompt, in their order there
-  bool canMark = false;           ///< the node is an augment of the document
-  bool isAsked = false;           ///< an augment is selected, but no run has retrieved for it
-  bool operator==(const FragmentsContent&) const = default;
+  std::vector<PassageRow> rows;  ///< first the passages in the prompt, in their order there
+  bool canMark = false;          ///< the node is an augment of the document
+  bool isAsked = false;          ///< an augment is selected, but no run has retrieved for it
+  bool operator==(const PassagesContent&) const = default;
 };
 
-/// Returns the fragments of the selected node, from the last run up to the input's position that retrieved
+/// Returns the passages of the selected node, from the last run up to the input's position that retrieved
 /// for it. If the selected node does not retrieve, returns those of the first augment in the last run with
 /// one.
-FragmentsContent fragmentsContent(const ViewInput& input);
+PassagesContent passagesContent(const ViewInput& input);
 
 /// "5 in the prompt · 18 documents · hybrid". Empty if there is nothing.
-QString fragmentsSummary(const FragmentsContent& content);
+QString passagesSummary(const PassagesContent& content);
 
-/// The fragments of an augment as a table.
-class FragmentListModel : public QAbstractTableModel {
+/// The passages of an augment as a table.
+class PassageListModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   enum Column { State, Rank, Score, Text, Source, Found, ColumnCount };
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  void setContent(FragmentsContent content);
-  const FragmentsContent& content() const { return m_content; }
+  void setContent(PassagesContent content);
+  const PassagesContent& content() const { return m_content; }
   void setTheme(const Theme& theme);
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -71,15 +71,15 @@ class FragmentListModel : public QAbstractTableModel {
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-  /// What the run did with a fragment, or what the next run will do: "in the prompt", "pinned", "dropped,
+  /// What the run did with a passage, or what the next run will do: "in the prompt", "pinned", "dropped,
   /// next run", …
-  static QString stateText(const FragmentRow& row);
-  static Role stateInk(const FragmentRow& row);
+  static QString stateText(const PassageRow& row);
+  static Role stateInk(const PassageRow& row);
 
  private:
-  QString text(const FragmentRow& row, int column) const;
+  QString text(const PassageRow& row, int column) const;
 
-  FragmentsContent m_content;
+  PassagesContent m_content;
   Theme m_theme;
 };
 
@@ -91,16 +91,16 @@ class QToolButton;
 
 namespace spanscope::ui {
 
-class FragmentsView : public RunView {
+class PassagesView : public RunView {
   Q_OBJECT
  public:
-  explicit FragmentsView(QWidget* parent = nullptr);
+  explicit PassagesView(QWidget* parent = nullptr);
 
   void setModel(DocumentModel* model) override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
-  const FragmentListModel& list() const { return *m_list; }
+  const PassageListModel& list() const { return *m_list; }
 
  protected:
   void refresh() override;
@@ -113,12 +113,12 @@ class FragmentsView : public RunView {
   void showControls();
   void showMenu(const QPoint& at);
   /// Gives the current row this mark, or removes the mark if the row has it already.
-  void toggleMark(document::FragmentMark mark);
+  void toggleMark(document::PassageMark mark);
   void changeSettings(const QString& name, const std::function<void(document::RunSettings&)>& change);
-  std::optional<FragmentRow> currentRow() const;
-  PaintedTable painted(const FragmentsContent& content) const;
+  std::optional<PassageRow> currentRow() const;
+  PaintedTable painted(const PassagesContent& content) const;
 
-  FragmentListModel* m_list;
+  PassageListModel* m_list;
   QTableView* m_table;
   std::optional<Theme> m_shown;  ///< the theme of the table's style
   QPointer<QComboBox> m_ranking;

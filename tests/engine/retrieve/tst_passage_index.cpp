@@ -2,7 +2,7 @@
 // SPANSCOPE_KILLS sets how often the indexing program is killed; with SPANSCOPE_DOCUMENTS every known item is
 // asked for, not only each third.
 #include "engine/base/error.h"
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/ranking.h"
 #include "tests/engine/retrieve/generated_documents.h"
 #include "tests/engine/retrieve/stand_ins.h"
@@ -36,7 +36,7 @@ using spanscope::text::test::readFile;
 using spanscope::text::test::testSeed;
 using spanscope::text::test::writeFile;
 
-class TestFragmentIndex : public QObject {
+class TestPassageIndex : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -68,7 +68,7 @@ class TestFragmentIndex : public QObject {
   void survivesKillsWhileTakingOut();
 
  private:
-  IndexedDocuments addWithAll(FragmentIndex& index, const std::vector<SourceDocument>& documents) {
+  IndexedDocuments addWithAll(PassageIndex& index, const std::vector<SourceDocument>& documents) {
     retrieve::test::WordEmbedder words;
     retrieve::test::FirstWords summarizer;
     IndexedDocuments indexed = index.add(documents, *m_tokenizer, {.chunk = {}, .summarizer = &summarizer});
@@ -81,10 +81,9 @@ class TestFragmentIndex : public QObject {
 
 namespace {
 
-std::size_t countIn(const std::vector<Fragment>& fragments, const DocumentKey& key) {
-  return static_cast<std::size_t>(
-      std::count_if(fragments.begin(), fragments.end(),
-                    [&](const Fragment& fragment) { return fragment.document == key; }));
+std::size_t countIn(const std::vector<Passage>& passages, const DocumentKey& key) {
+  return static_cast<std::size_t>(std::count_if(
+      passages.begin(), passages.end(), [&](const Passage& passage) { return passage.document == key; }));
 }
 
 /// A rule for a day that a test sets.
@@ -148,16 +147,16 @@ std::string failureOf(const std::function<void()>& action) {
 
 }  // namespace
 
-void TestFragmentIndex::knownItemsAreInTheTopThree() {
+void TestPassageIndex::knownItemsAreInTheTopThree() {
   const auto generated = generateDocuments(1000, testSeed());
-  FragmentIndex index;
+  PassageIndex index;
   const IndexedDocuments indexed = index.add(generated.documents, *m_tokenizer, {});
   QCOMPARE(indexed.added, std::size_t{1000});
   // Every third one, for the time it takes, or all.
   const std::size_t step = qEnvironmentVariableIsSet("SPANSCOPE_DOCUMENTS") ? 1 : 3;
   for (std::size_t i = 0; i < generated.items.size(); i += step) {
     const auto& item = generated.items[i];
-    const std::vector<Fragment> found = index.find(item.question, 3);
+    const std::vector<Passage> found = index.find(item.question, 3);
     QVERIFY2(countIn(found, indexed.keys[item.document]) > 0, item.question.c_str());
     QVERIFY(found.size() <= 3);
     for (std::size_t rank = 1; rank < found.size(); ++rank) {
@@ -166,30 +165,30 @@ void TestFragmentIndex::knownItemsAreInTheTopThree() {
   }
 }
 
-void TestFragmentIndex::onlyChangedDocumentsAreAdded() {
+void TestPassageIndex::onlyChangedDocumentsAreAdded() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
   auto generated = generateDocuments(50, 1);
   std::vector<DocumentKey> keys;
   {
-    FragmentIndex index(file);
+    PassageIndex index(file);
     keys = index.add(generated.documents, *m_tokenizer, {}).keys;
   }
   generated.documents[17].bytes += "One more sentence about quokkas.";
-  FragmentIndex index(file);
+  PassageIndex index(file);
   QVERIFY(index.find("quokka", 3).empty());
   const IndexedDocuments again = index.add(generated.documents, *m_tokenizer, {});
   QCOMPARE(again.added, std::size_t{1});
   for (std::size_t i = 0; i < keys.size(); ++i) QCOMPARE(again.keys[i] == keys[i], i != 17);
-  const std::vector<Fragment> found = index.find("quokka", 3);
+  const std::vector<Passage> found = index.find("quokka", 3);
   QCOMPARE(countIn(found, again.keys[17]), found.size());
   QVERIFY(!found.empty());
   QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList{"index"});
 }
 
-void TestFragmentIndex::settingsAreOfTheKey() {
+void TestPassageIndex::settingsAreOfTheKey() {
   const std::vector<SourceDocument> document = {{"a.txt", "# One\nMira lives in Lisbon.\n"}};
-  FragmentIndex index;
+  PassageIndex index;
   const DocumentKey key = index.add(document, *m_tokenizer, {}).keys[0];
   QCOMPARE(index.add(document, *m_tokenizer, {}).added, std::size_t{0});
   QVERIFY(index.add(document, *m_tokenizer, {.chunk = {.tokens = 64, .overlap = 16}}).keys[0] != key);
@@ -197,7 +196,7 @@ void TestFragmentIndex::settingsAreOfTheKey() {
   QVERIFY(index.add({{"a.md", document[0].bytes}}, *m_tokenizer, {}).keys[0] != key);
   QCOMPARE(index.add({{"b.txt", document[0].bytes}}, *m_tokenizer, {}).keys[0], key);
   QCOMPARE(index.documentCount(), std::size_t{4});
-  // By how many the fragments are summed up makes another tree of the same summaries.
+  // By how many the passages are summed up makes another tree of the same summaries.
   retrieve::test::FirstWords pairs(2);
   retrieve::test::FirstWords threes(3);
   const auto keyWith = [&](Summarizer& summarizer) {
@@ -207,25 +206,25 @@ void TestFragmentIndex::settingsAreOfTheKey() {
   QVERIFY(keyWith(pairs) != keyWith(threes));
 }
 
-void TestFragmentIndex::oneDocumentIsSearched() {
+void TestPassageIndex::oneDocumentIsSearched() {
   const auto generated = generateDocuments(20, 3);
-  FragmentIndex index;
+  PassageIndex index;
   const std::vector<DocumentKey> keys = index.add(generated.documents, *m_tokenizer, {}).keys;
   const std::vector<DocumentKey> one = {keys[4]};
-  const std::vector<Fragment> found = index.find("The lamp gave little light", 50, one);
+  const std::vector<Passage> found = index.find("The lamp gave little light", 50, one);
   QVERIFY(!found.empty());
   QCOMPARE(countIn(found, keys[4]), found.size());
   QVERIFY(index.find("The lamp", 50, std::vector<DocumentKey>{"no such key"}).empty());
   QVERIFY(index.find("The lamp", 50, std::vector<DocumentKey>{}).empty());
   const std::vector<DocumentKey> two = {keys[7], keys[4]};
-  const std::vector<Fragment> both = index.find("The lamp gave little light", 50, two);
+  const std::vector<Passage> both = index.find("The lamp gave little light", 50, two);
   QCOMPARE(countIn(both, keys[4]) + countIn(both, keys[7]), both.size());
   QVERIFY(countIn(both, keys[4]) == found.size() && both.size() > found.size());
 }
 
-void TestFragmentIndex::progressIsReportedAndCanStop() {
+void TestPassageIndex::progressIsReportedAndCanStop() {
   const auto generated = generateDocuments(10, 4);
-  FragmentIndex index;
+  PassageIndex index;
   std::vector<std::size_t> done;
   std::stop_source stop;
   Watch watch{.progress = {}, .stop = stop.get_token()};
@@ -240,7 +239,7 @@ void TestFragmentIndex::progressIsReportedAndCanStop() {
   QCOMPARE(index.add(generated.documents, *m_tokenizer, {}).added, std::size_t{4});
 }
 
-void TestFragmentIndex::anyQuestionIsText_data() {
+void TestPassageIndex::anyQuestionIsText_data() {
   QTest::addColumn<QByteArray>("question");
   QTest::addColumn<bool>("isFound");
   QTest::newRow("empty") << QByteArray() << false;
@@ -257,16 +256,16 @@ void TestFragmentIndex::anyQuestionIsText_data() {
   QTest::newRow("statement") << QByteArray("'; DROP TABLE words; -- Lisbon") << true;
 }
 
-void TestFragmentIndex::anyQuestionIsText() {
+void TestPassageIndex::anyQuestionIsText() {
   QFETCH(QByteArray, question);
   QFETCH(bool, isFound);
-  FragmentIndex index;
+  PassageIndex index;
   index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer, {});
   QCOMPARE(!index.find(question.toStdString(), 5).empty(), isFound);
 }
 
-void TestFragmentIndex::randomQuestionsAreText() {
-  FragmentIndex index;
+void TestPassageIndex::randomQuestionsAreText() {
+  PassageIndex index;
   index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer, {});
   std::mt19937_64 random(testSeed());
   for (int i = 0; i < 2000; ++i) {
@@ -281,8 +280,8 @@ void TestFragmentIndex::randomQuestionsAreText() {
   QCOMPARE(index.find("Lisbon " + longQuestion, 5).size(), std::size_t{1});
 }
 
-void TestFragmentIndex::wordsAreStemsWithoutCase() {
-  FragmentIndex index;
+void TestPassageIndex::wordsAreStemsWithoutCase() {
+  PassageIndex index;
   index.add({{"a.txt", "Mira lives in the caf\u00E9."}}, *m_tokenizer, {});
   for (const char* question : {"living", "LIVE", "cafe", "CAF\u00C9"}) {
     QCOMPARE(index.find(question, 5).size(), std::size_t{1});
@@ -291,10 +290,10 @@ void TestFragmentIndex::wordsAreStemsWithoutCase() {
   QCOMPARE(matchAnyWord("A b, a B-c", 2), std::string("\"a\" OR \"b\""));
 }
 
-void TestFragmentIndex::badDocumentLeavesTheOthers() {
+void TestPassageIndex::badDocumentLeavesTheOthers() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
-  FragmentIndex index(file);
+  PassageIndex index(file);
   const std::vector<SourceDocument> documents = {{"a.txt", "Mira"}, {"b.jsonl", "{"}, {"c.txt", "Tarek"}};
   const IndexedDocuments indexed = index.add(documents, *m_tokenizer, {});
   QCOMPARE(indexed.added, std::size_t{2});
@@ -307,7 +306,7 @@ void TestFragmentIndex::badDocumentLeavesTheOthers() {
            }).empty());
 }
 
-void TestFragmentIndex::otherFilesAreRefused_data() {
+void TestPassageIndex::otherFilesAreRefused_data() {
   QTest::addColumn<QByteArray>("sql");
   QTest::newRow("text") << QByteArray();
   QTest::newRow("a database") << QByteArray("CREATE TABLE t(a)");
@@ -315,7 +314,7 @@ void TestFragmentIndex::otherFilesAreRefused_data() {
       "CREATE TABLE t(a); PRAGMA application_id = 1399873902; PRAGMA user_version = 99");
 }
 
-void TestFragmentIndex::otherFilesAreRefused() {
+void TestPassageIndex::otherFilesAreRefused() {
   QFETCH(QByteArray, sql);
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("other")).toStdString();
@@ -328,33 +327,32 @@ void TestFragmentIndex::otherFilesAreRefused() {
     sqlite3_close(database);
   }
   const std::string before = readFile(file);
-  const std::string message = failureOf([&] { const FragmentIndex index(file); });
+  const std::string message = failureOf([&] { const PassageIndex index(file); });
   QVERIFY2(message.starts_with(file), message.c_str());
   QVERIFY(readFile(file) == before);
-  QVERIFY(!failureOf([&] {
-             const FragmentIndex index(folder.path().toStdString() + "/no/such/folder");
-           }).empty());
+  QVERIFY(
+      !failureOf([&] { const PassageIndex index(folder.path().toStdString() + "/no/such/folder"); }).empty());
 }
 
-void TestFragmentIndex::devicesAreRefused() {
+void TestPassageIndex::devicesAreRefused() {
   const QTemporaryDir folder;
   const std::string device = folder.filePath(QStringLiteral("null")).toStdString();
   if (::mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0) QSKIP("devices are only for root to make");
   const std::string link = folder.filePath(QStringLiteral("link")).toStdString();
   QCOMPARE(::symlink("null", link.c_str()), 0);
   for (const std::string& file : {device, link}) {
-    QCOMPARE(failureOf([&] { FragmentIndex index(file); }),
+    QCOMPARE(failureOf([&] { PassageIndex index(file); }),
              file + worded(std::string(": found <something-no-regular>, expected <index-can-read>")));
   }
   // A journal beside it would be one more file in /dev.
   QCOMPARE(QDir(folder.path()).entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot).size(), 2);
 }
 
-void TestFragmentIndex::damagedIndexIsAnError() {
+void TestPassageIndex::damagedIndexIsAnError() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
   const auto generated = generateDocuments(30, 5);
-  FragmentIndex(file).add(generated.documents, *m_tokenizer, {});
+  PassageIndex(file).add(generated.documents, *m_tokenizer, {});
   const std::string whole = readFile(file);
   std::mt19937_64 random(testSeed());
   int failures = 0;
@@ -366,7 +364,7 @@ void TestFragmentIndex::damagedIndexIsAnError() {
     }
     writeFile(file, damaged);
     const std::string message = failureOf([&] {
-      FragmentIndex index(file);
+      PassageIndex index(file);
       index.find("The lamp gave little light", 5);
       index.add({{"new.txt", "Mira lives in Lisbon."}}, *m_tokenizer, {});
     });
@@ -375,18 +373,18 @@ void TestFragmentIndex::damagedIndexIsAnError() {
   QVERIFY(failures > 30);
 }
 
-void TestFragmentIndex::twoProgramsMayUseAFile() {
+void TestPassageIndex::twoProgramsMayUseAFile() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
-  FragmentIndex one(file);
-  FragmentIndex other(file);
+  PassageIndex one(file);
+  PassageIndex other(file);
   const std::vector<SourceDocument> document = {{"a.txt", "Mira lives in Lisbon."}};
   QCOMPARE(one.add(document, *m_tokenizer, {}).added, std::size_t{1});
   QCOMPARE(other.add(document, *m_tokenizer, {}).added, std::size_t{0});
   QCOMPARE(other.find("Lisbon", 5).size(), std::size_t{1});
 }
 
-void TestFragmentIndex::vectorsAreKeptByContent() {
+void TestPassageIndex::vectorsAreKeptByContent() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
   const std::vector<SourceDocument> documents = {{"a.csv", "Mira lives in Lisbon.\nTarek is a baker.\n"},
@@ -396,7 +394,7 @@ void TestFragmentIndex::vectorsAreKeptByContent() {
   std::vector<std::size_t> done;
   Watch watch{.progress = [&](const IndexProgress& now) { done.push_back(now.done); }, .stop = {}};
   {
-    FragmentIndex index(file);
+    PassageIndex index(file);
     const auto keys = index.add(documents, *m_tokenizer).keys;
     QVERIFY(index.embed(std::vector<DocumentKey>{keys[0]}, words, watch));
     QCOMPARE(index.vectorCount(), std::size_t{2});
@@ -404,7 +402,7 @@ void TestFragmentIndex::vectorsAreKeptByContent() {
     QCOMPARE(done, (std::vector<std::size_t>{2, 1}));
     QCOMPARE(words.embedded, std::size_t{3});
   }
-  FragmentIndex index(file);
+  PassageIndex index(file);
   QVERIFY(index.embed(std::nullopt, words));
   QCOMPARE(words.embedded, std::size_t{3});
   const std::string question = "Otto drums";
@@ -412,7 +410,7 @@ void TestFragmentIndex::vectorsAreKeptByContent() {
   QVERIFY(index.nearest(vector, 3, others).empty());
   QVERIFY(index.embed(std::nullopt, others));
   QCOMPARE(index.vectorCount(), std::size_t{6});
-  const std::vector<Fragment> found = index.nearest(vector, 2, words);
+  const std::vector<Passage> found = index.nearest(vector, 2, words);
   QCOMPARE(found.size(), std::size_t{2});
   QCOMPARE(found[0].text, std::string("Otto drums."));
   QCOMPARE(found[0].place, std::string("record 2"));
@@ -421,11 +419,11 @@ void TestFragmentIndex::vectorsAreKeptByContent() {
   QVERIFY(index.withHash(found[0].hash, std::nullopt)->text == found[0].text);
 }
 
-void TestFragmentIndex::damagedVectorIsAnError() {
+void TestPassageIndex::damagedVectorIsAnError() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
   retrieve::test::WordEmbedder words;
-  FragmentIndex index(file);
+  PassageIndex index(file);
   index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer);
   QVERIFY(index.embed(std::nullopt, words));
   sqlite3* database = nullptr;
@@ -441,33 +439,33 @@ void TestFragmentIndex::damagedVectorIsAnError() {
 }
 
 /// A direction that is no number is no direction: it is found, and last.
-void TestFragmentIndex::vectorsMayBeNoDirection() {
+void TestPassageIndex::vectorsMayBeNoDirection() {
   NoNumbers none;
-  FragmentIndex index;
+  PassageIndex index;
   index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer);
   QVERIFY(index.embed(std::nullopt, none));
   QCOMPARE(index.nearest(EmbeddingVector(256, 1.0F), 3, none)[0].score, 0.0);
 }
 
-void TestFragmentIndex::lengthsOfVectorsAreThoseOfTheIndex() {
+void TestPassageIndex::lengthsOfVectorsAreThoseOfTheIndex() {
   const std::vector<SourceDocument> documents = {{"a.csv", "Mira lives in Lisbon.\n"},
                                                  {"b.csv", "Otto drums.\n"}};
   retrieve::test::WordEmbedder words;
   retrieve::test::WordEmbedder others("words", 100);  // another model under the same name
-  FragmentIndex index;
+  PassageIndex index;
   const auto keys = index.add(documents, *m_tokenizer).keys;
   QVERIFY(index.embed(std::vector<DocumentKey>{keys[0]}, words));
   const std::string message = failureOf([&] { index.embed(std::nullopt, others); });
   QVERIFY2(message.starts_with("words: vectors: found 100 numbers, expected 256"), message.c_str());
   QCOMPARE(index.vectorCount(), std::size_t{1});
   const std::string question =
-      failureOf([&] { rankFragments(index, "Otto", 3, Ranking::Embedding, std::nullopt, &others); });
+      failureOf([&] { rankPassages(index, "Otto", 3, Ranking::Embedding, std::nullopt, &others); });
   QVERIFY2(question.starts_with("words: vectors: found 100 numbers"), question.c_str());
   QVERIFY(index.embed(std::nullopt, words));
   QCOMPARE(index.vectorCount(), std::size_t{2});
 }
 
-void TestFragmentIndex::whatIsUnusedGoes() {
+void TestPassageIndex::whatIsUnusedGoes() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
   const std::vector<SourceDocument> kept = {
@@ -476,7 +474,7 @@ void TestFragmentIndex::whatIsUnusedGoes() {
       {"b.csv", "Tarek is a baker.\nAda sings.\nIris paints.\nBo sails.\n"}};
   const std::vector<SourceDocument> later = {{"c.csv", "Mona runs.\n"}};
   Day day = 1000;
-  FragmentIndex index(file, ruleOf(day));
+  PassageIndex index(file, ruleOf(day));
   const DocumentKey first = addWithAll(index, kept).keys[0];
   const DocumentKey second = addWithAll(index, gone).keys[0];
   QCOMPARE(index.documentCount(), std::size_t{2});
@@ -517,11 +515,11 @@ void TestFragmentIndex::whatIsUnusedGoes() {
   QCOMPARE(flawOf(file), QString());
 }
 
-void TestFragmentIndex::whatIsTooMuchGoes() {
+void TestPassageIndex::whatIsTooMuchGoes() {
   const auto generated = generateDocuments(6, 8);
   const auto size = static_cast<std::int64_t>(generated.documents[0].bytes.size());
   Day day = 100;
-  FragmentIndex index({}, ruleOf(day, 4 * size));
+  PassageIndex index({}, ruleOf(day, 4 * size));
   // A year stands in one document alone.
   const auto has = [&](std::size_t document) {
     return !index.find(std::to_string(1000 + document), 1).empty();
@@ -533,7 +531,7 @@ void TestFragmentIndex::whatIsTooMuchGoes() {
   // Those of the last two days are not counted out, whatever they take.
   QVERIFY(index.documentCount() < 6 && index.documentCount() >= 3);
   QVERIFY(!has(0) && has(4) && has(5));
-  FragmentIndex tight({}, ruleOf(day, 1));
+  PassageIndex tight({}, ruleOf(day, 1));
   day = 200;
   tight.add(generated.documents, *m_tokenizer);
   day = 201;
@@ -544,11 +542,11 @@ void TestFragmentIndex::whatIsTooMuchGoes() {
   QCOMPARE(tight.documentCount(), std::size_t{1});
 }
 
-void TestFragmentIndex::roomIsGivenBack() {
+void TestPassageIndex::roomIsGivenBack() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
   Day day = 100;
-  FragmentIndex index(file, ruleOf(day));
+  PassageIndex index(file, ruleOf(day));
   index.add(generateDocuments(200, 9).documents, *m_tokenizer);
   const qint64 before = QFileInfo(QString::fromStdString(file)).size();
   day = 200;
@@ -558,15 +556,15 @@ void TestFragmentIndex::roomIsGivenBack() {
   QVERIFY2(after < before / 2, qPrintable(QStringLiteral("%1 of %2 bytes").arg(after).arg(before)));
 }
 
-void TestFragmentIndex::otherProgramsMayTakeOut() {
+void TestPassageIndex::otherProgramsMayTakeOut() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
   Day day = 100;
-  FragmentIndex one(file, ruleOf(day));
+  PassageIndex one(file, ruleOf(day));
   const auto mine = one.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer).keys;
   QCOMPARE(one.find("Lisbon", 3, mine).size(), std::size_t{1});
   Day later = 200;
-  FragmentIndex other(file, ruleOf(later));
+  PassageIndex other(file, ruleOf(later));
   other.add({{"b.txt", "Otto lives in Lisbon."}}, *m_tokenizer);
   QCOMPARE(other.documentCount(), std::size_t{1});
   // The other's document is not taken for the one that was chosen before.
@@ -575,7 +573,7 @@ void TestFragmentIndex::otherProgramsMayTakeOut() {
   QCOMPARE(one.find("Lisbon", 3, mine)[0].text, std::string("Mira lives in Lisbon."));
 }
 
-void TestFragmentIndex::survivesKillsWhileTakingOut() {
+void TestPassageIndex::survivesKillsWhileTakingOut() {
   constexpr std::size_t kDocuments = 300;
   bool given = false;
   const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_KILLS", &given);
@@ -585,7 +583,7 @@ void TestFragmentIndex::survivesKillsWhileTakingOut() {
   const QTemporaryDir folder;
   const std::string full = folder.filePath(QStringLiteral("full")).toStdString();
   Day day = 100;
-  addWithAll(*std::make_unique<FragmentIndex>(full, ruleOf(day)),
+  addWithAll(*std::make_unique<PassageIndex>(full, ruleOf(day)),
              generateDocuments(kDocuments, seed).documents);
   int killedBetween = 0;
   for (int kill = 0; kill < kills; ++kill) {
@@ -606,7 +604,7 @@ void TestFragmentIndex::survivesKillsWhileTakingOut() {
     if (count > 5 && count < static_cast<std::int64_t>(kDocuments)) ++killedBetween;
     // What was left is taken out by the next one.
     day = 200;
-    FragmentIndex index(left, ruleOf(day));
+    PassageIndex index(left, ruleOf(day));
     addWithAll(index, generateDocuments(5, seed).documents);
     QCOMPARE(index.documentCount(), std::size_t{5});
     QCOMPARE(flawOf(left), QString());
@@ -614,7 +612,7 @@ void TestFragmentIndex::survivesKillsWhileTakingOut() {
   qInfo("%d of %d kills while documents were taken out", killedBetween, kills);
 }
 
-void TestFragmentIndex::survivesKills() {
+void TestPassageIndex::survivesKills() {
   constexpr std::size_t kDocuments = 100;
   bool given = false;
   const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_KILLS", &given);
@@ -638,7 +636,7 @@ void TestFragmentIndex::survivesKills() {
     QVERIFY(indexer.waitForFinished());
     if (!indexer.readAllStandardOutput().contains("end")) ++killedEarly;
 
-    FragmentIndex index(file.toStdString());
+    PassageIndex index(file.toStdString());
     const std::size_t kept = index.documentCount();
     if (kill % 4 == 0) begun = 0;
     QVERIFY2(kept >= begun, "documents that were in the index are lost");
@@ -655,7 +653,7 @@ void TestFragmentIndex::survivesKills() {
     QCOMPARE(check, SQLITE_OK);
   }
   QVERIFY(killedEarly > 0);
-  FragmentIndex index(folder.filePath(QStringLiteral("0")).toStdString());
+  PassageIndex index(folder.filePath(QStringLiteral("0")).toStdString());
   const std::size_t before = index.documentCount();
   retrieve::test::FirstWords summarizer;
   retrieve::test::WordEmbedder embedder;
@@ -665,11 +663,11 @@ void TestFragmentIndex::survivesKills() {
   QVERIFY(index.embed(rest.keys, embedder));
   for (const auto& item : generated.items) {
     QVERIFY(countIn(index.find(item.question, 3), rest.keys[item.document]) > 0);
-    QVERIFY(!rankFragments(index, item.question, 1, Ranking::Embedding,
-                           std::vector<DocumentKey>{rest.keys[item.document]}, &embedder)
+    QVERIFY(!rankPassages(index, item.question, 1, Ranking::Embedding,
+                          std::vector<DocumentKey>{rest.keys[item.document]}, &embedder)
                  .empty());
   }
 }
 
-SPANSCOPE_TEST(tst_fragment_index, TestFragmentIndex, QCoreApplication)
-#include "tst_fragment_index.moc"
+SPANSCOPE_TEST(tst_passage_index, TestPassageIndex, QCoreApplication)
+#include "tst_passage_index.moc"

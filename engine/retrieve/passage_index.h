@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Stores the chunks of documents and finds chunks that match a question. Open this file first when you work
-// on retrieval. There are two kinds of search:
-// - Lexical: chunks share words with the question. The score is BM25 over the counts of SQLite's FTS5
+// Stores the passages of documents and finds passages that match a question. Open this file first when you
+// work on retrieval. There are two kinds of search:
+// - Lexical: passages share words with the question. The score is BM25 over the counts of SQLite's FTS5
 //   (bm25.h). The weight of a word depends on the searched documents. Words are compared without case and
 //   diacritics, by their English stems.
-// - Dense: the cosine between vectors of a model. Every chunk is compared. The result is therefore exact.
+// - Dense: the cosine between vectors of a model. Every passage is compared. The result is therefore exact.
 //
 // The results, their order and their scores depend only on the question and on the searched documents. Other
-// contents of the index, and the time of their addition, do not matter. Chunks with equal scores are ordered
-// by their documents, then by their texts.
+// contents of the index, and the time of their addition, do not matter. Passages with equal scores are
+// ordered by their documents, then by their texts.
 #pragma once
 
 #include "engine/base/error.h"
 #include "engine/retrieve/chunker.h"
 #include "engine/retrieve/embedder.h"
-#include "engine/retrieve/fragment.h"
+#include "engine/retrieve/passage.h"
 #include "engine/retrieve/summary_tree.h"
 #include "engine/text/tokenizer.h"
 
@@ -39,8 +39,8 @@ Day today();
 /// that was searched today or yesterday always stays.
 struct KeepRule {
   Day unusedDays = 30;  ///< max days without use
-  std::int64_t mostBytes = std::int64_t{1}
-                           << 30;  ///< of chunks' texts; beyond this, the least recently used data is removed
+  /// Max bytes of passages' texts. Beyond this, the least recently used data is removed.
+  std::int64_t mostBytes = std::int64_t{1} << 30;
   std::function<Day()> today = retrieve::today;
 };
 
@@ -70,13 +70,13 @@ struct IndexOptions {
 /// one thread at a time may use an object. Documents without a search for a long time are removed (KeepRule),
 /// once a day, after documents were added. All functions throw Failure for options out of range. They throw
 /// Failure for a file that is no index, or that cannot be read or written.
-class FragmentIndex {
+class PassageIndex {
  public:
   /// An empty `file` means in memory.
-  explicit FragmentIndex(const std::string& file = {}, KeepRule rule = {});
-  ~FragmentIndex();
-  FragmentIndex(FragmentIndex&&) noexcept;
-  FragmentIndex& operator=(FragmentIndex&&) noexcept;
+  explicit PassageIndex(const std::string& file = {}, KeepRule rule = {});
+  ~PassageIndex();
+  PassageIndex(PassageIndex&&) noexcept;
+  PassageIndex& operator=(PassageIndex&&) noexcept;
 
   /// Adds the documents that are not in the index yet, one after the other. From then on all of them count as
   /// used.
@@ -86,22 +86,22 @@ class FragmentIndex {
   IndexedDocuments add(const std::vector<SourceDocument>& documents, const text::Tokenizer& tokenizer,
                        const IndexOptions& options = {}, const Watch& watch = {});
 
-  /// Adds vectors of this embedder for the chunks that have none yet. Returns false if a stop came before the
-  /// end. Also throws Failure if the new vectors and those in the index differ in length.
+  /// Adds vectors of this embedder for the passages that have none yet. Returns false if a stop came before
+  /// the end. Also throws Failure if the new vectors and those in the index differ in length.
   bool embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch = {});
 
-  /// Returns at most `count` chunks that share a word with the question, the best first. A question is a
+  /// Returns at most `count` passages that share a word with the question, the best first. A question is a
   /// text, never an expression. Only its first kMaxQuestionWords different words count.
-  std::vector<Fragment> find(std::string_view question, std::size_t count,
-                             const DocumentChoice& documents = std::nullopt) const;
+  std::vector<Passage> find(std::string_view question, std::size_t count,
+                            const DocumentChoice& documents = std::nullopt) const;
 
-  /// Returns at most `count` chunks whose vectors of this embedder are nearest to `question`, the best first.
-  /// Scores are cosines, −1 … 1. Chunks without a vector are not found.
-  std::vector<Fragment> nearest(const EmbeddingVector& question, std::size_t count, const Embedder& embedder,
-                                const DocumentChoice& documents = std::nullopt) const;
+  /// Returns at most `count` passages whose vectors of this embedder are nearest to `question`, the best
+  /// first. Scores are cosines, −1 … 1. Passages without a vector are not found.
+  std::vector<Passage> nearest(const EmbeddingVector& question, std::size_t count, const Embedder& embedder,
+                               const DocumentChoice& documents = std::nullopt) const;
 
-  /// Returns a chunk with this hash. Of several, returns the first.
-  std::optional<Fragment> withHash(std::string_view hash, const DocumentChoice& documents) const;
+  /// Returns a passage with this hash. Of several, returns the first.
+  std::optional<Passage> withHash(std::string_view hash, const DocumentChoice& documents) const;
 
   std::size_t documentCount() const;
   std::size_t vectorCount() const;

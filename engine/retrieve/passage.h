@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the input and the output of an index: documents and chunks. Open this file to add a fact about a
-// chunk.
+// Defines the input and the output of an index: documents and passages. Open this file to add a fact about a
+// passage.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ struct SourceDocument {
 };
 
 /// The key of a document in the index. It is a hash of these facts:
-/// - the document's format and bytes, the chunk options, and the tokenizer's vocabulary;
+/// - the document's format and bytes, the size and overlap of passages, and the tokenizer's vocabulary;
 /// - with summaries, their writer and the number of texts of each summary.
 ///
 /// Documents with equal bytes and format are the same document.
 using DocumentKey = std::string;
 
-struct Fragment {
+struct Passage {
   DocumentKey document;
-  std::int64_t number = 0;  ///< of the chunk in its document, from 0; summaries have the last numbers
-  std::uint32_t level = 0;  ///< 0: the document's own text; n: a summary of chunks of level n − 1
+  std::int64_t number = 0;  ///< of the passage in its document, from 0; summaries have the last numbers
+  std::uint32_t level = 0;  ///< 0: the document's own text; n: a summary of passages of level n − 1
   std::string place;        ///< in its document, e.g. "page 3"; may be empty
   std::string hash;         ///< hash128 of the text, in hexadecimal digits
   std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/passage_index.h"
 
 #include "engine/base/counted.h"
 #include "engine/base/hash.h"
@@ -32,7 +32,7 @@ constexpr std::size_t kEmbeddedAtOnce = 32;
 
 static_assert(std::endian::native == std::endian::little, "vectors are kept as the floats in memory");
 
-/// Everything that the chunks of a text depend on, except the text.
+/// Everything that the passages of a text depend on, except the text.
 std::string settingsText(const text::Tokenizer& tokenizer, const IndexOptions& options) {
   std::string vocabulary;
   for (std::int32_t id = 0; id < tokenizer.vocabularySize(); ++id) {
@@ -56,7 +56,7 @@ DocumentKey keyOf(const SourceDocument& document, const std::string& settings) {
 
 /// A document as the index keeps it.
 struct CutDocument {
-  std::vector<Fragment> fragments;
+  std::vector<Passage> passages;
   std::string unread;  ///< the document's pages without text, e.g. "pages 3, 5–8, damaged: page 9"; empty:
                        ///< none
 };
@@ -65,7 +65,7 @@ std::variant<CutDocument, Error> cutDocument(const SourceDocument& document, con
                                              const ChunkOptions& options, const std::stop_token& stop) {
   constexpr const char* kSpaces = " \t\r\n\f\v";
   const DocumentFormat format = formatOf(document.name, document.bytes);
-  auto read = readPassages(document.name, format, document.bytes, stop);
+  auto read = readUnits(document.name, format, document.bytes, stop);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
   const auto& text = std::get<DocumentText>(read);
   CutDocument cut;
@@ -73,13 +73,13 @@ std::variant<CutDocument, Error> cutDocument(const SourceDocument& document, con
   if (!text.damagedPages.empty()) {
     cut.unread += (cut.unread.empty() ? "damaged: " : ", damaged: ") + pagesText(text.damagedPages);
   }
-  for (const Passage& passage : text.passages) {
-    for (const Chunk& chunk : chunkPassage(passage.text, tokenizer, options, stop)) {
+  for (const DocumentUnit& unit : text.units) {
+    for (const Chunk& chunk : chunkUnit(unit.text, tokenizer, options, stop)) {
       const std::size_t begin = chunk.text.find_first_not_of(kSpaces);
       if (begin == std::string::npos) continue;
-      Fragment& fragment = cut.fragments.emplace_back();
-      fragment.place = passagePlace(format, passage.number);
-      fragment.text = chunk.text.substr(begin, chunk.text.find_last_not_of(kSpaces) + 1 - begin);
+      Passage& passage = cut.passages.emplace_back();
+      passage.place = unitPlace(format, unit.number);
+      passage.text = chunk.text.substr(begin, chunk.text.find_last_not_of(kSpaces) + 1 - begin);
     }
   }
   return cut;
@@ -90,7 +90,7 @@ std::size_t countFrom(Database& database, const char* sql) {
   return statement.step() ? static_cast<std::size_t>(statement.integer(0)) : 0;
 }
 
-/// Returns the similarity in double precision. The order of nearly equal chunks is then that of their
+/// Returns the similarity in double precision. The order of nearly equal passages is then that of their
 /// vectors. 0 if a vector has no direction.
 double cosine(const EmbeddingVector& a, const EmbeddingVector& b) {
   double product = 0;
@@ -115,28 +115,28 @@ void checkVectorBytes(std::size_t found, std::size_t kept, const Embedder& embed
            ", like the vectors in the index (if the name now means another embedder, delete the index)"});
 }
 
-/// A found chunk. Its row number depends on the time of insertion, so no result may depend on it.
+/// A found passage. Its row number depends on the time of insertion, so no result may depend on it.
 struct Found {
   double score = 0;
   std::int64_t place = 0;   ///< of its document among those that are searched
   std::int64_t number = 0;  ///< in its document
   std::int64_t row = 0;
 
-  /// Equal chunks have the order of the documents, then of their texts.
+  /// Equal passages have the order of the documents, then of their texts.
   bool operator<(const Found& other) const {
     return std::tie(other.score, place, number) < std::tie(score, other.place, other.number);
   }
 };
 
-Fragment fragmentIn(const Statement& statement) {
-  Fragment fragment;
-  fragment.document = statement.text(0);
-  fragment.number = statement.integer(1);
-  fragment.level = static_cast<std::uint32_t>(statement.integer(2));
-  fragment.place = statement.text(3);
-  fragment.hash = statement.text(4);
-  fragment.text = statement.text(5);
-  return fragment;
+Passage passageIn(const Statement& statement) {
+  Passage passage;
+  passage.document = statement.text(0);
+  passage.number = statement.integer(1);
+  passage.level = static_cast<std::uint32_t>(statement.integer(2));
+  passage.place = statement.text(3);
+  passage.hash = statement.text(4);
+  passage.text = statement.text(5);
+  return passage;
 }
 
 /// Discards cached knowledge after an exception ended a change.
@@ -158,7 +158,7 @@ class DoubtOnFailure {
 
 }  // namespace
 
-struct FragmentIndex::Parts final : SummaryStore {
+struct PassageIndex::Parts final : SummaryStore {
   Parts(const std::string& file, KeepRule keepRule)
       : database(file.empty() ? ":memory:" : file), rule(std::move(keepRule)) {
     prepareTables(database, file);
@@ -206,48 +206,47 @@ struct FragmentIndex::Parts final : SummaryStore {
   }
 
   void add(const DocumentKey& key, const CutDocument& cut, Day day) {
-    const std::vector<Fragment>& fragments = cut.fragments;
+    const std::vector<Passage>& passages = cut.passages;
     Statement& document = prepared(addDocument,
                                    "INSERT INTO documents(key, used, size, fragments, words, unread, "
                                    "checksum) VALUES(?1, ?2, ?3, ?4, 0, ?5, '')");
-    Statement& fragment = prepared(addFragment,
-                                   "INSERT INTO fragments(document, number, level, place, hash, text) "
-                                   "VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
+    Statement& passage = prepared(addPassage,
+                                  "INSERT INTO fragments(document, number, level, place, hash, text) "
+                                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
     Statement& words = prepared(addWords, "INSERT INTO words(rowid, text) VALUES(?1, ?2)");
     std::int64_t size = 0;
-    for (const Fragment& entry : fragments) size += static_cast<std::int64_t>(entry.text.size());
+    for (const Passage& entry : passages) size += static_cast<std::int64_t>(entry.text.size());
     document.bind(1, key);
     document.bind(2, day);
     document.bind(3, size);
-    document.bind(4, static_cast<std::int64_t>(fragments.size()));
+    document.bind(4, static_cast<std::int64_t>(passages.size()));
     document.bind(5, cut.unread);
     document.run();
     const std::int64_t id = database.lastRow();
     DocumentChecksum checksum(key);
     std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < fragments.size(); ++i) {
-      const std::string hash = hash128(fragments[i].text).hex();
-      fragment.bind(1, id);
-      fragment.bind(2, static_cast<std::int64_t>(i));
-      fragment.bind(3, static_cast<std::int64_t>(fragments[i].level));
-      fragment.bind(4, fragments[i].place);
-      fragment.bind(5, hash);
-      fragment.bind(6, fragments[i].text);
-      fragment.run();
+    for (std::size_t i = 0; i < passages.size(); ++i) {
+      const std::string hash = hash128(passages[i].text).hex();
+      passage.bind(1, id);
+      passage.bind(2, static_cast<std::int64_t>(i));
+      passage.bind(3, static_cast<std::int64_t>(passages[i].level));
+      passage.bind(4, passages[i].place);
+      passage.bind(5, hash);
+      passage.bind(6, passages[i].text);
+      passage.run();
       rows.push_back(database.lastRow());
-      checksum.add(rows.back(), static_cast<std::int64_t>(i), static_cast<std::int64_t>(fragments[i].level),
-                   fragments[i].place, hash);
+      checksum.add(rows.back(), static_cast<std::int64_t>(i), static_cast<std::int64_t>(passages[i].level),
+                   passages[i].place, hash);
     }
     // The number is known if there is any row.
     const std::int64_t wordsBefore = allWords();
-    for (std::size_t i = 0; i < fragments.size(); ++i) {
+    for (std::size_t i = 0; i < passages.size(); ++i) {
       words.bind(1, rows[i]);
-      words.bind(2, fragments[i].text);
+      words.bind(2, passages[i].text);
       words.run();
     }
     const std::int64_t wordCount = allWords() - wordsBefore;
-    const std::string sum =
-        checksum.value(static_cast<std::int64_t>(fragments.size()), wordCount, cut.unread);
+    const std::string sum = checksum.value(static_cast<std::int64_t>(passages.size()), wordCount, cut.unread);
     Statement& count = prepared(countWords, "UPDATE documents SET words = ?2, checksum = ?3 WHERE id = ?1");
     count.bind(1, id);
     count.bind(2, wordCount);
@@ -266,7 +265,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     checks.dropWords();
   }
 
-  /// Words of all fragments.
+  /// Words of all passages.
   std::int64_t allWords() {
     Statement& statement = prepared(findAllWords, "SELECT all_words(words) FROM words LIMIT 1");
     const StatementUse use(statement);
@@ -316,24 +315,24 @@ struct FragmentIndex::Parts final : SummaryStore {
     return lastChoice.emplace(std::move(choice)).size;
   }
 
-  /// Returns the best `count` chunks, the best first.
-  std::vector<Fragment> bestOf(std::vector<Found> found, std::size_t count) {
+  /// Returns the best `count` passages, the best first.
+  std::vector<Passage> bestOf(std::vector<Found> found, std::size_t count) {
     const std::size_t kept = std::min(count, found.size());
     std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
-    Statement& statement = prepared(readFragment,
+    Statement& statement = prepared(readPassage,
                                     "SELECT documents.key, fragments.number, fragments.level, "
                                     "fragments.place, fragments.hash, fragments.text FROM fragments "
                                     "JOIN documents ON documents.id = fragments.document "
                                     "WHERE fragments.id = ?1");
-    std::vector<Fragment> fragments;
+    std::vector<Passage> passages;
     for (const Found& one : std::span(found).first(kept)) {
       const StatementUse use(statement);
       statement.bind(1, one.row);
       if (!statement.step()) continue;
-      fragments.push_back(fragmentIn(statement));
-      fragments.back().score = one.score;
+      passages.push_back(passageIn(statement));
+      passages.back().score = one.score;
     }
-    return fragments;
+    return passages;
   }
 
   std::optional<std::string> find(const std::string& key) override {
@@ -418,8 +417,8 @@ struct FragmentIndex::Parts final : SummaryStore {
     return std::nullopt;
   }
 
-  /// Returns the first chunk of each text of the chosen documents without a vector, in their order. A damaged
-  /// vector counts as missing.
+  /// Returns the first passage of each text of the chosen documents without a vector, in their order. A
+  /// damaged vector counts as missing.
   std::vector<std::int64_t> withoutVector(std::int64_t embedder, const std::string& fingerprint) {
     Statement list(
         database, R"(SELECT fragments.id, fragments.hash, vectors.vector, vectors.checksum FROM temp.chosen )"
@@ -435,14 +434,14 @@ struct FragmentIndex::Parts final : SummaryStore {
     }
     std::vector<std::int64_t> missing;
     missing.reserve(firsts.size());
-    for (const auto& [hash, fragment] : firsts) missing.push_back(fragment);
+    for (const auto& [hash, passage] : firsts) missing.push_back(passage);
     std::sort(missing.begin(), missing.end());
     return missing;
   }
 
-  /// Adds the vectors of the texts of chunks. `fragments`: the rows of these chunks.
+  /// Adds the vectors of the texts of passages. `passages`: the rows of these passages.
   void addVectors(std::int64_t embedder, const std::string& fingerprint,
-                  std::span<const std::int64_t> fragments, std::span<const std::string> hashes,
+                  std::span<const std::int64_t> passages, std::span<const std::string> hashes,
                   std::span<const EmbeddingVector> vectors) {
     Transaction transaction(database);
     // Another program may have removed their texts meanwhile.
@@ -455,7 +454,7 @@ struct FragmentIndex::Parts final : SummaryStore {
       statement.bind(2, hashes[i]);
       statement.bindBytes(3, bytes);
       statement.bind(4, vectorChecksum(fingerprint, hashes[i], bytes));
-      statement.bind(5, fragments[i]);
+      statement.bind(5, passages[i]);
       statement.run();
     }
     transaction.commit();
@@ -472,19 +471,19 @@ struct FragmentIndex::Parts final : SummaryStore {
     CollectionSize size;
   };
   std::optional<Choice> lastChoice;
-  std::optional<Statement> hasDocument, isUsed, useDocument, addDocument, addFragment, addWords, findAllWords,
-      countWords, addChosen, findSummary, addSummary, findWords, readFragment, readUnread;
+  std::optional<Statement> hasDocument, isUsed, useDocument, addDocument, addPassage, addWords, findAllWords,
+      countWords, addChosen, findSummary, addSummary, findWords, readPassage, readUnread;
 };
 
-FragmentIndex::FragmentIndex(const std::string& file, KeepRule rule)
+PassageIndex::PassageIndex(const std::string& file, KeepRule rule)
     : m_parts(std::make_unique<Parts>(file, std::move(rule))) {}
-FragmentIndex::~FragmentIndex() = default;
-FragmentIndex::FragmentIndex(FragmentIndex&&) noexcept = default;
-FragmentIndex& FragmentIndex::operator=(FragmentIndex&&) noexcept = default;
+PassageIndex::~PassageIndex() = default;
+PassageIndex::PassageIndex(PassageIndex&&) noexcept = default;
+PassageIndex& PassageIndex::operator=(PassageIndex&&) noexcept = default;
 
-IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& read,
-                                    const text::Tokenizer& tokenizer, const IndexOptions& options,
-                                    const Watch& watch) {
+IndexedDocuments PassageIndex::add(std::size_t count, const DocumentReader& read,
+                                   const text::Tokenizer& tokenizer, const IndexOptions& options,
+                                   const Watch& watch) {
   if (auto error = checkChunkOptions(options.chunk)) throw Failure(std::move(*error));
   const std::string settings = settingsText(tokenizer, options);
   const Day day = m_parts->rule.today();
@@ -562,7 +561,7 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     if (options.summarizer != nullptr) {
       // Other programs do not have to wait while texts are written. The written texts are kept.
       commit();
-      if (!addSummaries(cut.fragments, *options.summarizer, *m_parts, watch)) return DocumentKey();
+      if (!addSummaries(cut.passages, *options.summarizer, *m_parts, watch)) return DocumentKey();
     }
     begin();
     // Another program may have added it before the transaction began.
@@ -610,14 +609,14 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
   return result;
 }
 
-IndexedDocuments FragmentIndex::add(const std::vector<SourceDocument>& documents,
-                                    const text::Tokenizer& tokenizer, const IndexOptions& options,
-                                    const Watch& watch) {
+IndexedDocuments PassageIndex::add(const std::vector<SourceDocument>& documents,
+                                   const text::Tokenizer& tokenizer, const IndexOptions& options,
+                                   const Watch& watch) {
   return add(
       documents.size(), [&](std::size_t i) { return documents[i]; }, tokenizer, options, watch);
 }
 
-bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch) {
+bool PassageIndex::embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch) {
   m_parts->choose(documents);
   const std::string fingerprint = embedder.fingerprint();
   const std::int64_t id = m_parts->makeEmbedderId(fingerprint);
@@ -629,13 +628,13 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
   IndexProgress progress{.phase = IndexPhase::Vectors, .total = missing.size()};
   for (std::size_t at = 0; at < missing.size(); at += kEmbeddedAtOnce) {
     const auto batch = std::span(missing).subspan(at, std::min(kEmbeddedAtOnce, missing.size() - at));
-    std::vector<std::int64_t> fragments;
+    std::vector<std::int64_t> passages;
     std::vector<std::string> hashes;
     std::vector<std::string> texts;
-    for (const std::int64_t fragment : batch) {
-      read.bind(1, fragment);
+    for (const std::int64_t passage : batch) {
+      read.bind(1, passage);
       if (read.step()) {
-        fragments.push_back(fragment);
+        passages.push_back(passage);
         hashes.push_back(read.text(0));
         texts.push_back(read.text(1));
       }
@@ -647,7 +646,7 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
       if (!bytes) bytes = vector.size() * sizeof(float);
       checkVectorBytes(vector.size() * sizeof(float), *bytes, embedder);
     }
-    m_parts->addVectors(id, fingerprint, fragments, hashes, vectors);
+    m_parts->addVectors(id, fingerprint, passages, hashes, vectors);
     progress.done += batch.size();
     progress.added = progress.done;
     watch.report(progress);
@@ -657,15 +656,15 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
   return true;
 }
 
-std::vector<Fragment> FragmentIndex::find(std::string_view question, std::size_t count,
-                                          const DocumentChoice& documents) const {
+std::vector<Passage> PassageIndex::find(std::string_view question, std::size_t count,
+                                        const DocumentChoice& documents) const {
   const std::string expression = matchAnyWord(question, kMaxQuestionWords);
   if (expression.empty()) return {};
   const CollectionSize size = m_parts->choose(documents);
   m_parts->checks.requireWords();
-  // FTS5 finds and counts. Its own bm25 would also count chunks that are not searched. Only this order of the
-  // join is fast, because any other order would query FTS5 for each chunk. Texts are fetched only for the
-  // best chunks, since a common word is in every chunk.
+  // FTS5 finds and counts. Its own bm25 would also count passages that are not searched. Only this order of
+  // the join is fast, because any other order would query FTS5 for each passage. Texts are fetched only for
+  // the best passages, since a common word is in every passage.
   Statement& statement = m_parts->prepared(
       m_parts->findWords,
       R"(SELECT fragments.id, chosen.place, fragments.number, word_match(words) FROM words )"
@@ -686,9 +685,8 @@ std::vector<Fragment> FragmentIndex::find(std::string_view question, std::size_t
   return m_parts->bestOf(std::move(found), count);
 }
 
-std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, std::size_t count,
-                                             const Embedder& embedder,
-                                             const DocumentChoice& documents) const {
+std::vector<Passage> PassageIndex::nearest(const EmbeddingVector& question, std::size_t count,
+                                           const Embedder& embedder, const DocumentChoice& documents) const {
   const std::string fingerprint = embedder.fingerprint();
   const std::optional<std::int64_t> id = m_parts->embedderId(fingerprint);
   if (!id || count == 0) return {};
@@ -718,8 +716,7 @@ std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, st
   return m_parts->bestOf(std::move(found), count);
 }
 
-std::optional<Fragment> FragmentIndex::withHash(std::string_view hash,
-                                                const DocumentChoice& documents) const {
+std::optional<Passage> PassageIndex::withHash(std::string_view hash, const DocumentChoice& documents) const {
   m_parts->choose(documents);
   Statement statement(m_parts->database,
                       "SELECT fragments.id, chosen.place, fragments.number FROM fragments "
@@ -732,16 +729,16 @@ std::optional<Fragment> FragmentIndex::withHash(std::string_view hash,
                      .number = statement.integer(2),
                      .row = statement.integer(0)});
   }
-  std::vector<Fragment> fragments = m_parts->bestOf(std::move(found), 1);
-  if (fragments.empty()) return std::nullopt;
-  return std::move(fragments.front());
+  std::vector<Passage> passages = m_parts->bestOf(std::move(found), 1);
+  if (passages.empty()) return std::nullopt;
+  return std::move(passages.front());
 }
 
-std::size_t FragmentIndex::documentCount() const {
+std::size_t PassageIndex::documentCount() const {
   return countFrom(m_parts->database, "SELECT count(*) FROM documents");
 }
 
-std::size_t FragmentIndex::vectorCount() const {
+std::size_t PassageIndex::vectorCount() const {
   return countFrom(m_parts->database, "SELECT count(*) FROM vectors");
 }
 
