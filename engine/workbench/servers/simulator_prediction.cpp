@@ -323,7 +323,7 @@ std::vector<ServerPrompt> SimulatorPredictor::promptsOf(const SentQuery& sent, c
   }
 }
 
-std::optional<TracedPrediction> SimulatorPredictor::emitEvent(
+std::optional<TracedPrediction> SimulatorPredictor::trace(
     const PromptModel& model, const query::Node& query, const std::string& queryJson,
     const RunSettings& settings, const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
     const std::string& place, bool afterSent, const std::stop_token& stop) {

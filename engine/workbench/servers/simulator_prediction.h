@@ -129,12 +129,11 @@ class SimulatorPredictor {
   /// Traces the simulator of the prediction with this SimulatorPrediction::id, from an empty cache on. With
   /// `afterSent`, it serves the earlier queries first, and then the query. `queryJson` is its canonical text.
   /// Reports faults like prediction(). Returns nothing after a stop.
-  std::optional<TracedPrediction> emitEvent(const PromptModel& model, const query::Node& query,
-                                            const std::string& queryJson, const RunSettings& settings,
-                                            const std::vector<SentQuery>& sent,
-                                            const std::vector<NamedSimulator>& named,
-                                            const std::string& place, bool afterSent,
-                                            const std::stop_token& stop);
+  std::optional<TracedPrediction> trace(const PromptModel& model, const query::Node& query,
+                                        const std::string& queryJson, const RunSettings& settings,
+                                        const std::vector<SentQuery>& sent,
+                                        const std::vector<NamedSimulator>& named, const std::string& place,
+                                        bool afterSent, const std::stop_token& stop);
 
   /// Returns the predictions without predictions, for this reason.
   static SimulatorPredictions without(const std::string& problem, const std::vector<NamedSimulator>& named);

@@ -495,7 +495,7 @@ class TestSimulatorPrediction : public QObject {
     SimulatorPredictor predictor;
     const SimulatorPrediction prediction = of(predictionOf(predictor, now, sent), id);
     QCOMPARE(QString::fromStdString(prediction.name()), name);
-    const auto reported = predictor.report(tiny(), parsed(now), now, {}, sent, {}, id, true, {});
+    const auto reported = predictor.trace(tiny(), parsed(now), now, {}, sent, {}, id, true, {});
     QVERIFY(reported && reported->problem.empty());
     QCOMPARE(QString::fromStdString(reported->name), name);
     QCOMPARE(reported->before, (std::vector<RunId>{3, 5}));
@@ -527,7 +527,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(replay.progress().time, std::int64_t{0});
     QVERIFY(!metrics::valuesOf(replay.progress(), last).whole);
     // With an empty cache, nothing was before.
-    const auto empty = predictor.report(tiny(), parsed(now), now, {}, sent, {}, id, false, {});
+    const auto empty = predictor.trace(tiny(), parsed(now), now, {}, sent, {}, id, false, {});
     QVERIFY(empty && empty->before.empty());
     trace::Replay cold;
     for (const trace::Event& event : empty->events) QVERIFY(!cold.apply(event));
@@ -539,14 +539,14 @@ class TestSimulatorPrediction : public QObject {
     const std::string query = ragWith(kMira);
     const std::vector<NamedSimulator> list{{.server = "box", .kind = "ollama"}};
     const auto report = [&](const std::string& place) {
-      return predictor.report(tiny(), parsed(query), query, {}, {}, list, place, true, {})->problem;
+      return predictor.trace(tiny(), parsed(query), query, {}, {}, list, place, true, {})->problem;
     };
     QVERIFY(report("server box").find("Ollama") != std::string::npos);
     QVERIFY(!report("server gone").empty());
     QCOMPARE(report("vllm"), std::string());
     std::stop_source stop;
     stop.request_stop();
-    QVERIFY(!predictor.report(tiny(), parsed(query), query, {}, {}, list, "vllm", true, stop.get_token()));
+    QVERIFY(!predictor.trace(tiny(), parsed(query), query, {}, {}, list, "vllm", true, stop.get_token()));
   }
 
   void stops() {
