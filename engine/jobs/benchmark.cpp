@@ -123,14 +123,16 @@ void measureLengths(Benchmark& benchmark, Measurement& at) {
 }
 
 /// By RunCase.
-constexpr std::array kWarmingUp = {forTranslation("Events", "Benchmark: warming up, cold"),
-                                   forTranslation("Events", "Benchmark: warming up, same order"),
-                                   forTranslation("Events", "Benchmark: warming up, order swapped"),
-                                   forTranslation("Events", "Benchmark: warming up, floor")};
-constexpr std::array kTurns = {forTranslation("Events", "Benchmark: turn %1 of %2, cold"),
-                               forTranslation("Events", "Benchmark: turn %1 of %2, same order"),
-                               forTranslation("Events", "Benchmark: turn %1 of %2, order swapped"),
-                               forTranslation("Events", "Benchmark: turn %1 of %2, floor")};
+constexpr std::array kWarmingUp = {
+    forTranslation("Events", "Benchmark: warming up, cold"),
+    forTranslation("Events", "Benchmark: warming up, same order"),
+    forTranslation("Events", /*id:warming-up-swapped*/ "Benchmark: warming up, order swapped"),
+    forTranslation("Events", "Benchmark: warming up, floor")};
+constexpr std::array kTurns = {
+    forTranslation("Events", "Benchmark: turn %1 of %2, cold"),
+    forTranslation("Events", "Benchmark: turn %1 of %2, same order"),
+    forTranslation("Events", /*id:benchmark-turn-swapped*/ "Benchmark: turn %1 of %2, order swapped"),
+    forTranslation("Events", "Benchmark: turn %1 of %2, floor")};
 
 }  // namespace
 

@@ -185,7 +185,8 @@ const char* stageText(PolicyStage stage, bool isReordered) {
     case PolicyStage::Cold:
       return forTranslation("Events", "Policies: %1, %2 of %3, with an empty cache");
     case PolicyStage::Fidelity:
-      return forTranslation("Events", "Policies: %1, %2 of %3, compared with a full prefill");
+      return forTranslation(
+          "Events", /*id:policy-fidelity-stage*/ "Policies: %1, %2 of %3, compared with a full prefill");
     case PolicyStage::Reordered:
       return isReordered ? forTranslation("Events", "Policies: %1, %2 of %3, in another order")
                          : forTranslation("Events", "Policies: %1, %2 of %3, once more");

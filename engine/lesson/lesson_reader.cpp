@@ -410,8 +410,8 @@ class LessonReader {
       return;
     }
     fault(offset, "a metric in " + std::string(metrics::unitName(unit)),
-          wantsBlock ? "a block, such as \"run 2: first block not found\""
-                     : "a number, such as \"run 2: computed tokens\"");
+          wantsBlock ? /*id:answer-is-a-block*/ "a block, such as \"run 2: first block not found\""
+                     : /*id:answer-is-a-number*/ "a number, such as \"run 2: computed tokens\"");
   }
 
   void readChoice(Question& question, const Line& value) {

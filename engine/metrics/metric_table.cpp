@@ -385,8 +385,7 @@ const std::vector<Metric>& table() {
        .unit = Unit::Seconds,
        .better = Better::Less,
        .meaning = forTranslation(
-           "Metrics",
-           "time from the earliest possible start of a step to its first token; for a run, the median"),
+           "Metrics", "time from a step's earliest possible start to its first token; for a run, the median"),
        .events = "step_metrics",
        .scopes = kCompared,
        .isPlotted = true,

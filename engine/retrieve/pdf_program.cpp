@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-3.0-or-later A separate program that reads a PDF with poppler. PDFs can come
-// from anyone. Some PDFs need unlimited memory or time, or crash the library. readPdf() (pdf_text.h) starts
-// this program with two arguments: bytes of memory, and seconds of processor time. The PDF is the standard
-// input. pdf_text.h defines the output.
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A separate program that reads a PDF with poppler. PDFs can come from anyone. Some PDFs need unlimited
+// memory or time, or crash the library. readPdf() (pdf_text.h) starts this program with two arguments: bytes
+// of memory, and seconds of processor time. The PDF is the standard input. pdf_text.h defines the output.
 #include "engine/retrieve/pdf_text.h"
 
 #include <poppler-document.h>

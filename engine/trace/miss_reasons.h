@@ -51,7 +51,8 @@ inline constexpr std::array kMissReasons = {
     MissReasonInfo{.reason = MissReason::ContextDiffers,
                    .name = "context_differs",
                    .words = forTranslation("Misses", "it attends to something else"),
-                   .prediction = forTranslation("Misses", "computed (attends to something else)"),
+                   .prediction = forTranslation(
+                       "Misses", /*id:computed-attends-elsewhere*/ "computed (attends to something else)"),
                    .sentence = forTranslation(
                        "Misses",
                        "The same tokens are stored, but they attended to other text than the tokens of %1 "

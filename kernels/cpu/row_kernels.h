@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-3.0-or-later Operations on rows of activations. Every result depends only on
-// its own row. Vectors start at the row's first element, and sums have a fixed order. Open this file to add
-// an operation on rows.
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Operations on rows of activations. Every result depends only on its own row. Vectors start at the row's
+// first element, and sums have a fixed order. Open this file to add an operation on rows.
 #pragma once
 
 #include <cstdint>

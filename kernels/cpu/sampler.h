@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-3.0-or-later Samples tokens on the CPU by the rules of
-// engine/compute/sampling.h. Open this file to speed up sampling.
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Samples tokens on the CPU by the rules of engine/compute/sampling.h. Open this file to speed up sampling.
 #pragma once
 
 #include "engine/compute/sampling.h"

@@ -43,7 +43,7 @@ class Stored {
       m_blocks.emplace_back(free.end() - static_cast<std::ptrdiff_t>(needed), free.end());
       free.resize(free.size() - needed);
     }
-    // A second layer lies behind the one in use; a store of one layer would hide a wrong offset.
+    // A second layer comes after the one in use; a store of one layer would hide a wrong offset.
     m_shape = {2, blocks, shape.blockSize, shape.keyHeads, shape.headSize, shape.type};
     m_store = backend.makeKvStore(m_shape);
     poison();

@@ -20,9 +20,9 @@ struct SceneShape {
   std::int32_t blockSize = 16;
   compute::DType type = compute::DType::F32;
   std::int32_t segments = 3;
-  std::int32_t mostTokens = 60;  ///< most tokens of a segment
+  std::int32_t mostTokens = 60;  ///< max number of tokens of a segment
   std::int32_t rows = 20;        ///< query rows: the last tokens of the last segment
-  std::int32_t mostBlocks = 0;   ///< most blocks that a row reads, as in compute::QueryRun
+  std::int32_t mostBlocks = 0;   ///< max number of blocks that a row reads, as in compute::QueryRun
   std::int32_t window = 0;       ///< as in compute::AttentionShape
   compute::PositionScale positionScale = {};
 };

@@ -20,7 +20,7 @@
 namespace spanscope::testing {
 
 constexpr std::string_view kCpu = "cpu";
-constexpr std::int64_t kExactTarget = -1;  ///< stands in place of an instruction set: rows are bit-equal
+constexpr std::int64_t kExactTarget = -1;  ///< replaces an instruction set: rows are bit-equal
 
 inline void addDeviceColumns() {
   QTest::addColumn<QString>("device");

@@ -239,7 +239,7 @@ class TestAttention : public QObject {
     const auto backend = device.make();
     for (const DType type : {DType::F32, DType::BF16}) {
       Scene scene = makeScene({4, 2, 64, 16, type, 4, 200, rows}, random);
-      // One behind the other, so that windows end in each.
+      // One after the other, so that windows end in each.
       std::int64_t base = 0;
       for (SceneSegment& segment : scene.segments) {
         segment.base = base;
@@ -361,7 +361,8 @@ class TestAttention : public QObject {
     QCOMPARE(results.mass[0].runs.size(), std::size_t{1});
   }
 
-  /// Rows that stand apart in their segment see up to their own places, as they do among the others.
+  /// Rows that are apart in their segment attend to tokens up to their own places, as they do among the
+  /// others.
   void scatteredRowsSeeUpToTheirOwnPlaces_data() { addDevices(); }
   void scatteredRowsSeeUpToTheirOwnPlaces() {
     const DeviceInUse device;
@@ -417,7 +418,7 @@ class TestAttention : public QObject {
   void choosesByWhatIsStoredNow() {
     const DeviceInUse device;
     const auto backend = device.make();
-    // Eight blocks of one token, of which the row may read the first, the last and one more.
+    // Eight blocks of one token. The row may read the first, the last and one more.
     constexpr std::int32_t kTokens = 8;
     const compute::KvShape shape{1, 2 * kTokens, 1, 1, 2, DType::F32};
     const compute::AttentionShape attention{1, 1, 2, 1.0F};

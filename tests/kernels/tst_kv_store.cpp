@@ -222,7 +222,7 @@ class TestKvStore : public QObject {
     const Tokens source(shape, random);
     const Tokens other(shape, random);
     const std::int32_t last = shape.blocks - 1;
-    // The source begins at block 1; what stands in the target before is a token of another text.
+    // The source begins at block 1; the target contains a token of another text before.
     const std::int64_t targetSlot = std::int64_t{last} * blockSize;
     const std::int32_t slotCount = std::min(blockSize, kTokens);
     const std::int32_t copied = (slotCount + 1) / 2;
@@ -291,7 +291,7 @@ class TestKvStore : public QObject {
       }
     }
 
-    // At an odd address, over what stands in the target; a neighbour of the target stays as it is.
+    // At an odd address, over the contents of the target; a neighbour of the target stays unchanged.
     std::vector<std::byte> moved(whole.size() + 1);
     std::copy(whole.begin(), whole.end(), moved.begin() + 1);
     const std::span<const std::byte> given = std::span(moved).subspan(1);

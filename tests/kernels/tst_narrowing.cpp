@@ -38,7 +38,7 @@ const compute::AttentionShape kShape{4, 2, kHeadSize, 0.35F};
 const compute::RotaryTable kRotary{{1.0, 0.5, 0.3, 0.2, 0.1, 0.03, 0.01, 0.001}, 1.0F};
 const compute::KvShape kStore{1, 1 + 3 * kTokens / kBlockSize, kBlockSize, 2, kHeadSize, DType::F32};
 
-/// Up to three segments of kTokens tokens that stand in blocks 1, 2, …, and the last rows of each.
+/// Up to three segments of kTokens tokens that are in blocks 1, 2, …, and the last rows of each.
 PassInputs randomInputs(Random& random) {
   PassInputs inputs;
   const auto runs = static_cast<std::int32_t>(random.between(1, 3));
@@ -56,7 +56,7 @@ PassInputs randomInputs(Random& random) {
   }
   inputs.logitRows = {static_cast<std::int32_t>(inputs.tokens.size()) - 1};
   inputs.hiddenRows = {static_cast<std::int32_t>(inputs.runs.back().firstRow)};
-  // All runs but the last lose rows, together or each by itself, in one step or two.
+  // All runs but the last lose rows, together or separately, in one step or two.
   const auto last = static_cast<std::int32_t>(inputs.runs.back().rowCount);
   const bool isTogether = random.below(2) == 0;
   std::vector<compute::RowGroup> groups;
@@ -76,7 +76,7 @@ PassInputs randomInputs(Random& random) {
   return inputs;
 }
 
-/// Scores of which some are equal.
+/// Scores. Some of them are equal.
 std::vector<float> randomScores(Random& random, std::size_t count) {
   std::vector<float> scores(count);
   for (float& score : scores) score = static_cast<float>(random.between(-3, 3)) * 0.5F;

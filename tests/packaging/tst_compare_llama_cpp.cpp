@@ -45,7 +45,7 @@ class TestCompareLlamaCpp : public QObject {
   QString path(const QString& name) const { return m_folder->filePath(name); }
   void write(const QString& name, const QByteArray& text, bool executable = false) const;
   Result start(const QStringList& arguments) const;
-  /// The build and the model, behind these options.
+  /// The build and the model, after these options.
   QStringList with(QStringList options) const { return options << path("llama") << path("tiny-Q8_0.gguf"); }
 };
 
@@ -236,7 +236,7 @@ void TestCompareLlamaCpp::arithmeticReachesSpanqAlone() {
 
 void TestCompareLlamaCpp::failuresAreSentences_data() {
   QTest::addColumn<QString>("removed");
-  QTest::addColumn<QString>("written");  // what stands there then; empty: nothing
+  QTest::addColumn<QString>("written");  // the contents of the file then; empty: none
   QTest::addColumn<QString>("sentence");
   QTest::newRow("no build") << "llama" << QString() << "there is no folder";
   QTest::newRow("no llama-bench") << "llama/bin/llama-bench" << QString() << "there is no llama-bench in";

@@ -250,7 +250,7 @@ void TestPackagingScripts::runStartsTheWindow() {
   QVERIFY(start({path("tree/packaging/run")}, true, {"DISPLAY=:7"}).output.contains("spanscope  from /"));
   QVERIFY(start({path("tree/packaging/run")}, true, {"WAYLAND_DISPLAY=wayland-0"})
               .output.contains("spanscope  from /"));
-  // Files in the arguments are meant from where the person stands.
+  // Files in the arguments are relative to the user's folder.
   QVERIFY(start({path("tree/packaging/run"), "a b.json", "c.span"}, true, {"DISPLAY=:7"})
               .output.contains("spanscope a b.json c.span from /"));
 }
@@ -352,7 +352,7 @@ void TestPackagingScripts::argumentsReachTheWindow_data() {
       << "spanscope --theme dark a.json from /";
   QTest::newRow("files and options") << QStringList{"a.json", "--", "--theme", "dark"}
                                      << QStringList{"DISPLAY=:7"} << "spanscope a.json --theme dark from /";
-  // The example stands for nothing that was asked for; spanscope says what it cannot do.
+  // The example replaces no other input; spanscope reports the operation that it cannot do.
   QTest::newRow("files without a display")
       << QStringList{"a.json"} << QStringList{} << "spanscope a.json from /";
 }

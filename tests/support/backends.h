@@ -14,8 +14,7 @@
 
 namespace spanscope::test {
 
-/// The programs' backends, of which only the CPU can be used: for tests of results that were recorded on the
-/// CPU.
+/// The programs' backends without the GPU ones: for tests of results that were recorded on the CPU.
 inline compute::Backends cpuBackends() {
   std::vector<compute::KindEntry> kinds = programBackends().entries();
   for (compute::KindEntry& kind : kinds) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compares pictures with golden pictures that are kept beside a test. A person has looked at each golden
+// Compares pictures with golden pictures that are kept beside a test. A developer has looked at each golden
 // picture and accepted it.
 #pragma once
 

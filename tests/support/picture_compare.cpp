@@ -95,8 +95,8 @@ QImage differencePicture(const QImage& expected, const QImage& found, const Pict
     auto* row = reinterpret_cast<QRgb*>(picture.scanLine(y));
     for (int x = 0; x < picture.width(); ++x) {
       const Channels differs = difference(rowOf(one, y)[x], rowOf(other, y)[x]);
-      // Small differences are told apart best where there are few steps: the first quarter has half the
-      // greys.
+      // Small differences are easiest to distinguish where there are few steps: the first quarter has half
+      // the greys.
       const int most = *std::max_element(differs.begin(), differs.end());
       const int ink = most < 64 ? most * 2 : 128 + (most - 64) * 127 / 191;
       row[x] = qRgb(255 - ink, 255 - ink, 255 - ink);

@@ -14,8 +14,7 @@ namespace spanscope::test {
 
 inline constexpr int kTileSize = 16;  ///< pixels
 /// The largest mean difference that a tile may have in a channel, of 0 … 255. If every channel is rounded the
-/// other way, the difference is 1. The faintest fault that tst_pictures plants, two exchanged hues, reaches
-/// 15.
+/// other way, the difference is 1. The faintest fault that tst_pictures plants, two swapped hues, reaches 15.
 inline constexpr double kTileLimit = 2;
 
 struct TileFault {

@@ -19,7 +19,7 @@ struct PinnedFont {
 const std::vector<PinnedFont>& pinnedFonts();
 
 /// Sets the offscreen platform at scale 1 and 96 dpi, the pinned fonts without hinting and subpixels, and
-/// UTC, whatever the person's desktop says. Make it before the application object; it must outlive that
+/// UTC, with any settings of the user's desktop. Make it before the application object; it must outlive that
 /// object.
 class PinnedPlatform {
  public:

@@ -42,7 +42,7 @@ class PlainTransformer {
                const std::vector<std::vector<const KeyValue*>>& seenByHead) const;
   Numbers logits(const Numbers& hidden) const;
 
-  /// The result of all rows of a prompt in all layers. Row i stands at positions[i] and sees the rows of
+  /// The result of all rows of a prompt in all layers. Row i is at positions[i] and attends to the rows of
   /// sees[i], itself included. It holds keys and values [layer][row], the rows that enter each layer, and the
   /// rows that leave the last layer.
   struct Forward {

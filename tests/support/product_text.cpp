@@ -50,7 +50,7 @@ const QHash<QString, QString>& textsById() {
   return texts;
 }
 
-/// Calls `text` and `place` for what stands between the places of a form, and for each place: "%1", "%n" and
+/// Calls `text` and `place` for the texts between the places of a form, and for each place: "%1", "%n" and
 /// the first "{}" are 0.
 template <typename Text, typename Place>
 void readForm(const QString& form, const Text& text, const Place& place) {
@@ -68,7 +68,7 @@ void readForm(const QString& form, const Text& text, const Place& place) {
   text(form.mid(end));
 }
 
-/// Calls `plain` for what stands between references, and `reference` with the text and its arguments.
+/// Calls `plain` for the texts between references, and `reference` with the text and its arguments.
 template <typename Plain, typename Reference>
 void readPattern(const QString& pattern, const Plain& plain, const Reference& reference) {
   static const QRegularExpression mark(QStringLiteral("<([a-z0-9][a-z0-9-]*)((?:\\|[^|<>]*)*)>"));
@@ -84,7 +84,7 @@ void readPattern(const QString& pattern, const Plain& plain, const Reference& re
   plain(pattern.mid(end));
 }
 
-/// The name before "(" if this stands directly before a place in code.
+/// The name before "(" if the "(" is directly before a place in code.
 QString callBefore(const QString& code, qsizetype at) {
   qsizetype open = at;
   while (open > 0 && code[open - 1].isSpace()) --open;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts of the program by id, so that tests need not repeat their wording.
+// Texts of the program by id, so that tests do not repeat their wording.
 //
 // A text that a test asks for has an id in a comment before its literal:
 //

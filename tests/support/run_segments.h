@@ -38,7 +38,7 @@ std::int32_t blocksNeeded(const std::vector<TestSegment>& segments, std::int32_t
                           const SegmentOptions& options = {});
 
 /// Computes the logits of every token. The lengths of the segments must add up to the number of tokens. Each
-/// segment stands in blocks of its own, and its base is its place in the prompt.
+/// segment has separate blocks, and its start position is its place in the prompt.
 SegmentsResult runSegments(model::Decoder& decoder, compute::KvStore& store,
                            const std::vector<TokenId>& tokens, const std::vector<TestSegment>& segments,
                            const SegmentOptions& options = {});

@@ -10,8 +10,8 @@
 
 namespace spanscope::test {
 
-/// Backends with the CPU and a kind of device of which there are two. `made` lists in order which of the two
-/// were asked to compute; the CPU computes for them.
+/// Backends with the CPU and a kind of device with two devices. `made` lists in order which of the two were
+/// asked to compute; the CPU computes for them.
 inline compute::Backends twoCards(const std::shared_ptr<std::vector<int>>& made = nullptr) {
   compute::BackendKind cpu = cpuBackends().choose("cpu").kind;
   compute::BackendKind cards = cpu;

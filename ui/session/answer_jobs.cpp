@@ -99,7 +99,8 @@ QString jobText(const char* text) {
 
 QString policyReason(const std::string& policy) {
   if (policy::findChoice(policy)) return {};
-  return tr("This program does not know the reuse policy “%1” of the run, so it cannot replay the answer.")
+  return tr(/*id:policy-not-known*/
+            "This program does not know the reuse policy “%1” of the run, so it cannot replay the answer.")
       .arg(QString::fromStdString(policy));
 }
 

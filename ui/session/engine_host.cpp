@@ -246,7 +246,7 @@ QString EngineHost::waitingText(const Job& job) const {
   if (measuring == nullptr || !job.asked.work->canPass())
     return tr(/*id:waiting-until-other*/ "Waiting for other jobs");
   return measuring->asked.tab == EngineJob::kProgram
-             ? tr("Waiting for the next step of the experiment")
+             ? tr(/*id:waits-experiment-step*/ "Waiting for the next step of the experiment")
              : tr(/*id:waits-next-step*/ "Waiting for the next step of a measurement");
 }
 

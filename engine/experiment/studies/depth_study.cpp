@@ -85,7 +85,7 @@ const Experiment kDepthStudy{
                             "Where in a long prompt is a name still found? Each document contains one name. "
                             "The model reads all documents at once, or groups of k whose lists are then "
                             "combined. The map shows the length of the hay and the depth of the name."),
-    .xName = forTranslation("Experiments", "words of hay per document"),
+    .xName = forTranslation("Experiments", /*id:words-of-hay*/ "words of hay per document"),
     .isXLogarithmic = false,
     .yName = forTranslation("Experiments", "depth, %"),
     .fields = kFields,

@@ -134,7 +134,9 @@ struct Facts<AttentionLeftOut> : UsualFacts {
     if (e.leftOut == 1) {
       return {forTranslation("Events", "1 attention record left out: limit of %1 MiB per run"), {limit}};
     }
-    return {forTranslation("Events", "%1 attention records left out: limit of %2 MiB per run"),
+    return {forTranslation(
+                "Events",
+                /*id:attention-records-left-out*/ "%1 attention records left out: limit of %2 MiB per run"),
             {e.leftOut, limit}};
   }
 };

@@ -259,7 +259,8 @@ struct Facts<StepFinished> : UsualFacts {
       case StepOutcome::TokenLimit:
         return {forTranslation("Events", "%1 reached its token limit: %2"), {step, ShortText{e.text}}};
       case StepOutcome::ContextLimit:
-        return {forTranslation("Events", "%1 filled the model's context: %2"), {step, ShortText{e.text}}};
+        return {forTranslation("Events", /*id:step-filled-context*/ "%1 filled the model's context: %2"),
+                {step, ShortText{e.text}}};
       case StepOutcome::Stopped:
         return {forTranslation("Events", "%1 was stopped"), {step}};
       case StepOutcome::Failed:

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-3.0-or-later Samples tokens on the GPU by the rules of
-// engine/compute/sampling.h. Open this file to change the kernel.
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Samples tokens on the GPU by the rules of engine/compute/sampling.h. Open this file to change the kernel.
 #pragma once
 
 #include "engine/compute/sampling.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the examples in README and manual. They stand in fenced blocks:
+// Reads the examples in README and manual. They are in fenced blocks:
 //
-//   ```console           each line "$ spanq …" is run, in order, in one folder for each page; after it stands
-//                        its output: standard error, then standard output
+//   ```console           each line "$ spanq …" is run, in order, in one folder for each page; its output
+//                        follows: standard error, then standard output
 //   ```console exit=1    the same, but the last command ends with this code
 //   ```console no-test   shown but not run, because it takes long or its figures depend on the machine
 //   ```json file=a.json  a file with this name lies in the folder
 //
-// A line "…" stands for any number of lines, and a "…" at the end of a line for its rest. A number with a
+// A line "…" matches any number of lines, and a "…" at the end of a line matches its rest. A number with a
 // decimal point matches any other such number; so does the name of the device.
 #pragma once
 
@@ -24,7 +24,7 @@ struct ConsoleExample {
   QStringList output;
   bool isRun = true;
   bool isQuiet = false;  ///< standard output goes to /dev/null
-  bool isWhole = true;   ///< nothing else stood behind the command
+  bool isWhole = true;   ///< the command printed nothing
   int exitCode = 0;
 };
 

@@ -22,7 +22,7 @@ SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& 
                   std::stop_token stop = {}, bool canAsk = false);
 /// The same with standard error as a terminal. `paceFile`: where the pace of models is remembered.
 SpanqResult spanqOnTerminal(const std::vector<std::string>& arguments, const std::string& paceFile);
-/// The same without a terminal. `file`: where the models stand that were opened last.
+/// The same without a terminal. `file`: where the list of recently opened models is.
 SpanqResult spanqWithRecentModels(const std::vector<std::string>& arguments, const std::string& file);
 
 }  // namespace spanscope::test

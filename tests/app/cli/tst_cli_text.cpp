@@ -235,7 +235,7 @@ void TestCliText::viewCountsSpans() {
   lookup(1, 16, 100);  // wholly found in place
   lookup(2, 16, 40);   // wholly found elsewhere
   lookup(2, 16, 40);
-  lookup(3, 16, 40);  // found in part
+  lookup(3, 16, 40);  // partial hit
   lookup(3, 0, 0);
   lookup(4, 0, 0);  // not found
   view.take(finished(1, 0, ""));
@@ -271,7 +271,7 @@ void TestCliText::stepTableSaysWhatEndedEachStep() {
   QCOMPARE(endings, (std::vector<std::string>{"by", "end", "limit", "context", "stopped", "failed"}));
 }
 
-/// Each token of a prompt stands in one column; what only the policy needs is told beside.
+/// Each prompt token is in one column. Columns that only the policy needs are extra.
 void TestCliText::tokensSumUpToThePrompt() {
   run::RunResult result;
   result.steps.emplace_back().metrics = {

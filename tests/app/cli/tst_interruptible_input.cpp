@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A person who is asked a question can leave.
+// The user can leave a question of the program.
 #include "app/cli/input.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/product_text.h"

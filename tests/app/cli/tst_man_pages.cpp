@@ -148,7 +148,7 @@ void TestManPages::whatTheHelpSaysIsThere() {
       QVERIFY2(page.contains("\n.TP\n" + names), qPrintable(one.join(' ') + ": " + match.captured(2)));
     }
     QVERIFY(found > 0);
-    // What is told of the options, and the examples.
+    // The descriptions of the options, and the examples.
     for (const QString& line : help.split('\n')) {
       if (line.startsWith("  spanq ") || line.startsWith("                              "))
         QVERIFY2(read.contains(line.simplified()), qPrintable(line));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What README and manual tell a person to type exists, and does what they show.
+// The commands in README and manual exist, and do what these pages show.
 #include "tests/app/cli/console_examples.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/test_program.h"
@@ -258,7 +258,7 @@ QString filledIn(QString form) {
   return form;
 }
 
-/// The forms in a cell: what stands between ` and begins as JSON does.
+/// The forms in a cell: the text between ` that begins as JSON does.
 QStringList formsIn(const QString& cell) {
   QStringList forms;
   const QRegularExpression form("`(\\{[^`]*)`");
@@ -278,7 +278,7 @@ void TestReadme::formsOfQueriesAreRead_data() {
     QVERIFY2(forms.size() == 1, qPrintable(line));
     const QRegularExpression named("`(\\w+)`");
     const QString shown = forms.front().section('"', 1, 1);
-    // One form stands for all that the line names.
+    // One form covers all forms that the line names.
     for (QRegularExpressionMatchIterator each = named.globalMatch(cells[1]); each.hasNext();) {
       const QString name = each.next().captured(1);
       QTest::newRow(qPrintable(name)) << QString(forms.front()).replace('"' + shown + '"', '"' + name + '"');
@@ -315,7 +315,7 @@ void TestReadme::formsOfDocumentsAreRead() {
   const QStringList fields{"spanscope",    "query",      "layout.nodes", "layout.frames",
                            "layout.notes", "parameters", "settings",     "drafts"};
   QCOMPARE(QStringList(forms.size() == 8 ? fields : QStringList()), fields);
-  // A name without a value stands for a field whose value the text around it tells of.
+  // A name without a value is a field whose value the text around it describes.
   const std::vector<std::pair<const char*, const char*>> values = {
       {"title", "\"t\""},         {"area", "[1, 2, 3, 4]"}, {"text", "\"t\""},
       {"value", "\"3\""},         {"default", "\"4\""},     {"description", "\"d\""},

@@ -355,7 +355,7 @@ void TestSpanqCommands::stoppedRunExitsWith130() {
 }
 
 void TestSpanqCommands::stopAnswersInTheMiddleOfARun() {
-  // Far more work than fits between the two: 255 replies that are drawn too wildly to end soon.
+  // Far more jobs than fit between the two: 255 answers with a temperature that is too high for an early end.
   const std::string query = R"({"plus":[{"repeat":{"n":255,"g":{"model":"spnl/spanlet","max_tokens":2000,
       "temperature":5,"input":{"user":"Where does Otto live?"}}}}]})";
   const std::string trace = inFolder("stopped.trace");
@@ -393,7 +393,7 @@ void TestSpanqCommands::traceIsReadBack() {
   const Json sums = Json::parse(stats.out);
   QCOMPARE(sums["runs"].get<int>(), 2);
   QVERIFY(sums["blocks_relocated"].get<int>() > 0);
-  // The account sums up to the prompt; the engine's own sums stay beside it.
+  // The account adds up to the prompt; the engine's own sums stay beside it.
   const Json& account = sums["account"];
   int whole = 0;
   for (const char* part : {"hit", "relocated", "computed_again", "computed", "unread"})
@@ -688,7 +688,7 @@ void TestSpanqCommands::unknownChatTemplateIsChosen() {
   const SpanqResult chosen = spanq({"model", "show", "--template", "chatml", model});
   QVERIFY(chosen.out.find("chatml, as chosen") != std::string::npos);
 
-  // One with marks of a known one is shown as it stands too, unless a person has chosen.
+  // A template with markers of a known template is shown unchanged too, unless the user has chosen one.
   std::ofstream(model + "/tokenizer_config.json")
       << R"({"chat_template": "{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>' }}"})";
   const SpanqResult marked = spanq({"model", "show", model});

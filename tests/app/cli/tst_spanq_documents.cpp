@@ -68,7 +68,7 @@ class TestSpanqDocuments : public QObject {
 
 namespace {
 
-/// A person of the bundled model's world, whose name and number of questions are parameters.
+/// A person of the bundled model's world: name and number of questions are parameters.
 const std::string kQuery =
     R"({"g": {"model": "spnl/spanlet", "max_tokens": "{most}", "temperature": 0, "input":
     {"cross": [{"system": "You are a helpful assistant. Answer from the documents."},
@@ -222,7 +222,7 @@ void TestSpanqDocuments::nothingToGenerateIsSaid() {
            result.err.c_str());
 }
 
-/// What the window's list of problems says, at its place. "§" stands before it.
+/// The window's list of problems, at the place of each problem. "§" is before the place.
 void TestSpanqDocuments::validateSaysWhatTheWindowSays_data() {
   QTest::addColumn<QString>("query");
   QTest::addColumn<QString>("layout");
@@ -315,7 +315,7 @@ void TestSpanqDocuments::validateAcceptsWhatARunTakes() {
   QCOMPARE(result.code, 0);
 }
 
-/// "§" in the document stands before the place that is named, and is taken out.
+/// "§" in the document marks the named place, and is removed.
 void TestSpanqDocuments::mistakesHaveTheirPlace_data() {
   QTest::addColumn<QString>("query");
   QTest::addColumn<QString>("parameters");
@@ -458,7 +458,7 @@ void TestSpanqDocuments::pinnedPassagesComeFirst() {
            (QStringList{"Tarek is a baker.", "Mira lives in Lisbon."}));
 }
 
-/// An augment is found in the query that is run, wherever it stands there, by every command that plans.
+/// Every command that plans finds an augment anywhere in the query.
 void TestSpanqDocuments::pinsFollowTheirAugment() {
   const std::string looks =
       R"("/g/input/cross/0": {"muted": true}, )" + marked("/g/input/cross/1", "pinned", "Tarek is a baker.");

@@ -73,7 +73,7 @@ bool holdsBack(qint64 process) {
   return ((blocked.captured(1).toULongLong(nullptr, 16) >> (SIGINT - 1)) & 1U) != 0;
 }
 
-/// Ends the program, too, where it does not end by itself.
+/// Ends the program, even if it does not end alone.
 int exitCodeOf(QProcess& process) {
   if (!process.waitForFinished(kPatience)) {
     process.kill();

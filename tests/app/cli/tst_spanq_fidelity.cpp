@@ -83,7 +83,7 @@ class TestSpanqFidelity : public QObject {
     QVERIFY(whole["divergence_most_nats"].get<double>() < 0.5);
     for (const json& step : fidelity["steps"])
       QCOMPARE(step["arithmetic_by_token"].size(), step["tokens"].get<std::size_t>());
-    // In f32 there is nothing to hold against it.
+    // In f32 there is nothing to compare.
     const auto exact = spanq({"run", "--fidelity", "--json", example("judge-2.json")});
     QVERIFY(exact.out.find("arithmetic_against_f32") == std::string::npos);
   }

@@ -48,7 +48,7 @@ class TestSpanqLayouts : public QObject {
       if (layout == "exact") continue;
       for (const char* metric : {"prompt", "pads", "pad_blocks", "markers", "cropped", "exact_prompt"})
         QCOMPARE(run.at("layout").at(metric).get<int>(), row.at(metric).get<int>());
-      // Two documents, the plus in the last child of the cross or before it, and what comes behind.
+      // Two documents, the plus in the last child of the cross or before it, and the text after it.
       QVERIFY(row.at("markers").get<int>() >= 3);
       QCOMPARE(row.at("exact_prompt").get<int>(), rows[0].at("prompt").get<int>());
     }
@@ -80,7 +80,7 @@ class TestSpanqLayouts : public QObject {
     QVERIFY(holds(explained.out, "policy spans, layout padded on spanlet"));
   }
 
-  /// Nested generation: replies are cropped, which the text says of all of them.
+  /// Nested generation: answers are cropped, and the text says so for all of them.
   void answersAreCropped() {
     const SpanqResult ran = spanq({"run", "--json", "--layout", "cropped", "--seed", "2", kJudge});
     QVERIFY2(ran.code == 0, ran.err.c_str());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a run leaves behind in the program's memory: next to nothing, so that thousands can follow each other.
+// The memory that a run leaves in use in the program: almost nothing, so that thousands can follow each
+// other.
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -20,8 +21,8 @@ class TestSpanqMemory : public QObject {
  private:
   QTemporaryDir m_folder;
 
-  /// The most memory, in KiB, that the program took for so many runs of one query; that of the largest child
-  /// so far. −1: it failed.
+  /// The peak memory, in KiB, that the program took for this number of runs of one query: the peak of the
+  /// largest child so far. −1: it failed.
   long memoryOf(int runs) const {
     QStringList arguments{"run", "--threads", "1", "--blocks", "64", "--max-tokens", "1"};
     for (int i = 0; i < runs; ++i) arguments << m_folder.filePath("query.json");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Model directories as people give them: missing, of another kind, with files that disagree, damaged.
+// Model directories as users give them: missing, of another kind, with files that disagree, damaged.
 #include "engine/workbench/finder/recent_models.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/product_text.h"

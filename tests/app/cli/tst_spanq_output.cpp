@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program and what it writes to: standard output that takes nothing more, and traces that are asked for
-// where something else stands.
+// The program and its outputs: standard output that accepts nothing more, and traces at a path where
+// something else exists.
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
@@ -50,7 +50,7 @@ const char* const kLongQuery = R"({"plus":[{"repeat":{"n":255,"g":{"model":"spnl
     "temperature":5,"input":{"user":"Where does Otto live?"}}}}]})";
 
 struct Outcome {
-  int code = -1;  ///< -1: it did not end by itself
+  int code = -1;  ///< -1: it did not end alone
   QString out;
   QString err;
 };

@@ -104,7 +104,7 @@ void TestSpanqPredict::equalsTheRuns() {
   compare(explained.out, ran.out);
 }
 
-/// The counts of every step that `explain` foretold are those of the runs.
+/// The counts of every step that `explain` predicted are the counts of the runs.
 void TestSpanqPredict::compare(const std::string& explained, const std::string& ran) {
   const std::vector<Json> predictions = predictionsIn(explained);
   const Json runs = Json::parse(ran).at("runs");
@@ -122,7 +122,7 @@ void TestSpanqPredict::compare(const std::string& explained, const std::string& 
       const Json& said = steps[step].at("account");
       const Json& account = runs[i].at("steps")[step].at("account");
       const auto counted = [&account](const char* count) { return account.at(count).get<std::int64_t>(); };
-      // Of what stands elsewhere a policy may compute some again: which, depends on their values.
+      // Of tokens at another position a policy may recompute some. The choice depends on their values.
       QVERIFY(isWithin(said.at("relocated"), counted("relocated")));
       if (counted("computed_again") == 0) QCOMPARE(said.at("relocated").at("least"), account.at("relocated"));
       for (const char* count : {"prompt", "computed_again", "computed", "beside"}) {
@@ -139,7 +139,7 @@ void TestSpanqPredict::compare(const std::string& explained, const std::string& 
   }
 }
 
-/// What a document says of policy, layout, model and cache holds for its prediction as it does for its run.
+/// The policy, layout, model and cache settings of a document apply to its prediction as to its run.
 void TestSpanqPredict::documentsAreForetoldWithTheirOwnSettings() {
   const QTemporaryDir folder;
   std::vector<std::string> files;
@@ -227,7 +227,7 @@ void TestSpanqPredict::textSaysAll() {
     QVERIFY2(holds(rag.out, words), (words + ("\n" + rag.out)).c_str());
   }
   QVERIFY(!holds(rag.out, "why not known"));
-  // Under another policy too, the prompt is what the reply will see.
+  // Under another policy too, the prompt is what the answer attends to.
   const SpanqResult linked =
       spanq(joined({"explain", "--predict", "--policy", "link"}, {}, {"rag.json", "rag-swapped.json"}));
   QCOMPARE(linked.code, 0);
@@ -251,7 +251,7 @@ void TestSpanqPredict::textSaysAll() {
 
 namespace {
 
-/// Prompt tokens that the last query's only step finds, where replies are as long as they may be.
+/// Prompt tokens that the last query's only step finds, if answers have their max length.
 std::int64_t cachedOf(const SpanqResult& result) {
   std::int64_t cached = 0;
   const Json prediction = predictionsIn(result.out).back();
@@ -313,7 +313,7 @@ void TestSpanqPredict::whyNamesChangesThatDo() {
     words.insert(words.end(), files.begin(), files.end());
     return spanq(words);
   };
-  // Where a reply may outgrow the pool, a larger one would be asked for more.
+  // If an answer may outgrow the pool, the message would request a larger pool.
   QVERIFY(changesOf(inPool("14"), "larger_pool").empty());
   const SpanqResult small = inPool("29");
   std::int64_t blocks = 0;
@@ -373,7 +373,7 @@ void TestSpanqPredict::otherServers_data() {
   QTest::addColumn<int>("moved");
   const QStringList swapped{"rag.json", "rag-swapped.json"};
   const QStringList twice{"rag.json", "rag.json"};
-  // 14 tokens of 83 stand before the first document.
+  // 14 tokens of 83 are before the first document.
   QTest::newRow("vLLM") << QStringList{"--as", "vllm"} << swapped << 0 << 0;
   QTest::newRow("vLLM, small blocks")
       << QStringList{"--as", "vllm", "--block-size", "4"} << swapped << 12 << 0;
@@ -400,7 +400,7 @@ void TestSpanqPredict::otherServers() {
   QFETCH(int, moved);
   const SpanqResult result = spanq(joined({"explain", "--json"}, options, files));
   QVERIFY2(result.code == 0, result.err.c_str());
-  // The objects stand one behind the other; the last one is that of the last file.
+  // The objects follow each other; the last one is for the last file.
   const std::size_t begin = result.out.rfind("\n{\n");
   const Json simulator = Json::parse(result.out.substr(begin == std::string::npos ? 0 : begin)).at("twin");
   QCOMPARE(simulator.at("server").get<std::string>(), options.at(1).toStdString());
@@ -445,8 +445,8 @@ void TestSpanqPredict::otherServersSayWhy() {
   QVERIFY2(holds(small.out, "  <not-foretold-query>\n"), small.out.c_str());
 }
 
-/// What llama-server keeps of a slot depends on the length of the reply in it, which is not known: such
-/// counts are not exact.
+/// The tokens that llama-server keeps in a slot depend on the unknown length of the answer: such counts are
+/// not exact.
 void TestSpanqPredict::lengthsOfAnswers() {
   const QTemporaryDir folder;
   const auto write = [&folder](const char* name, const char* person) {

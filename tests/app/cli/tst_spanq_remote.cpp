@@ -90,7 +90,7 @@ class TestSpanqRemote : public QObject {
     QVERIFY(!body.contains("seed"));
   }
 
-  /// Replies are put where they are needed: nobody has to be told to do so.
+  /// Answers are inserted where they are needed, without an option.
   void innerGeneratesAreNoWarning() {
     Server server(llamaServer(streamedAnswer()));
     const SpanqResult result =
@@ -180,7 +180,7 @@ class TestSpanqRemote : public QObject {
     QVERIFY(step["first_text_ms"].get<double>() <= step["all_ms"].get<double>());
   }
 
-  /// A run there is told as a run here: every command that reads traces reads it.
+  /// A run there has the same trace as a run here: every command that reads traces reads it.
   void recordsATrace() {
     Server server(llamaServer(streamedAnswer()));
     const QTemporaryDir folder;

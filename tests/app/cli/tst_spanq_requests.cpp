@@ -147,7 +147,7 @@ void TestSpanqRequests::refusedTargetsWriteNothing() {
 void TestSpanqRequests::localityComesFirst() {
   const SpanqResult result = spanq({"export", "--to", "chat", "--locality", "2", kQueries + "judge-4.json"});
   QCOMPARE(result.code, 0);
-  // Four generates, two judges of two, one of their replies.
+  // Four generates, two judges of two, one of their answers.
   QCOMPARE(std::count(result.out.begin(), result.out.end(), '\n'), 7);
 }
 

@@ -17,8 +17,7 @@
 
 namespace {
 
-/// Copies of a long prompt. Planned, measured or prediction, it takes long enough for an interrupt to come
-/// between.
+/// Copies of a long prompt. Planning, measuring or predicting it takes long enough for an interrupt.
 QByteArray copiesOfALongPrompt(int words) {
   QByteArray text;
   for (int i = 0; i < words; ++i) text += "light" + QByteArray::number(i) + ' ';

@@ -174,7 +174,7 @@ void TestSpanqTemplates::opens() {
   const auto drawn = document::toQuery(*opened.document, document::TakeOut::Nothing);
   QVERIFY(drawn.query.has_value());
   const SpanqResult exported = spanq({"export", "--to", "spnl", kQueries + file.toStdString()});
-  if (file == "builtins/email-3.lisp") {  // only a person can answer
+  if (file == "builtins/email-3.lisp") {  // only the user can answer
     QCOMPARE(exported.code, 1);
     return;
   }

@@ -28,8 +28,8 @@ QString shown(const std::string& left, const std::string& right) {
   return text;
 }
 
-/// The same by the book: the lengths of the longest common parts of all ends, and the way along them that
-/// goes on the left first; a common beginning and a common end are taken as they stand.
+/// The same by definition: the lengths of the longest common parts of all ends, and the path along them that
+/// goes on the left first. A common beginning and a common end are taken unchanged.
 std::vector<DifferenceStep> byTheBook(std::string left, std::string right) {
   std::size_t tail = 0;
   std::size_t head = 0;

@@ -70,7 +70,7 @@ class TestMappedRanges : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  /// What runs the tests catches the signal itself, to tell where a test ended.
+  /// The test framework catches the signal itself, to report where a test ended.
   void initTestCase() { std::signal(SIGBUS, SIG_DFL); }
 
   void whatIsGoneReadsAsZeros() {
@@ -99,7 +99,7 @@ class TestMappedRanges : public QObject {
     QVERIFY(bytes.isCut());
   }
 
-  /// Many files are mapped, moved and let go of by some threads while others read what is cut.
+  /// Some threads map, move and release many files while others read truncated ones.
   void threadsReadWhileOthersMap() {
     const QTemporaryDir folder;
     std::atomic<bool> isOver = false;

@@ -143,7 +143,7 @@ void TestOutputFile::takesItsNameWithCommit() {
   QCOMPARE(contentOf(path), std::string("old"));
   QCOMPARE(contentOf(file.partPath()), std::string("new"));
   QCOMPARE(file.partPath().parent_path(), path.parent_path());
-  // The ending tells what it is, where a program was killed and left it.
+  // The file ending identifies a file of a killed program.
   QVERIFY(file.partPath().string().ends_with(".trace.part"));
   QVERIFY(file.partPath().filename().string().starts_with("a."));
   file.commit();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Copies of shared containers against copies of the standard ones, under random changes.
+// Compares copies of shared containers with copies of std containers, under random changes.
 #include "engine/base/shared.h"
 #include "tests/support/test_program.h"
 
@@ -54,7 +54,7 @@ class TestSharedContainers : public QObject {
     for (const auto& [copy, content] : copies) QCOMPARE(contentOf(copy), content);
   }
 
-  /// Many chunks, filled from the front, from the back and anyhow; small values stand in the chunks.
+  /// Many chunks, filled from the front, from the back and in any order; the chunks contain small values.
   void largeMapsKeepTheirOrder_data() {
     QTest::addColumn<int>("way");
     QTest::newRow("ascending") << 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows that are known from other servers' caches. "tails" marks their form with partial tails cached.
+// Rows that are known from other servers' caches. "tails" marks their form with cached partial blocks.
 #include "engine/trace/pool_replay.h"
 #include "engine/trace/sink.h"
 #include "tests/engine/behaviour/table_row.h"
@@ -185,7 +185,7 @@ std::vector<Row> serverRows() {
       {"A21 an event names the chain, though its last block is not stored",
        withTails(11, 4),
        {start(prompt(1, range(1, 7), 3), "-n -a", {1, 2}), append(1, {8}),
-        // Who else refers to the tail keeps it from being stored whole.
+        // Another reference to the partial block keeps it from being stored whole.
         admit(spans(2, {range(1, 7)}, {50}), "H H | -n", {1, 2, 3}), sending(computeAll(1), ""),
         append(1, {9}), sending(computeAll(1), "stored:4/1"),
         [](CacheDriver& driver) {
@@ -235,7 +235,7 @@ std::vector<Row> serverRows() {
        withTails(11),
        {start(prompt(1, range(1, 20), 2), "-n -a"), append(1, {21, 22}),
         sending(computeAll(1), "grown:2 stored:2/6"), finish(1), run(prompt(2, range(1, 21)), "H P4l")}},
-      {"D promotion: growing to a whole block removes the key of the tail",
+      {"D promotion: a partial block that becomes full loses its old key",
        withTails(11, 4),
        {start(prompt(1, range(1, 6), 3), "-n -a"), append(1, {7, 8, 9}),
         sending(computeAll(1), "grown:2 stored:2/4 stored:3/1"), finish(1),
@@ -301,7 +301,7 @@ void nobodyListens() {
   CacheDriver::require(silent.dump() == driver.cache.dump(), "the pool is the same");
 }
 
-/// A24. Who comes later is told what is stored: the state, and nothing changes by it.
+/// A24. A later reader gets the stored state, and the state does not change.
 void reportedLater() {
   CacheDriver driver(withTails(11));
   driver.run(prompt(1, kCommon + range(1, 7)));

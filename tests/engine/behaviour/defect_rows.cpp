@@ -93,7 +93,7 @@ void questionBehindAnotherSpan() {
   sameBits(found, computedCold(other), "the answer is that of a cold cache");
 }
 
-/// The patch begins a chain anew wherever the text has a marker's token at a multiple of the block.
+/// The patch begins a new chain wherever the text has a marker's token at a multiple of the block.
 void markersInTheText() {
   for (const TokenId marker : {10, 31, 27}) {
     TinySession tiny(1, {});
@@ -111,7 +111,7 @@ void markersInTheText() {
   }
 }
 
-/// The patch has no mask: what a span computes inside a prompt depends on what stands before it.
+/// The patch has no mask: the values of a span inside a prompt depend on the tokens before it.
 void spanInsideAPromptAndAlone() {
   TinySession inside(1, {});
   ask(inside, tableOf({kC, kA}, kQ));
@@ -125,7 +125,7 @@ void spanInsideAPromptAndAlone() {
   sameBits(one, computedCold(asked), "and as if nobody had");
 }
 
-/// The patch ends its lookup at the first block that is missing, whatever stands behind it.
+/// The patch ends its lookup at the first missing block, whatever blocks follow.
 void missInTheFirstSpan() {
   TinySession tiny(1, {});
   ask(tiny, tableOf({kA, kB, kC}, kQ));
@@ -135,7 +135,7 @@ void missInTheFirstSpan() {
   sameBits(found, computedCold(other), "the answer is that of a cold cache");
 }
 
-/// The text that the model sees, as it is told of a run of this query.
+/// The text that the model sees, from the trace of a run of this query.
 std::string seenText(const std::string& json, const policy::Policy& policy) {
   SpanletSession spanlet({}, 1);
   const auto parsed = query::parseJson(json);
@@ -172,7 +172,7 @@ void nothingIsPaddedOrCropped() {
        "the template's text");
 }
 
-/// The patch leaves out what stands between turns, and takes its template from the name of the model.
+/// The patch leaves out the text between turns, and takes its template from the name of the model.
 void templatesAreThoseOfTheCheckpoint() {
   const text::ChatTemplate& chat = text::chatTemplateNamed("chatml");
   std::string joined;
@@ -188,7 +188,7 @@ void templatesAreThoseOfTheCheckpoint() {
     same(seenText(askingOf(name), policy::kSpans), text, "the name of the model changes nothing");
 }
 
-/// The patch counts a block that stands twice in a request twice when it asks whether there is room.
+/// The patch counts a block that occurs twice in a request twice when it checks for room.
 void aSpanTwiceIsCountedOnce() {
   run::SessionConfig config;
   config.blockCount = 1 + 2 + 2;  // the null block, a span of two blocks, a question of two

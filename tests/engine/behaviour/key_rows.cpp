@@ -14,7 +14,7 @@ using namespace spanscope::cache::test;
 
 namespace {
 
-/// Keys of a prompt's blocks in their order, as the cache tells them.
+/// Keys of a prompt's blocks in their order, as the cache reports them.
 std::vector<trace::BlockKey> keysOf(const CacheConfig& config, const RequestSpec& spec) {
   CacheDriver driver(config);
   driver.run(spec);
@@ -64,7 +64,7 @@ void hashOfParentAndTokens() {
           "parent, number of tokens and tokens, and nothing else");
 }
 
-/// Two whole blocks of 3; what stands at the root reaches both.
+/// Two whole blocks of 3; the values at the root reach both.
 void chainOfARequest() {
   const RequestSpec spec = prompt(1, range(1, 6));
   const auto keys = keysOf(wholeBlocks(11, 3), spec);
@@ -75,7 +75,8 @@ void chainOfARequest() {
           "what is seen first changes both");
 }
 
-/// A tail of so many tokens and a whole block of so many have one key: it says nothing of the block's size.
+/// A partial block and a whole block with equal tokens have one key: the key is independent of the block
+/// size.
 void tailsHaveTheKeysOfSmallerBlocks() {
   const auto coarse = keysOf(withTails(11, 16), prompt(1, range(1, 8)));
   const auto fine = keysOf(wholeBlocks(11, 8), prompt(1, range(1, 8)));
@@ -93,7 +94,7 @@ model::ModelConfig sevenBillion() {
 }
 
 /// 8 GiB of keys and values of 32 layers, 32 heads of 128 and 2 bytes hold 16384 tokens. One block of them is
-/// the null block, of which nothing is handed out.
+/// the null block, which is never allocated.
 void tokensThatFit() {
   run::SessionConfig session;
   session.kvType = compute::DType::BF16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A scheduler with a cache and without a model. Each drawn token depends only on its place in the reply.
+// A scheduler with a cache and without a model. Each sampled token depends only on its place in the answer.
 #pragma once
 
 #include "engine/layout/span_table.h"

@@ -42,7 +42,7 @@ void deferredManyTimes() {
   same(model.rates.admitted(), LookupSums{.requests = 2, .asked = 24, .found = 0}, "each counts once");
 }
 
-/// What is found again after a preemption says nothing about reuse between requests.
+/// Cache hits after a preemption say nothing about reuse between requests.
 void preemptedIsCountedApart() {
   QuietModel model(withTails(11, 4));
   for (int i = 0; i < 3; ++i) model.submit(1, range(1 + 100 * i, 8), 8);
@@ -128,7 +128,7 @@ void blocksOfAPassInFlight() {
   // Between passes they come back at once.
   model.inFlight = nullptr;
   model.submit(3, range(200, 20), 4);
-  require(model.scheduler.pass({}) == Scheduler::Progress::Computed, "a pass that ends");
+  require(model.scheduler.pass({}) == Scheduler::Progress::Computed, "the pass finishes");
   model.scheduler.abort(3);
   same(model.cache.freeBlocks(), std::int64_t{39}, "none is held");
 }

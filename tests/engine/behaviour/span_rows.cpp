@@ -104,8 +104,8 @@ std::vector<Row> rowsOfSpans() {
         [](CacheDriver& driver) {
           const auto stored = driver.sink.all<trace::BlockStored>();
           CacheDriver::require(stored[0].parent == rootKey(&xxh3Key, "model", "", {}),
-                               "a span begins at the root");
-          CacheDriver::require(stored[3].parent == stored[0].parent, "every span begins at the root");
+                               "the root is the parent of the first span");
+          CacheDriver::require(stored[3].parent == stored[0].parent, "all spans have the root as parent");
           CacheDriver::require(stored[1].parent == stored[0].key, "its blocks are a chain");
           const std::vector<SeenKey> seen{{stored[2].key, 72, 0}, {stored[4].key, 32, 0}};
           CacheDriver::require(stored[5].parent == rootKey(&xxh3Key, "model", "", seen),

@@ -29,7 +29,7 @@ struct TableRow {
 };
 using TableRows = std::vector<TableRow>;
 
-/// Rows A and D, and the rows B and C about the cache itself: what it finds, takes, gives back and tells.
+/// Rows A and D, and the rows B and C about the cache itself: its hits, allocations, releases and events.
 TableRows cacheRows();
 /// Rows S: spans.
 TableRows spanRows();

@@ -14,7 +14,7 @@
 
 namespace spanscope::cache::test {
 
-/// Stands for everything on which a key and a value depend: salt, the segments seen, and all tokens up to
+/// Represents everything on which a key and a value depend: salt, the visible segments, and all tokens up to
 /// this one. 0: unwritten.
 using Identity = std::int32_t;
 using Identities = std::vector<Identity>;
@@ -146,8 +146,7 @@ class CacheDriver {
     return false;
   }
 
-  /// Tells the cache that a segment is computed that was found whole, and checks that nothing is stored
-  /// again.
+  /// Notifies the cache that a fully cached segment is computed, and checks that nothing is stored twice.
   void confirmFound(RequestId id, std::size_t segment) {
     const Live& entry = m_live.at(id);
     if (segment + 1 == entry.identities.size()) return;
@@ -407,7 +406,7 @@ class CacheDriver {
         const std::int32_t end = begin + facts.wanted;
         const bool last =
             segment + 1 == entry.identities.size() && end == static_cast<std::int32_t>(chain.size());
-        // If there was no room for a copy, the place where the tokens differ tells how much is stored.
+        // If there was no room for a copy, the place where the tokens differ determines the stored count.
         std::int32_t stored = facts.tokens;
         if (facts.differsAt >= begin) stored = std::max(stored, facts.differsAt - begin);
         if (facts.reason == trace::MissReason::LastToken) stored = facts.wanted - 1;
@@ -435,7 +434,7 @@ class CacheDriver {
   void checkReason(const trace::BlockLookedUp& facts, std::int32_t best, bool last) const {
     using trace::MissReason;
     if (best == facts.wanted) {
-      require(last && facts.reason == MissReason::LastToken, "all is there but the last token is computed");
+      require(last && facts.reason == MissReason::LastToken, "a full hit misses only its last token");
       return;
     }
     require(facts.reason != MissReason::LastToken, "not all is there");
@@ -523,7 +522,7 @@ class CacheDriver {
         if (last || !keyed) ++blocks;
         if (last || !keyed) continue;
         const Identity end = chain[static_cast<std::size_t>(begin + fill - 1)];
-        // A tail shares the block of an earlier content that begins with it.
+        // A partial block shares the block of an earlier content that begins with it.
         if (fill < config.blockSize && begun.contains(end)) continue;
         distinct[{end, fill}] = true;
         begun.insert(chain.begin() + begin, chain.begin() + begin + fill);
@@ -569,7 +568,7 @@ class CacheDriver {
     }
     require(
         admission.segments.back().computeFrom < static_cast<std::int32_t>(spec.segments.back().tokens.size()),
-        "the last token is computed");
+        "the request computes its last token");
     const auto* sums = std::get_if<trace::RequestAdmitted>(&events.back().payload);
     std::int64_t recomputed = 0;
     for (std::size_t segment = 0; segment < spec.computedBefore.size(); ++segment) {

@@ -57,7 +57,7 @@ class PoolReplayer {
   void on(const trace::Event& event, const trace::BlockStored& payload) {
     trace::BlockState& block = at(payload.block);
     require(!block.cached, "a block is stored once");
-    require(block.references > 0, "a block in use is stored");
+    require(block.references > 0, "only referenced blocks are stored");
     block.cached = true;
     block.key = payload.key;
     block.parent = payload.parent;

@@ -20,9 +20,9 @@ inline Script operator+(Script a, const Script& b) {
   return a;
 }
 
-/// Writes lookups in short form. "|" separates segments, blanks separate blocks. H is a hit, R relocated, P5
-/// five copied slots, - a miss. After P or - stands the reason: n never seen, t tokens differ, c context
-/// differs, e evicted, a after a miss, l last token, o cache off.
+/// Writes lookups in short form. "|" separates segments, spaces separate blocks. H is a hit, R relocated, P5
+/// five copied slots, - a miss. After P or - is the reason: n never seen, t tokens differ, c context differs,
+/// e evicted, a after a miss, l last token, o cache off.
 inline std::string inShort(const std::vector<trace::BlockLookedUp>& lookups) {
   constexpr const char* kReasons = " ntcealo";
   std::string text;

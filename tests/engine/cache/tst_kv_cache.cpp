@@ -59,7 +59,7 @@ class TestKvCache : public QObject {
     QCOMPARE(found.storedByRun, RunId{7});
     QCOMPARE(found.storedByRequest, RequestId{1});
     QCOMPARE(found.storedByNode, NodePath("/g"));
-    // The stored tail simply ends.
+    // The stored partial block simply ends.
     const trace::BlockLookedUp ended = facts(driver, prompt(2, range(1, 12)), 0, 2);
     QCOMPARE(ended.tokens, 2);
     QCOMPARE(ended.differsAt, 10);
@@ -186,7 +186,7 @@ class TestKvCache : public QObject {
     };
     QVERIFY(!admitted(spans(1, {range(1, 6), range(1, 7)}, {50})));
     PLAY(driver, {copied(1), computeAll(1)});
-    // The tail 5, 6 is found where it was stored, but 5, 6, 7 begins with it and stands behind it.
+    // The partial block 5, 6 is a hit where it was stored, but 5, 6, 7 begins with it and is after it.
     QVERIFY(admitted(spans(2, {range(1, 6)}, {51})));
     QVERIFY(!admitted(spans(3, {range(1, 7)}, {52})));
     // As long as another request is computing 5, 6, 8, this may be what is found.

@@ -213,7 +213,7 @@ std::optional<std::int32_t> foundAfter(const History& history, const Asked& aske
     }
     case Change::FindEarlier: {
       const auto copy = history.cache.copy(sink);
-      // What stands before it is computed on its own, with a token that is another one.
+      // The tokens before it are computed separately, with one different token.
       RequestSpec before = spec;
       before.segments.resize(block.segment + 1);
       before.segments[block.segment].tokens.resize(static_cast<std::size_t>(block.virtualIndex * 4));
@@ -277,7 +277,7 @@ class TestWhatIf : public QObject {
     History history(pool(40));
     const Tokens document = range(100, 11);
     history.run(spans(1, {range(50, 5), document}, range(900, 3)));
-    // The same text behind a system prompt, as one message of three, at no multiple of the block.
+    // The same text after a system prompt, as one message of three, at no multiple of the block.
     const Asked asked = joined(2, {range(1, 6), document, range(950, 5)});
     const Advice advice = adviceFor(history.cache, asked);
     // Block 0 ends before it.
@@ -291,7 +291,7 @@ class TestWhatIf : public QObject {
     QCOMPARE(advice.first(0, 2).found, 4);
     CHANGES_TO(advice.first(0, 5), Change::Again);
     QCOMPARE(foundAfter(history, asked, advice.lookups[1], change), std::optional(2));
-    // Without a message's beginning there is nothing that a person could make a span of.
+    // Without a message's beginning the user could make a span of nothing.
     Asked one = asked;
     one.messages[0] = {0};
     CHANGES_TO(adviceFor(history.cache, one).first(0, 1), Change::Again);
@@ -348,7 +348,7 @@ class TestWhatIf : public QObject {
     cache.copied(2);
     cache.computed(2, 0, 17);
     const Advice advice = adviceFor(cache, withMessages(prompt(3, range(500, 4) + range(5, 12))));
-    // Equal tokens behind another beginning are another content.
+    // Equal tokens after another beginning are another content.
     CHANGES_TO(advice.first(0, 1), Change::Again);
     cache.finish(2);
   }

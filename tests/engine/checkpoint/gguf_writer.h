@@ -50,7 +50,7 @@ class GgufWriter {
     constexpr std::string_view kWidths = "1122444100888";
     add(1, static_cast<std::size_t>(kWidths[type] - '0'));
   }
-  /// Writes lists nested `depth` deep, of which the innermost is empty.
+  /// Writes lists nested `depth` deep. The innermost list is empty.
   void nestedList(const std::string& key, int depth) {
     begin(key, 9);
     for (int i = 1; i < depth; ++i) {
@@ -68,7 +68,7 @@ class GgufWriter {
     m_data += data;
     m_data.resize((m_data.size() + 31) / 32 * 32);
   }
-  /// Adds only what stands of a tensor in the header.
+  /// Adds only the header entry of a tensor.
   void tensorAt(const std::string& name, const std::vector<std::uint64_t>& shape, std::uint32_t type,
                 std::uint64_t offset) {
     GgufWriter entry;

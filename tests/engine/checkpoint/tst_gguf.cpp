@@ -182,7 +182,7 @@ void TestGguf::preTokenizers() {
 
 void TestGguf::sentencePieceVocabulary() {
   const auto tokenizer = makeGgufTokenizer(readBytes(sentencePieceFile().bytes()));
-  // The best score wins, wherever it stands: "ab" before the space and "a".
+  // The best score wins at any place: "ab" before the space and "a".
   QCOMPARE(tokenizer->encode("ab"), (std::vector<TokenId>{2, 5}));
   QCOMPARE(tokenizer->encode("a"), (std::vector<TokenId>{6}));
   QCOMPARE(tokenizer->controlId("<m>"), 1);

@@ -16,7 +16,7 @@ using spanscope::product_text::worded;
 
 namespace {
 
-/// Two runs of two rows, the second of which reads three blocks.
+/// Two runs of two rows. The second run reads three blocks.
 struct Asked {
   AttentionShape shape{.queryHeads = 4, .keyHeads = 2, .headSize = 4, .scale = 1};
   RotaryTable rotary{.inverseFrequencies = {1.0, 0.5}};

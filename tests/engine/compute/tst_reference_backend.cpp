@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The reference has to be right before anything is held against it: values worked out by hand, one softmax
-// over all keys at once, and its two key layouts against each other.
+// The reference has to be right before other backends are compared with it: values calculated by hand, one
+// softmax over all keys at once, and its two key layouts compared with each other.
 #include "tests/support/compare.h"
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"

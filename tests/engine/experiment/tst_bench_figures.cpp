@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The arithmetic behind the reported figures; the measurements themselves are looked at by people.
+// The arithmetic of the reported values. Developers look at the measurements themselves.
 #include "engine/experiment/abba.h"
 #include "engine/experiment/cost.h"
 #include "engine/experiment/speed.h"

@@ -140,7 +140,7 @@ class TestExperimentAmount : public QObject {
     }));
   }
 
-  /// A person's documents have as many repeats as there are orders of them.
+  /// The user's documents have as many repeats as they have orders.
   void ownDocumentsAreCounted() {
     Bench bench;
     ExperimentRequest request = requestOf("accuracy;documents=1,3;policies=spans", 9);
@@ -163,7 +163,7 @@ class TestExperimentAmount : public QObject {
     const ExperimentRequest request = requestOf("fidelity;documents=3;policies=prefix", 1);
     const ExperimentAmount amount = experiment::countExperiment(request, bench.model());
     bench.run(request);
-    // The prompt once in the run and once in the full prefill, and two passes over the reply.
+    // The prompt once in the run and once in the full prefill, and two forward passes over the answer.
     const std::int64_t prompt = bench.computed.promptTokens;
     const std::int64_t answer = bench.computed.generatedTokens + 1;
     QVERIFY(amount.total.prompt.holds(2 * prompt + 2 * answer));
@@ -245,7 +245,7 @@ class TestExperimentAmount : public QObject {
     QCOMPARE(byTokens.secondsLeft(2.0 / 3, 10), 40.0);
     QVERIFY(!byTokens.secondsLeft(0.01, 1));
     QCOMPARE(byTokens.secondsLeft(1, 50), 0.0);
-    // At this pace a token of a reply takes as long as ten of a prompt.
+    // At this pace a token of an answer takes as long as ten of a prompt.
     const RemainingTime withAnswers(
         {upTo(100, 0), upTo(100, 10)},
         {.promptTokens = 100, .promptSeconds = 1, .generatedTokens = 10, .generatedSeconds = 1});

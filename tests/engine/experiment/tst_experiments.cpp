@@ -181,8 +181,8 @@ class TestExperiments : public QObject {
     QCOMPARE(result.remarks.size(), std::size_t{1});
   }
 
-  /// Of a conversation's prompt what was said before is found under either policy, passages that stood
-  /// elsewhere under spans alone.
+  /// Earlier turns in a conversation's prompt are cache hits under either policy; passages from other
+  /// positions are hits under spans alone.
   void conversationsAreFoundByTurn() {
     if (!std::filesystem::is_directory(std::filesystem::path(SPANSCOPE_GOLDEN_DIR) / "mtrag"))
       QSKIP("no mtrag in the folder of published data");
@@ -221,7 +221,7 @@ class TestExperiments : public QObject {
     QVERIFY(found("spans, same order, blocks of 4") >= found("spans, same order, blocks of 64"));
   }
 
-  /// Lines of several models stand side by side, and progress is that of all of them.
+  /// Lines of several models are side by side, and progress covers all of them.
   void modelsStandBesideEachOther() {
     Bench bench;
     ExperimentResult result;
@@ -248,7 +248,7 @@ class TestExperiments : public QObject {
     QCOMPARE(result.points.size(), std::size_t{8});
     QVERIFY(std::is_sorted(reported.begin(), reported.end()));
     QCOMPARE(reported.back(), 1.0);
-    // What one model measured stands where the next one cannot be loaded.
+    // The measurements of one model remain if the next model cannot be loaded.
     ExperimentResult cut;
     cut.request = result.request;
     QVERIFY_EXCEPTION_THROWN(experiment::runOnModels(
@@ -339,7 +339,7 @@ class TestExperiments : public QObject {
     QVERIFY(most(point.samples[1]) > 0);
   }
 
-  /// Replies of portions are lists of names: those that lose their ends lose names.
+  /// Answers of batches are lists of names: truncated answers lose names.
   void croppingLosesNames() {
     Bench bench;
     const ExperimentResult result =

@@ -33,7 +33,7 @@ namespace {
 
 plan::Plan planOf(const std::string& json) {
   const auto parsed = query::parseJson(json);
-  // What is no closure keeps its keys and values, behind a hidden prefix.
+  // An answer that is not reused keeps its keys and values, after a hidden prefix.
   const auto made = plan::makePlan(*parsed.query, {.outputForm = plan::OutputForm::Reused});
   return *made.plan;
 }
@@ -88,7 +88,7 @@ layout::SpanTable flatTable(const FinishedAnswer& answer) {
   return table;
 }
 
-/// Logits of the rows that the reply was drawn from, by the decoder alone.
+/// Logits of the rows that the answer was sampled from, by the decoder alone.
 std::vector<std::vector<float>> logitsOf(model::Decoder& decoder, compute::Backend& backend,
                                          const layout::SpanTable& table, std::size_t rows) {
   std::vector<std::vector<float>> logits;
@@ -156,7 +156,7 @@ class TestFidelity : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  /// Replies of a team read each other: a study measures them as they came about.
+  /// Answers of a team read each other: a study measures them in the order of their generation.
   void studiesKnowWhoGeneratedTogether() {
     experiment::StudySink sink;
     constexpr RunId kRun = 1;
@@ -363,7 +363,7 @@ class TestFidelity : public QObject {
     QCOMPARE(measured.fullAnswer, tokens);
   }
 
-  /// Steps that were drawn at random, and a prompt that stands on their outputs with hidden prefixes.
+  /// Steps that were sampled at random, and a prompt that contains their outputs with hidden prefixes.
   void nestedSteps() {
     Ran ran(kJudge, "spans");
     QCOMPARE(ran.answers.size(), std::size_t{3});
@@ -386,7 +386,7 @@ class TestFidelity : public QObject {
                         [](double deviation) { return deviation > 0 && deviation < std::sqrt(2.0); }));
   }
 
-  /// What replies that were written together read of each other is part of how far they are from a full
+  /// The attention between answers that were written together is part of their difference from a full
   /// prefill.
   void answersWrittenTogether() {
     Ran ran(kTeam, "views");
@@ -434,8 +434,8 @@ class TestFidelity : public QObject {
     QVERIFY(shares.front() > 0 && shares.back() > 0.9 && shares.back() <= 1);
   }
 
-  /// The other arithmetic is held against the model's own as slow sums have it, and what is measured of the
-  /// policy stays what it is without.
+  /// The other arithmetic is compared with the model's own arithmetic with slow sums, and the measured values
+  /// of the policy do not change.
   void anotherArithmeticIsHeldAgainstF32() {
     Ran ran(kRag, "spans");
     const FinishedAnswer& answer = ran.answers.at(0);
@@ -521,7 +521,7 @@ class TestFidelity : public QObject {
     QCOMPARE(trace::divergenceText(0), std::string("0"));
   }
 
-  /// Its event belongs to the request of the reply.
+  /// Its event belongs to the request of the answer.
   void isPartOfTheTrace() {
     Ran ran(kRag, "spans");
     const FinishedAnswer& answer = ran.answers.at(0);

@@ -172,7 +172,7 @@ void TestNeedle::wilsonIntervals() {
   QVERIFY(std::abs(interval.high - high) < 5e-5);
 }
 
-/// Not at 2.8e-17, which would be told as a figure.
+/// Not at 2.8e-17, which would be reported as a number.
 void TestNeedle::sharesEndAtTheirEnds() {
   for (int trials = 1; trials <= 200; ++trials) {
     QVERIFY(experiment::wilsonInterval(0, trials).low == 0);
@@ -219,7 +219,7 @@ void TestNeedle::heatChartHasItsCells() {
   QCOMPARE(picture.texts.count("76"), 2);
 }
 
-/// Names of rows stand right of the label of their axis, however long they are.
+/// Names of rows are to the right of the label of their axis, at any length.
 void TestNeedle::heatChartHasRoomForNames() {
   experiment::HeatChart chart;
   const experiment::HeatMapCell cell = experiment::shareCell(0.5);

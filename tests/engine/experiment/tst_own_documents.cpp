@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Experiments on documents and the question of a person's query: what is taken from it, what is refused, and
-// what is measured.
+// Experiments on the user's documents and question: what is taken from the query, what is refused, and what
+// is measured.
 #include "engine/base/error.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"
@@ -156,8 +156,8 @@ class TestOwnDocuments : public QObject {
     QVERIFY2(said.find(found.toStdString()) != std::string::npos, said.c_str());
   }
 
-  /// Where documents are chosen they are only counted. An augment becomes a plus of what it finds when it
-  /// runs, so that it stands for the one plus; how many it finds is not known before.
+  /// Choosing documents only counts them. At run time an augment becomes a plus of its documents, so it
+  /// counts as the one plus. Their number is not known before.
   void documentsOfAnAugmentAreNotCountedYet_data() {
     QTest::addColumn<QString>("children");
     QTest::addColumn<QString>("refused");
@@ -183,7 +183,8 @@ class TestOwnDocuments : public QObject {
     if (refused.isEmpty()) QVERIFY(!count);
   }
 
-  /// The usual numbers were filled in before it was known how many there are. Others are what a person typed.
+  /// The usual numbers were filled in before the number of documents was known. Other numbers were typed by
+  /// the user.
   void documentsThatAreFoundLaterFitTheNumbers() {
     ExperimentRequest request =
         experiment::completed({.experiment = "rag", .values = {}, .source = DocumentSource::Own});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Questions of which the documents are known, and measures of what a reply read.
+// Questions with known documents, and measures of the documents that an answer used.
 #include "engine/experiment/sources.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/prompt_parts.h"

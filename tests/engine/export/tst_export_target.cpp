@@ -70,7 +70,7 @@ class TestExportTarget : public QObject {
       const std::string plain = written(target, base);
       QVERIFY2(!plain.empty() && !plain.starts_with("error"), plain.c_str());
       for (const Choice& choice : choices) {
-        // One request to chat is written for people to read, or on a line for programs.
+        // One chat request is written for readers, or on one line for programs.
         if (std::string(target.name) == "chat" && choice.option == ExportOption::OneLine) continue;
         QVERIFY2((written(target, choice.settings) != plain) == target.has(choice.option), target.name);
       }

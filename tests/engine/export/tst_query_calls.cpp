@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Queries as calls of a span server: which calls, in which order, and what stands in them once the replies
-// are known.
+// Queries as calls of a span server: which calls, in which order, and their contents after the answers are
+// known.
 #include "engine/export/chat_requests.h"
 #include "engine/export/feature_table.h"
 #include "engine/query/json/json.h"

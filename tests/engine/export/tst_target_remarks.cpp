@@ -201,7 +201,7 @@ void TestTargetRemarks::everyRowCanBeMet() {
     for (const Target target : kTargets) {
       if (!row.targets.has(target)) continue;
       ++shown;
-      // Two rows for one pair say it twice, unless conditions tell them apart.
+      // Two rows for one pair are duplicates, unless conditions distinguish them.
       if (row.condition == RowCondition::Always)
         QVERIFY2(seen.insert({static_cast<int>(row.feature), std::string(row.name), static_cast<int>(target)})
                      .second,

@@ -12,7 +12,7 @@
 
 namespace spanscope::test {
 
-/// Makes random prompts that hold replies of earlier steps.
+/// Makes random prompts that contain answers of earlier steps.
 class RandomPrompts {
  public:
   /// Texts have fewer than `mostWords` of these words.

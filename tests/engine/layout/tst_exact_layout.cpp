@@ -84,7 +84,7 @@ std::vector<TokenId> operator+(std::vector<TokenId> a, const std::vector<TokenId
   return a;
 }
 
-/// The reply of a step as a whole message.
+/// The answer of a step as a whole message.
 std::vector<TokenId> answerIds(const std::vector<TokenId>& sampled) {
   std::vector<TokenId> result = {kAssistant};
   result = result + sampled;
@@ -111,7 +111,7 @@ std::uint64_t testSeed() {
   return seed;
 }
 
-/// Random prompts, and the steps that they stand on.
+/// Random prompts, and the steps that they depend on.
 class Generator : public test::RandomPrompts {
  public:
   explicit Generator(std::uint64_t seed)
@@ -168,7 +168,7 @@ class FlatReader {
       add({kEnd}, scopes);
     } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
       std::vector<int> around = scopes;
-      // A reused reply sees nothing of the prompt it stands in.
+      // A reused answer attends to nothing of the prompt that contains it.
       if (output->form == OutputForm::Reused) around.push_back(m_nextScope++);
       add(answerIds((*m_outputs)[output->step].tokens), around);
     } else if (const auto* inOrder = std::get_if<plan::PromptRun>(&prompt.value)) {
@@ -334,7 +334,7 @@ void TestExactLayout::partsOfThePrompt() {
     }
     QVERIFY((parts == std::vector<std::uint32_t>{0, 1, 2, 3}));
   }
-  // With nothing behind the documents, the generation prompt is a part of its own.
+  // With no text after the documents, the generation prompt is a separate segment.
   const SpanTable last = layOut(plus({user("Mira"), user("Otto")}), {}, Visibility::Full);
   QCOMPARE(last.parts.size(), std::size_t{3});
   QVERIFY(!last.parts.back().inPlus);
@@ -431,8 +431,8 @@ void TestExactLayout::emptyChildrenLeaveNoTrace() {
   QCOMPARE(nothing.segments[0].tokens, std::vector{kAssistant});
 }
 
-/// A system message without text is not the same as none: templates write its turn, or leave it out, and it
-/// takes the place of the system message that they have by themselves.
+/// A system message without text is not the same as no system message: templates write its turn, or leave it
+/// out, and it replaces the default system message of the template.
 void TestExactLayout::systemMessagesWithoutText() {
   const auto prompt = [](const std::string& json) {
     const auto query = query::parseJson(json).query;
@@ -474,7 +474,7 @@ void TestExactLayout::systemMessagesWithoutText() {
 void TestExactLayout::answersInTheirForms() {
   const std::vector<TokenId> sampled = ids(" Lisbon");
   const std::vector<StepOutput> outputs = {{layOut(user("inner")), sampled}};
-  // Continuation and Anew write the same ids and differ in where they stand.
+  // Continuation and Anew write the same ids at different positions.
   const SpanTable continued =
       layOut(plus({run({user("inner"), answer(0, OutputForm::Continuation)})}), outputs);
   checkInvariants(continued);
@@ -509,7 +509,7 @@ void TestExactLayout::reusedAnswerCarriesItsChain() {
   const std::vector<StepOutput> outputs = {{inner, sampled}};
   const SpanTable table = layOut(run({user("a"), answer(0, OutputForm::Reused, "/g"), user("b")}), outputs);
   checkInvariants(table);
-  // 0 a | 1 i (hidden) | 2 x (hidden) | 3 j and the reply | 4 b
+  // 0 a | 1 i (hidden) | 2 x (hidden) | 3 j and the answer | 4 b
   QCOMPARE(table.segments.size(), std::size_t{5});
   const auto at = [&](std::size_t i) -> const Segment& { return table.segments[i]; };
   QVERIFY(!at(0).hidden && at(1).hidden && at(2).hidden && !at(3).hidden && !at(4).hidden);
@@ -522,7 +522,7 @@ void TestExactLayout::reusedAnswerCarriesItsChain() {
   QVERIFY(at(1).base < 0);
   QVERIFY(at(1).independent && at(1).scope == 1 && at(2).scope == 2 && at(3).scope == 1);
   QCOMPARE(at(3).node, NodePath("/g"));
-  // Scopes are numbered on after those that came with the reply.
+  // New scopes get numbers after those of the answer.
   const SpanTable more = layOut(run({answer(0, OutputForm::Reused), plus({user("x"), user("y")})}), outputs);
   checkInvariants(more);
   QCOMPARE(more.segments[3].scope, 3U);
@@ -608,7 +608,7 @@ void TestExactLayout::randomTrees() {
         if (!segment.hidden && end > segment.visibleBegin) spanRuns.push_back(part);
       }
     }
-    // A person sees the same parts, whatever the cache sees.
+    // The user sees the same segments, whatever the cache sees.
     QVERIFY(full.parts == table.parts);
     QCOMPARE(spanRuns.size(), fullRuns.size());
     for (std::size_t i = 0; i < spanRuns.size(); ++i) {
@@ -642,7 +642,7 @@ void TestExactLayout::closureRepeatsTheInnerTable() {
     checkInvariants(outer);
     if (QTest::currentTestFailed()) return;
 
-    // The closure's segments are the last ones before the question's.
+    // The segments of the subquery result are the last ones before the question's.
     QVERIFY(outer.segments.size() > innerTable.segments.size());
     const std::size_t offset = outer.segments.size() - 1 - innerTable.segments.size();
     const Segment& anchor = innerTable.segments.back();
@@ -680,8 +680,8 @@ void TestExactLayout::exampleQueries_data() {
   }
 }
 
-/// The whole way from the query: wherever an outer prompt holds a closure, each segment of the inner step is
-/// there.
+/// The whole path from the query: wherever an outer prompt contains a subquery result, it contains each
+/// segment of the inner step.
 void TestExactLayout::exampleQueries() {
   QFETCH(QString, name);
   QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR) + "/resources/queries/" + name + ".json");

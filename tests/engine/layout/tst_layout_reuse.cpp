@@ -112,7 +112,7 @@ class TestLayoutReuse : public QObject {
     }
   }
 
-  /// In blocks of which only whole ones are kept, pads save what tails would cost.
+  /// With only whole blocks kept, padding saves the cost of partial blocks.
   void padsMakeWholeBlocks() {
     const plan::Plan plan = planOf(kRag);
     std::map<Layout, trace::StepMetrics> again;
@@ -125,7 +125,7 @@ class TestLayoutReuse : public QObject {
       again[info.layout] = second.steps.front().metrics;
     }
     const auto question = [](const trace::StepMetrics& metrics) { return metrics.computedTokens; };
-    // Only what stands behind the cross marker is computed again.
+    // Only the tokens after the cross marker are recomputed.
     QVERIFY(question(again[Layout::Padded]) < question(again[Layout::Exact]));
     QCOMPARE(question(again[Layout::Cropped]), question(again[Layout::Padded]));
     // What is cropped of a block that is not full makes room for pads.
@@ -178,7 +178,7 @@ class TestLayoutReuse : public QObject {
     }
   }
 
-  /// What is seen of a layout is what stands in the view: not what a policy hides or repeats.
+  /// A layout shows only the tokens in the view, not those that a policy hides or repeats.
   void policiesApplyOnTop_data() {
     QTest::addColumn<QString>("policy");
     std::vector<std::string> names{"link(3)", "link(all)", "blend(0.3)"};

@@ -163,8 +163,8 @@ std::vector<TokenId> undone(const SpanTable& table) {
   return cropped == table.cropped.end() ? ids : std::vector<TokenId>{};
 }
 
-/// A letter a token, with a bar between blocks of the view: t template, x text, o reply, . pad, + and @
-/// markers.
+/// A letter for each token, with a bar between blocks of the view: t template, x text, o answer, . padding, +
+/// and @ markers.
 QString drawing(const SpanTable& table, std::int32_t blockSize) {
   QString text;
   std::int32_t count = 0;
@@ -177,7 +177,7 @@ QString drawing(const SpanTable& table, std::int32_t blockSize) {
   return text;
 }
 
-/// Random prompts, and the steps that they stand on.
+/// Random prompts, and the steps that they depend on.
 class Generator : public test::RandomPrompts {
  public:
   explicit Generator(std::uint64_t seed)
@@ -287,7 +287,7 @@ void TestLayouts::whatIsEncodedTogetherFailsAlone() {
   limited.prepare(messages);
   try {
     limited.message(query::Role::User, documents.front(), text::Place::Later);
-    QFAIL("a text that is too long was taken");
+    QFAIL("message() accepted a text over the limit");
   } catch (const Failure& failure) {
     QCOMPARE(failure.error().found, std::string("too much"));
   }
@@ -325,7 +325,7 @@ void TestLayouts::tokensAreThoseOfTheReference_data() {
   for (const int size : {1, 2, 4, 16, 32}) QTest::addRow("blocks of %d", size) << size;
 }
 
-/// spnl::promptTokens is held against the reference's recorded rows elsewhere, id for id.
+/// Another test compares spnl::promptTokens with the reference's recorded rows, id for id.
 void TestLayouts::tokensAreThoseOfTheReference() {
   QFETCH(int, blockSize);
   QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/tests/engine/spnl/data/spnl-layout.jsonl"));
@@ -374,7 +374,7 @@ void TestLayouts::byHand_data() {
   row(Layout::Exact, 2, "tx|tt|xx|xt|tx|tt|xt|t");
   row(Layout::Exact, 4, "txtt|xxxt|txtt|xtt");
   row(Layout::Exact, 16, "txttxxxttxttxtt");
-  // A child of the plus behind a marker; the first one is at the beginning, so that nothing is padded there.
+  // A child of the plus after a marker; the first child is at the beginning, so that it gets no padding.
   row(Layout::Padded, 2, "+t|xt|+t|xx|xt|+t|xt|@t|xt|t");
   row(Layout::Padded, 4, "+txt|+txx|xt..|+txt|@txt|t");
   row(Layout::Padded, 16, "+txt............|+txxxt..........|+txt............|@txtt");
@@ -434,7 +434,7 @@ void TestLayouts::randomTrees() {
         covered += run.count;
       }
       QCOMPARE(covered, segment.length());
-      // A reused reply stands in a scope of its own, but behind the marker of the child that it is in.
+      // A reused answer has a separate scope, but is after the marker of the child that contains it.
       const bool opens = !segment.hidden && segment.independent && segment.visibleBegin == 0 &&
                          segment.tokens.front() != kAssistant;
       if (opens && as != Layout::Exact) {
@@ -447,7 +447,7 @@ void TestLayouts::randomTrees() {
     const std::vector<Seen> tokens = visible(table);
     for (const Cropped& one : table.cropped) {
       QVERIFY2(as == Layout::Cropped && !one.tokens.empty(), where);
-      // What is left of the message ends a block; where nothing is, something else stands before.
+      // The rest of the message ends a block; if there is no rest, other tokens are before.
       const bool isWhole = one.tokens.front() == kAssistant;
       QVERIFY2(isWhole || one.before % blockSize == 0, where);
       ++cropped;
@@ -457,7 +457,7 @@ void TestLayouts::randomTrees() {
   QVERIFY(as == Layout::Cropped ? cropped > 200 : cropped == 0);
 }
 
-/// A reply of six tokens in each of its forms, in blocks of four.
+/// An answer of six tokens in each of its forms, in blocks of four.
 void TestLayouts::answersAreCropped() {
   const std::vector<TokenId> sampled{400, 401, 402, 403, 404, 405, kEnd};
   const SpanTable inner = layOutAs(Layout::Cropped, 4, user("a"));
@@ -475,7 +475,7 @@ void TestLayouts::answersAreCropped() {
     QCOMPARE(drawing(few, 4), QStringLiteral("+...|+t"));
     QVERIFY((few.cropped.front().tokens == std::vector<TokenId>{6, 400, kEnd}));
   }
-  // A reused reply keeps the values it was generated with: its chain goes with it, up to where it is cut.
+  // A reused answer keeps the values it was generated with: it keeps its chain up to the cut.
   const SpanTable reused = layOutAs(Layout::Cropped, 4, plus({answer(0, OutputForm::Reused)}),
                                     {{inner, {400, 401, 402, 403, kEnd}}});
   QCOMPARE(drawing(reused, 4), QStringLiteral("+too|+t"));
@@ -485,14 +485,13 @@ void TestLayouts::answersAreCropped() {
   QVERIFY(std::equal(inner.segments.back().tokens.begin(), inner.segments.back().tokens.end(),
                      carried->tokens.begin()));
   QCOMPARE(carried->length(), inner.segments.back().length() + 2);
-  // A closure goes on after its inner prompt.
+  // A subquery result continues after its inner prompt.
   const PromptNode closure = seq({user("a"), answer(0, OutputForm::Continuation)});
   const SpanTable whole = layOutAs(Layout::Cropped, 4, plus({closure}), outputs);
   QCOMPARE(drawing(whole, 4), QStringLiteral("+txt|tooo|+t"));
 }
 
-/// So that a document is the same run of tokens wherever it stands under its plus, and all of its blocks are
-/// full.
+/// A document is the same run of tokens anywhere under its plus, and all of its blocks are full.
 void TestLayouts::padsGoWithWhatTheyStandBehind() {
   const PromptNode a = user("Mira lives in Lisbon.");
   const PromptNode b = user("b");

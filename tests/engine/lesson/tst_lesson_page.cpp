@@ -80,7 +80,8 @@ Made made() {
 
 void TestLessonPage::pageNeedsNothingBesideIt() {
   const Made one = made();
-  // The text's figures come before those of the page behind it: the second step's is of the first run.
+  // The text's pictures come before the pictures of the next page: the second step's picture is of the first
+  // run.
   const QString page = QString::fromStdString(pageOf(one.filled, one.facts));
   QVERIFY(page.startsWith("<!DOCTYPE html>"));
   QVERIFY(!page.contains("<script") && !page.contains(" src=") && !page.contains("@import"));
@@ -130,7 +131,7 @@ void TestLessonPage::picturesShowEveryToken() {
   QVERIFY(svg.contains("aria-label=\"Run &lt;2&gt;\""));
 }
 
-/// Both themes of a picture are in the page, in the step they belong to, behind its last actions.
+/// Both themes of a picture are in the page, in the step they belong to, after its last actions.
 void TestLessonPage::picturesOfViews() {
   const Made one = made();
   const QString page = QString::fromStdString(

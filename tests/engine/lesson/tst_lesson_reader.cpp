@@ -200,9 +200,9 @@ void TestLessonReader::faults_data() {
   row("typed answer", step + "\n```question\nHow many?\nnumber: 7\n```\n",
       "12:9: found <number-typed>, expected <figure-run-run>");
   row("text as a number", step + "\n```question\nHow many?\nnumber: run 1: answer\n```\n",
-      "12:9: found a metric in text, expected a number, such as \"run 2: computed tokens\"");
+      "12:9: found a metric in text, expected <answer-is-a-number>");
   row("number as a block", step + "\n```question\nWhere?\nblock: run 1: blocks\n```\n",
-      "12:8: found a metric in blocks, expected a block, such as \"run 2: first block not found\"");
+      "12:8: found a metric in blocks, expected <answer-is-a-block>");
   row("two answers", step + "\n```question\nHow many?\nnumber: run 1: blocks\nnumber: run 1: blocks\n```\n",
       "13:1: found a second answer, expected <answer-several-lines>");
   row("one choice", step + "\n```question\nWhich?\nchoice: a | run 1: blocks = 1\n```\n",
@@ -310,7 +310,7 @@ void TestLessonReader::limits() {
            said.empty() ? "nothing" : said.front().c_str());
 }
 
-/// Whatever stands in a lesson: an answer, no crash, and faults within the text.
+/// For any content of a lesson: a result, no crash, and faults within the text.
 void TestLessonReader::anyBytes() {
   const std::string pieces[] = {"---\n",
                                 "## 1. A\n",

@@ -233,7 +233,7 @@ void TestLessonRecording::recordedStepsAreALesson() {
   QCOMPARE(read.lesson.head.title, std::string("Two lines"));
   QCOMPARE(read.lesson.head.settings.size(), std::size_t{1});
   QCOMPARE(read.lesson.steps.size(), std::size_t{2});
-  // The question stands before the run that answers it, and what came out behind it.
+  // The question is before the run that answers it, and the result after it.
   const std::vector<Block>& blocks = read.lesson.steps[0].blocks;
   QCOMPARE(blocks.size(), std::size_t{5});
   QCOMPARE(std::get<ActionList>(blocks[1]).actions.size(), std::size_t{2});
@@ -242,7 +242,7 @@ void TestLessonRecording::recordedStepsAreALesson() {
   QVERIFY(std::holds_alternative<Prose>(blocks[4]));
 }
 
-/// What a person typed into the fields, with blanks and line ends where none belong.
+/// The user's input in the fields, with spaces and line ends where none belong.
 void TestLessonRecording::questionsAndClaimsAreRecorded() {
   const Head head = headOfRag();
   std::vector<RecordedStep> steps(2);
@@ -280,7 +280,8 @@ void TestLessonRecording::questionsAndClaimsAreRecorded() {
   QCOMPARE(written(*block.answer), std::string("run 2: first block not found"));
 }
 
-/// A text with a link to a node stands behind what opens its query: the lesson would not be one otherwise.
+/// A text with a link to a node is after the action that opens its query. Otherwise the lesson would be
+/// invalid.
 void TestLessonRecording::partsAreThereWhenTheTextSpeaksOfThem() {
   const Head head = headOfRag();
   std::vector<RecordedStep> steps(1);
@@ -329,7 +330,7 @@ void TestLessonRecording::lessonsAreReadAsTheyAreWritten() {
     QFAIL(diagnostic.located("written").c_str());
   QCOMPARE(written(again.lesson), first);
   QCOMPARE(again.lesson.steps.size(), read.lesson.steps.size());
-  // Steps stand as they did, but for the short forms of figures.
+  // Steps are unchanged, except for the short forms of metrics.
   QString expected = text.section("\n---\n", 1);
   if (!text.contains(" / run") && !text.contains("> run 2\n"))
     QCOMPARE(QString::fromStdString(first).section("\n---\n", 1).simplified(), expected.simplified());

@@ -101,7 +101,7 @@ void TestLessonRun::bundledLessons() {
   for (const std::string& failure : filled.failures()) failures << QString::fromStdString(failure);
   QVERIFY2(failures.isEmpty(), qPrintable(failures.join('\n')));
 
-  // At the beginning of a line, a number with a point behind it is an entry of a list to Markdown.
+  // At the beginning of a line, Markdown reads a number and a point as a list entry.
   for (const FilledStep& step : filled.steps) {
     for (const FilledBlock& block : step.blocks) {
       if (const auto* question = std::get_if<FilledQuestion>(&block)) {
@@ -195,7 +195,7 @@ void TestLessonRun::actionsTellTheEngine() {
   QVERIFY(facts[3].run > facts[2].run);
 }
 
-/// What the manual tells a teacher to begin with is right as it stands there.
+/// The lesson that the manual recommends to teachers as a start is right without changes.
 void TestLessonRun::theManualsExample() {
   QFile manual(SPANSCOPE_SOURCE_DIR "/resources/manual/lessons.md");
   QVERIFY(manual.open(QIODevice::ReadOnly));
@@ -230,7 +230,7 @@ void TestLessonRun::whatDoesNotHoldIsSaid() {
   QVERIFY(filled.failures() == expected);
 }
 
-/// What is said of one model is not held against another.
+/// Claims about one model are not checked with another.
 void TestLessonRun::whatHoldsOnOneModelOnly() {
   const auto failuresWith = [](const std::string& where) {
     const FilledLesson filled =

@@ -100,7 +100,7 @@ class TestPrefixEquivalent : public QObject {
     Session session(2);
     (void)session.run({kSystem, kFirst, kQuestion}, {20});
     (void)session.run({kSecond, kQuestion}, {20});
-    // The system prompt was used after the document behind it.
+    // The system prompt was used after the document that follows it.
     QCOMPARE(session.run({kSystem, kFirst, kQuestion}, {20}), std::optional(4.0));
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An adapter of any bytes is either refused with an error or has pairs of the sizes that they tell. The first
+// An adapter of any bytes is either refused with an error or has pairs of the sizes in its header. The first
 // two bytes say how many bytes its adapter_config.json has; the others are its tensors. Seeds: adapters as
-// make_adapters.py writes them, put together so.
+// make_adapters.py writes them, joined in this form.
 #include "engine/base/error.h"
 #include "engine/model/adapter.h"
 #include "tests/engine/model/fuzz_scratch.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A config.json of any bytes is either refused with an error or a model of which the words and the
-// fingerprint can be told, for any context. Seeds: data/*/config.json.
+// A config.json of any bytes is either refused with an error or becomes a model with words and a fingerprint
+// for any context. Seeds: data/*/config.json.
 #include "engine/base/error.h"
 #include "engine/model/config.h"
 #include "tests/engine/model/fuzz_scratch.h"

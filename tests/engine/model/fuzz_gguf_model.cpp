@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A GGUF file of any bytes is either refused with an error or a model: a configuration of which memory and
-// words can be told, weights of the sizes that it says, and a tokenizer that never makes a marker of a text.
+// A GGUF file of any bytes is either refused with an error or becomes a model: a configuration with memory
+// sizes and words, weights of the declared sizes, and a tokenizer that never makes a marker from a text.
 // Seeds: GGUF files of small models, such as make_gguf.py and make_quantised.py write.
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"

@@ -73,7 +73,7 @@ class With : public model::WeightSource {
  public:
   explicit With(std::unique_ptr<model::WeightSource> all) : m_all(std::move(all)) {}
 
-  /// A tensor of such elements, of which the one at `index` is `value`; the others are `otherwise`.
+  /// A tensor of such elements. The one at `index` is `value`; the others are `otherwise`.
   void add(const std::string& name, DType type, std::int64_t rows, std::int64_t columns, float otherwise,
            std::int64_t index = 0, std::optional<float> value = {}) {
     Own& own = m_own[name];
@@ -167,7 +167,7 @@ struct Fixture {
 
 const std::vector<TokenId> kTokens = {3, 14, 15, 9, 26, 5, 35, 8, 49, 0};
 
-/// Tells in which order operations are asked for.
+/// Records the order of the operations.
 class OrderedBackend : public ReferenceBackend {
  public:
   std::string order;  ///< n: norm, p: product, s: store, c: narrowing, a: attention, u: activation
@@ -373,7 +373,7 @@ class TestDecoder : public QObject {
     QCOMPARE(QString::fromStdString(error->found), found);
   }
 
-  /// Of a tensor of many parts the first such number is named, wherever it stands.
+  /// For a tensor of many parts the first such number is named, at any place.
   void firstThatIsNotFinite() {
     std::vector<float> values(5000, 1);
     QVERIFY(!model::findNotFinite(values));
@@ -595,8 +595,8 @@ class TestDecoder : public QObject {
     QVERIFY_EXCEPTION_THROWN(fixture.decoder.forward(Fixture::sequence(kTokens), *store, {}), Failure);
   }
 
-  /// The first pass waits for nothing, and those of many rows neither; then the weights are taken over, and
-  /// their source is let go.
+  /// The first forward pass waits for nothing, and neither do passes of many rows. Then the weights are taken
+  /// over, and their source is freed.
   void borrowedWeightsAreTakenOver() {
     std::shared_ptr<const model::WeightSource> weights = model::makeRandomWeights(smallConfig(), 4);
     const std::weak_ptr<const model::WeightSource> source = weights;

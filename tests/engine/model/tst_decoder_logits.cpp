@@ -65,7 +65,7 @@ struct Golden {
   std::vector<TokenId> ids;
   std::vector<TestSegment> segments;
   std::vector<float> full, spans;
-  std::int64_t context = 0;  ///< for which the model is opened; 0: as it is by itself
+  std::int64_t context = 0;  ///< for which the model is opened; 0: the default
 };
 
 std::vector<float> floats(const checkpoint::SafetensorsTensor& tensor) {
@@ -129,7 +129,7 @@ struct Model {
   std::unique_ptr<model::WeightSource> weights;
   std::unique_ptr<model::Decoder> decoder;
 
-  /// `context`: tokens for which the model is opened; 0: as many as it is opened for by itself.
+  /// `context`: tokens for which the model is opened; 0: the default.
   Model(const std::filesystem::path& directory, const QString& backendName, std::int64_t context = 0)
       : backend(makeBackend(backendName)) {
     model::ModelConfig config = model::readConfig(directory);

@@ -62,7 +62,7 @@ std::string ggufName(std::string name) {
   return name;
 }
 
-/// As llama.cpp's converter writes the rows of queries and keys: the two of a pair one behind the other.
+/// As llama.cpp's converter writes the rows of queries and keys: the two of a pair are adjacent.
 std::string interleaved(const std::string& bytes, std::size_t rows, std::size_t heads) {
   const std::size_t rowBytes = bytes.size() / rows;
   const std::size_t half = rows / heads / 2;
@@ -220,7 +220,7 @@ class TestGgufModel : public QObject {
     // The file, or the folder in which it is alone.
     for (const std::filesystem::path& given : {path, path.parent_path()}) {
       const model::ModelConfig read = model::readConfig(given);
-      // End tokens stand with the tokenizer.
+      // End tokens are part of the tokenizer.
       config.endTokens.clear();
       config.maxNewTokens = 0;
       config.blockAttention = false;
@@ -249,7 +249,8 @@ class TestGgufModel : public QObject {
       model::fixContext(*each, name == "phi3_long" ? 64 : 0);
       each->endTokens.clear();
     }
-    // Files of Gemma do not tell the factor on scores, which in all but the largest is that of its heads.
+    // Files of Gemma do not contain the factor on scores. In all models but the largest it depends on the
+    // head size.
     if (name == "gemma3") config.attentionScale = 0;
     const model::AttentionKind& expected = config.attention;
     QCOMPARE(read.kinds(), config.kinds());
@@ -296,7 +297,7 @@ class TestGgufModel : public QObject {
     QVERIFY2(result.ok, result.text().c_str());
   }
 
-  /// The factors of the frequencies stand in a tensor.
+  /// The factors of the frequencies are in a tensor.
   void frequenciesAreDivided() {
     const std::filesystem::path directory = checkpointAt("f16_llama3");
     const model::ModelConfig config = model::readConfig(directory);
@@ -556,8 +557,8 @@ class TestGgufModel : public QObject {
     for (const char* name : {"gemma3", "mistral", "phi3_long", "qwen3_yarn"})
       QTest::newRow(name) << QString(name);
   }
-  /// A byte of the head is another one: whoever reads the file says what is wrong with it, or gives a model
-  /// of which every tensor is there and within the file. Most of the heads are still those of a GGUF file.
+  /// One byte of the head is changed: each reader reports the fault, or gives a model whose tensors are all
+  /// within the file. Most of the heads are still heads of a GGUF file.
   void changedHeadsAreRefusedOrAModel() {
     QFETCH(QString, name);
     QFile source(QString::fromStdString((checkpointAt(name.toStdString()) / "model.gguf").string()));
@@ -578,7 +579,7 @@ class TestGgufModel : public QObject {
     constexpr int kHeads = 2500;
     for (int i = 0; i < kHeads; ++i) {
       QByteArray changed;
-      // Most changes of a byte make it no GGUF file, of which there are enough after some.
+      // Most changes of a byte make the GGUF file invalid. After some changes there are enough valid files.
       for (int attempt = 0; attempt < 3; ++attempt) {
         changed = whole;
         changed[static_cast<qsizetype>(random.below(head))] = static_cast<char>(random.next());

@@ -13,13 +13,13 @@
 namespace spanscope::plan::testing {
 
 /// Writes a prompt tree. u:text is a message, [ ] holds nodes in order, { } holds nodes that each have a
-/// scope of their own. >0 is the reply of step 0 that continues its prompt, =0 the reply computed anew, ~0
-/// the reply reused.
+/// separate scope. >0 is the answer of step 0 that continues its prompt, =0 the recomputed answer, ~0 the
+/// reused answer.
 std::string show(const PromptNode& node);
 
 /// The answers, by step, of a generator that answers with a hash of the exact prompt. The hash covers the
-/// text of every message and reply with its role, and the scopes in which they stand. A scope that holds only
-/// scopes does not count.
+/// text of every message and answer with its role, and their scopes. A scope that holds only scopes does not
+/// count.
 std::vector<std::string> stubAnswers(const Plan& plan);
 
 /// What the query yields with these answers: its messages and answers, in order.

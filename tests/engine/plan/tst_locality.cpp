@@ -150,7 +150,7 @@ void TestLocality::shapes() {
 }
 
 /// Any number of candidates, any k, both shapes: every candidate is read exactly once, no judge of a tree
-/// reads more than k, there are as many plies as there must be, and the candidates keep their order.
+/// reads more than k, the number of levels is right, and the candidates keep their order.
 void TestLocality::everyWidth() {
   for (int n = 1; n <= 40; ++n) {
     const query::Node query = judgeOf(n);
@@ -192,8 +192,8 @@ void TestLocality::everyWidth() {
 }
 
 void TestLocality::distribution() {
-  // The first judges read candidates as closures; the further ones only replies, or their prompts would be as
-  // long as ever.
+  // The first judges read candidates as subquery results; the later ones only answers, or their prompts would
+  // not become shorter.
   const Plan plan = planOf(judgeOf(4), optionsOf(2));
   std::string shown;
   for (const Step& step : plan.steps) {
@@ -202,7 +202,7 @@ void TestLocality::distribution() {
   QCOMPARE(QString::fromStdString(shown), QString("[s:s {[u:c0 >0] [u:c1 >1]} u:best?]\n"
                                                   "[s:s {[u:c2 >3] [u:c3 >4]} u:best?]\n"
                                                   "[s:s {=2 =5} u:best?]\n"));
-  // Copies of the one judge are told apart.
+  // Copies of the one judge differ.
   std::set<std::uint32_t> copies;
   for (const Step& step : plan.steps) {
     if (step.node.empty()) copies.insert(step.copy);
@@ -267,7 +267,7 @@ void TestLocality::cost() {
           .longest,
       (PromptLength{0, 0, 1}));
 
-  // A limit that is none leaves the reply open.
+  // A limit that is none leaves the answer length open.
   Plan open = planOf(query, plain);
   const auto generates = static_cast<std::uint32_t>(open.steps.size());
   for (std::size_t i = 0; i < open.steps.size(); ++i) open.steps[i].maxTokens = i % 2 == 0 ? 0 : -1;

@@ -28,7 +28,7 @@ query::Node parse(const std::string& json) {
   return *result.query;
 }
 
-/// One line a step: "node#copy ply (needs) prompt".
+/// One line for each step: "node#copy level (needs) prompt".
 QString showSteps(const Plan& plan) {
   std::string text;
   for (const Step& step : plan.steps) {
@@ -52,7 +52,7 @@ QString showResult(const Plan& plan) {
   return QString::fromStdString(text);
 }
 
-/// Whatever the query: steps stand after what they need, plies and seeds are what they say, copies differ.
+/// For any query: steps come after the steps they need, levels and seeds are right, copies differ.
 void checkPlan(const Plan& plan, std::uint64_t seed) {
   std::set<std::pair<NodePath, std::uint32_t>> copies;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
@@ -283,7 +283,7 @@ void TestPlanner::withoutDistribution() {
   QCOMPARE(QString::fromStdString(show(planned.plan->steps.back().prompt)), expected);
   for (const RuleReport& report : planned.plan->rules) QVERIFY(report.rule != "distribute plus");
 
-  // With distribution the chosen form is left to the replies that are no closures.
+  // With distribution the chosen form applies to the answers that are not subquery results.
   options.distribute = true;
   const PlanResult mixed =
       makePlan(parse(g("{\"plus\": [{\"seq\": [{\"user\": \"x\"}, " + g(u("a")) + "]}, " + g(u("b")) + "]}")),
@@ -468,8 +468,8 @@ void TestPlanner::explanation() {
 }
 
 void TestPlanner::limits() {
-  // 255 × 255 × 255 × 255 steps, a repeat over a long text, closures that repeat long prompts: refused, and
-  // fast.
+  // 255 × 255 × 255 × 255 steps, a repeat over a long text, subquery results that repeat long prompts:
+  // refused, and fast.
   std::string json = u("a");
   for (int i = 0; i < 4; ++i) json = R"({"repeat": {"n": 255, "g": {"model": "m", "input": )" + json + "}}}";
   const PlanResult deep = makePlan(parse(json));

@@ -181,7 +181,7 @@ void TestRules::eachTerminates() {
     for (std::size_t r = 0; r < rules().size(); ++r) {
       const Rule& rule = *rules()[r];
       Draft draft = draftOf(query);
-      // Locality and distribution look at what the expansions leave behind.
+      // Locality and distribution read the result of the expansions.
       RewriteState state(options, sizeOf(draft));
       state.reserveCalls(100'000);
       if (!isNeeded(rule)) {

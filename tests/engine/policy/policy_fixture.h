@@ -28,7 +28,7 @@ namespace spanscope::test {
 /// Largest distance of f32 results from results in double precision, relative to the norm of the latter.
 inline constexpr double kClose = 1e-5;
 
-/// The seed of a test: SPANSCOPE_TEST_SEED if it is set, else `standard`. It is printed.
+/// The seed of a test: SPANSCOPE_TEST_SEED if it is set, else `standard`. The fixture prints the seed.
 inline std::uint64_t policyTestSeed(std::uint64_t standard) {
   const std::uint64_t seed = testing::testSeed(standard);
   qInfo("SPANSCOPE_TEST_SEED=%llu", static_cast<unsigned long long>(seed));
@@ -74,7 +74,7 @@ inline plan::Plan bundledPlan(const QString& query) {
   return *plan::makePlan(*parsed.query).plan;
 }
 
-/// The replies to a random query on a random model under a policy, with a pool of `blocks` blocks. Empty if
+/// The answers to a random query on a random model under a policy, with a pool of `blocks` blocks. Empty if
 /// the pool is too small for a single request. Adds the number of preemptions to `preemptions`.
 inline std::vector<std::vector<TokenId>> randomAnswers(const std::string& policy, std::uint32_t seed,
                                                        std::int32_t blocks, std::int64_t& preemptions) {

@@ -41,7 +41,7 @@ struct PromptRows {
   std::vector<std::int32_t> locals;  ///< local index of each row in its segment
   std::vector<bool> isOuter;         ///< the row belongs to the outermost scope
   std::vector<std::size_t> segments;
-  /// For each row: the rows that it sees, itself included, in view order.
+  /// For each row: the rows that it attends to, itself included, in view order.
   std::vector<std::vector<std::size_t>> sees;
 };
 

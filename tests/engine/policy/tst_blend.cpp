@@ -101,8 +101,8 @@ Numbers reference(const PlainTransformer& plain, const SpanTable& table, const P
   return plain.logits(hidden.back());
 }
 
-/// A reply to a prompt of documents stands behind a document in another prompt, and that one's reply in a
-/// third; what the generates say is put in as it was computed for them.
+/// An answer to a prompt of documents is after a document in another prompt, and the answer of that prompt in
+/// a third. The answers are inserted as they were computed.
 plan::Plan nestedPlan() {
   const auto generate = [](const std::string& documents, const std::string& answers) {
     return R"({"g":{"model":"m","max_tokens":12,"temperature":0.0,"input":{"cross":[{"plus":[)" + documents +
@@ -226,7 +226,7 @@ class TestBlend : public QObject {
     const auto first = tiny.session->logits(laidOut("blend(0.5)", blended));
     const auto second = tiny.session->logits(laidOut("blend(0.5)", blended));
     QVERIFY(equalBits(first.logits.front(), second.logits.front()));
-    // All that is found is what stands before the last segment, once.
+    // The hits are exactly the tokens before the last segment, once.
     QCOMPARE(second.cachedTokens, blended.tokenCount() - blended.segments.back().length());
     for (const trace::BlockState& block : tiny.session->dumpPool().blocks) QCOMPARE(block.references, 0);
   }
@@ -257,7 +257,7 @@ class TestBlend : public QObject {
     QCOMPARE(answersOf(spanlet, plan, "blend(1)"), expected);
   }
 
-  /// A reply to a blended prompt is a document of the prompt in which it stands.
+  /// An answer to a blended prompt is a document of the prompt that contains it.
   void answersStandInOtherPrompts_data() {
     QTest::addColumn<QString>("policy");
     QTest::addColumn<QString>("same");
@@ -279,7 +279,7 @@ class TestBlend : public QObject {
     QVERIFY2(!prediction.error, prediction.error ? prediction.error->message().c_str() : "");
     const auto answers = answersOf(spanlet, plan, policy);
     QCOMPARE(answers.size(), plan.steps.size());
-    // Once more with what was found, and with everything computed anew in small passes.
+    // Once more with the cache hits, and with everything recomputed in small passes.
     QCOMPARE(answersOf(spanlet, plan, policy), answers);
     run::SessionConfig small;
     small.rowsPerPass = 7;
@@ -289,7 +289,7 @@ class TestBlend : public QObject {
     for (const trace::BlockState& block : spanlet.session->dumpPool().blocks) QCOMPARE(block.references, 0);
   }
 
-  /// What the trace tells of such a prompt is enough to put its reply through the model once more.
+  /// The trace of such a prompt is enough to replay its answer through the model.
   void tracesTellWhatAnswersStandIn() {
     const plan::Plan plan = nestedPlan();
     SpanletSession spanlet;
@@ -341,8 +341,7 @@ class TestBlend : public QObject {
     QVERIFY2(preemptions > 0, "nobody gave way");
   }
 
-  /// A row that is computed for the first time is told of, be it together with others that are computed
-  /// again.
+  /// A row that is computed for the first time is reported, also together with recomputed rows.
   void tellsOfEachTokenThoughItGaveWay() {
     const auto massesOf = [](int every, std::int64_t& preemptions) {
       test::RandomSession random(poolOf(400, 512), false);
@@ -371,7 +370,7 @@ class TestBlend : public QObject {
     }
   }
 
-  /// A trace tells of segments, not of the row plan: the plan is made of them again.
+  /// A trace has segments, not the compute plan: the plan is rebuilt from them.
   void copiesAreTheSegmentsThatStandTwice() {
     RandomTables tables(m_seed + 4, shape().vocabularySize, 11);
     for (int i = 0; i < 20; ++i) {

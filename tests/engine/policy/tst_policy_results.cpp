@@ -43,8 +43,8 @@ SpanTable oneSegment(const PromptRows& rows) {
   return table;
 }
 
-/// link(n) as it is defined: everything by block attention; then the first n rows of each document, and what
-/// stands around the documents, once more in full view of the newest keys and values before them.
+/// link(n) by its definition: everything by block attention; then the first n rows of each document, and the
+/// tokens around the documents, once more with attention to all of the newest keys and values before them.
 Numbers linkReference(const PlainTransformer& plain, const PromptRows& rows, std::int32_t n) {
   const PlainTransformer::Forward spans = plain.forward(rows.tokens, rows.positions, rows.sees);
   std::vector<bool> isComputed(rows.count());

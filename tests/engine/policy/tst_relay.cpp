@@ -38,8 +38,8 @@ std::string generate(const std::string& input, int tokens = 12) {
          input + "}}";
 }
 
-/// Replies are quoted behind a document, among the children of a plus, twice, behind each other, and in a
-/// prompt whose own reply is quoted.
+/// Answers are quoted after a document, among the children of a plus, twice, after each other, and in a
+/// prompt whose own answer is quoted.
 plan::Plan quotingPlan(OutputForm form = OutputForm::Recomputed) {
   const std::string inner = generate(
       R"({"cross":[{"plus":[{"user":"Mira lives in Lisbon. Mira plays the cello."},{"user":"Tarek is a baker."}]},)"
@@ -77,7 +77,7 @@ Answers answersOf(Session& session, const plan::Plan& plan, const std::string& p
   return answers;
 }
 
-/// The span tables that were laid out, by request, as the trace tells of them.
+/// The span tables that were laid out, by request, from the trace.
 template <class Session>
 std::map<RequestId, SpanTable> tablesOf(const Session& session, std::int32_t vocabulary) {
   std::map<RequestId, SpanTable> tables;
@@ -241,8 +241,7 @@ class TestRelay : public QObject {
     QVERIFY(answersOf(both, quotingPlan(OutputForm::Reused), "relay(0)") == expected);
   }
 
-  /// Everything is computed again in the outer view: answers and numbers are those of outputs that are
-  /// computed anew.
+  /// Everything is recomputed in the outer view: answers and numbers equal those of recomputed outputs.
   void wholeItIsTheOutputComputedAnew() {
     SpanletSession spanlet;
     const Answers expected = answersOf(spanlet, quotingPlan(), "spans");
@@ -267,7 +266,7 @@ class TestRelay : public QObject {
     QVERIFY2(copied >= 2, "replies are quoted in two prompts");
   }
 
-  /// The copy sees what the same tokens see where they are computed anew, at the same place.
+  /// The copy attends to the same tokens as recomputed tokens at the same place.
   void copiesSeeTheOuterPrompt() {
     SpanletSession spanlet;
     answersOf(spanlet, quotingPlan(), "relay(0.5)");
@@ -335,8 +334,8 @@ class TestRelay : public QObject {
     for (const trace::BlockState& block : spanlet.session->dumpPool().blocks) QCOMPARE(block.references, 0);
   }
 
-  /// What is stored is what block attention stores: a run under spans behind it finds nothing else, and
-  /// answers the same.
+  /// The stored blocks are those of block attention: a later run under spans finds nothing else, and answers
+  /// the same.
   void othersFindNothingOfIt() {
     SpanletSession mixed;
     SpanletSession plain;
@@ -377,7 +376,7 @@ class TestRelay : public QObject {
     QVERIFY2(preemptions > 0, "nobody gave way");
   }
 
-  /// What the trace tells of such a prompt is enough to put its reply through the model once more.
+  /// The trace of such a prompt is enough to replay its answer through the model.
   void tracesTellWhatAnswersStandIn() {
     SpanletSession spanlet;
     const Answers answers = answersOf(spanlet, quotingPlan(), "relay(0.3)");

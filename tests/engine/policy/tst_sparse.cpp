@@ -36,7 +36,7 @@ namespace {
 
 constexpr std::int32_t kBlockSize = 4;
 
-/// The rows of a prompt, with those of the reply behind them.
+/// The rows of a prompt, followed by those of the answer.
 struct AnswerRows {
   AnswerRows(const SpanTable& table, const std::vector<TokenId>& answer) : prompt(table), rows(table) {
     bases.reserve(rows.count());

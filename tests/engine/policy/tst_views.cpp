@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The policy views: what generates that read each other compute, worked out in double precision row by row;
-// that one by itself is plain decoding; and that replies do not depend on how they were computed.
+// The policy views. The test computes generates that read each other in double precision, row by row. One
+// generate alone is plain decoding. Answers do not depend on how they were computed.
 #include "engine/policy/views/views.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
@@ -44,7 +44,7 @@ plan::Plan planOf(const std::string& json) {
   return *plan::makePlan(*parsed.query).plan;
 }
 
-/// So many questions about the same two documents, asked at once.
+/// This number of questions about the same two documents, asked at once.
 std::string questions(int count, int maxTokens, float temperature = 0) {
   static constexpr std::array kQuestions{"Where does Mira live?", "What does Nils own?", "Who is older?",
                                          "Which town has a clock?", "What is the weather?"};
@@ -78,7 +78,7 @@ Ran runOf(AnySession& session, const std::string& json, const char* policy, run:
   return ran;
 }
 
-/// Members of the teams of a run, as the trace tells of them.
+/// Members of the teams of a run, from the trace.
 run::Teammates teamOf(const test::RecordingSink& sink, const trace::TeamFormed& formed) {
   run::Teammates team;
   for (const RequestId request : formed.requests) {
@@ -105,9 +105,9 @@ run::FinishedAnswer finished(const run::Teammates& team, std::size_t member) {
   return answer;
 }
 
-/// Logits that each token of each member was drawn from, by the definition: prompts by block attention; then
-/// generated row r of a member stands behind its prompt, what the others have generated up to their rows r,
-/// and its own rows before it.
+/// Logits that each token of each member was sampled from, by the definition: prompts by block attention.
+/// Then generated row r of a member is after its prompt, after the rows of the others up to their row r, and
+/// after its own earlier rows.
 std::vector<std::vector<Numbers>> reference(const PlainTransformer& plain, const run::Teammates& team,
                                             std::int32_t vocabulary) {
   struct Member {
@@ -208,7 +208,7 @@ class TestViews : public QObject {
     QCOMPARE(expected.size(), team.members.size());
     for (std::size_t m = 0; m < team.members.size(); ++m) {
       QCOMPARE(team.members[m].answer, ran.answers[m]);
-      // The definition draws the same tokens, and putting the reply through once more gives its numbers.
+      // The definition samples the same tokens, and a replay of the answer gives its numbers.
       const run::ReplayedAnswer replayed = random.session->replayAnswer(finished(team, m), 0);
       QCOMPARE(replayed.logits.size(), ran.answers[m].size());
       for (std::size_t at = 0; at < ran.answers[m].size(); ++at) {
@@ -271,7 +271,7 @@ class TestViews : public QObject {
     QCOMPARE(runOf(other, questions(4, 15, 0.8F), "views").answers, expected);
   }
 
-  /// When everybody has to give way, replies go on as if nothing had been.
+  /// If all members are preempted, answers continue as if nothing had happened.
   void goesOnAfterTheCacheWasEmptied() {
     RandomSession usual(poolOf(400, 512), true);
     const Answers expected = runOf(usual, questions(4, 20), "views").answers;
@@ -441,7 +441,7 @@ class TestViews : public QObject {
     for (const auto& [request, count] : ends) QCOMPARE(count, 1);
   }
 
-  /// A view that has no more positions ends the reply, and the others go on.
+  /// A view that has no more positions ends the answer, and the others continue.
   void endsWhereTheContextEnds() {
     SpanletSession probe;
     run::RunOptions options;
@@ -460,7 +460,7 @@ class TestViews : public QObject {
     QVERIFY(written < answers);
   }
 
-  /// Shares of attention on the others and on what events tell besides make up all of it.
+  /// Shares of attention on the others and on the rest of the events add up to all of it.
   void sharesMakeUpAllAttention() {
     RandomSession random(poolOf(400, 512), false);
     run::RunOptions options;

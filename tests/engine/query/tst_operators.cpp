@@ -204,7 +204,8 @@ void TestOperators::partsAreWhatTheFieldsSay() {
   QCOMPARE(shape.answers, settingsOf(node) != nullptr);
   QCOMPARE(shape.hasCount, countOf(node) != nullptr);
   QCOMPARE(shape.hasInputs, inputsOf(node) != nullptr);
-  // What answers is what gives replies; what is put together from its children has nothing else.
+  // An operator that answers has an answer text; an operator that is built from its children has nothing
+  // else.
   QCOMPARE(mostAnswers(node) > 0, infoOf(node).gives == Gives::Answer);
   if (infoOf(node).gives == Gives::Text) QVERIFY(shape.hasText);
   if (isSugar(node)) QVERIFY(shape.hasText && *infoOf(node).noun != '\0');

@@ -170,7 +170,7 @@ void TestQuerySurroundings::everyFormIsReadAndWritten() {
     const std::string text = writeQuery(node, form);
     QVERIFY(text.ends_with('\n'));
     QVERIFY(parseQuery(text, form).query == node);
-    // What is written can be told apart without a name.
+    // The written text is unambiguous without a name.
     QCOMPARE(static_cast<int>(queryFormOf("-", text)), static_cast<int>(form));
   }
   QVERIFY(formRemarks(node, QueryForm::Json).empty());

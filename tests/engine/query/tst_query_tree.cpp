@@ -91,7 +91,7 @@ void TestQueryTree::randomPathsResolve() {
 }
 
 void TestQueryTree::pathsAreThoseOfTheCanonicalForm() {
-  // The reader says where nodes stand in the text it was given, under the same paths.
+  // The reader reports the places of nodes in the text, under the same paths.
   const Node root = testing::queryOfEveryKind();
   const std::string text = writeCanonical(root);
   const ParseResult result = parseJson(text);
@@ -235,7 +235,7 @@ void TestQueryTree::declarationsGiveDefaultsAndTypes() {
   };
   QCOMPARE(listParameters(node, declarations)[0].description, std::string("copies"));
   QVERIFY(!listParameters(node, declarations)[0].needsValue());
-  // Defaults stand where no value is given; what has neither is left as it is.
+  // Defaults are used where no value is given; a field with neither is left unchanged.
   QVERIFY(textOf(resolve({{"topic", "tides"}})).contains(R"("n":2)"));
   QVERIFY(textOf(resolve({{"topic", "tides"}})).contains("tides, 3 lines"));
   QVERIFY(textOf(resolve({{"n", "7"}, {"lines", "1"}})).contains("{topic}, 1 lines"));

@@ -13,7 +13,7 @@
 
 namespace spanscope::remote::test {
 
-/// An HTTP reply with this body.
+/// An HTTP response with this body.
 QByteArray http(int status, const QByteArray& body);
 
 /// A port at which no server listens.
@@ -22,7 +22,7 @@ quint16 closedPort();
 /// Answers one request after the other on a separate thread.
 class Server {
  public:
-  /// Makes the bytes of a reply from a whole request. None: the server says nothing until it ends.
+  /// Makes the bytes of a response from a whole request. None: the server sends nothing until it ends.
   using Answer = std::function<QByteArray(const QByteArray& request)>;
 
   /// What it does once an answer is written.
@@ -89,7 +89,7 @@ class ServerOfMany {
   std::thread m_thread;
 };
 
-/// A reply with one vector of `dimensions` numbers for each text, in which every letter counts.
+/// A response with one vector of `dimensions` numbers for each text, in which every letter counts.
 QByteArray letterVectors(const QByteArray& request, std::size_t dimensions = 26);
 
 }  // namespace spanscope::remote::test

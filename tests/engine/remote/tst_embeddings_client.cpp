@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Against a server of the test's own, which answers what it is told to.
+// Against a server of the test's own, which answers as the test sets it.
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/embeddings_client.h"
@@ -177,8 +177,8 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer() {
   }
 }
 
-/// What a reply of two texts is refused for: the whole of place and found, which stand between the server and
-/// what was expected.
+/// The reasons for which a response to two texts is refused: the whole of place and found, between the server
+/// and the expected text.
 void TestEmbeddingsClient::replies_data() {
   QTest::addColumn<QByteArray>("body");
   QTest::addColumn<QString>("place");
@@ -272,7 +272,7 @@ void TestEmbeddingsClient::largestNumbersAreTaken() {
   QVERIFY(vectors.at(0) == (retrieve::EmbeddingVector{kLargest, -kLargest, 0.0F, 0x1p64F}));
 }
 
-/// A right reply with some bytes changed, put in or taken out.
+/// A right response with some bytes changed, inserted or removed.
 void TestEmbeddingsClient::anyBytesAreVectorsOrAFailure() {
   const std::string right =
       R"({"object":"list","data":[{"index":1,"embedding":[0.5,-1e2]},{"index":0,"embedding":[1,2]}],"n":3})";
@@ -373,7 +373,7 @@ void TestEmbeddingsClient::stopGivesUp() {
   });
   QVERIFY(client.embed(kTexts, stop.get_token()).empty());
   stopper.join();
-  // Far below the second after which libcurl looks around by itself; the machine may be busy.
+  // Far below the second after which libcurl checks for events; the machine may be busy.
   QVERIFY2(clock.elapsed() < 500, qPrintable(QString::number(clock.elapsed())));
 }
 

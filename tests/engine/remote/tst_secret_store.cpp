@@ -68,7 +68,7 @@ class TestSecretStore : public QObject {
     QVERIFY2(process.exitCode() == 0, said.constData());
     QVERIFY2(said.contains("keepsFindsAndForgets"), said.constData());
     QVERIFY(!said.contains(kKey));
-    // What lies in the home is not readable as it stands.
+    // The contents of the home are not readable directly.
     QProcess grep;
     grep.start(QStringLiteral("grep"), {QStringLiteral("-r"), QString::fromLatin1(kKey), home.path()});
     QVERIFY(grep.waitForFinished());

@@ -314,7 +314,7 @@ void TestDocumentText::damagedPdfIsAnError() {
     for (int byte = 0; byte < i % 7 && !damaged.empty(); ++byte) {
       damaged[random() % damaged.size()] = static_cast<char>(random());
     }
-    // Poppler mends much of it: what counts is that it comes back.
+    // Poppler repairs much of it: the test is that it returns.
     if (std::holds_alternative<Error>(readUnits("a.pdf", DocumentFormat::Pdf, damaged))) ++errors;
   }
   QVERIFY(errors > 0);

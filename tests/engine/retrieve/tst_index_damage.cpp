@@ -260,7 +260,7 @@ void TestIndexDamage::changedRowsAreMadeAnew() {
   QFETCH(QByteArray, sql);
   const std::string file = damagedFile(sql.constData());
   QCOMPARE(ask(file).lines, m_expected);
-  // It was made anew, once.
+  // It was rebuilt once.
   const Answer again = ask(file);
   QCOMPARE(again.lines, m_expected);
   QCOMPARE(again.added, std::size_t{0});
@@ -371,7 +371,7 @@ void TestIndexDamage::changedPagesChangeNoAnswer() {
   }
 }
 
-/// The words of two additions lie in two parts, and in one where they are made anew.
+/// The words of two additions are in two parts, and in one part after a rebuild.
 void TestIndexDamage::whatIsWholeIsNotMadeAnew() {
   constexpr const char* kWords = "SELECT group_concat(hex(block)) FROM words_data";
   const std::string file = damagedFile("SELECT 1");

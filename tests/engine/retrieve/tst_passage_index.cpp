@@ -105,7 +105,7 @@ std::int64_t numberIn(const std::string& file, const std::string& sql) {
   return number;
 }
 
-/// What is wrong with an index that a program left behind; empty if nothing is.
+/// The faults of an index that a killed program left; empty if there are none.
 QString flawOf(const std::string& file) {
   for (const char* none :
        {"SELECT count(*) FROM fragments WHERE document NOT IN (SELECT id FROM documents)",
@@ -196,7 +196,7 @@ void TestPassageIndex::settingsAreOfTheKey() {
   QVERIFY(index.add({{"a.md", document[0].bytes}}, *m_tokenizer, {}).keys[0] != key);
   QCOMPARE(index.add({{"b.txt", document[0].bytes}}, *m_tokenizer, {}).keys[0], key);
   QCOMPARE(index.documentCount(), std::size_t{4});
-  // By how many the passages are summed up makes another tree of the same summaries.
+  // The number of passages per summary makes another tree of the same summaries.
   retrieve::test::FirstWords pairs(2);
   retrieve::test::FirstWords threes(3);
   const auto keyWith = [&](Summarizer& summarizer) {
@@ -271,7 +271,7 @@ void TestPassageIndex::randomQuestionsAreText() {
   for (int i = 0; i < 2000; ++i) {
     std::string question = "Lisbon ";
     for (std::size_t length = random() % 30; length > 0; --length) question += static_cast<char>(random());
-    // The random bytes stand behind the word.
+    // The random bytes are after the word.
     QCOMPARE(index.find(question, 5).size(), std::size_t{1});
   }
   std::string longQuestion;
@@ -520,7 +520,7 @@ void TestPassageIndex::whatIsTooMuchGoes() {
   const auto size = static_cast<std::int64_t>(generated.documents[0].bytes.size());
   Day day = 100;
   PassageIndex index({}, ruleOf(day, 4 * size));
-  // A year stands in one document alone.
+  // A year is in one document alone.
   const auto has = [&](std::size_t document) {
     return !index.find(std::to_string(1000 + document), 1).empty();
   };

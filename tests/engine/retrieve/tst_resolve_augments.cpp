@@ -194,7 +194,7 @@ void TestResolveAugments::problems() {
 
 namespace {
 
-/// A folder of people: one a file, beside what is no text.
+/// A folder of persons: one file each, beside files that are no text.
 class PeopleFolder {
  public:
   PeopleFolder() {

@@ -26,17 +26,17 @@ class RandomQueries {
     return json + "]}";
   }
 
-  /// A judge over several replies, so that its prompt holds sampled tokens.
+  /// A judge over several answers, so that its prompt holds sampled tokens.
   std::string nested() {
     return judge([this] { return generate(prompt()); });
   }
 
-  /// A judge over judges and replies.
+  /// A judge over judges and answers.
   std::string deep() {
     return judge([this] { return below(2) == 0 ? nested() : generate(prompt()); });
   }
 
-  /// A reply in the middle of a prompt, with or without documents after it.
+  /// An answer in the middle of a prompt, with or without documents after it.
   std::string continued() {
     const std::string json = R"({"cross":[)" + system() + "," + (below(2) == 0 ? single() : nested());
     const std::string documents = below(2) == 0 ? R"(,{"plus":[)" + document() + "," + document() + "]}" : "";

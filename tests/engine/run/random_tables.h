@@ -9,7 +9,7 @@
 
 namespace spanscope::test {
 
-/// Makes random prompts from a store of token runs, so that they share spans, prefixes and tails.
+/// Makes random prompts from a store of token runs, so that they share spans, prefixes and partial blocks.
 class RandomTables {
  public:
   RandomTables(std::uint64_t seed, std::int32_t vocabulary, std::int32_t longestRun);

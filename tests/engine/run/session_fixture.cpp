@@ -117,7 +117,7 @@ RandomSession::RandomSession(const run::SessionConfig& config, bool endTokens, s
   shape.vocabularySize = spanlet.vocabularySize;
   if (maxPositions > 0) shape.maxPositions = maxPositions;
   if (endTokens) {
-    // Many, so that replies of all lengths come up.
+    // Many, so that answers of all lengths occur.
     for (TokenId token = 5; token < shape.vocabularySize; token += 6)
       addEndToken(shape.endTokens, token, "the test");
     shape.endTokens.insert(shape.endTokens.end(), spanlet.endTokens.begin(), spanlet.endTokens.end());

@@ -70,8 +70,8 @@ struct SpanletSession {
 
 /// A session on a random model with the tokenizer and template of the bundled checkpoint.
 struct RandomSession {
-  /// If `endTokens`, replies of all lengths occur; else each is as long as it may be. `maxPositions` limits
-  /// the model's context; 0: its own limit. `family`: what the model does, but for its vocabulary.
+  /// If `endTokens`, answers of all lengths occur; else each has its max length. `maxPositions` limits the
+  /// model's context; 0: its own limit. `family`: the architecture of the model, except for its vocabulary.
   RandomSession(const run::SessionConfig& config, bool endTokens, std::int32_t maxPositions = 0,
                 const model::ModelConfig& family = tinyConfig());
 

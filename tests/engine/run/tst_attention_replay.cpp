@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Replays of finished replies: they see what the run itself would have recorded, and change nothing.
+// Replays of finished answers: they record what the run itself would have recorded, and change nothing.
 #include "engine/metrics/trace_stats.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
@@ -41,7 +41,7 @@ plan::Plan rag(const std::string& question) {
   return *result.plan;
 }
 
-/// A run with a long reply that has no document in common with rag().
+/// A run with a long answer that has no document in common with rag().
 std::shared_ptr<const plan::Plan> longRun() {
   const auto parsed = query::parseJson(
       R"({"g":{"model":"spnl/spanlet","max_tokens":40,"temperature":4.0,"input":{"cross":[)"
@@ -49,7 +49,7 @@ std::shared_ptr<const plan::Plan> longRun() {
   return std::make_shared<const plan::Plan>(*plan::makePlan(*parsed.query, {}).plan);
 }
 
-/// A session with one finished reply.
+/// A session with one finished answer.
 struct Replied {
   explicit Replied(run::SessionConfig config = {}, RunOptions options = {}) : spanlet(config) {
     result = spanlet.session->run(rag("Where does Mira live?"), options);
@@ -88,7 +88,7 @@ class TestAttentionReplay : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  /// To the bit what recording everything gives, by token and, summed up, by block.
+  /// Bit-equal to the recording of everything, by token and, added up, by block.
   void seesWhatTheRunSaw() {
     const Replied recorded({}, everyMap());
     Replied replied;
@@ -201,7 +201,7 @@ class TestAttentionReplay : public QObject {
     QCOMPARE(said.recomputedTokens, evicted.result.steps[0].metrics.promptTokens - 1);
     kept.spanlet.session->replayAttention(kept.request);
     QVERIFY(evicted.spanlet.sink.all<trace::ReplayedMass>() == kept.spanlet.sink.all<trace::ReplayedMass>());
-    // The prompt's blocks are there again, so that the next layer costs only the reply.
+    // The prompt's blocks are in the pool again, so that the next layer costs only the answer.
     evicted.request.layer = 2;
     const trace::AttentionReplayed next = evicted.spanlet.session->replayAttention(evicted.request);
     QVERIFY(next.recomputedTokens < 16);
@@ -306,7 +306,8 @@ class TestAttentionReplay : public QObject {
     QVERIFY(gaveWay > 0);
   }
 
-  /// A stop ends the replay behind the pass that goes on, and nothing is sent of it; the run is let finish.
+  /// A stop ends the replay after the current pass, and sends none of its events; the run continues to its
+  /// end.
   void aStopLeavesTheRunBesideIt() {
     Replied beside;
     run::Session& session = *beside.spanlet.session;

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::int32_t kVocabulary = 4;
 
-/// Says of every row that token 2 is best, but where told gives a logit that is no number.
+/// Says of every row that token 2 is best, but at the set places gives a logit that is no number.
 class TwoSayer final : public run::Computation {
  public:
   model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,

@@ -47,8 +47,8 @@ class TestMemoryBound : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  /// What is known of contents is bounded by the pool, whatever was asked for: of each stored block its
-  /// content and at most one root. What evicted contents were is remembered of so many.
+  /// The pool bounds the records about contents, for any queries: of each stored block its content and at
+  /// most one root. Records of evicted contents have a max number.
   void contentsAreBoundedByThePool() {
     const std::uint32_t seed = 20261123;
     qInfo("seed %u", seed);

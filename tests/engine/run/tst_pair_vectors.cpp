@@ -78,7 +78,7 @@ class TestPairVectors : public QObject {
           sum += scores.back();
         }
         for (std::size_t i = 0; i < keys.size(); ++i) {
-          // The pass has scores in f32, of which exp makes as much of a difference.
+          // The pass has scores in f32, and exp turns their error into the same relative error.
           const double difference = std::abs(double(found[i].weight(layer, head)) - scores[i] / sum);
           QVERIFY2(difference < 2e-5, qPrintable(QStringLiteral("layer %1, head %2, key %3: off by %4")
                                                      .arg(layer)
@@ -90,7 +90,7 @@ class TestPairVectors : public QObject {
     }
   }
 
-  /// A pair within a document has the same vectors and scores wherever the document stands.
+  /// A pair within a document has the same vectors and scores at any place of the document.
   void aBaseChangesNothing() {
     const PairVectors here = of({tableOf(0), {0, 4}, {0, 1}});
     const PairVectors there = of({tableOf(40), {0, 4}, {0, 1}});

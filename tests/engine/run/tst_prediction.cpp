@@ -335,7 +335,7 @@ void TestPrediction::boundsHoldInSmallPools() {
     config.blockSize = blockSize;
     config.rowsPerPass = 32 + queries.below(256);
     RandomSession random(config, endTokens);
-    // What an earlier run left behind is part of the question.
+    // The blocks that an earlier run left in the pool belong to the question.
     if (queries.below(2) == 0) random.session->run(planOf(queries.independent(), 7), {});
     const std::string json = queries.below(2) == 0 ? queries.independent() : queries.nested();
     const plan::Plan plan = planOf(json, static_cast<std::uint64_t>(round));
@@ -369,7 +369,7 @@ void TestPrediction::boundsHoldInSmallPools() {
   QVERIFY(unsure > 5 && (preempted > 5 || endTokens));
 }
 
-/// Two replies of at most 200 tokens do not fit the pool, but two short ones do.
+/// Two answers of at most 200 tokens do not fit the pool, but two short ones do.
 void TestPrediction::aBoundThatWasNotRehearsedIsUnknown() {
   RandomSession random(withBlocks(25), true);
   const std::string inner = R"({"g":{"model":"m","max_tokens":200,"temperature":0.9,"input":{"user":"Say )"
@@ -389,7 +389,7 @@ void TestPrediction::aBoundThatWasNotRehearsedIsUnknown() {
   QVERIFY(outer.computed.holds(result.steps.back().metrics.computedTokens));
 }
 
-/// The reply stands inside the outer prompt, and what it will say is how the second query goes on.
+/// The answer is inside the outer prompt, and the second query continues with its text.
 void TestPrediction::aAnswerInTheMiddleOfAPromptMayGoOnAsALaterPrompt() {
   test::SpanletSession spanlet;
   const plan::Plan first =
@@ -433,7 +433,7 @@ void TestPrediction::failuresAreForeseen() {
   QVERIFY_EXCEPTION_THROWN(without.session->predictor(), Failure);
 }
 
-/// A request fits if it fits an empty pool, whatever ran before, and the prediction says the same.
+/// A request fits if it fits an empty pool, after any other runs, and the prediction says the same.
 void TestPrediction::whetherARequestFitsDoesNotDependOnHistory() {
   const std::filesystem::path folder = std::filesystem::path(SPANSCOPE_GOLDEN_DIR) / "../cases/models";
   if (!std::filesystem::exists(folder)) QSKIP("the real inputs are not here");
@@ -465,7 +465,7 @@ void TestPrediction::whetherARequestFitsDoesNotDependOnHistory() {
   QVERIFY(failed > 0 && ended > 0);
 }
 
-/// A table that no cache takes is a failure of the run, in the prediction as in the run, with what is wrong.
+/// A table that no cache takes fails in the prediction as in the run, with the same error.
 void TestPrediction::whatNobodyForesawIsInThePrediction() {
   static constexpr Policy kBroken = {
       .name = "broken",

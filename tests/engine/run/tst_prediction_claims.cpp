@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whatever is run, wherever its blocks go: what a prediction calls exact is what the run has, and what it
-// gives bounds for lies within them.
+// For any run and any place of its blocks: exact values of a prediction equal those of the run, and predicted
+// bounds contain them.
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
@@ -135,7 +135,7 @@ class Setting {
     plan::PlanOptions planning;
     planning.seed = static_cast<std::uint64_t>(below(1000));
     planning.distribute = below(3) != 0;
-    // A blended prompt has no place for a reply with the values it had.
+    // A blended prompt has no place for an answer with its earlier values.
     const bool mayReuse = !options.policy.name().starts_with("blend");
     planning.outputForm = mayReuse && below(3) == 0 ? plan::OutputForm::Reused : plan::OutputForm::Recomputed;
     lastQuery = nextQuery();
@@ -222,8 +222,7 @@ class TestPredictionClaims : public QObject {
   void hold();
 };
 
-/// Before anything runs, and by the prediction in the same words; where none is left out, no layer is
-/// lacking.
+/// Before any run, and in the words of the prediction; if no layer is left out, none is missing.
 void TestPredictionClaims::aLayerThatTheModelLacksIsRefused() {
   test::SpanletSession spanlet;
   const plan::Plan plan = planOf(Queries(5).nested());
@@ -246,7 +245,7 @@ void TestPredictionClaims::aLayerThatTheModelLacksIsRefused() {
   QCOMPARE(refusal("blend(1,layer=6)"), QString());
 }
 
-/// Replies of a team end where the context does, and what needs them is foretold all the same.
+/// Answers of a team end where the context does, and steps that need them are predicted nevertheless.
 void TestPredictionClaims::aContextThatFillsIsForeseen() {
   int ended = 0;
   for (std::int32_t positions = 80; positions < 220; positions += 10) {
@@ -278,9 +277,9 @@ void TestPredictionClaims::hold_data() {
   QTest::newRow("long replies") << 70;
 }
 
-/// Random queries under all policies and layouts, in pools small and large, with tiers behind them and
-/// without, each foretold right before it runs, or all of them before the first. SPANSCOPE_TEST_ROUNDS asks
-/// for more than the few of a row, SPANSCOPE_TEST_SEED for others.
+/// Random queries under all policies and layouts, in pools small and large, with and without storage tiers.
+/// Each is predicted right before it runs, or all before the first. SPANSCOPE_TEST_ROUNDS sets more rounds
+/// than the few of a test row, SPANSCOPE_TEST_SEED other queries.
 void TestPredictionClaims::hold() {
   QFETCH(int, longestAnswer);
   const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_TEST_ROUNDS");
@@ -309,7 +308,7 @@ void TestPredictionClaims::hold() {
       random.sink.events.clear();
       const run::RunResult ran = random.session->run(plans[i], setting.options);
       const QString claim = falseClaim(plans[i], said[i], ran, random.sink, counts);
-      // What fails leaves behind what nobody foretells.
+      // A failed run leaves blocks that no prediction knows.
       if (claim.isEmpty() && ran.outcome == trace::RunOutcome::Failed && isAhead) break;
       if (claim.isEmpty()) continue;
       ++wrong;

@@ -69,7 +69,7 @@ std::vector<std::vector<TokenId>> answersOf(const RunResult& result) {
   return answers;
 }
 
-/// Rows of prompts and replies that were computed, and those of them that had been computed before.
+/// Rows of prompts and answers that were computed, and those of them that had been computed before.
 struct Rows {
   std::int64_t fresh = 0;
   std::int64_t repeated = 0;
@@ -176,7 +176,7 @@ void TestPreemption::randomQueriesStayTheSame() {
   test::RandomQueries queries(seed, 90);
   RandomSession roomy(withBlocks(4096), endTokens);
   int preemptions = 0;
-  // Replies that end early seldom fill a pool.
+  // Answers that end early seldom fill a pool.
   const int rounds = endTokens ? 200 : 40;
   const int spread = endTokens ? 8 : 20;
   for (int round = 0; round < rounds; ++round) {
@@ -212,7 +212,7 @@ void TestPreemption::nothingIsComputedThatOneAfterTheOtherWouldNot() {
     const RunResult result = together.session->run(planOf(all + "]}"), {});
     std::int64_t computed = 0;
     for (const std::string& single : singles) computed += computedOf(alone.session->run(planOf(single), {}));
-    QVERIFY2(computedOf(result) == computed, qPrintable(QString("%1, one after the other %2\n%3")
+    QVERIFY2(computedOf(result) == computed, qPrintable(QString("%1, alone %2\n%3")
                                                             .arg(computedOf(result))
                                                             .arg(computed)
                                                             .arg(QString::fromStdString(all))));
@@ -267,7 +267,7 @@ void TestPreemption::eventsAndCountersTellOfIt() {
   }
   QCOMPARE(static_cast<std::int64_t>(stats.preemptions), preemptions);
   QCOMPARE(recomputed, rows.repeated);
-  // The last token of each reply is never computed. Hit rates are those of the first admissions (row C4).
+  // The last token of each answer is never computed. Hit rates are those of the first admissions (row C4).
   QCOMPARE(rows.fresh, prompts + generated - static_cast<std::int64_t>(result.steps.size()));
   QCOMPARE(stats.promptTokens, 4 * result.steps[0].metrics.promptTokens);
   QVERIFY(stats.resumedTokens > 0 && stats.resumedCachedTokens < stats.resumedTokens);
@@ -282,7 +282,7 @@ void TestPreemption::eventsAndCountersTellOfIt() {
     QCOMPARE(request.cachedTokens, step.metrics.cachedTokens);
     QCOMPARE(request.computedTokens, step.metrics.computedTokens);
     QCOMPARE(request.phase, trace::RequestPhase::Finished);
-    // Blocks of the reply are computed ones, though a resumed request finds them again.
+    // Blocks of the answer count as computed, though they are cache hits of a resumed request.
     for (const auto& [place, block] : request.blocks) {
       const std::int32_t begin = place.virtualIndex * 16;
       if (begin < step.metrics.promptTokens) continue;

@@ -45,13 +45,13 @@ struct Case {
   std::vector<int> emptiedAt;  ///< passes, ascending
 };
 
-/// Counts the blocks that requests need in an empty pool. What is the same after the same counts once. A tail
-/// does not count where an earlier block of its request begins with it.
+/// Counts the blocks that requests need in an empty pool. Equal tokens after equal tokens count once. A
+/// partial block does not count where an earlier block of its request begins with it.
 class BlockCount {
  public:
   explicit BlockCount(const cache::CacheConfig& config) : m_config(config) {}
 
-  /// With the first `rows` tokens of its reply.
+  /// With the first `rows` tokens of its answer.
   void add(const Planned& request, std::int32_t rows) {
     std::vector<std::string> contents;
     std::map<std::string, std::set<std::string>> earlier;
@@ -102,7 +102,7 @@ std::int64_t mostNeeded(const Case& made) {
   std::map<std::uint32_t, BlockCount> teams;
   for (const Planned& request : made.plan) {
     if (request.team != 0) {
-      // The last token of a reply is not computed.
+      // The last token of an answer is not computed.
       teams.try_emplace(request.team, made.cache).first->second.add(request, request.answerTokens - 1);
       continue;
     }
@@ -149,7 +149,7 @@ Case makeCase(Random& random) {
   return made;
 }
 
-/// Members of teams stand between others in the order in which they become ready.
+/// Members of teams are between others in the order in which they become ready.
 std::vector<std::size_t> shuffled(Random& random, std::size_t count) {
   std::vector<std::size_t> order(count);
   for (std::size_t i = 0; i < count; ++i) order[i] = i;

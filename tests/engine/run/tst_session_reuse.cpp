@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is reused equals what is computed, bit for bit; and the events tell the whole state of the pool.
+// Reused values equal computed values, bit for bit, and the events report the whole state of the pool.
 #include "engine/run/run_options.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/random_tables.h"
@@ -57,7 +57,7 @@ class TestSessionReuse : public QObject {
     config.blockSize = blockSize;
     config.rowsPerPass = rowsPerPass;
     config.kvType = bf16 ? compute::DType::BF16 : compute::DType::F32;
-    // The null block, the possible copy of a tail, and room for so many of the largest request.
+    // The null block, the possible copy of a partial block, and room for this number of the largest request.
     config.blockCount = 2 + static_cast<int>(std::ceil(static_cast<double>(largest) * poolRequests));
     TinySession warm(threads, config);
 

@@ -156,7 +156,7 @@ class TestSessionRun : public QObject {
     const auto& segments = tables[0].segments;
     QCOMPARE(segments.size(), std::size_t{5});  // system, three documents, question
     for (const auto& lookup : spanlet.sink.all<trace::BlockLookedUp>()) {
-      // The first two documents changed places; the third stands where it stood.
+      // The first two documents changed places; the third has its old position.
       switch (lookup.segment) {
         case 0:
         case 3:
@@ -196,11 +196,11 @@ class TestSessionRun : public QObject {
     QCOMPARE(plan.steps.size(), std::size_t{4});
     const RunResult result = spanlet.session->run(plan, {});
     QCOMPARE(result.outcome, trace::RunOutcome::Finished);
-    // Of each closure everything was found but the last sampled token and, where that was no end token, the
-    // closing one: no pass has seen these.
+    // Of each subquery result everything was a hit but the last sampled token and, where that was no end
+    // token, the closing one: no pass has computed these.
     const auto tables = spanlet.sink.all<trace::SpanTableLaidOut>();
     const auto& segments = tables.back().segments;
-    QCOMPARE(segments.size(), std::size_t{5});  // system, three closures, request
+    QCOMPARE(segments.size(), std::size_t{5});  // system, three subquery results, request
     std::vector<std::int64_t> found(segments.size(), 0);
     for (const trace::Event& event : spanlet.sink.events) {
       const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload);
@@ -406,7 +406,7 @@ class TestSessionRun : public QObject {
     }
   }
 
-  /// Where the documents stand in one segment, their figures are the sums of the single keys of their tokens.
+  /// Where the documents are in one segment, their values are the sums over the single keys of their tokens.
   void answersTellPartsOfASegment() {
     for (const bool everyToken : {false, true}) {
       SpanletSession spanlet;
@@ -453,7 +453,7 @@ class TestSessionRun : public QObject {
           }
         }
       }
-      // Key blocks are told as under any other policy.
+      // Key blocks are reported as under any other policy.
       for (const auto& mass : spanlet.sink.all<trace::AttentionMass>())
         QCOMPARE(mass.keySpan, everyToken ? 1 : 16);
     }

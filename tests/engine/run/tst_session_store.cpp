@@ -221,7 +221,7 @@ class TestSessionStore : public QObject {
     QCOMPARE(other.sink.all<trace::BlockLoaded>().size(), std::size_t{3});
   }
 
-  /// A prompt that goes on from a stored tail takes the tail's slots and computes the rest.
+  /// A prompt that continues after a stored partial block takes its slots and computes the rest.
   void aStoredTailIsGoneOnFrom() {
     const Folder folder;
     {
@@ -315,7 +315,7 @@ class TestSessionStore : public QObject {
     QVERIFY(one.sink.all<trace::BlockSpilled>().empty());
   }
 
-  /// Whoever loads more slowly than it computes is asked no more, and that is said once.
+  /// A tier that loads more slowly than the device computes is used no more, with one message.
   void whatIsSlowerThanComputingIsLeft() {
     using trace::StoreTier;
     constexpr std::int64_t kMany = run::TierRates::kFewestTokens;
@@ -380,7 +380,7 @@ class TestSessionStore : public QObject {
       QVERIFY(last.packs.front().ofThisModel);
       QCOMPARE(last.packs.front().model, std::string("spanlet"));
       QCOMPARE(last.packs.front().tokens, last.tiers.front().tokens);
-      // A person tells it from others by what stands in it.
+      // The user distinguishes it from others by its contents.
       const auto texts = one.sink.all<trace::StoreTextsReported>();
       QVERIFY(!texts.empty());
       QCOMPARE(texts.back().packs.size(), std::size_t{1});
@@ -517,7 +517,7 @@ class TestSessionStore : public QObject {
     }
   }
 
-  /// The prediction knows what the tiers hold, loads nothing, and spills nothing.
+  /// The prediction knows the contents of the tiers, loads nothing, and spills nothing.
   void thePredictionKnowsTheTiers() {
     const Folder folder;
     for (const std::uint64_t hostBytes : {std::uint64_t{0}, kMebibyte}) {
@@ -548,7 +548,7 @@ class TestSessionStore : public QObject {
     }
   }
 
-  /// Host memory has room for few blocks: what it gave up is not foretold to be there.
+  /// Host memory has room for few blocks: the prediction does not expect evicted ones there.
   void thePredictionKnowsTheBoundOfHostMemory() {
     run::SessionConfig config;
     config.blockCount = 7;

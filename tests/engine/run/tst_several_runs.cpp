@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs in progress at once over one scheduler and one pool: what each answers, finds and is told is its own.
+// Runs in progress at once over one scheduler and one pool: the answers, cache hits and events of each are
+// its own.
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
@@ -74,7 +75,7 @@ bool sameAnswers(const RunResult& a, const RunResult& b) {
   return true;
 }
 
-/// Numbers of the runs of which a request was computed in the same pass as one of another run.
+/// Numbers of the runs with a request that was computed in the same pass as one of another run.
 std::vector<RunId> passMates(const RecordingSink& sink) {
   std::map<RequestId, RunId> runs;
   std::vector<RunId> found;
@@ -194,7 +195,7 @@ class TestSeveralRuns : public QObject {
     QVERIFY(cachedOf(spanlet.session->run(*plan, {})) > 0);
   }
 
-  /// What is computed again of an answer finds what its run stored, whoever's tenant that was.
+  /// The recomputed part of an answer finds what its run stored, under any tenant.
   void replaysFindBlocksOfTheirRun() {
     SpanletSession spanlet;
     const auto plan = planOf(ask("Mira lives in Lisbon. Mira plays the cello. The lamp gave little light."));
@@ -298,7 +299,7 @@ class TestSeveralRuns : public QObject {
     QVERIFY(sameAnswers(*spanlet.session->take(other), expected));
   }
 
-  /// Of those that wait, the one with the larger priority begins first, whoever came first.
+  /// Of waiting requests, the one with the larger priority begins first, in any order of arrival.
   void priorityDecidesWhoIsServedFirst() {
     const std::string mira = ask("Mira lives in Lisbon. Mira plays the cello.");
     const std::string oslo = ask("Mira lives in Oslo, the capital of Norway.");
@@ -356,7 +357,7 @@ class TestSeveralRuns : public QObject {
     QVERIFY(!spanlet.session->logits({.table = table}).logits.empty());
   }
 
-  /// Observed attention is bounded for each by itself.
+  /// Observed attention has a separate bound for each run.
   void attentionIsEachRunsOwn() {
     SpanletSession spanlet;
     RunOptions observed;

@@ -22,10 +22,10 @@ void strip(Json& value, std::initializer_list<const char*> names);
 /// Whether two values are the same, whatever the order of members.
 bool sameValue(const Json& one, const Json& other);
 
-/// What the twin makes of a scenario. `line` of errors is 1.
+/// The result of the cache simulator for a scenario. `line` of errors is 1.
 Json replayed(const Server& server, const Json& scenario);
 
-/// Where the ops that a twin found first differ from those that were recorded; empty: nowhere.
+/// Where the first ops of a cache simulator differ from the recorded ones; empty: nowhere.
 std::string differenceInOps(const Json& found, const Json& expected);
 
 /// The message of the Failure for a line of text; empty if it is taken.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The layout with markers, held against what the reference laid out.
+// Compares the layout with markers with the reference's layout.
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/spnl/prompt_tokens.h"

@@ -73,7 +73,7 @@ void TestPromptTokens::blocksAreLines() {
   }
   const QStringList lines = QString::fromStdString(tokensByBlock(calls[0], 4)).split('\n');
   const auto blocks = static_cast<qsizetype>((calls[0].prompts[0].size() + 3) / 4);
-  QCOMPARE(lines.size(), blocks + 3);  // the bracket before, the bracket behind, the last line break
+  QCOMPARE(lines.size(), blocks + 3);  // the bracket before, the bracket after, the last line break
   QCOMPARE(lines[1].count(','), 4);
 }
 

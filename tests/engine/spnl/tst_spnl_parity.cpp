@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the reference's simplify, optimizer and server endpoint do, held against its recorded results.
+// Compares the reference's simplify, optimizer and server endpoint with its recorded results.
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/spnl/optimize.h"
@@ -212,8 +212,8 @@ void TestSpnlParity::simplify_data() {
   row("a generate of nothing", g("m", u("")), g("m", left));
   row("a generate of a seq that becomes empty", g("m", nothing), g("m", left));
 
-  // Which rule a join is rewritten by is decided before its children are, and a join whose children are taken
-  // over as they stand waits for the next round.
+  // The rule that rewrites a join is chosen before its children are rewritten. A join whose children are
+  // taken over unchanged waits for the next round.
   row("a par of what becomes a plus",
       join("par", join("seq", join("plus", u("a"))) + "," + join("plus", u("b"))),
       join("par", join("plus", u("a")) + "," + join("plus", u("b"))));
@@ -244,7 +244,7 @@ void TestSpnlParity::simplify_data() {
   row("what is written out is no map yet", join("plus", repeat(2, "spnl/m", u("b"))),
       join("plus", g("spnl/m", u("b")) + "," + g("spnl/m", u("b"))));
 
-  // A map is made of what stands in the plus before anything in it vanishes.
+  // A map is made of the entries of the plus before any of them vanishes.
   row("a map of empty messages", join("plus", g("m", u("")) + "," + g("m", u(""))), map("m", R"("","")"));
   row("a map of assistants",
       join("plus", g("m", R"({"assistant":"a"})") + "," + g("m", R"({"assistant":"b"})")),
@@ -292,7 +292,7 @@ void TestSpnlParity::optimize_data() {
       g("ollama/m",
         join("seq", u("j") + "," + join("plus", g("ollama/m", join("seq", u("a") + "," + u("b"))))));
   row("not on a plain server", plain, plain);
-  // A repeat stands under a plus of its own, and its input is optimized.
+  // A repeat is under a separate plus, and its input is optimized.
   row("a repeat at the root", repeat(2, "m", u("a")), join("plus", repeat(2, "m", u("a"))));
   row("a repeat in a repeat", repeat(3, "openai/m", repeat(2, "spnl/m", u("a"))),
       join("plus", repeat(3, "openai/m", join("plus", repeat(2, "spnl/m", u("a"))))));
@@ -438,20 +438,18 @@ void TestSpnlParity::everySmallTree() {
   }
 }
 
-// Where Spanscope's own planner does otherwise on purpose. Each row: what the reference makes of a query, and
-// the plan that the planner makes of the same.
+// Intended differences of Spanscope's planner. Each row: the reference's result for a query, and the plan
+// that the planner makes of it.
 //  - "map loses the role": the reference turns inner prompts of one system or assistant message into inputs
-//  of
-//    a map, which are user messages. The planner keeps each message as it is.
+//    of a map, which are user messages. The planner keeps each message as it is.
 //  - "distribution scatters a scope": the reference puts the inner input into the outer plus entry by entry,
-//    so that system and question of one candidate become scopes of their own, and so does the reply. The
-//    planner keeps the inner prompt and its reply together as one scope (the closure), which is what the
-//    inner step computed.
-//  - "a plus takes in its first seq": the reference makes scopes of their own of messages that stood in one
-//    scope, if they stand first. The planner keeps a scope whole wherever it stands.
+//    so that system and question of one candidate become separate scopes, and so does the answer. The planner
+//    keeps the inner prompt and its answer together as one scope (the subquery result), which the inner step
+//    computed.
+//  - "a plus takes in its first seq": the reference makes separate scopes of messages of one scope, if they
+//    come first. The planner keeps a scope whole at any place.
 //  - "a fixed number of rounds": the reference ends after five rounds and one for each generate around, with
-//  joins left over. The planner goes
-//    on until no rule matches.
+//    joins left over. The planner continues until no rule matches.
 //  - "a map without a bulk form": the reference writes it out and puts it together again in turn. The planner
 //    writes every map out once.
 void TestSpnlParity::departures_data() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tokenizers that encode words by byte pairs, held against what Hugging Face tokenizers made of the same
+// Tokenizers that encode words by byte pairs, compared with the ids of Hugging Face tokenizers for the same
 // texts.
 #include "engine/base/error.h"
 #include "engine/text/bpe_encoder.h"
@@ -168,7 +168,7 @@ void TestBpeTokenizer::addedTokens() {
   // A token that takes the white space on both sides, and one that does not.
   QCOMPARE(tokenizer->encode("  <tool>  "), std::vector<TokenId>{idOf("<tool>")});
   QVERIFY(tokenizer->encode(" <think>").size() == 2);
-  // Only where no word stands beside it.
+  // Only without a word next to it.
   QVERIFY(idOf("<word>") >= 0);
   QVERIFY(tokenizer->encode("x<word>").back() != idOf("<word>"));
   // Looked for after normalization: the token is spelled with a combining mark.
@@ -282,7 +282,7 @@ void TestBpeTokenizer::longWordsInPartsAsAWhole() {
       add(merge.left + merge.right);
       merges.push_back(merge);
     }
-    // A merge may stand before one that makes a part of it.
+    // A merge may come before one that makes a part of it.
     std::shuffle(merges.begin(), merges.end(), random);
     for (std::uint32_t rank = 0; rank < merges.size(); ++rank) {
       const Merge& merge = merges[rank];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the files of a tokenizer and a chat template say ends a reply.
+// The end tokens of an answer, by the files of a tokenizer and by a chat template.
 #include "engine/base/error.h"
 #include "engine/text/end_tokens.h"
 #include "tests/engine/checkpoint/gguf_writer.h"
@@ -64,7 +64,7 @@ class TestEndTokens : public QObject {
 void TestEndTokens::filesOfATokenizer_data() {
   QTest::addColumn<QByteArray>("config");
   QTest::addColumn<QByteArray>("map");
-  QTest::addColumn<QString>("expected");  // E and U stand for the ids of <|end|> and <|user|>.
+  QTest::addColumn<QString>("expected");  // E and U are the ids of <|end|> and <|user|>.
   const auto row = [](const char* name, const char* config, const char* map, const char* expected) {
     QTest::newRow(name) << QByteArray(config) << QByteArray(map) << QString(expected);
   };
@@ -217,7 +217,7 @@ void TestEndTokens::closingPiece() {
   std::vector<EndToken> tokens;
   addClosingPiece(chat, *tokenizer, tokenizer->vocabularySize(), tokens);
   const std::string end = std::to_string(tokenizer->controlId("<|end|>"));
-  QCOMPARE(shown(tokens), expected ? end + " by the chat template" : std::string());
+  QCOMPARE(shown(tokens), expected ? end + " by " + "the chat template" : std::string());
   if (expected)
     QVERIFY_EXCEPTION_THROWN(addClosingPiece(chat, *tokenizer, tokenizer->controlId("<|end|>"), tokens),
                              Failure);

@@ -220,7 +220,7 @@ void TestTextPattern::hostileExpressionsEnd() {
   QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
 }
 
-/// Machine code has no room for so many ways back; the interpreter has.
+/// Machine code has no room for that many backtracking states; the interpreter has.
 void TestTextPattern::longMatches() {
   const auto pattern = compile("(?:ab|a|b)+|c");
   std::string text;
@@ -230,7 +230,7 @@ void TestTextPattern::longMatches() {
 }
 
 void TestTextPattern::normalForms_data() {
-  // Rows of the Unicode standard's annex 15.
+  // Rows of Unicode's annex 15.
   QTest::addColumn<QString>("text");
   QTest::addColumn<QString>("c");
   QTest::addColumn<QString>("d");

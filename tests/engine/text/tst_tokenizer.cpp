@@ -103,7 +103,7 @@ std::string textOfLetters(std::mt19937_64& random, std::size_t characters) {
   return text;
 }
 
-/// Pieces of "ininin…" with scores, of which none ends where another begins.
+/// Pieces of "ininin…" with scores. None of them ends where another begins.
 SentencePieceModel unigramModel() {
   using Type = SentencePiece::Type;
   SentencePieceModel model = tinyModel();
@@ -263,8 +263,8 @@ void TestTokenizer::longTextAsTheLibraryEncodesIt() {
                                     repeated(" ", 70'000) + "x", repeated("日本語の文字", 70'000),
                                     "a" + repeated("=", 70'000) + repeated("12 ", 9000)};
   std::string mixed;
-  // Markers and the mark of a space are spelled in bytes, which the library does not do. Without them, what
-  // stood beside could be another one.
+  // Markers and the mark of a space are spelled in bytes, which the library does not do. Without them, the
+  // neighbouring text could be another one.
   while (mixed.size() < 60'000) mixed += randomText(random, 8);
   for (const char* taken : {"<|user|>", "<|system|>", "<|assistant|>", "<|end|>", "<s>", "</s>", "<unk>",
                             "<pad>", "\xE2\x96\x81"}) {
@@ -421,7 +421,7 @@ void TestTokenizer::stopEndsEncoding() {
   const auto tokenizer = loadTokenizer(folder.toStdString());
   // The tokenizer refuses more than 4 MiB without a place for a cut.
   const std::string text = part.repeated(3'000'000 / part.size()).toStdString();
-  // Early, and when much of it is behind.
+  // Early, and after most of it.
   for (const int milliseconds : {0, 1, 30, 200}) {
     std::stop_source stop;
     std::chrono::steady_clock::time_point asked;
@@ -469,7 +469,7 @@ void TestTokenizer::timeGrowsAsTheText_data() {
   }
 }
 
-/// Texts that are one word to some tokenizer, of which a tokenizer may look at all for each of its
+/// Texts that are one word to some tokenizer. A tokenizer may look at the whole text for each of its
 /// characters.
 void TestTokenizer::timeGrowsAsTheText() {
   QFETCH(QString, folder);

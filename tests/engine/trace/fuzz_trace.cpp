@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The first byte says how the rest is read: as a file; as a file whose checksums are put in order first, so
-// that what stands behind them is reached; as the content of one chunk. What is accepted is replayed,
-// described and summed up.
+// The first byte says how the rest is read: as a file; as a file with corrected checksums, so that the code
+// after the checks is reached; as the content of one chunk. Accepted traces are replayed, described and
+// summarized.
 #include "engine/metrics/trace_stats.h"
 #include "engine/trace/event_codec.h"
 #include "engine/trace/replay.h"
@@ -39,7 +39,7 @@ void use(std::span<const Event> events) {
   if (!events.empty()) must(!jsonLine(events.back()).empty());
 }
 
-/// Preamble, checksums and end as they should be, whatever stands between.
+/// Preamble, checksums and end as they should be, with anything between them.
 void mend(Bytes& bytes) {
   ByteWriter preamble;
   for (const std::uint8_t byte : kTraceMagic) preamble.byte(byte);
@@ -83,7 +83,7 @@ void readFile(const Bytes& bytes) {
       try {
         reader.eventsFrom(sequence, 3);
       } catch (const Failure&) {
-        // Damage behind the index; the next place may be sound.
+        // Damage after the index; the next place may be sound.
       }
     }
   } catch (const Failure& failure) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of a prompt: told by the trace, or made of its segments.
+// The sections of a prompt: from the trace, or made of its segments.
 #include "engine/trace/prompt_parts.h"
 #include "tests/support/test_program.h"
 

@@ -79,7 +79,7 @@ void TestRecorder::numbersAndTimes() {
   for (std::uint64_t i = 1; i <= 4; ++i) QCOMPARE(recorder.send(1, 2, "/g", StepStarted{}), i);
   const std::vector<Event> events = drained(recorder);
   QCOMPARE(events.size(), std::size_t{4});
-  const std::int64_t times[] = {50, 50, 50, 300};  // a clock that goes back stands still
+  const std::int64_t times[] = {50, 50, 50, 300};  // a clock that goes back is stopped
   for (std::size_t i = 0; i < 4; ++i) {
     QVERIFY(events[i] == (Event{i + 1, times[i], 9, 1, 2, "/g", StepStarted{}}));
   }

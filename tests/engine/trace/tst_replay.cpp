@@ -152,7 +152,7 @@ void TestReplay::poolRules() {
   script.must(BlockReleased{1, 1});
   QCOMPARE(script.replay.pool().freeOrder(), (Blocks{4}));
 
-  // Not cached: to the front. Cached: to the back, tails first.
+  // Not cached: to the front. Cached: to the back, partial blocks first.
   script.must(BlockReleased{3, 0});
   QCOMPARE(script.replay.pool().freeOrder(), (Blocks{3, 4}));
   script.must(BlockReleased{2, 0});
@@ -165,7 +165,7 @@ void TestReplay::poolRules() {
   script.must(BlockShared{2, 0, 0, 1});
   QCOMPARE(script.replay.pool().freeOrder(), (Blocks{3, 1}));
 
-  // A tail grows.
+  // A partial block grows.
   script.must(BlockRemoved{2, {0, 12}, RemovalReason::Grown});
   QCOMPARE(script.block(2).references, 1);
   QVERIFY(!script.block(2).cached);

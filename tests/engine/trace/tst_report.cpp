@@ -301,7 +301,7 @@ void TestReport::describeIsOneLine() {
   }
 }
 
-/// A person never reads an identifier: each kind of event has a name of its own in words.
+/// The user never reads an identifier: each kind of event has a name in words.
 void TestReport::plainNamesAreWords() {
   test::RandomValue random(test::testSeed(4));
   std::map<QString, std::string> names;
@@ -338,7 +338,7 @@ void TestReport::plainNamesSayWhatBecameOfIt() {
   QCOMPARE(std::get<ShortText>(shown.values.at(0)).text, std::string(" Lisbon"));
 }
 
-/// What stands in the prompt is told from what the policy needs beside it, and each token counts once.
+/// Prompt tokens and the other tokens that the policy needs are separate counts, and each token counts once.
 void TestReport::accountsSumUpToThePrompt() {
   SegmentInfo hidden;
   hidden.hidden = true;
@@ -440,8 +440,8 @@ void TestReport::tokensComputedTwiceCount() {
   QCOMPARE(warm.total(), std::int64_t{8});
 }
 
-/// What `link` computes once more counts as computed again where the document itself was found, as soon as a
-/// pass has computed it. What the layout added and left out is told beside.
+/// Tokens that `link` computes again count as recomputed if the document itself was a cache hit, as soon as a
+/// pass has computed them. Tokens that the layout added and left out have separate counts.
 void TestReport::foundBeginningsAreComputedAgain() {
   SegmentInfo link;
   link.scope = 1;

@@ -33,8 +33,8 @@ Segments spans() {
           segmentOf(3, 9, 0, {0, 1, 2})};
 }
 
-/// System, a document that holds a plus of two, and a question. The document's own text stands before and
-/// behind its plus.
+/// System, a document that holds a plus of two, and a question. The document's own text is before and after
+/// its plus.
 Segments nested() {
   return {segmentOf(1, 0, 0, {}),
           segmentOf(2, 1, 1, {}),
@@ -45,7 +45,7 @@ Segments nested() {
           segmentOf(2, 10, 0, {0, 1, 2, 3, 4, 5})};
 }
 
-/// As the policy link has it: the document's first two tokens are computed again, in view of the system, and
+/// As in the policy link: the document's first two tokens are recomputed with attention to the system, and
 /// the rest keeps a hidden copy of them.
 Segments linked() {
   Segments segments{segmentOf(3, 0, 0, {}), segmentOf(2, 3, 1, {0}), segmentOf(5, 3, 1, {}),
@@ -54,7 +54,7 @@ Segments linked() {
   return segments;
 }
 
-/// As the policy blend has it: two stored documents, and copies of them that see what stands before.
+/// As in the policy blend: two stored documents, and copies of them that attend to the tokens before them.
 Segments blended() {
   Segments segments{segmentOf(2, 0, 0, {}),  segmentOf(4, 2, 1, {}),     segmentOf(4, 6, 2, {}),
                     segmentOf(4, 2, 1, {0}), segmentOf(4, 6, 2, {0, 3}), segmentOf(1, 10, 0, {0, 3, 4})};

@@ -477,7 +477,7 @@ void TestTraceFile::diedWriter() {
   {
     TraceWriter writer(path, kHeader, smallChunks(10));
     for (const Event& event : std::span(events).first(25)) writer.append(event);
-    // What a program that dies here leaves behind.
+    // The file that a program leaves if it dies here.
     std::filesystem::copy_file(writer.partPath(), copy);
     const TraceFile salvaged = readTrace(copy);
     QCOMPARE(salvaged.events.size(), std::size_t{20});

@@ -64,7 +64,7 @@ std::shared_ptr<FunctionJob> functionOf(FunctionJob::Function function) {
   return std::make_shared<FunctionJob>(std::move(function));
 }
 
-/// Keeps what it is told, from the service's thread.
+/// Keeps the notifications, from the service's thread.
 class Notes final : public JobContextWatcher {
  public:
   void loadingBegins() override { ++loads; }
@@ -235,7 +235,7 @@ class TestWorkService : public QObject {
     Gate gate;
     service.submit(gate.work());
     JobHandle first;
-    // By itself, when it is about to begin.
+    // Without a call, when it is about to begin.
     const auto stoppedRun = std::make_shared<RunJob>(
         tinySettings(), RunJob::Preparation{.prepare = [&first](JobContext&, const retrieve::Watch&) {
           first.stop();
@@ -257,7 +257,7 @@ class TestWorkService : public QObject {
     QVERIFY(!hasBegun);
   }
 
-  /// It ends at once, whatever goes on, and those behind it come nearer.
+  /// It ends at once, during any other job, and the later jobs come nearer.
   void stopEndsWhatWaits() {
     Notes notes;
     JobService service(test::cpuBackends(), notes);

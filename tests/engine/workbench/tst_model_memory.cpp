@@ -119,8 +119,8 @@ class TestModelMemory : public QObject {
     QCOMPARE(rowsOf(2048, 4096), 4096);
   }
 
-  /// Unless a person chose, keys and values have the type that suits the device: in what is counted, in the
-  /// store, and in the names of blocks.
+  /// Unless the user chose a type, keys and values have the type that suits the device: in the counts, in the
+  /// store, and in the block keys.
   void keysAndValuesAreAsTheDeviceHasThemBest() {
     compute::BackendKind kind = test::cpuBackends().choose("cpu").kind;
     QCOMPARE(kind.keysAndValues, DType::F32);

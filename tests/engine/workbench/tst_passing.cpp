@@ -67,7 +67,7 @@ jobs::JobInput inputOf(query::Node query) {
   return {.settings = oneThread(), .plan = document::planOptionsOf(oneThread()), .query = std::move(query)};
 }
 
-/// A work that measures in pieces, each of which a test writes.
+/// A job that measures in pieces. A test writes each piece.
 class Pieces final : public Job {
  public:
   using Piece = std::function<void(JobContext& place)>;
@@ -108,7 +108,7 @@ struct Passed {
                              if (hasEnded(now)) goesOn = handle.state() == JobState::Working;
                            }});
     };
-    // What is told before the handle is there is told while this one waits.
+    // Events before the handle exists are sent while this one waits.
     std::promise<void> ready;
     service.submit(std::make_shared<FunctionJob>(
         [&](JobContext&, const std::stop_token&) { ready.get_future().wait(); }));

@@ -126,8 +126,6 @@ void TestPipeline::users_data() {
     QTest::newRow(name) << user << query << QString::fromLatin1(end) << at << problems << asked;
   };
   const QString noNumber = generate(kUser, QStringLiteral(R"("max_tokens": "{n}", )"));
-  const QString parameter = QStringLiteral(
-      "1:29: /g/max_tokens: found the parameter {n} without a value, expected a whole number of 32 bits\n");
   const QString unknownFile = QStringLiteral("1:31: /g/input: found no file \"b.txt\", expected one\n");
   const QString both = QStringLiteral(R"({"seq": [%1, %2]})");
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs of documents on servers as works: who answers which step, what is foretold, and what is refused.
+// Runs of documents on servers as jobs: which server answers which step, the predictions, and what is
+// refused.
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/replay.h"
@@ -258,7 +259,7 @@ class TestRemoteRunWork : public QObject {
     QVERIFY2(notes[0].find(" b7 ") != std::string::npos, notes[0].c_str());
   }
 
-  /// The twin has what was sent before a stop, and what came of it.
+  /// The cache simulator has the requests before a stop, and their results.
   void whatWasSentBeforeAStop() {
     const std::vector<TokenId> prompt = promptOf("Name a town.");
     const Server::Answer whole = llamaSaying(prompt.size(), 0);
@@ -362,7 +363,7 @@ class TestRemoteRunWork : public QObject {
     for (const auto& [where, body] : bodies.all()) {
       QVERIFY2(where.startsWith(path.toUtf8()), where.constData());
     }
-    // The spans stand in it, or it is said that they do not.
+    // The spans are in it, or a message says that they are not.
     QCOMPARE(bodies.all().back().second.contains("\"plus\""), path.contains(QStringLiteral("query")));
     QVERIFY(bodies.all().back().second.contains("Lisbon"));
     const auto& requests = ran.replay.progress().requests;
@@ -402,7 +403,7 @@ class TestRemoteRunWork : public QObject {
     QCOMPARE(here.all().size(), std::size_t{6});
     QCOMPARE(there.all().size(), std::size_t{1});
     QVERIFY2(there.all().front().second.contains("Name D."), there.all().front().second.constData());
-    // Events tell of the query as it was written out.
+    // Events have the query as it was written out.
     std::vector<trace::Event> events;
     work->recorder()->drain(events);
     std::set<NodePath> origins;
@@ -438,7 +439,7 @@ class TestRemoteRunWork : public QObject {
     QVERIFY((sent == std::vector<std::string>{"Sent by SPNL's query endpoint", "Sent by chat completions"}));
   }
 
-  /// By itself, a server gets the query in the first protocol that can carry it.
+  /// By default, a server gets the query in the first protocol that can carry it.
   void theFirstProtocolThatCarriesIt() {
     remote::ServerFacts facts;
     facts.protocols = {"spnl", "chat", "completions"};

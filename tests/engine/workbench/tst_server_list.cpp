@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The servers that a person gave names to: what is kept, what is refused, and where keys come from.
+// The servers that the user named: what is kept, what is refused, and where keys come from.
 #include "engine/base/error.h"
 #include "engine/workbench/servers/server_list.h"
 #include "tests/support/test_program.h"

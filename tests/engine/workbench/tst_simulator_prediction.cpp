@@ -66,7 +66,7 @@ std::string letterTo(const std::string& person) {
 
 query::Node parsed(const std::string& json) {
   query::ParseResult result = query::parseJson(json);
-  if (!result.query) qFatal("the query cannot be read");
+  if (!result.query) qFatal("cannot read the query");
   return std::move(*result.query);
 }
 
@@ -141,7 +141,7 @@ class TestSimulatorPrediction : public QObject {
     QVERIFY(of(one, "llama.cpp").presentRange.prompts[0].most > 0);
   }
 
-  /// A server that says how it is set up has a twin that is set up so.
+  /// A server that reports its settings gets a cache simulator with these settings.
   void asServersSayOfThemselves() {
     NamedSimulator blocks{.server = "blocks", .kind = "vllm"};
     blocks.cache.blockSize = 4;
@@ -186,7 +186,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(of(predictions, "server small").setup, std::string("2 slots"));
   }
 
-  /// llama-server's four slots are those with which it starts by itself, and share their room.
+  /// llama-server's four slots are its default, and share their room.
   void setupsOfSimulators_data() {
     QTest::addColumn<int>("kind");
     QTest::addColumn<int>("slots");
@@ -314,8 +314,8 @@ class TestSimulatorPrediction : public QObject {
     QVERIFY(of(predictions, "server lone").empty.at(1).cached > 0);
   }
 
-  /// Whether llama-server keeps what a slot held depends on how long the reply was: replies count as some
-  /// tokens.
+  /// Whether llama-server keeps the blocks of a slot depends on the length of the answer: answers count as
+  /// some tokens.
   void answersHaveLengths() {
     SimulatorPredictor predictor;
     const std::vector<ServerPrompt> prompts = predictionOf(predictor, letterTo("Mira")).prompts;
@@ -376,7 +376,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(predictionOf(predictor, swapped, sent).simulators, other.simulators);
   }
 
-  /// An inner step leaves its prompt, and its reply is a message of the outer one.
+  /// An inner step leaves its prompt in the cache, and its answer is a message of the outer one.
   void answersOfTheRunStandInPrompts() {
     SimulatorPredictor predictor;
     const SimulatorPredictions before = predictionOf(predictor, kNested);
@@ -389,7 +389,7 @@ class TestSimulatorPrediction : public QObject {
     const SimulatorPrediction& sglang = of(after, "sglang");
     QCOMPARE(sglang.earlier, std::size_t{2});
     QCOMPARE(sglang.present[0].cached, static_cast<std::int32_t>(after.prompts[0].tokens().size()) - 1);
-    // Of the outer prompt, all that stands before the reply.
+    // Of the outer prompt, all tokens before the answer.
     const std::vector<TokenId>& outer = after.prompts[1].tokens();
     const auto known = std::find_if(outer.begin(), outer.end(), [](TokenId token) { return token < 0; });
     QCOMPARE(sglang.present[1].cached, static_cast<std::int32_t>(known - outer.begin()));
@@ -454,7 +454,7 @@ class TestSimulatorPrediction : public QObject {
     QCOMPARE(predictionOf(predictor, kNested).problem, std::string());
   }
 
-  /// Runs that come to stand before others, and runs that are forgotten, count as they stand now.
+  /// Runs that are moved before others, and runs that are forgotten, count in their present order.
   void whatWasSentIsReadAnew() {
     const std::string first = ragWith(kMira);
     const std::string second = ragWith(kTarek);
@@ -482,7 +482,7 @@ class TestSimulatorPrediction : public QObject {
     QTest::newRow("one slot") << "one slot"
                               << "llama.cpp, one slot" << 1;
   }
-  /// The queries that were run before and then the one at hand, with the counts of the prediction.
+  /// The queries that were run before and then the current one, with the counts of the prediction.
   void toldAsATrace() {
     QFETCH(QString, place);
     QFETCH(QString, name);
@@ -517,7 +517,7 @@ class TestSimulatorPrediction : public QObject {
     std::string text;
     for (const std::string& shown : request.segments[0].texts) text += shown;
     QVERIFY2(text.find("Mira") != std::string::npos, text.c_str());
-    // What was said before is told; what will be is not.
+    // Earlier requests are reported; predicted ones are not.
     const RequestId before = replay.progress().runs.at(1).requests.front();
     QCOMPARE(replay.progress().requests.at(before).text, std::string("Lisbon"));
     QVERIFY(replay.progress().requests.at(before).generatedTokens > 0);

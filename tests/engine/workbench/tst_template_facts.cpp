@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person is told of a checkpoint whose chat template is not known, and what prevents a model from
-// being opened.
+// The texts for the user about a checkpoint with an unknown chat template, and the reasons that prevent a
+// model from being opened.
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/problems.h"
 #include "engine/workbench/model_problem.h"

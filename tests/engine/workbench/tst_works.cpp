@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The kinds of work beside runs: what each tells on its way, what it leaves alone, and how it ends.
+// The kinds of job beside runs: their progress events, the state that they leave unchanged, and their ends.
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/jobs/attention_replay.h"
@@ -77,7 +77,7 @@ struct Bench {
   Newest newest;
   JobService service{test::cpuBackends(), newest};
 
-  /// Has a work done to its end; `told` is called on its way.
+  /// Runs a job to its end; `told` is called for each event.
   JobHandle finish(std::shared_ptr<Job> work, std::function<void(JobState)> reported = {}) {
     JobHandle handle = service.submit(
         std::move(work), {.changed = [reported = std::move(reported)](JobState state, const std::string&) {
@@ -98,7 +98,7 @@ struct Bench {
     return work;
   }
 
-  /// The replies of a run whose events were not drained yet.
+  /// The answers of a run whose events were not drained yet.
   std::vector<run::FinishedAnswer> answers(RunId run) const {
     experiment::FinishedAnswers gathered;
     for (const trace::Event& event : newest.events()) gathered.take(event);
@@ -254,7 +254,7 @@ class TestWorks : public QObject {
     QVERIFY(!std::get<trace::JobEnded>(failed.front().payload).problem.empty());
   }
 
-  /// Of a reply that another session gave, or none at all, nothing is computed.
+  /// Nothing is computed for an answer of another session, or for a missing answer.
   void replaysAreOfTheSessionThatIsOpen() {
     Bench bench;
     run::FinishedAnswer answer;
@@ -603,8 +603,8 @@ class TestWorks : public QObject {
     QVERIFY(!estimateOf(jobs::callOf<jobs::BenchmarkJob>({}), pace));  // the query is not known
   }
 
-  /// With a disk tier on, what an experiment calls an empty cache is empty, and its blocks do not take the
-  /// room of those that a person keeps.
+  /// With a disk tier on, an experiment's empty cache is empty, and its blocks do not take the room of those
+  /// that the user keeps.
   void experimentsLeaveTiersAlone() {
     const QTemporaryDir folder;
     const QByteArray before = qgetenv("XDG_CACHE_HOME");

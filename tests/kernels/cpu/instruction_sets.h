@@ -28,7 +28,7 @@ inline std::vector<std::int64_t> availableInstructionSets() {
 inline constexpr std::int64_t kAmx = HWY_AVX3 | HWY_AVX3_DL;
 inline constexpr std::int64_t kAvxVnni = HWY_AVX2 | HWY_SSSE3;
 
-/// The name by which a person knows the instruction set.
+/// The name of the instruction set for the user.
 inline std::string shownName(std::int64_t target) {
   if (target == kAmx) return "AMX";
   if (target == kAvxVnni) return "AVX-VNNI";

@@ -19,7 +19,7 @@ namespace {
 constexpr compute::AttentionShape kShape{.queryHeads = 9, .keyHeads = 3, .headSize = 64, .scale = 0.125F};
 constexpr std::int32_t kBlockSize = 16;
 
-/// Rows at the end of a segment that has so many tokens with them.
+/// Rows at the end of a segment that has this number of tokens with them.
 compute::PassInputs rowsBehind(std::int32_t tokens, std::int32_t rows) {
   compute::PassInputs inputs;
   inputs.tokens.assign(static_cast<std::size_t>(rows), 0);

@@ -21,7 +21,7 @@ class TestBufferArena : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  /// Of all sizes, with what may be read behind them: nothing of one is in another.
+  /// Of all sizes, with the readable bytes after them: no buffer overlaps another.
   void buffersAreApart() {
     Random random(testSeed(20261127));
     BufferArena arena;

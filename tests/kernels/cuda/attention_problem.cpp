@@ -121,7 +121,7 @@ AttentionProblem::AttentionProblem(EmulatedDevice& card, const ProblemShape& sha
   m_queries =
       testing::toBf16(randomValues(random, index(rows()) * index(queryHeads() * shape.headSize), 1.2));
 
-  // The single row stands first in the batch. It sees the first segment as a stranger at another base.
+  // The single row is first in the batch. It attends to the first segment at another start position.
   RowRun single{
       .firstRow = 0, .rowCount = 1, .firstLocal = 0, .base = random.between(0, 400), .keys = {segments[0]}};
   single.keys[0].causal = false;

@@ -78,7 +78,7 @@ class AttentionProblem {
   std::vector<cuda::RowRun>& runs() { return m_runs; }
   const std::vector<cuda::RowRun>& runs() const { return m_runs; }
 
-  /// Gives a token of the last run's own segment values that stand out, so that results with it are far from
+  /// Gives a token of the last run's own segment very large values, so that results with it are far from
   /// results without it.
   void markKey(std::int32_t token);
 

@@ -27,10 +27,10 @@ inline model::ModelConfig stepModelConfig() {
   return config;
 }
 
-/// A reply that grows after a document that all replies share.
+/// An answer that grows after a document that all answers share.
 struct StepAnswer {
   std::uint64_t number = 0;
-  std::vector<TokenId> tokens;  ///< question and reply; the last token is not computed yet
+  std::vector<TokenId> tokens;  ///< question and answer; the last token is not computed yet
   std::vector<BlockId> blocks;
   float temperature = 0;
 };
@@ -38,9 +38,9 @@ struct StepAnswer {
 struct StepOptions {
   bool logitsWanted = false;
   bool observed = false;
-  std::vector<std::size_t> observedAnswers = {};  ///< if not empty, only these replies are observed
+  std::vector<std::size_t> observedAnswers = {};  ///< if not empty, only these answers are observed
   std::stop_token stop = {};
-  std::int32_t mostBlocks = 0;  ///< most blocks that a row reads; 0: all
+  std::int32_t mostBlocks = 0;  ///< max number of blocks that a row reads; 0: all
 };
 
 class StepModel {
@@ -79,8 +79,8 @@ class StepModel {
     m_document = document.blocks;
   }
 
-  /// Begins a reply. All tokens of its question but the last are computed. `question` is the number of these
-  /// tokens and must not be 2.
+  /// Begins an answer. All tokens of its question but the last are computed. `question` is the number of
+  /// these tokens and must not be 2.
   StepAnswer begin(std::uint64_t number, std::int32_t question, float temperature = 0) {
     StepAnswer answer{.number = number, .tokens = {}, .blocks = {}, .temperature = temperature};
     for (std::int32_t i = 0; i < question; ++i)
@@ -92,7 +92,7 @@ class StepModel {
     return answer;
   }
 
-  /// Computes the next token of each reply.
+  /// Computes the next token of each answer.
   model::ForwardResult step(const std::vector<StepAnswer*>& answers, const StepOptions& options = {}) {
     model::Batch batch;
     batch.logitsWanted = options.logitsWanted;

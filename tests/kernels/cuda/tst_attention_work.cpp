@@ -19,7 +19,7 @@ compute::KvShape storeOf(compute::DType type = compute::DType::BF16) {
   return {.layers = 1, .blocks = 4000, .blockSize = 16, .heads = 8, .headSize = 128, .type = type};
 }
 
-/// One run: `rows` behind `keys` others in the same segment.
+/// One run: `rows` after `keys` others in the same segment.
 compute::PassInputs passOf(std::int32_t rows, std::int32_t keys) {
   compute::PassInputs inputs;
   compute::QueryRun run{.firstRow = 0, .rowCount = rows, .base = 0, .keys = {}};
@@ -61,7 +61,7 @@ class TestAttentionWork : public QObject {
     QVERIFY(work.decodes.empty() && work.split.tiles.empty());
   }
 
-  /// A question behind documents that are all there: 4 tiles for 8 key heads, and 132 multiprocessors.
+  /// A question after documents that are all cached: 4 tiles for 8 key heads, and 132 multiprocessors.
   void fewRowsAreCutOverTheirKeys() {
     const AttentionWork work = workOf(passOf(64, 32704));
     QVERIFY(work.decodes.empty() && work.prefill.items.empty());

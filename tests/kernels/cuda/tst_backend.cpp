@@ -475,13 +475,13 @@ class TestCudaBackend : public QObject {
     SegmentOptions options;
     options.rowsPerPass = isFloat ? 7 : 1 << 20;
     check(model.logits(ids, segments, blockSize, type, options), "spans");
-    // The measure tells one mask from the other.
+    // The measure distinguishes one mask from the other.
     QVERIFY(relativeError(model.logits(ids, whole, blockSize, type), floats(parsed.tensors.at("spans"))) >
             3 * kModelError);
   }
 
-  /// The bundled checkpoint's greedy answers as transformers gives them; where another token comes first, the
-  /// two lie closer than the arithmetic tells them apart.
+  /// The bundled checkpoint's greedy answers as transformers gives them. Where another token comes first, the
+  /// logits of the two differ by less than the error of the arithmetic.
   void bundledModelAnswers_data() {
     QTest::addColumn<bool>("isExact");
     QTest::newRow("default") << false;

@@ -123,7 +123,7 @@ class TestBlockChoice : public QObject {
       }
     }
 
-    // Other keys, of which nobody said that they are others: what is measured anew is the last block.
+    // Other keys without a notification: only the last block is measured again.
     choice.pool().fillAtRandom(random);
     const std::vector<float> now = choice.run(false);
     choice.forget(3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands between kernels and the machine is device.h and runtime.h: every other file of kernels/cuda
-// compiles where no toolkit is.
+// Only device.h and runtime.h separate kernels and the machine: every other file of kernels/cuda compiles
+// without a toolkit.
 #include "tests/support/test_program.h"
 
 #include <QDirIterator>

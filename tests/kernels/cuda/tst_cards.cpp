@@ -213,7 +213,7 @@ class TestCudaDevices : public QObject {
              qPrintable(QString::number(machineCounts().events - before)));
   }
 
-  /// Blocks are copied behind what was given before, and before what is given after; the host goes on.
+  /// Blocks are copied after earlier commands, and before later ones; the host continues.
   void copiesDoNotWait_data() {
     QTest::addColumn<ThreadOrder>("order");
     QTest::newRow("blocks from the first on") << ThreadOrder::Ascending;

@@ -141,8 +141,8 @@ class TestDecodeGraphs : public QObject {
     QCOMPARE(model.counts->given, std::int64_t{2});
   }
 
-  /// What stands beside a row, be it another row or one that fills up, changes nothing where rows are
-  /// bit-equal: also where some rows read all their blocks, others choose, and only some are observed.
+  /// The neighbours of a row, another row or padding, change nothing where rows are bit-equal: also where
+  /// some rows read all their blocks, others choose, and only some are observed.
   void rowsBesideChangeNothing_data() {
     QTest::addColumn<std::int32_t>("mostBlocks");
     QTest::addColumn<std::vector<std::size_t>>("observed");
@@ -186,8 +186,8 @@ class TestDecodeGraphs : public QObject {
     }
   }
 
-  /// Rows that are observed go through other kernels too, which fill up behind them no further than a step
-  /// has rows: what stands beside memory is watched.
+  /// Observed rows go through other kernels too, which pad no further than a step has rows: the test watches
+  /// the neighbouring memory.
   void observedRowsEndWithTheStep() {
     StepModel model(StepModel::patient(), true);
     // More than the document has, which was computed before.
@@ -366,7 +366,7 @@ class TestDecodeGraphs : public QObject {
     QCOMPARE(model.counts->captures, std::int64_t{1});
   }
 
-  /// Between layers, and behind the last of them.
+  /// Between layers, and after the last of them.
   void aStopOnTheWayGivesNothing() {
     StepModel model(StepModel::patient());
     compute::Backend& backend = model.backend();
@@ -395,7 +395,7 @@ class TestDecodeGraphs : public QObject {
     QCOMPARE(backend.finish(*pass).fetched.front(), (std::vector<float>{1, 2}));
   }
 
-  /// A pass that nobody asks for results of leaves nothing behind.
+  /// A pass whose results nobody reads leaves nothing in memory.
   void aPassThatFailsOnItsWayIsForgotten() {
     StepModel model(StepModel::patient());
     StepModel plain(StepModel::withoutGraphs());

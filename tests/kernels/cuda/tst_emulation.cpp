@@ -281,7 +281,7 @@ class TestCudaEmulation : public QObject {
     card.stream.copyToHost(result.data(), out.data(), kThreads * 4);
     card.stream.record(event);
     QCOMPARE(result[1], 7U);
-    // Another stream that waits for the event sees what stands before it.
+    // Another stream that waits for the event sees the values before it.
     Stream other(card.device);
     std::vector<std::uint32_t> again(kThreads);
     other.wait(event);

@@ -286,8 +286,8 @@ class TestCudaExactBackend : public QObject {
     }
   }
 
-  /// A segment's blocks are the same bits wherever in a prompt it stands and whatever stands beside it, so
-  /// that to use them again is to compute them again.
+  /// A segment's blocks have the same bits at any place in a prompt and beside any others, so that reused
+  /// blocks equal recomputed ones.
   void reusedBlocksAreRecomputedOnes_data() { addModels(); }
   void reusedBlocksAreRecomputedOnes() {
     QFETCH(int, headSize);

@@ -41,7 +41,7 @@ struct Problem {
   }
 };
 
-/// Of the rows that stand in `rows`, in that order.
+/// Of the rows in `rows`, in that order.
 std::vector<float> multiply(EmulatedDevice& card, const Problem& problem, const std::vector<int>& rows) {
   const auto stride = index(problem.stride());
   std::vector<Bf16> x;
@@ -164,7 +164,7 @@ class TestCudaExactProduct : public QObject {
     });
   }
 
-  /// Whatever is computed beside a row, and wherever in a tile it stands.
+  /// With any rows computed beside a row, at any place in a tile.
   void dependsOnTheRowAlone_data() {
     QTest::addColumn<int>("first");
     QTest::addColumn<int>("count");

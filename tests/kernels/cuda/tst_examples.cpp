@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bundled queries with the bundled model on the emulated card, from the command line down: greedy tokens
-// are those that the processor gives for the same ids, or its two best logits lie closer than the arithmetic
-// tells them apart.
+// The bundled queries with the bundled model on the emulated GPU, from the command line down: greedy tokens
+// equal those of the processor for the same ids, or its two best logits differ by less than the error of the
+// arithmetic.
 #include "app/cli/cli.h"
 #include "engine/experiment/table_pass.h"
 #include "engine/model/decoder.h"
@@ -115,7 +115,7 @@ class TestExamples : public QObject {
            out.str().find("✓") == std::string::npos;
   }
 
-  /// Holds a reply to what the processor gives for the same ids.
+  /// Compares an answer with the processor's results for the same ids.
   void check(const Answer& answer) {
     layout::SpanTable table = answer.table;
     std::vector<TokenId>& last = table.segments.back().tokens;

@@ -22,7 +22,7 @@ using cuda::FewRowProduct;
 
 namespace {
 
-/// What stands between the rows of an out, and has to stay there.
+/// The values between the rows of an out, which must not change.
 constexpr float kUntouched = 77.0F;
 
 std::size_t index(std::int64_t value) {
@@ -66,7 +66,7 @@ struct Problem {
   }
 };
 
-/// The outs, whole rows, of the rows of x that stand in `rows`, in that order.
+/// The outs, whole rows, of the rows of x in `rows`, in that order.
 std::vector<std::vector<float>> multiply(EmulatedDevice& card, const Problem& problem,
                                          const std::vector<int>& rows) {
   const auto rowsOf = [&](const auto& values, int stride) {
@@ -232,7 +232,7 @@ class TestCudaFewRowProduct : public QObject {
     });
   }
 
-  /// To the bit what each gives alone, whatever stands beside it, wherever it stands.
+  /// Bit-equal to the result of each alone, beside any others, at any place.
   void severalWeightsAreOneLaunch_data() {
     QTest::addColumn<int>("rows");
     QTest::addColumn<int>("count");
@@ -266,7 +266,7 @@ class TestCudaFewRowProduct : public QObject {
     }
   }
 
-  /// Whatever is computed beside a row, however many there are, and wherever among them it stands.
+  /// With any rows computed beside a row, any number of them, and at any place among them.
   void dependsOnTheRowAlone() {
     EmulatedDevice card;
     Random random(m_seed + 3);
@@ -307,7 +307,7 @@ class TestCudaFewRowProduct : public QObject {
     }
   }
 
-  /// Nothing behind the depth counts, be it no number.
+  /// Nothing after the depth counts, even if it is no number.
   void whatLiesBehindTheDepthIsNotRead() {
     EmulatedDevice card;
     Random random(m_seed + 5);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the elements of matrices lie in the registers of a warp, transcribed from the figures of the PTX ISA
+// The places of matrix elements in the registers of a warp, transcribed from the figures of the PTX ISA
 // manual ("Matrix Fragments for mma.m16n8k16 with floating point type", "Warp-level matrix load instruction:
-// ldmatrix"), and held against what device.h does. Kernels rely on these layouts; nothing here uses a kernel.
+// ldmatrix"), and compared with the results of device.h. Kernels rely on these layouts; nothing here uses a
+// kernel.
 #include "kernels/cuda/device.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/support/test_program.h"

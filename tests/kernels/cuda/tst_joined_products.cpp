@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Products of few rows that follow each other are one launch, wherever that gives the same, and nothing that
-// comes behind them overtakes them.
+// Products of few rows that follow each other are one launch if the result is the same, and no later command
+// overtakes them.
 #include "kernels/cuda/backend/device_work.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/support/test_program.h"
@@ -198,7 +198,7 @@ class TestCudaJoinedProducts : public QObject {
     }
   }
 
-  /// Whatever is done with the work, or comes behind the product, finds it given.
+  /// Any later use of the work, or any command after the product, finds the result complete.
   void nothingOvertakes_data() {
     QTest::addColumn<int>("what");
     QTest::newRow("an operation") << 0;

@@ -70,7 +70,7 @@ class TestCudaPoolKernels : public QObject {
     const int blocks = choice.rows / choice.blockSize + 3;
     const auto width = static_cast<std::size_t>(choice.heads * choice.headSize);
     const auto rows = static_cast<std::size_t>(choice.rows);
-    // Keys and values stand beside each other in rows that hold something else too.
+    // Keys and values are beside each other in rows that hold something else too.
     const std::size_t stride = 2 * width + 8;
     const std::vector<Bf16> both = testing::toBf16(randomValues(random, rows * stride, 2));
     std::vector<std::int64_t> free(static_cast<std::size_t>(blocks * choice.blockSize));

@@ -94,7 +94,7 @@ class TestRandomTables : public QObject {
       const double error = relativeError(card.logits(table, type), expected);
       QVERIFY2(error <= kNormError, qPrintable(QString("table %1: %2 of the norm").arg(i).arg(error)));
       worst = std::max(worst, error);
-      // The measure tells one mask from the other.
+      // The measure distinguishes one mask from the other.
       const bool hasSpans = std::any_of(table.segments.begin(), table.segments.end(),
                                         [](const auto& segment) { return segment.independent; });
       if (hasSpans && table.segments.size() > 4)

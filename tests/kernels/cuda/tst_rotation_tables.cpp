@@ -61,7 +61,7 @@ class TestRotationTables : public QObject {
     }
   }
 
-  /// A step may not find it elsewhere without need: its graph would be recorded anew.
+  /// A step must not find it at another address without need: its graph would be recorded again.
   void staysWhereItIsWhileItHasRoom() {
     RotationTables tables(m_card.device, m_work);
     const compute::RotaryTable rotary = rotaryOf(10000, 4);

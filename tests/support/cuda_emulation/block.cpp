@@ -63,7 +63,7 @@ void BlockRunner::run(const KernelCall& call, const EmulationOptions& options) {
       runBlock();
     }
   } catch (...) {
-    // Threads of the block stand in the middle of the kernel: they are of no more use.
+    // Threads of the block are in the middle of the kernel: they are of no more use.
     acquire(&m_done);
     m_threads.clear();
     m_ready.clear();
@@ -145,7 +145,7 @@ void BlockRunner::runBlock() {
   }
   if (m_sharedBytes != m_call->shape.sharedBytes) {
     throw Failure(errorAt(std::string("kernel ") + m_call->name,
-                          std::to_string(m_sharedBytes) + " bytes of shared memory taken",
+                          std::to_string(m_sharedBytes) + " shared bytes taken",
                           "all of the " + std::to_string(m_call->shape.sharedBytes) + " of the launch"));
   }
 }
@@ -187,18 +187,18 @@ void* BlockRunner::takeShared(std::size_t number, std::size_t bytes) {
   if (number < m_sharedTaken) {
     const std::size_t had = m_shared[number]->bytes();
     if (had != bytes) {
-      fail("takes " + std::to_string(bytes) + " bytes of shared memory as array " + std::to_string(number),
+      fail("takes " + std::to_string(bytes) + " shared bytes as array " + std::to_string(number),
            std::to_string(had) + " as the threads before it");
     }
     return m_shared[number]->data();
   }
   m_sharedBytes += sharedBytesOf<std::byte>(bytes);
   if (m_sharedBytes > m_call->shape.sharedBytes) {
-    fail("takes " + std::to_string(m_sharedBytes) + " bytes of shared memory",
+    fail("takes " + std::to_string(m_sharedBytes) + " shared bytes",
          "at most the " + std::to_string(m_call->shape.sharedBytes) + " of the launch");
   }
   if (number == m_shared.size()) m_shared.emplace_back();
-  // The thread sanitizer knows memory by its address: that of another block must be had anew.
+  // The thread sanitizer knows memory by its address: the memory of another block must be allocated again.
   if (!SPANSCOPE_THREAD_SANITIZER && m_shared[number] && m_shared[number]->bytes() == bytes) {
     m_shared[number]->forget();
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The layouts of fragments, as the PTX ISA manual gives them by formula. tst_fragments holds them against the
+// The layouts of fragments, as the PTX ISA manual gives them by formula. tst_fragments compares them with the
 // manual's figures.
 #include "kernels/cuda/device.h"
 

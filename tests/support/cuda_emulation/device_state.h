@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The host's state behind the handles of runtime.h.
+// The host's state for the handles of runtime.h.
 #pragma once
 
 #include "tests/support/cuda_emulation/block.h"

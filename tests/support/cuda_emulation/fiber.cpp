@@ -50,8 +50,8 @@ struct Fiber::Context {
     context->entry(context->argument);
   }
 
-  // Apart from who calls __builtin_setjmp, as the compiler wants it. Nothing of the sanitizer may stand
-  // before the jump: it would take the stack it is about to leave for the one it is on.
+  // Separate from the caller of __builtin_setjmp, as the compiler requires. No sanitizer code may come before
+  // the jump: it would take the stack it is about to leave for the one it is on.
   [[noreturn]] SPANSCOPE_BETWEEN_STACKS static void go(Context& to) {
     switchThreadRecord(to.threadRecord);
     if (!to.isStarted) {

@@ -6,8 +6,8 @@
 
 namespace spanscope::cuda::emulation {
 
-/// A thread of control with a stack of its own. It runs when another fiber switches to it. Sanitizers are
-/// told of every switch.
+/// A thread of control with a separate stack. It runs when another fiber switches to it. Sanitizers are
+/// notified of every switch.
 class Fiber {
  public:
   /// The fiber that is running already, which calls switchTo() first.

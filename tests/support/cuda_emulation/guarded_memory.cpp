@@ -43,7 +43,7 @@ void GuardedMemory::forget() {
 
 bool GuardedMemory::isIntact() const {
 #if SPANSCOPE_ADDRESS_SANITIZER
-  return true;  // whoever wrote there was reported
+  return true;  // every writer there was reported
 #else
   const auto isGuard = [](std::byte value) { return value == kGuard; };
   return std::all_of(m_begin, m_begin + kGuardBytes, isGuard) &&

@@ -158,7 +158,7 @@ DeviceMemory::State::~State() {
   try {
     owner.state().finishAll();
   } catch (...) {
-    // Whoever waits for a stream is told; nobody can be here.
+    // Waiters for a stream are notified; there can be none here.
   }
   owner.state().memories.erase(this);
   owner.state().usedBytes -= memory.bytes();
@@ -209,7 +209,7 @@ Event& Event::operator=(Event&&) noexcept = default;
 
 bool Event::reached() const {
   if (!m_state->point) return true;
-  // Whoever asks again and again gets there.
+  // Repeated queries reach the end.
   if (!m_state->point->reached) m_state->point->stream->step();
   return m_state->point->reached;
 }

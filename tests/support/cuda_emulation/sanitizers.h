@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the emulation tells the address sanitizer and the thread sanitizer. Without them it does nothing.
+// The emulation's notifications to the address sanitizer and the thread sanitizer. Without them it does
+// nothing.
 #pragma once
 
 #include "tests/support/sanitized.h"

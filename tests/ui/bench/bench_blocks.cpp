@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Processor time of a frame while the pool, the block table and the token strip are scrolled at 1280×800:
-// with as much as there can be, and with what people work with, twenty documents (some 3 700 tokens); and of
-// a frame while a trace of twenty documents is played with motion.
+// with the max content, and with a usual document, twenty documents (some 3 700 tokens); and of a frame while
+// a trace of twenty documents is played with motion.
 #include "tests/ui/views/common/traced_requests.h"
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/views/attention/attention_view.h"

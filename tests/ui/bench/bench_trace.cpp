@@ -2,7 +2,7 @@
 // Time to open a recording of 1 000 000 events, to show each view of it, and to step through it. The events
 // are those of real runs of the RAG example; once the cache is warm, the last run is repeated with new
 // numbers. The same views with a run over twenty documents (some 3 700 tokens). With the argument "crowded":
-// time and memory to open the recording of many requests at once, with long span tables and long replies.
+// time and memory to open the recording of many requests at once, with long span tables and long answers.
 #include "engine/trace/trace_file.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/twenty_documents.h"

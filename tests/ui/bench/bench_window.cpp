@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Time until the window is up, and the longest time for which typing into the inspector blocks it with 1000
-// nodes open: the key itself, and whatever it sets off in any dock of the Author layout afterwards. Every now
-// and then the person pauses, so that what waits for a pause is done and measured too. The same with twenty
-// documents of some 200 tokens, and with these as the query of a lesson that speaks of three of its nodes.
-// And the turns of the event loop while these are run in the Explain layout, with what arrives at rest and
-// moving.
+// nodes open: the key itself, and all later effects in any dock of the Author layout. The typing pauses at
+// times, so that delayed jobs are done and measured too. The same with twenty documents of some 200 tokens,
+// and with these as the query of a lesson that speaks of three of its nodes. And the turns of the event loop
+// while these are run in the Explain layout, for events at rest and in motion.
 #include "engine/query/json/json.h"
 #include "tests/support/backends.h"
 #include "ui/session/selection.h"
@@ -36,7 +35,7 @@ constexpr int kDocuments = 1000;
 constexpr int kKeys = 200;
 constexpr int kPause = 60;  ///< milliseconds from key to key, of a quick typist
 constexpr int kKeysToPause = 20;
-constexpr int kLongPause = 600;   ///< milliseconds after every so many keys
+constexpr int kLongPause = 600;   ///< milliseconds after this number of keys
 constexpr double kMostTime = 16;  ///< milliseconds a key may block
 
 struct Clock {

@@ -68,7 +68,7 @@ void TestCommandPalette::otherWordsFind_data() {
                         << "view.theme";
 }
 
-/// People type the field's words, which are not always those of the command.
+/// Users type the field's words, which are not always those of the command.
 void TestCommandPalette::otherWordsFind() {
   QFETCH(const QString, wanted);
   QFETCH(const QString, id);
@@ -152,7 +152,7 @@ void TestCommandPalette::sentencesAreFoundByWords() {
 }
 
 void TestCommandPalette::bestPlacesAreFound() {
-  // The first s is not where "save" stands: a greedy search would miss the unbroken run.
+  // The first s is not the start of "save": a greedy search would miss the unbroken run.
   QCOMPARE(fuzzyMatch(u"save", u"xs Save").value().positions, (std::vector<qsizetype>{3, 4, 5, 6}));
   QCOMPARE(fuzzyMatch(u"sa", u"Save as").value().positions, (std::vector<qsizetype>{0, 1}));
   QCOMPARE(fuzzyMatch(u"fa", u"Fit all").value().positions, (std::vector<qsizetype>{0, 4}));

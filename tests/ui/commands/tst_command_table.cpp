@@ -95,7 +95,7 @@ void TestCommandTable::idsAreFound() {
   }
   QCOMPARE(static_cast<std::size_t>(ids.size()), commandTable().size());
   QCOMPARE(findCommand("file.nothing"), nullptr);
-  // What means nothing without an argument would stand in a menu for nothing.
+  // A command that needs an argument would be useless in a menu.
   for (const QString& id : linkCommands()) QCOMPARE(findCommand(id), nullptr);
 }
 

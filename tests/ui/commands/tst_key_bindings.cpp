@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keys that a person has changed: kept, told apart, never given twice, and shown wherever keys are shown.
+// Keys that the user has changed: kept, distinct, never given twice, and shown wherever keys are shown.
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/commands/command_actions.h"

@@ -236,7 +236,7 @@ void TestDocumentEdits::freezesWhatAnswers() {
   QVERIFY(!s.document.at(s.g).isFrozen());
   setFrozen(s.document, s.g, {"one"});
   QCOMPARE(s.document.at(s.g).frozen, (Answers{"one"}));
-  // The replies were those of another operator.
+  // The answers were those of another operator.
   QVERIFY(replaceOperator(s.document, s.g, "repeat"));
   QVERIFY(!s.document.at(s.g).isFrozen());
   setFrozen(s.document, s.g, {"one", "two"});

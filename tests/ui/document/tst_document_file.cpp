@@ -107,7 +107,7 @@ void TestDocumentFile::roundTripsAnEmptyDocument() {
   QCOMPARE(opened.document->notes.size(), std::size_t{1});
 }
 
-/// One reply is a text, as it was before there could be several, so that older files open.
+/// One answer is a text, as it was before there could be several, so that older files open.
 void TestDocumentFile::roundTripsFrozenAnswers() {
   const char* const query =
       R"({"cross": [{"g": {"model": "m", "input": {"user": "a"}}},

@@ -116,7 +116,7 @@ void TestDocumentModel::knowsWhetherItIsModified() {
   QCOMPARE(state.count(), 4);
 }
 
-/// A view that answers a change with one of its own gets its command behind the one it answers.
+/// A view that answers a change with another change gets its command after the one it answers.
 void TestDocumentModel::changesThatAnswerAChangeComeAfterIt() {
   DocumentModel model(oneNode());
   const Document first = model.document();

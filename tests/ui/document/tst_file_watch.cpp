@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files that others touch: changes of content are told, however they are made, and nothing else is.
+// Files that other programs change: changes of content are reported, of any kind, and nothing else is.
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/document/file_watch.h"

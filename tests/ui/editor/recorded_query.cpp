@@ -23,7 +23,7 @@ namespace spanscope::test {
 
 document::Document documentFromJson(const std::string& json) {
   query::ParseResult parsed = query::parseJson(json);
-  if (!parsed.query) throw std::runtime_error("the query cannot be read");
+  if (!parsed.query) throw std::runtime_error("cannot read the query");
   return document::fromQuery(*parsed.query);
 }
 
@@ -56,7 +56,7 @@ void QueryRecorder::run(const document::Document& document) {
     options.observedLayers.push_back(layer);
   const workbench::PipelineResult planned =
       workbench::runPipeline({.source = std::string_view(options.queryJson)});
-  if (!planned.plan) throw std::runtime_error("the query cannot be planned");
+  if (!planned.plan) throw std::runtime_error("cannot plan the query");
   (void)m_session->run(*planned.plan, options);
   m_document = std::make_shared<const document::Document>(document);
   m_paths[static_cast<RunId>(m_paths.size() + 1)] = std::move(query.paths);

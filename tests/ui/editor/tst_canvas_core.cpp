@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the canvas keeps from change to change equals what it would make anew.
+// The state that the canvas keeps from change to change equals a rebuilt state.
 #include "engine/workbench/document/edits.h"
 #include "tests/engine/workbench/document/random_document.h"
 #include "tests/support/test_program.h"

@@ -346,7 +346,7 @@ class TestCanvasGestures : public QObject {
 
   void aWireOffItsInputDisconnects() {
     Rag rag;
-    // Inputs of a tidy join stand level with the outputs.
+    // Inputs of a tidy join are level with the outputs.
     const QPoint input(rag.driver.rect(rag.plus).left(), rag.driver.output(rag.second).y());
     rag.driver.drag(input, rag.driver.emptyPoint());
     QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, rag.third}));
@@ -505,7 +505,7 @@ class TestCanvasGestures : public QObject {
     QCOMPARE(at.y, before.y + 17);
   }
 
-  /// What was shown whole stays so in any size, until the person looks elsewhere.
+  /// A node that was shown whole stays whole in any size, until the user looks elsewhere.
   void everythingStaysInSight() {
     Rag rag;
     ui::Canvas& canvas = rag.driver.canvas();
@@ -535,7 +535,7 @@ class TestCanvasGestures : public QObject {
     const double stopped = rag.driver.canvas().place().center.x();
     QTest::qWait(80);
     QCOMPARE(rag.driver.canvas().place().center.x(), stopped);
-    // The node stands where the pointer has dropped it, however far the view went.
+    // The node is where the pointer has dropped it, however far the view went.
     rag.driver.move(edge);
     QTRY_VERIFY(rag.driver.canvas().place().center.x() > stopped + 100);
     rag.driver.release(edge);

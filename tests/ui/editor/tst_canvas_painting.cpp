@@ -81,7 +81,7 @@ class TestCanvasPainting : public QObject {
     auto* view = driver.canvas().findChild<QGraphicsView*>();
     driver.canvas().setPlace({.zoom = 1, .center = {120, 90}});
     QCOMPARE(stale(driver), QRegion());
-    // All before the next paint: a card goes, and what stood below it moves up.
+    // All before the next paint: a card goes, and the cards below it move up.
     const NodeId generate = driver.document().root();
     const NodeId cross = driver.document().at(generate).children[0];
     const NodeId plus = driver.document().at(cross).children[1];

@@ -257,7 +257,7 @@ class TestCanvasStacks : public QObject {
       QVERIFY(rag.isSeen(rag.document(static_cast<std::size_t>(i) + 1)));
       QVERIFY(rag.view().zoom() >= kLeastFitZoom);
     }
-    // Also where a person has chosen the place.
+    // Also where the user has chosen the place.
     rag.driver.canvas().setPlace({.zoom = 1, .center = rag.view().centerPoint()});
     rag.core().select({rag.root()});
     rag.driver.canvas().reveal(rag.root());
@@ -291,7 +291,7 @@ class TestCanvasStacks : public QObject {
     QCOMPARE(look.inputs.size(), std::size_t(4));
     QCOMPARE(look.taken.back(), false);
     QCOMPARE(look.labels, (QStringList{"1", "2", "3", "+"}));
-    // Dragging from it adds a child behind the others.
+    // Dragging from it adds a child after the others.
     const document::Rect* rect = rag.core().rectOf(rag.plus());
     const QPoint port = rag.view().mapFromScene(rect->x, rect->y + look.inputs.back());
     rag.driver.drag(port, port + QPoint(-30, 40));

@@ -53,7 +53,7 @@ bool overlap(const Rect& a, const Rect& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/// Two nodes of which one covers the other, in words; empty where there are none.
+/// Two overlapping nodes, in words; empty where there are none.
 QString covering(const Document& document) {
   const auto layout = tidyLayout(document);
   for (auto a = layout.begin(); a != layout.end(); ++a) {
@@ -90,7 +90,7 @@ void TestClipboard::freePlacesAreTaken() {
   Document document = document::fromQuery(kRag);
   const NodeId top = pasteTrees(document, {read(R"({"user":"a"})")}, kNoNode, {.x = 5000, .y = 70}).front();
   QVERIFY(document.at(top).position == (Point{.x = 5000, .y = 70}));
-  // A second one at the same place stands below the first.
+  // A second one at the same place is below the first.
   const NodeId next = pasteTrees(document, {read(R"({"user":"a"})")}, kNoNode, {.x = 5000, .y = 70}).front();
   const auto layout = tidyLayout(document);
   QVERIFY(layout.at(next).y >= layout.at(top).y + layout.at(top).height);

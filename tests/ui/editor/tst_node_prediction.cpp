@@ -113,8 +113,8 @@ class TestNodePrediction : public QObject {
             << QString::fromStdString(policy) << QString::fromLatin1(layout.name);
     }
   }
-  /// A policy may make several segments of a text, and may compute tokens that stand in nobody's view. Which
-  /// tokens it computes again may depend on their values; how many does not.
+  /// A policy may make several segments of a text, and may compute tokens that no row attends to. The choice
+  /// of recomputed tokens may depend on their values; their number does not.
   void everyPolicyServesAsWasSaid() {
     QFETCH(QString, policy);
     QFETCH(QString, layout);
@@ -199,7 +199,7 @@ class TestNodePrediction : public QObject {
     QCOMPARE(before, after);
   }
 
-  /// A text has one count: what stands in the prompt for it, before and after it has run.
+  /// A text has one count: its tokens in the prompt, before and after it has run.
   void textsCountTheSameBeforeAndAfterARun() {
     test::QueryRecorder recorder;
     DocumentModel model(m_rag);
@@ -315,8 +315,7 @@ class TestNodePrediction : public QObject {
     QVERIFY(core.predictionOf(first) == nullptr);
   }
 
-  /// Between two predictions the nodes keep the one there is: nothing but the node that is typed into
-  /// changes.
+  /// Between two predictions the nodes keep the present one: nothing but the edited node changes.
   void typingChangesNoPrediction() {
     DocumentModel model(m_swapped);
     CanvasCore core;

@@ -225,7 +225,7 @@ class TestNodeStatus : public QObject {
       sum += looked;
     }
     QVERIFY(std::abs(sum - 1) < 1e-6);
-    // The question is Tarek's, whose document stands first.
+    // The question is Tarek's, whose document is first.
     QVERIFY(statuses.at(nodeAtPath(m_swapped, "/g/input/cross/1/plus/0")).looked > 0.4);
     QCOMPARE(statuses.at(nodeAtPath(m_swapped, "/g/input/cross/2")).looked, -1.0);
     QCOMPARE(statuses.at(m_swapped.root()).looked, -1.0);
@@ -310,7 +310,7 @@ class TestNodeStatus : public QObject {
     QVERIFY(status.cachedShare().isEmpty());
   }
 
-  /// A question and a file get their text when they are run: what stood in the prompt is theirs.
+  /// A question and a file get their text when they are run: their tokens in the prompt are theirs.
   void questionsAndFilesHaveWhatRan_data() {
     QTest::addColumn<QString>("op");
     QTest::newRow("ask") << QStringLiteral("ask");
@@ -360,7 +360,7 @@ class TestNodeStatus : public QObject {
     const NodeStatus first = nodeStatuses(input).at(repeat);
     QCOMPARE(first.copy, 0U);
     QVERIFY(first.answer != newest.answer);
-    // Inner prompts stand in the outer prompt once for each answer; their leaves are counted once.
+    // Inner prompts are in the outer prompt once for each answer; their leaves are counted once.
     const NodeId leaf = nodeAtPath(judge, "/g/input/cross/1/plus/0/repeat/g/input/cross/0");
     QCOMPARE(nodeStatuses(input).at(leaf).tokens, std::int64_t(12));
   }

@@ -135,7 +135,7 @@ class TestTidyLayout : public QObject {
     QVERIFY(layout.at(plus).x > layout.at(leaves[0]).x);
     QVERIFY(layout.at(cross).x > layout.at(plus).x);
     QVERIFY(layout.at(root).x > layout.at(cross).x);
-    // Joins stand beside all of their children.
+    // Joins are beside all of their children.
     for (const NodeId child : document.at(cross).children) {
       const double middle = layout.at(child).y + layout.at(child).height / 2;
       QVERIFY(middle > layout.at(cross).y && middle < layout.at(cross).y + layout.at(cross).height);

@@ -171,7 +171,7 @@ void TestQueryExport::stagesRewriteTheQuery() {
            query::writeCanonical(*query::parseJson(json).query);
   };
   QVERIFY(same(textOf(document, target("yaml"), ExportStage::Optimized), optimized));
-  // The inner generate is a call; the outer one holds a reply.
+  // The inner generate is a call; the outer one holds an answer.
   const std::string calls = textOf(document, target("spnl"), ExportStage::Lowered);
   QCOMPARE(bytes(calls),
            QByteArray(R"J({"g":{"model":"spnl/m","max_tokens":0,"temperature":0.5,"input":{"user":"a"}}})J"
@@ -260,7 +260,7 @@ void TestQueryExport::pythonProgramSendsTheBody_data() {
 void TestQueryExport::pythonProgramSendsTheBody() {
   if (python().isEmpty()) QSKIP("python3 is not installed");
   QFETCH(bool, stream);
-  // A package of the same name stands in for requests: it writes down what is sent and answers as the server
+  // A package of the same name replaces requests: it writes down the sent bytes and answers as the server
   // does.
   QTemporaryDir folder;
   QFile package(folder.filePath("requests.py"));

@@ -190,7 +190,7 @@ void TestViewExport::failedWritesLeaveTheFile() {
   QTemporaryDir folder;
   const QString path = folder.filePath("table.csv");
   QVERIFY(!writeFile(path, "a,b\n"));
-  // A folder of that name stands in the way of the second.
+  // A folder of that name blocks the second.
   QVERIFY(QDir(folder.path()).mkdir("taken"));
   QVERIFY(writeFile(folder.filePath("taken"), "x").has_value());
   QFile file(path);
@@ -242,7 +242,7 @@ void TestViewExport::viewsThatComputeLaterAreNotBlank_data() {
   }
 }
 
-/// Whatever stands in the lower and the upper half, a picture has ink: more than its background.
+/// With any content in the lower and the upper half, a picture has ink: more than its background.
 void TestViewExport::viewsThatComputeLaterAreNotBlank() {
   QFETCH(QString, id);
   ViewInput input;

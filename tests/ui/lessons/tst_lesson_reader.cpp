@@ -474,7 +474,7 @@ class TestLessonReader : public QObject {
   void whatIsSpokenOfIsFramed() {
     perform("learn.lesson:0-first-steps.md#2");
     QVERIFY(isIdle());
-    // Three links, one of which is selected as well.
+    // Three links. One of them is selected as well.
     LessonMarks& marks = m_window->lessons().marks();
     QTRY_COMPARE(marks.frames().size(), std::size_t{3});
     const document::Document& document = m_window->workspace().model()->document();

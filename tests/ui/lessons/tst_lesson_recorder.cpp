@@ -80,7 +80,7 @@ class TestLessonRecorder : public QObject {
     }
     return nullptr;
   }
-  /// Chooses from the list that stands open by its keys: what is typed, then Return.
+  /// Chooses from the open list by its keys: the typed text, then Return.
   bool pick(const char* typed, int comparison = 0) {
     auto* picker = panel()->findChild<MetricPicker*>();
     if (picker == nullptr || !picker->isVisible()) return false;
@@ -294,7 +294,7 @@ class TestLessonRecorder : public QObject {
     QVERIFY(QTest::qWaitFor([this] { return !recorder().isPaused(); }, kWaitForRun));
     QVERIFY2(recorder().unsaid().isEmpty(), qPrintable(recorder().unsaid()));
     QCOMPARE(window().docks().layout(), LayoutId::Explain);
-    // The tab that came back by itself is the recording's.
+    // The tab that the recording opened again is the recording's.
     QCOMPARE(window().workspace().documents().size(), tabs);
     QCOMPARE(recordings().size(), 1);
     QCOMPARE(recorder().head().title, std::string("Kept"));

@@ -48,7 +48,7 @@ QStringList linesOf(const QString& path) {
                                         : QStringList();
 }
 
-/// Without what stands in fenced blocks.
+/// Without the text in fenced blocks.
 QStringList proseOf(const QString& path) {
   QStringList prose;
   bool code = false;
@@ -366,7 +366,7 @@ class TestManual : public QObject {
     }
   }
 
-  /// Every key of the window and the canvas stands on its page.
+  /// Every key of the window and the canvas is on its page.
   void everyCommandWithAKeyIsNamed() {
     const QStringList named = codeOf(QStringLiteral("resources/manual/window.md")) +
                               codeOf(QStringLiteral("resources/manual/docks/canvas.md")) +

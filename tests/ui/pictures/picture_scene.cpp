@@ -75,7 +75,7 @@ void pin(trace::Event& event, std::int64_t index) {
   }
 }
 
-/// Of a document that was run, and run again with two of its documents exchanged.
+/// Of a document that was run, and run again with two of its documents swapped.
 ui::ViewInput sceneOf(const document::Document& document) {
   RunRecorder recorder;
   recorder.run(document);

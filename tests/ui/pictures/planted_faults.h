@@ -11,9 +11,9 @@
 
 namespace spanscope::test {
 
-/// Exchanges two colours in all pixels.
+/// Swaps two colours in all pixels.
 QImage exchanged(QImage image, const QColor& one, const QColor& other);
-/// Paints what stands out most in the part in another colour, smooth edges included.
+/// Paints the most distinct thing in the part in another colour, smooth edges included.
 QImage withAnotherInk(QImage image, const QRect& part, const QColor& ink);
 /// Moves the part elsewhere, over what was there.
 QImage moved(const QImage& image, const QRect& part, QPoint by);
@@ -25,7 +25,7 @@ QImage without(QImage image, const QRect& part);
 QImage roundedOtherwise(QImage image);
 
 /// The same answer over other documents: the first needed document of twentyDocuments() and its neighbour
-/// exchange their attention.
+/// swap their attention.
 ui::ViewInput withOtherShares(const ui::ViewInput& input);
 ui::ViewInput withoutTheSelection(const ui::ViewInput& input);
 ui::ViewInput withoutTheLastDocument(const ui::ViewInput& input);
@@ -33,7 +33,7 @@ ui::ViewInput withoutTheLastDocument(const ui::ViewInput& input);
 ui::ViewInput withOtherLatency(const ui::ViewInput& input);
 /// An input in which the swapped order took as long as computing everything.
 ui::ViewInput withSlowSwaps(const ui::ViewInput& input);
-/// An input in which the times of the same order and of the swapped order are exchanged.
+/// An input in which the times of the same order and of the swapped order are swapped.
 ui::ViewInput withExchangedCases(const ui::ViewInput& input);
 /// An input in which nothing has run.
 ui::ViewInput withoutEvents(const ui::ViewInput& input);

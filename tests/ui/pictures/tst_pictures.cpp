@@ -95,7 +95,7 @@ struct ShownFault {
   Fault fault;
 };
 
-/// Another thing that is shown, by the pictures that must tell.
+/// Another shown thing, by the pictures that must show the change.
 const std::vector<ShownFault>& shownFaults() {
   static const std::vector<ShownFault> faults{
       {"canvas", "a node is missing", shown(withoutTheLastDocument)},
@@ -184,7 +184,7 @@ class TestPictures : public QObject {
     }
   }
 
-  /// The person who builds this can have them.
+  /// A developer who builds this can have them.
   void fontsAreDependencies() {
     QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/packaging/dependencies.txt"));
     QVERIFY(file.open(QIODevice::ReadOnly));

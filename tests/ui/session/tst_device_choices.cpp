@@ -14,7 +14,7 @@ namespace {
 
 using Devices = std::vector<compute::Device>;
 
-/// A line each, "name|text", with a star behind the document's.
+/// A line each, "name|text", with a star after the document's.
 QStringList linesOf(const Devices* known, const std::string& current) {
   QStringList lines;
   for (const DeviceChoice& choice : deviceChoices(known, current)) {

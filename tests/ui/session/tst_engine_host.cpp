@@ -85,7 +85,7 @@ RunRequest longRequest(document::RunSettings settings = {}) {
   return request;
 }
 
-/// The reply of the last request, as its events tell of it.
+/// The answer of the last request, from its events.
 run::FinishedAnswer answerOf(const std::vector<trace::Event>& events) {
   run::FinishedAnswer answer;
   for (const trace::Event& event : events) {
@@ -137,7 +137,7 @@ class TestEngineHost : public QObject {
     }
   }
 
-  /// A tab may have a run beside what it measures, and each is stopped by itself.
+  /// A tab may have a run beside its measurement, and each is stopped separately.
   void aTabRunsBesideWhatItMeasures() {
     EngineHost host{test::cpuBackends()};
     const auto measuring = [](std::uint32_t tab) {
@@ -462,7 +462,7 @@ class TestEngineHost : public QObject {
     QVERIFY(TraceStore::open(path.toStdString()).contradictions().empty());
   }
 
-  /// What is prediction gives way to what a person asks for.
+  /// A prediction gives way to the user's jobs.
   void givesWay() {
     EngineHost host{test::cpuBackends()};
     workbench::JobState state = workbench::JobState::Waiting;
@@ -504,7 +504,7 @@ class TestEngineHost : public QObject {
     QVERIFY(!error.isEmpty());
   }
 
-  /// A run that would go on for long ends soon after it is told to, and the next one runs.
+  /// A long run ends soon after a stop, and the next one runs.
   void stops() {
     EngineHost host{test::cpuBackends()};
     runToEnd(host, requestFor(QStringLiteral("chat.json")));  // the model is there from now on

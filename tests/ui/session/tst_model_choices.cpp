@@ -59,7 +59,7 @@ class TestModelChoices : public QObject {
     QVERIFY(choices.front().value.isEmpty());
   }
 
-  /// The usual policy goes with the model and its adapter; a policy that a person chose stays.
+  /// The usual policy goes with the model and its adapter; a policy that the user chose stays.
   void thePolicyGoesWithTheModel() {
     const QString untrained = QStringLiteral(SPANSCOPE_SOURCE_DIR "/tests/engine/model/data/bf16_gqa_tied");
     const std::string adapter = (untrained + QStringLiteral("/adapter")).toStdString();

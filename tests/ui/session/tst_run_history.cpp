@@ -104,7 +104,8 @@ class TestRunHistory : public QObject {
     QCOMPARE(history.records()->size(), std::size_t{2});
   }
 
-  /// What is let go for want of memory leaves its figures, the oldest session first, and never what is shown.
+  /// Runs that are dropped to free memory leave their metrics, the oldest session first, and never the shown
+  /// run.
   void figuresStayWhenTracesGo() {
     RunHistory history;
     std::vector<std::shared_ptr<const TraceStore>> traces;
@@ -214,7 +215,7 @@ class TestRunHistory : public QObject {
     QVERIFY(!readRecord(R"({"spanscopeRun": 99, "run": 1})"));
   }
 
-  /// The figures of a run of which no metrics were reported, e.g. because it was stopped.
+  /// The metrics of a run without reported metrics, e.g. because it was stopped.
   void figuresOfAStoppedRun() {
     trace::Progress metricValues;
     metricValues.model = "/models/spanlet";
@@ -378,7 +379,7 @@ class TestRunHistory : public QObject {
     archive.flush();
     QVERIFY(!isThere("0000000000000001-7.trace") && !isThere("0000000000000002-8.abcdef.trace.part"));
     QVERIFY(isThere("9999999999999999-9.trace") && isThere("notes.txt"));
-    // It fills the room by itself.
+    // It fills the room alone.
     QVERIFY(archive.load().empty());
     archive.clear();
     archive.flush();
@@ -420,7 +421,7 @@ class TestRunHistory : public QObject {
     QCOMPARE(runs.size(), std::size_t{2 * kEach});
     QCOMPARE(*requests.rbegin() - *requests.begin(), RequestId{2 * (2 * kEach - 1)});
 
-    // What else stands in the file is no number.
+    // The other contents of the file are no number.
     QFile file(folder.filePath(QStringLiteral("numbers")));
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(R"({"run": -5, "request": "many"})");

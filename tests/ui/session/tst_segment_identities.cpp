@@ -60,7 +60,7 @@ class Story {
     return id;
   }
   SegmentIdentities identities() { return SegmentRecords().read(m_document, m_trace, m_paths); }
-  /// "1 2 3": the numbers of the documents as they stand.
+  /// "1 2 3": the numbers of the documents in their present order.
   QString numbers() {
     const SegmentIdentities all = identities();
     QStringList text;

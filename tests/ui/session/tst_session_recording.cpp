@@ -129,7 +129,7 @@ void TestSessionRecording::nothingIsLeftWithoutASession() {
   QVERIFY(QDir(side()).entryList(QDir::Files).isEmpty());
 }
 
-/// What lies on the disk at this moment is what a program that is killed leaves behind.
+/// The files on the disk at this moment are those that a killed program leaves.
 void TestSessionRecording::theRunsThatEndedOutliveTheProgram() {
   SessionRecording recording;
   QCOMPARE(recording.start(file("a.trace"), side(), nullptr), QString());

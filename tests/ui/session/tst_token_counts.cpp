@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tokens of a text are counted once for all who ask, and anew with another tokenizer.
+// Tokens of a text are counted once for all callers, and again with another tokenizer.
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
@@ -59,7 +59,7 @@ class TestTokenCounts : public QObject {
     QCOMPARE(counts.count("four"), std::int64_t{4});
   }
 
-  /// The window goes on while a long text is counted, and is told when the number has come.
+  /// The window continues while a long text is counted, and is notified of the count.
   void longTextsAreCountedBesideTheWindow() {
     const auto tokenizer = std::make_shared<ByteTokenizer>();
     TokenCounts counts(tokenizer);
@@ -109,7 +109,7 @@ class TestTokenCounts : public QObject {
     QVERIFY(calls > 0);
     QCOMPARE(second.find(document, tokenizer, counts).size(), problems.size());
     QCOMPARE(tokenizer->calls.load(), calls);
-    // By themselves they remember, too.
+    // Alone they remember, too.
     ProblemFinder alone;
     alone.find(document, tokenizer);
     const int counted = tokenizer->calls;

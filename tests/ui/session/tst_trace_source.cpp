@@ -22,7 +22,7 @@ using spanscope::product_text::worded;
 
 namespace {
 
-/// A session with so many runs that did nothing.
+/// A session with this number of runs that did nothing.
 void fill(TraceStore& store, RunId runs, const std::string& program = "spanscope 1") {
   const auto add = [&store](RunId run, trace::Payload payload) {
     trace::Event event;
@@ -50,7 +50,7 @@ class TestTraceSource : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  /// What a twin has told has no times, whether it was told here or stands in a file.
+  /// A trace of a cache simulator has no times, in this session as in a file.
   void aForetoldOne() {
     const auto store = std::make_shared<TraceStore>();
     fill(*store, 1, "vLLM 0.33.0 (twin)");

@@ -211,7 +211,7 @@ class TestTraceStore : public QObject {
     QVERIFY2(store.markBytes() < 2'000'000, qPrintable(QString::number(store.markBytes())));
   }
 
-  /// Long replies, which every state holds anew.
+  /// Long answers, which every state holds again.
   void keptStatesStayWithinTheirBytes() {
     std::vector<trace::Event> events = makeEvents(1);
     events.resize(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// States are told apart by people who see fewer colours: by a colour that is still another to them, or by a
-// pattern that is painted and seen.
+// Users who see fewer colours can distinguish states: by a colour that still differs for them, or by a
+// visible pattern.
 #include "tests/support/test_program.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/block_painter.h"
@@ -28,7 +28,7 @@ using Matrix = std::array<Triple, 3>;
 /// Two colours that are further apart than this are seen as two: about twice the difference that is just
 /// noticeable (2.3, Mahy, Van Eycken, Oosterlinck 1994).
 constexpr double kApart = 5;
-/// Of inks, in which words and thin lines stand.
+/// Of inks, the colours of words and thin lines.
 constexpr double kInksApart = 10;
 
 struct Vision {

@@ -97,7 +97,7 @@ class TestTheme : public QObject {
     }
   }
 
-  /// Segments that share a hue are told apart by what is drawn over it.
+  /// Segments that share a hue differ by the pattern over it.
   void segmentsOfOneHueDiffer() {
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
       const Theme theme(scheme);
@@ -112,7 +112,7 @@ class TestTheme : public QObject {
     }
   }
 
-  /// States are told apart without colour: by their names and by what is drawn over the fill.
+  /// States differ without colour: by their names and by the pattern over the fill.
   void statesDifferWithoutColour() {
     const Theme theme;
     const std::array roles{BlockRole::Free, BlockRole::Hit, BlockRole::Relocated, BlockRole::Computed,

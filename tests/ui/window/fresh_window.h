@@ -15,8 +15,8 @@
 
 namespace spanscope::test {
 
-/// A window as a person sees it at the first start of the program. Settings and unsaved work lie in a
-/// temporary folder, which is removed with the window.
+/// A window as a user sees it at the first start of the program. Settings and unsaved work are in a temporary
+/// folder, which is removed with the window.
 class FreshWindow {
  public:
   explicit FreshWindow(compute::Backends backends = cpuBackends())

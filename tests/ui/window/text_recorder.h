@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Something to paint on that keeps the texts, and nothing else: where each stands and how large its type is.
+// A paint device that keeps only the texts: their places and the size of their type.
 #pragma once
 
 #include <QPaintDevice>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A benchmark in the window: started in its dock, kept with its tab, and gone past by edits.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/job_estimate.h"
@@ -28,6 +29,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -53,7 +55,7 @@ class TestBenchmarkWindow : public QObject {
   }
   bool hasEnded() { return job() != nullptr && !job()->isRunning(); }
   bool hasTurns() { return benchmark() && !benchmark()->turns.empty(); }
-  /// Whether so many runs are in the input, all of them ended.
+  /// Whether this number of runs is in the input, all of them ended.
   bool hasShownRuns(std::size_t count) {
     const auto& runs = workspace().input().state().progress().runs;
     return runs.size() == count && std::all_of(runs.begin(), runs.end(), [](const auto& run) {
@@ -63,7 +65,7 @@ class TestBenchmarkWindow : public QObject {
   bool isOutdated() {
     const auto& remarks = view().model().remarks;
     return std::any_of(remarks.begin(), remarks.end(), [](const BenchmarkRemark& remark) {
-      return remark.text.contains(QStringLiteral("Measured before the last edit"));
+      return remark.text.contains(worded("<measured-before-last-edit>"));
     });
   }
 
@@ -142,7 +144,7 @@ class TestBenchmarkWindow : public QObject {
       return std::any_of(labels.begin(), labels.end(),
                          [&](const QLabel* label) { return label->text().contains(words); });
     };
-    QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("unknown until this model")), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(said(worded("<duration-needs-answer>")), kPatience);
     QSignalSpy ended(&workspace(), &Workspace::jobEnded);
     m_window->perform(QStringLiteral("run.run"));
     QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
@@ -191,7 +193,7 @@ class TestBenchmarkWindow : public QObject {
     const std::uint32_t tab = workspace().current()->id;
     EngineHost& engine = workspace().engine();
     QVERIFY(engine.isBusy(tab) && engine.isMeasuring(tab));
-    QCOMPARE(engine.activity(tab), QStringLiteral("Waiting for the next step of a measurement"));
+    QCOMPARE(engine.activity(tab), worded("<waits-next-step>"));
     QTRY_VERIFY_WITH_TIMEOUT(!engine.isBusy(tab), kPatience);
     QVERIFY(!hasEnded() && engine.isMeasuring(tab));
     QVERIFY(hasShownRuns(1));

@@ -116,8 +116,7 @@ class TestExperimentsPage : public QObject {
     map.setFocus();
     QTest::keyClick(&map, Qt::Key_Home);
     const QString first = map.readout();
-    QVERIFY2(first.startsWith(QStringLiteral("all at once, 10 words of hay per document, 0 depth, %: ")),
-             qPrintable(first));
+    QVERIFY2(first.startsWith(worded("all at once, 10 <words-of-hay>, 0 depth, %: ")), qPrintable(first));
     QCOMPARE(map.itemText(0), first);
     QTest::keyClick(&map, Qt::Key_Right);
     QVERIFY2(map.readout().contains(QStringLiteral("20 words")), qPrintable(map.readout()));
@@ -191,7 +190,7 @@ class TestExperimentsPage : public QObject {
                              kPatience);
     QVERIFY(m_window->findChild<QPushButton*>(QStringLiteral("primary"))->isEnabled());
     m_window->perform(QStringLiteral("run.run"));
-    QCOMPARE(workspace.engine().activity(tab), QStringLiteral("Waiting for the next step of the experiment"));
+    QCOMPARE(workspace.engine().activity(tab), worded("<waits-experiment-step>"));
     QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy(tab), kPatience);
     QVERIFY(workspace.engine().isMeasuring(EngineJob::kProgram));
     QCOMPARE(workspace.current()->failure, QString());
@@ -250,7 +249,7 @@ class TestExperimentsPage : public QObject {
     }
   }
 
-  /// From the list of experiments down to the last field as they stand on the page, and back again.
+  /// From the list of experiments down to the last field in the order of the page, and back again.
   void tabFollowsThePage() {
     m_window->activateWindow();
     QVERIFY(QTest::qWaitForWindowActive(m_window));
@@ -371,8 +370,7 @@ class TestExperimentsPage : public QObject {
     QVERIFY(m_window->openExample(QStringLiteral("retrieve.yaml")));
     m_view->choose(QStringLiteral("rag"));
     m_view->sourceChoice()->setCurrentIndex(1);
-    QTRY_COMPARE(m_view->said(),
-                 QStringLiteral("The number of documents is unknown until the augment has retrieved them."));
+    QTRY_COMPARE(m_view->said(), worded("<document-count-unknown>"));
     m_view->field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
     QVERIFY(m_view->runButton().isEnabled());
     m_view->runButton().click();
@@ -457,7 +455,7 @@ class TestExperimentsPage : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(m_view->said().contains(QStringLiteral(" left")), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(m_view->said().startsWith(QStringLiteral("Takes ")), kPatience);
-    // Another wish is counted anew, in the same place.
+    // Another request is counted again, in the same place.
     m_view->setRequest(
         {.experiment = "rag", .values = {{"documents", "1,2"}, {"policies", "spans"}}, .repeats = 1});
     QTRY_COMPARE_WITH_TIMEOUT(m_view->said(), QStringLiteral("Takes about 1 s."), kPatience);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fidelity of an answer, measured from its card: pressed, shown beside the exactness of its policy, kept with
 // the run.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/answering_window.h"
 #include "ui/document/document_model.h"
@@ -23,6 +24,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 class TestFidelityButton : public QObject {
   Q_OBJECT
@@ -69,11 +71,11 @@ class TestFidelityButton : public QObject {
   void standsBesideTheExactness() {
     run();
     QVERIFY(!exactnessText(answer()).contains(QStringLiteral("KL")));
-    QCOMPARE(fidelityHeadline(answer()), QStringLiteral("Not compared with a full prefill yet"));
+    QCOMPARE(fidelityHeadline(answer()), worded("<not-compared-yet>"));
     QCOMPARE(button().text(), QStringLiteral("Measure fidelity"));
     measure();
     const QString headline = fidelityHeadline(answer());
-    QCOMPARE(headline, QStringLiteral("The same answer as a full prefill · KL < 0.001"));
+    QCOMPARE(headline, worded("<same-answer-as-prefill> · KL < 0.001"));
     const auto labels = m_view->cards().front()->findChildren<QLabel*>();
     const auto isHeadline = [&](const QLabel* label) {
       return label->isVisible() && label->text() == headline;
@@ -107,7 +109,7 @@ class TestFidelityButton : public QObject {
     QVERIFY(*read->fidelity.begin()->second == *record->fidelity.begin()->second);
   }
 
-  /// Of an answer in another arithmetic, how far that is from f32 stands beside it, and is kept with it.
+  /// An answer in another arithmetic also has its difference from f32, and keeps it.
   void fastIsHeldAgainstF32() {
     m_window->workspace().model()->change(
         QStringLiteral("Arithmetic"), [](document::Document& value) { value.settings.arithmetic = "fast"; });
@@ -115,7 +117,7 @@ class TestFidelityButton : public QObject {
     measure();
     QTRY_VERIFY_WITH_TIMEOUT(answer().arithmeticMetrics.has_value(), test::kPatience);
     QCOMPARE(answer().arithmeticMetrics->tokens, answer().fidelity->tokens);
-    // The headline tells of the work until its end has come too, behind its figures.
+    // The headline reports the job until its end has come too, after its metrics.
     QTRY_VERIFY_WITH_TIMEOUT(fidelityHeadline(answer()).contains(QStringLiteral(" · fast against f32: KL ")),
                              test::kPatience);
     QVERIFY(fidelityDetails(answer()).contains(QStringLiteral("in fast arithmetic")));
@@ -128,7 +130,7 @@ class TestFidelityButton : public QObject {
     QVERIFY(*read->arithmetic.begin()->second == *record->arithmetic.begin()->second);
   }
 
-  /// The command of the menu measures every answer of the run in view.
+  /// The command of the menu measures every answer of the visible run.
   void commandMeasuresTheRun() {
     run();
     const QAction* command = m_window->findChild<QAction*>(QStringLiteral("run.fidelity"));

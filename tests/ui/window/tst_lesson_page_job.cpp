@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page of a lesson that a second process writes while a person goes on.
+// A second process writes the page of a lesson while the user continues.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/run_history.h"

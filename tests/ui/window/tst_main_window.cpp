@@ -152,7 +152,7 @@ class TestMainWindow : public QObject {
     QCOMPARE(model.document().settings.policy, std::string("prefix"));
   }
 
-  /// Hints and tips name the keys as the person has them, and none where there is none.
+  /// Hints and tips name the user's keys, and none where there is none.
   void hintsNameTheKeysInForce() {
     const auto says = [this](const QString& text) {
       const QList<QLabel*> labels = m_window->findChildren<QLabel*>();
@@ -180,8 +180,8 @@ class TestMainWindow : public QObject {
     QVERIFY(runs->toolTip().contains(QStringLiteral("Alt+Shift+Right: the newer one")));
   }
 
-  /// A canvas that shows the whole query shows it whole again when its tab comes back, whatever size it had
-  /// in between; one that a person moved stays where it was.
+  /// A canvas that shows the whole query shows it whole again when its tab comes back, after any size in
+  /// between; one that the user moved stays where it was.
   void tabsComeBackFitted() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     QTRY_VERIFY(m_window->canvas().place().isFitted);
@@ -393,7 +393,7 @@ class TestMainWindow : public QObject {
     m_window->perform(QStringLiteral("view.explain"));
     QTest::qWait(50);
     Dock* const output = m_window->docks().dock(QStringLiteral("output"));
-    output->setUnreported(worded("<not-reported> ") + QStringLiteral("a fact, ").repeated(30), false);
+    output->setUnreported(worded("<not-reported|%1>").arg(QStringLiteral("a fact, ").repeated(30)), false);
     const auto* note = output->findChild<QLabel*>(QStringLiteral("dockUnreported"));
     QTest::qWait(20);
     QVERIFY(note->isVisible() && note->heightForWidth(note->width()) > 2 * note->fontMetrics().height());

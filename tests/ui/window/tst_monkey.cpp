@@ -55,7 +55,7 @@ const QStringList& commands() {
   return list;
 }
 
-/// Parents and children agree, there are no cycles, and every node hangs on a top.
+/// Parents and children agree, there are no cycles, and every node has a top above it.
 QString brokenTree(const document::Document& document) {
   std::size_t reached = 0;
   for (const document::NodeId top : document.tops()) {

@@ -65,7 +65,7 @@ QStringList faultsOf(const std::vector<test::PaintedText>& texts, QSize size, do
   return faults;
 }
 
-/// The texts that a widget paints itself. What QCustomPlot keeps in pictures is painted anew.
+/// The texts that a widget paints itself. The texts that QCustomPlot keeps in pictures are painted again.
 std::vector<test::PaintedText> textsOf(QWidget& widget, double scale) {
   test::TextRecorder recorder(widget.size(), scale);
   if (auto* plot = qobject_cast<QCustomPlot*>(&widget)) {

@@ -48,7 +48,7 @@ class TestPredictionWindow : public QObject {
   Workspace& workspace() { return m_window->workspace(); }
   const trace::Progress& progress() { return workspace().input().state().progress(); }
 
-  /// Changes the document and waits for the prediction of what it is then.
+  /// Changes the document and waits for the prediction of the changed document.
   template <class Change>
   void change(Change change) {
     QSignalSpy shown(&workspace(), &Workspace::inputChanged);
@@ -158,7 +158,7 @@ class TestPredictionWindow : public QObject {
     QCOMPARE(progress().requests.rbegin()->second.metrics->computedTokens, std::int64_t{83});
   }
 
-  /// While a prediction is being made, a run starts at once.
+  /// During a prediction, a run starts at once.
   void runningDoesNotWait() {
     workspace().model()->change(QStringLiteral("Change"),
                                 [](document::Document& document) { document.settings.seed = 7; });
@@ -167,7 +167,8 @@ class TestPredictionWindow : public QObject {
     QCOMPARE(prediction().steps.at(0).computed.most, std::int64_t{1});
   }
 
-  /// The twin at a place of the prediction tells what its cache does: a run that is drawn as others are.
+  /// The cache simulator at a place of the prediction reports the events of its cache: a run that is drawn as
+  /// others are.
   void aServersBlocksAreShownAsARun() {
     run();
     const RunId ran = workspace().shownRun();
@@ -192,7 +193,7 @@ class TestPredictionWindow : public QObject {
     QVERIFY(input.trace->contradictions().empty());
     const trace::RunState& state = input.state().progress().runs.at(predicted);
     const std::int64_t found = input.state().progress().requests.at(state.requests.front()).cachedTokens;
-    // Until the twin has answered for the changed query, the table shows what it found before.
+    // Until the cache simulator has answered for the changed query, the table shows its earlier result.
     QTRY_COMPARE_WITH_TIMEOUT(view->model().table().totals.cached.least, found, kPatience);
     QVERIFY(input.reported.of(Fact::StepTimes) == Reporting::CannotBeReported);
     QVERIFY(input.reported.of(Fact::Pool) == Reporting::Reported);
@@ -237,7 +238,7 @@ class TestPredictionWindow : public QObject {
     QVERIFY(workspace().shownRun() > predicted);
   }
 
-  /// With an empty cache, only the query at hand is told.
+  /// With an empty cache, only the current query is shown.
   void fromAnEmptyCache() {
     run();
     auto* view =
@@ -250,7 +251,7 @@ class TestPredictionWindow : public QObject {
     QVERIFY(reported.wait(kPatience));
     QCOMPARE(progress().runs.size(), std::size_t{1});
     QCOMPARE(progress().requests.begin()->second.cachedTokens, std::int64_t{0});
-    // A run takes its place in view.
+    // A run replaces it.
     run();
     QVERIFY(!workspace().traces().isPredicted(workspace().shownRun()));
     QCOMPARE(workspace().input().replay.origin, TraceOrigin::Session);

@@ -29,8 +29,8 @@ struct Outcome {
   QString err;
 };
 
-/// `prepare` is called in the program's process before it begins. `platform`: as a person may choose it;
-/// none: neither that nor a display.
+/// `prepare` is called in the program's process before it begins. `platform`: as a user may choose it; none:
+/// neither that nor a display.
 Outcome start(const QStringList& arguments, const std::function<void()>& prepare = {},
               const QString& platform = {}) {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
@@ -103,7 +103,7 @@ class TestProgram : public QObject {
     QCOMPARE(outcome.code, 0);
     const QImage image(folder.filePath(QStringLiteral("benchmark-light-800x480.png")));
     QCOMPARE(image.size(), QSize(800, 480));
-    // The names of the cases stand under the plot, at the lower edge.
+    // The names of the cases are under the plot, at the lower edge.
     int inked = 0;
     for (int y = 440; y < image.height(); ++y) {
       for (int x = 0; x < image.width(); ++x) inked += image.pixelColor(x, y).lightness() < 200 ? 1 : 0;

@@ -83,7 +83,7 @@ class TestRunHint : public QObject {
     QVERIFY(window().docks().layout() == LayoutId::Explain);
     QVERIFY(window().workspace().input().selection.request.has_value());
     QVERIFY(!hint()->isVisible());
-    // Whoever knows the way is not told again.
+    // A user who knows the way gets no more hints.
     window().perform(QStringLiteral("view.author"));
     run();
     QVERIFY(!hint()->isVisible());

@@ -242,7 +242,7 @@ class TestScreens : public QObject {
     }
   }
 
-  /// What a title has no room for is behind a button, whole, and comes back.
+  /// Buttons without room in a title are in a menu button, all of them, and come back.
   void controlsOfATitleAreNeverCut() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     show("explain");
@@ -282,8 +282,8 @@ class TestScreens : public QObject {
     QVERIFY(layer->isVisible() && !drawer->isVisible());
   }
 
-  /// A window that is made smaller or larger and back again has the docks that it had, to the pixel, whether
-  /// a person has sized them or not.
+  /// A window that is made smaller or larger and back again has its earlier docks, to the pixel, whether the
+  /// user has sized them or not.
   void docksComeBack_data() {
     QTest::addColumn<QString>("layout");
     QTest::addColumn<QString>("change");
@@ -353,7 +353,7 @@ class TestScreens : public QObject {
     }
   }
 
-  /// Docks that a person has sized keep their parts of the window, until the person takes that back.
+  /// Docks that the user has sized keep their shares of the window, until the user resets them.
   void partsAreKeptAndCanBeReset() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     show("explain");
@@ -372,7 +372,7 @@ class TestScreens : public QObject {
     QTRY_VERIFY(sizes() == original);
   }
 
-  /// A large screen is the canvas's in the first place: in Author, twenty documents stand there unstacked.
+  /// The canvas gets most of a large screen: in Author, it shows twenty documents unstacked.
   void aLargeScreenIsUsed() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     resize({2560, 1440});
@@ -420,7 +420,7 @@ class TestScreens : public QObject {
     QVERIFY2(cutRows(*text) == 0, qPrintable(QString::number(cutRows(*text))));
   }
 
-  /// Who selects a block is told why it was found or computed, where no other tab was chosen.
+  /// Selecting a block shows why it was a hit or computed, if no other tab was chosen.
   void aBlockIsExplainedWhereItIsSelected() {
     resize(kSmall);
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
@@ -456,7 +456,7 @@ class TestScreens : public QObject {
     }
   }
 
-  /// A run brings its answer to the front, unless the person has put another tab there.
+  /// A run shows its answer at the front, unless the user has put another tab there.
   void aRunShowsItsAnswer() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     show("measure");

@@ -125,7 +125,7 @@ class TestServerEmbeddings : public QObject {
     workspace.engine().stop(workspace.current()->id);
     QVERIFY(ended.count() == 1 || ended.wait(kPatience));
     qInfo("answered after %lld ms", clock.elapsed());
-    // What a person is promised is 100 ms; a machine with other work may take longer.
+    // The documented limit is 100 ms; a busy machine may take longer.
     QVERIFY(clock.elapsed() < 20'000);
     QCOMPARE(ended.front().front().toString(), QString());
     set(workspace, [](document::RunSettings& settings) { settings.ranking = "lexical"; });
@@ -147,7 +147,7 @@ class TestServerEmbeddings : public QObject {
     QCOMPARE(newestFound(workspace).passages[0].text, std::string("Mira lives in Lisbon."));
   }
 
-  /// A document may come from anyone: before texts leave this machine, the person is asked.
+  /// A document may come from anyone: before texts leave this machine, the user is asked.
   void otherMachinesAreAskedAbout() {
     Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving("http://192.0.2.1/v1", "auto"));

@@ -126,7 +126,7 @@ Widget* childOf(const QWidget& parent, const char* name) {
   return parent.findChild<Widget*>(QString::fromLatin1(name));
 }
 
-/// A llama-server that finds nothing and counts so many tokens in a prompt.
+/// A llama-server that finds nothing and counts this number of tokens in a prompt.
 Server::Answer countingLlama(const std::atomic<int>& counted) {
   return [&counted](const QByteArray& request) {
     QByteArray answer = pieces("Lisbon");
@@ -164,7 +164,7 @@ class TestServers : public QObject {
       QVERIFY2(facts.contains(metricShare("cached-tokens", 8, "prompt-tokens", 40)), qPrintable(facts));
       QVERIFY(answer.measureReason.contains(QStringLiteral("server")));
     }
-    // What servers cannot tell is said to be so.
+    // Facts that servers cannot report are named as such.
     const ReportedFacts reported = workspace.input().reported;
     QVERIFY(reported.of(Fact::Pool) == Reporting::CannotBeReported);
     QVERIFY(reported.of(Fact::Attention) == Reporting::CannotBeReported);
@@ -280,7 +280,7 @@ class TestServers : public QObject {
     QCOMPARE(QString::fromStdString(whole), answers[1].text);
   }
 
-  /// What a node says of its server is the node's, wherever it stands, and after a file and a run as well.
+  /// The server setting of a node stays with the node, at any place, and after a file and a run as well.
   void aServerStaysWithItsNode() {
     Server server(llama(pieces("Yes")));
     Workspace workspace(test::cpuBackends());
@@ -381,7 +381,7 @@ class TestServers : public QObject {
         {.name = "gpu-9", .url = "http://127.0.0.1:" + std::to_string(closedPort())});
     const QString problem = runToItsEnd(workspace);
     QVERIFY2(problem.contains(QStringLiteral("127.0.0.1")), qPrintable(problem));
-    // What was in view before stays there.
+    // The earlier visible content stays there.
     QCOMPARE(workspace.input().replay.origin, TraceOrigin::Session);
     QVERIFY(!workspace.engine().isBusy());
   }
@@ -409,7 +409,7 @@ class TestServers : public QObject {
     QVERIFY(runToItsEnd(workspace).contains(QStringLiteral("cannot be opened")));
   }
 
-  /// The prediction is of the document's server: what it was sent from this window it finds.
+  /// The prediction is for the document's server: it expects cache hits for queries sent from this window.
   void thePredictionIsThatOfTheServer() {
     std::atomic<int> counted = 0;
     Server server(countingLlama(counted));
@@ -465,7 +465,7 @@ class TestServers : public QObject {
       const ViewInput& input = workspace.input();
       return input.prediction.newest != nullptr && !input.prediction.isPending;
     };
-    // Here the query was run, so that it would be found again.
+    // The query was run here, so that its blocks would be cache hits.
     QCOMPARE(runToItsEnd(workspace), QString());
     QTRY_VERIFY_WITH_TIMEOUT(isKnown(), kServerPatience);
     chooseServer(*workspace.model(), "gpu-3");
@@ -625,7 +625,7 @@ class TestServers : public QObject {
     }
   }
 
-  /// A prediction that is opened later has what servers said before, their versions among it.
+  /// A prediction that is opened later has the servers' earlier reports, their versions among them.
   void aPredictionThatIsOpenedLater() {
     test::FreshWindow fresh;
     MainWindow& window = fresh.window();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A model whose chat template is not known: the list of problems says so, Run refuses with the same words,
-// and the person chooses beside the template as it stands.
+// and the user chooses beside the unchanged template.
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
@@ -118,7 +118,7 @@ class TestTemplateDialog : public QObject {
     QCOMPARE(model.document().settings.chatTemplate, std::string("auto"));
   }
 
-  /// A sentence that is longer than the bar is not cut by what stands at its right.
+  /// A sentence that is longer than the bar is not cut by the widgets at its right.
   void longReasonsAreReadable() {
     test::FreshWindow fresh;
     MainWindow& window = fresh.window();

@@ -149,7 +149,7 @@ class TestWindowFiles : public QObject, private FileWindow {
                    [](document::Document& next) { next.settings.model = "/models/another"; });
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     QCOMPARE(model().document().settings.model, std::string());
-    // A person may choose another for it, and a query of their own goes on with what they use.
+    // The user may choose another for it, and the user's own query continues with its present settings.
     model().change(QStringLiteral("Model"),
                    [](document::Document& next) { next.settings.model = "/models/another"; });
     QCOMPARE(model().document().settings.model, std::string("/models/another"));
@@ -157,7 +157,7 @@ class TestWindowFiles : public QObject, private FileWindow {
     QCOMPARE(model().document().settings.model, std::string("/models/another"));
   }
 
-  /// What is complained of goes from the status bar once it is mended or out of view.
+  /// A complaint leaves the status bar once its cause is corrected or no longer visible.
   void complaintsGoWithTheirCause() {
     m_window->perform(QStringLiteral("file.new"));
     m_window->perform(QStringLiteral("run.run"));

@@ -286,7 +286,7 @@ class TestWindowFrame : public QObject {
     QVERIFY(bar->tabText(1).size() > 15);
   }
 
-  /// What stands behind the title of a dock is there so far as it says something.
+  /// The text after the title of a dock is visible if it carries information.
   void summariesLeaveNoScraps() {
     ElidedLabel label;
     label.setText(QStringLiteral("key Tab"));
@@ -370,7 +370,7 @@ class TestWindowFrame : public QObject {
     QTRY_VERIFY(isSeen("why") && !isSeen("passages"));
   }
 
-  /// A dock that the layout does not have stands where there is room to read it, by command and by menu.
+  /// A dock that the layout does not have appears where there is room to read it, by command and by menu.
   void docksOfNoLayoutGetRoom_data() {
     QTest::addColumn<int>("layout");
     QTest::newRow("author") << static_cast<int>(LayoutId::Author);
@@ -521,8 +521,8 @@ class TestWindowFrame : public QObject {
     QCOMPARE(visibleDocks(), before);
   }
 
-  /// A layout as it comes follows the window; one that a person has arranged stays as it is, over another
-  /// layout, another size of the window and the end of the program.
+  /// A layout with default sizes follows the window; one that the user has arranged stays unchanged, over
+  /// another layout, another size of the window and the end of the program.
   void anArrangementIsKept() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("view.explain"));
@@ -534,7 +534,7 @@ class TestWindowFrame : public QObject {
     settle();
     QVERIFY(!m_window->docks().isRearranged());
 
-    // The line above the attention view is dragged up by 60 pixels, with the mouse of a person.
+    // The line above the attention view is dragged up by 60 pixels, with the mouse as a user does.
     DockHost& docks = m_window->docks();
     const int height = dock("attention")->height();
     const QPoint line = dock("attention")->mapTo(&docks, QPoint(100, -3));

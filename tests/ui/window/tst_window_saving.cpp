@@ -59,7 +59,7 @@ class TestWindowSaving : public QObject, private FileWindow {
     button(bar(), worded("<keep-my-version>"))->click();
     QVERIFY(bar().isHidden());
     QVERIFY2(model().isModified(), "the file holds something else");
-    // Asked once: saving is what the person wants now.
+    // Asked once: the user wants to save now.
     Answers none({QStringLiteral("Cancel")});
     m_window->perform(QStringLiteral("file.save"));
     QVERIFY(!none.isDone());
@@ -193,7 +193,7 @@ class TestWindowSaving : public QObject, private FileWindow {
     QVERIFY(QFile::exists(document));
     QCOMPARE(model().filePath(), document);
     QCOMPARE(problemRows(name), std::size_t{0});
-    // Once the person has overwritten it, nothing more can be lost.
+    // Once the user has overwritten it, nothing more can be lost.
     m_window->perform(QStringLiteral("file.close"));
     QVERIFY(m_window->openFile(path));
     editMessage(model(), "mine");

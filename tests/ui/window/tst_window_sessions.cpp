@@ -103,7 +103,7 @@ class TestWindowSessions : public QObject, private FileWindow {
     QVERIFY(bar().notice().text.contains(QStringLiteral("another Spanscope window")));
     button(bar(), QStringLiteral("OK"))->click();
     QVERIFY(bar().isHidden());
-    // What is saved in one is told in the other.
+    // A change that is saved in one window is reported in the other.
     rename(*second->workspace().model(), "theirs");
     second->perform(QStringLiteral("file.save"));
     QTRY_VERIFY(bar().isVisible());
@@ -176,7 +176,7 @@ class TestWindowSessions : public QObject, private FileWindow {
     QCOMPARE(titles(), (QStringList{QStringLiteral("query.span"), QStringLiteral("rag*")}));
   }
 
-  /// Whatever the file of settings holds: a person at a terminal could do nothing with a line of Qt's.
+  /// For any content of the settings file: a user at a terminal could do nothing with a line of Qt's.
   void damagedSettingsSayNothing() {
     QVERIFY(m_window->openFile(m_path));
     m_window->newDocument();

@@ -87,8 +87,8 @@ class TestWorkspace : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  /// What the program is for: the moved documents are relocated hits, only the question is computed, and the
-  /// answer stands.
+  /// The purpose of the program: the moved documents are relocated hits, only the question is computed, and
+  /// the answer is right.
   void movedDocumentsAreRelocated() {
     Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("rag.json")));
@@ -141,8 +141,8 @@ class TestWorkspace : public QObject {
     QVERIFY(shown() == before);
   }
 
-  /// Documents keep their identities while a person types; one that has come to say what another says is that
-  /// one after a pause, and what is added has one at once.
+  /// Documents keep their identities while the user types. A text that becomes equal to another gets its
+  /// identity after a pause, and an added one has an identity at once.
   void identitiesFollowWhatIsTyped() {
     Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("rag.json")));
@@ -273,15 +273,14 @@ class TestWorkspace : public QObject {
     QVERIFY(newestRun(workspace).queryJson->find("a frozen answer") != std::string::npos);
   }
 
-  /// Frozen replies stand where the run had put them: the prompt above is the same, token for token, and so
-  /// is the answer. Nothing is computed for the frozen node.
+  /// Frozen answers are where the run had put them: the prompt above is the same, token for token, and so is
+  /// the answer. Nothing is computed for the frozen node.
   void frozenAnswersAreLaidOutAsTheyWereRun_data() {
     QTest::addColumn<QByteArray>("node");
     QTest::addColumn<int>("replies");
     QTest::addColumn<bool>("distributes");
-    // With distribution the judge also reads what was asked.
-    // What the model was trained to answer: its replies read again are the same tokens, which a word that
-    // begins in the middle would not be.
+    // With distribution the judge also reads the question. The model was trained for this: its answers read
+    // again are the same tokens. A word that begins in the middle would have other tokens.
     const QByteArray written = R"("g": {"model": "spnl/spanlet", "max_tokens": 60, "temperature": 0.8,
         "input": {"cross": [{"system": "You write an introductory email for a job application."},
         {"user": "My name is Shiloh. I am a data scientist with 10 years of experience and apply to IBM."}]}})";
@@ -373,7 +372,7 @@ class TestWorkspace : public QObject {
     QCOMPARE(workspace.engine().state() == EngineState::Running, false);
   }
 
-  /// Run refuses with what stands in the list of problems, also where the file of a document matters.
+  /// Run refuses with the text in the list of problems, also where the file of a document matters.
   void refusesWhatTheProblemsSay() {
     QTemporaryDir folder;
     Workspace workspace{test::cpuBackends()};
@@ -518,7 +517,7 @@ class TestWorkspace : public QObject {
     QVERIFY(workspace.model()->document() == *opened.document);
   }
 
-  /// A folder is indexed while the window goes on, says how far it is, and stops when it is told to.
+  /// A folder is indexed while the window continues, reports its progress, and stops on request.
   void indexesWhileTheWindowGoesOn() {
     const QTemporaryDir folder;
     for (int i = 0; i < 300; ++i) {
@@ -639,7 +638,7 @@ class TestWorkspace : public QObject {
     QCOMPARE(workspace.input().state().pool().blockSize(), 8);
   }
 
-  /// What another tab runs in another session leaves the runs of this one in view.
+  /// Runs of another tab in another session do not replace the visible runs of this one.
   void tabsKeepTheirRuns() {
     Workspace workspace{test::cpuBackends()};
     OpenDocument& first = workspace.open(example(QStringLiteral("rag.json")));
@@ -870,7 +869,7 @@ class TestWorkspace : public QObject {
     QVERIFY_EXCEPTION_THROWN(workspace.openTrace(folder.filePath(QStringLiteral("none"))), Failure);
   }
 
-  /// A saved run is the one in view: nothing of other documents and other runs is in the file.
+  /// The saved run is the visible one: nothing of other documents and other runs is in the file.
   void savesTheRunInView() {
     const QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("saved.trace"));

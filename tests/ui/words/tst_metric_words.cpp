@@ -44,11 +44,13 @@ class TestMetricWords : public QObject {
 
   /// "%1 cached", or the name of a metric alone, comes from the table and never from a literal.
   void noViewWordsAMetric() {
-    // Words that also mean something else: "%1 stored" is a time, a position is not always a node's.
-    const QStringList ambiguous{
-        QStringLiteral("position"), QStringLiteral("prompts"), QStringLiteral("blocks"),
-        QStringLiteral("model"),    QStringLiteral("policy"),  QStringLiteral("layers"),
-        QStringLiteral("answer"),   QStringLiteral("prompt"),  QStringLiteral("stored")};
+    // Words that also mean something else: "%1 stored" is a time, a position is not always a node's, and a
+    // partial block is not always a partial hit.
+    const QStringList ambiguous{QStringLiteral("position"), QStringLiteral("prompts"),
+                                QStringLiteral("blocks"),   QStringLiteral("model"),
+                                QStringLiteral("policy"),   QStringLiteral("layers"),
+                                QStringLiteral("answer"),   QStringLiteral("prompt"),
+                                QStringLiteral("stored"),   QStringLiteral("partial")};
     QStringList words;
     QStringList names;
     for (const metrics::Metric& metric : metrics::all()) {

@@ -177,7 +177,8 @@ QString computedText(const trace::AttentionReplayed& replayed, const QString& na
   if (replayed.recomputedTokens == 0)
     return tr(/*id:layer-computed-again*/ "%1 was recomputed after the run, over %2 tokens in the cache.")
         .arg(capitalized(name), cached);
-  return tr("%1 was recomputed after the run, over %2 tokens in the cache and %3 recomputed tokens.")
+  return tr("%1 was recomputed after the run, over %2 tokens in the cache and %3 tokens that were "
+            "recomputed.")
       .arg(capitalized(name), cached,
            QLocale::c().toString(static_cast<qlonglong>(replayed.recomputedTokens)));
 }

@@ -452,7 +452,7 @@ QString shareSentence(const ShareModel& model) {
                           : tr("For “%1” it attended to %2").arg(*model.token, text);
   }
   return text.isEmpty() ? tr("The answer attended to all sources equally")
-                        : tr("The answer attended to %1").arg(text);
+                        : tr(/*id:answer-attended-to*/ "The answer attended to %1").arg(text);
 }
 
 QString shareNote(const ShareModel& model) {
@@ -485,8 +485,9 @@ QString shareCsv(const ShareModel& model) {
                      csvNumber(bar.share), QString::number(model.run)});
   }
   if (model.beside > 0)
-    text += csvLine({query, QString(), QString(), tr("answers of the same team"), QString(), QString(),
-                     tr("of all attention"), csvNumber(model.beside), QString::number(model.run)});
+    text += csvLine({query, QString(), QString(), tr(/*id:answers-of-team*/ "answers of the same team"),
+                     QString(), QString(), tr("of all attention"), csvNumber(model.beside),
+                     QString::number(model.run)});
   return text;
 }
 

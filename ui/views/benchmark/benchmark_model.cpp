@@ -359,8 +359,10 @@ QString gapText(RunCase runCase, CaseGap gap) {
       break;
     case CaseGap::NoPlus:
       return runCase == RunCase::Floor
-                 ? tr("No “%1”: the query has no plus to leave out.").arg(name)
-                 : tr("No “%1”: the query has no plus, and only under plus the order is free.").arg(name);
+                 ? tr(/*id:no-floor-without-plus*/ "No “%1”: the query has no plus to leave out.").arg(name)
+                 : tr(/*id:no-swap-without-plus*/
+                      "No “%1”: the query has no plus, and only under plus the order is free.")
+                       .arg(name);
     case CaseGap::NothingToSwap:
       return tr("No “%1”: no plus has two children.").arg(name);
     case CaseGap::NothingLeft:
@@ -370,12 +372,14 @@ QString gapText(RunCase runCase, CaseGap gap) {
 }
 
 QString tooFewText() {
-  return tr("Fewer than %1 repeats show no spread, so no case is called faster.")
+  return tr(/*id:repeats-show-no-spread*/
+            "Fewer than %1 repeats show no spread, so no case is called "
+            "faster.")
       .arg(experiment::kFewestSamples);
 }
 
 QString unclearText(RunCase first, RunCase second) {
-  return tr("The spreads of %1 and %2 overlap, so neither is called faster.")
+  return tr(/*id:spreads-overlap*/ "The spreads of %1 and %2 overlap, so neither is called faster.")
       .arg(caseText(first), caseText(second));
 }
 
@@ -393,7 +397,8 @@ void addVerdicts(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRem
     say(remarks, unclearText(RunCase::Cold, RunCase::Swapped));
   } else if (gain.standing == Standing::Faster) {
     say(remarks,
-        tr("In the swapped order the first token comes %1 sooner than cold.").arg(timesText(gain.factor)));
+        tr(/*id:swapped-order-sooner*/ "In the swapped order the first token comes %1 sooner than cold.")
+            .arg(timesText(gain.factor)));
   } else {
     say(remarks, tr("In the swapped order the first token comes later than cold."));
   }
@@ -403,7 +408,8 @@ void addVerdicts(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRem
   if (cost.standing == Standing::Unclear)
     say(remarks, unclearText(RunCase::Swapped, RunCase::Floor));
   else if (cost.standing == Standing::Slower)
-    say(remarks, tr("The swapped order takes %1 the time of the floor.").arg(timesText(1 / cost.factor)));
+    say(remarks, tr(/*id:swapped-order-floor-time*/ "The swapped order takes %1 the time of the floor.")
+                     .arg(timesText(1 / cost.factor)));
 }
 
 void addAnswers(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRemark>& remarks) {
@@ -412,15 +418,18 @@ void addAnswers(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRema
     // The floor has no documents, so its answer always differs.
     if (each.otherAnswers == 0 || each.runCase == RunCase::Floor) continue;
     isSame = false;
-    warn(remarks, tr("%1: the answer differs from the first cold run in %2 of %3 runs.")
-                      .arg(caseText(each.runCase))
-                      .arg(each.otherAnswers)
-                      .arg(each.samples));
+    warn(
+        remarks,
+        tr(/*id:answer-differs-from-cold*/ "%1: the answer differs from the first cold run in %2 of %3 runs.")
+            .arg(caseText(each.runCase))
+            .arg(each.otherAnswers)
+            .arg(each.samples));
   }
   if (!isSame || cases.empty()) return;
-  say(remarks, find(cases, RunCase::Floor) == nullptr
-                   ? tr("All runs gave the same answer.")
-                   : tr("All runs except those of the floor gave the same answer."));
+  say(remarks,
+      find(cases, RunCase::Floor) == nullptr
+          ? tr(/*id:all-runs-same-answer*/ "All runs gave the same answer.")
+          : tr(/*id:same-answer-except-floor*/ "All runs except those of the floor gave the same answer."));
 }
 
 }  // namespace
@@ -432,7 +441,8 @@ QString timesText(double factor) {
 void addStateRemarks(const MeasuredJob& job, const Benchmark& benchmark, const document::Document& document,
                      std::vector<BenchmarkRemark>& remarks) {
   if (benchmark.choice.subject != jobs::benchmarkSubject(document, benchmark.choice.kind))
-    warn(remarks, tr("Measured before the last edit. The query or its settings have changed."));
+    warn(remarks, tr(/*id:measured-before-last-edit*/ "Measured before the last edit. The query or its "
+                                                      "settings have changed."));
   if (job.state == workbench::JobState::Failed)
     warn(remarks, tr("The benchmark stopped: %1").arg(job.problem));
   if (job.state == workbench::JobState::Stopped) {
@@ -471,8 +481,9 @@ void addLengthRemarks(const Benchmark& benchmark, std::vector<BenchmarkRemark>& 
     alike += standing == Standing::Unclear ? 1 : 0;
   }
   if (compared > 0)
-    say(remarks, tr("At %1 of %2 lengths the spreads of the same and the swapped order overlap. There, "
-                    "relocation has no measurable cost.")
+    say(remarks, tr(/*id:lengths-spreads-overlap*/ "At %1 of %2 lengths the spreads of the same and the "
+                                                   "swapped order overlap. There, relocation has no "
+                                                   "measurable cost.")
                      .arg(alike)
                      .arg(compared));
   else if (benchmark.measuredLengths() > 0)

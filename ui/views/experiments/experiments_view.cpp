@@ -315,7 +315,8 @@ void ExperimentsView::checkRequest() {
 QString ExperimentsView::estimate() {
   if (input() == nullptr) return {};
   if (m_form->source() == experiment::DocumentSource::Own && !ownCount().count)
-    return tr("The number of documents is unknown until the augment has retrieved them.");
+    return tr(/*id:document-count-unknown*/
+              "The number of documents is unknown until the augment has retrieved them.");
   const std::shared_ptr<const AskedEstimate>& known = input()->estimate;
   if (known && known->call == jobs::callOf<jobs::ExperimentJob>(request())) return estimateText(*known);
   // The request is new, or its estimate is outdated because of a run or another document.

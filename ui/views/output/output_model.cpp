@@ -354,7 +354,7 @@ QString answerFacts(const Answer& answer) {
   facts += answer.accountWords;
   if (answer.outcome == trace::StepOutcome::TokenLimit) facts.push_back(tr("ended by the token limit"));
   if (answer.outcome == trace::StepOutcome::ContextLimit) {
-    facts.push_back(tr("ended where the model's context ends"));
+    facts.push_back(tr(/*id:ended-with-the-context*/ "ended where the model's context ends"));
   }
   return (QStringList{facts.join(tr(" · "))} + answer.notes).join(QLatin1Char('\n'));
 }
@@ -393,20 +393,24 @@ QString fidelityHeadline(const Answer& answer) {
   if (answer.state != AnswerState::Finished || answer.generatedTokens == 0) return {};
   if (!answer.fidelity) {
     if (!answer.exactness.contains(QStringLiteral("full prefill ✓")))
-      return tr("Not compared with a full prefill yet");
+      return tr(/*id:not-compared-yet*/ "Not compared with a full prefill yet");
     // A layout puts other tokens into the prompt than the chat template does.
-    return answer.over.isEmpty() ? tr("Exact: equal to a full prefill")
-                                 : tr("Exact: equal to a full prefill of these tokens");
+    return answer.over.isEmpty()
+               ? tr(/*id:exact-equal-prefill*/ "Exact: equal to a full prefill")
+               : tr(/*id:exact-of-these-tokens*/ "Exact: equal to a full prefill of these tokens");
   }
   const trace::FidelityMetrics& fidelity = *answer.fidelity;
   // After the first different token, agreement by position says little. So answers come first.
   const QString said =
-      fidelity.sampledSteps > 0    ? tr("%1 with a full prefill").arg(agreementText(fidelity))
-      : fidelity.sameAnswers == 1  ? tr("The same answer as a full prefill")
-      : fidelity.agreedTokens == 0 ? tr("A full prefill gives a different answer, from the first token on")
-      : fidelity.agreedTokens == 1
+      fidelity.sampledSteps > 0
+          ? tr(/*id:agreement-with-prefill*/ "%1 with a full prefill").arg(agreementText(fidelity))
+      : fidelity.sameAnswers == 1  ? tr(/*id:same-answer-as-prefill*/ "The same answer as a full prefill")
+       : fidelity.agreedTokens == 0 ? tr(/*id:prefill-differs-at-first*/
+                                        "A full prefill gives a different answer, from the first token on")
+       : fidelity.agreedTokens == 1
           ? tr("A full prefill gives a different answer after 1 token")
-          : tr("A full prefill gives a different answer after %1 tokens").arg(fidelity.agreedTokens);
+          : tr(/*id:prefill-differs-after*/ "A full prefill gives a different answer after %1 tokens")
+                .arg(fidelity.agreedTokens);
   QString headline = tr("%1 · %2").arg(said, divergenceWords(fidelity));
   if (answer.arithmeticMetrics)
     headline +=

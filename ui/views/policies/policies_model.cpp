@@ -190,7 +190,8 @@ QString tokenHelp(const ComparedAnswer& answer, std::size_t index) {
                .arg(token.policyProbability, 0, 'g', 2)
                .arg(token.fullProbability, 0, 'g', 2);
   if (token.token != token.fullBest)
-    lines += tr("A full prefill would choose %1").arg(inQuotes(answer.fullTexts[index]));
+    lines += tr(/*id:full-prefill-would-choose*/ "A full prefill would choose %1")
+                 .arg(inQuotes(answer.fullTexts[index]));
   return lines.join(QLatin1Char('\n'));
 }
 
@@ -222,7 +223,8 @@ void addAnswersOf(const MeasuredPolicy& policy, std::vector<PolicyAnswer>& answe
 void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
                 const document::Document& document, PoliciesModel& model) {
   if (comparison.subject != jobs::comparisonSubject(document))
-    model.warnings += tr("Measured before the last edit of the query or its settings. Compare again.");
+    model.warnings += tr(/*id:measured-before-edit*/
+                         "Measured before the last edit of the query or its settings. Compare again.");
   if (!job.problem.isEmpty()) model.warnings += tr("The comparison stopped: %1").arg(job.problem);
   bool isSampled = false;
   bool differs = false;
@@ -250,7 +252,8 @@ void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
         return policy.stage > PolicyStage::Fidelity && !policy.answers.empty();
       });
   if (differs)
-    model.remarks += tr("Underlined: a full prefill of the same tokens would choose another token.");
+    model.remarks += tr(/*id:underlined-token-differs*/
+                        "Underlined: a full prefill of the same tokens would choose another token.");
   else if (isAllCompared && !model.answers.empty())
     model.remarks += tr("A full prefill would choose the same tokens.");
 }

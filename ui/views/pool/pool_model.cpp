@@ -65,7 +65,7 @@ bool isAnothers(const ViewInput& input, RunId run) {
 QString ownerText(const ViewInput& input, const trace::BlockState& block) {
   // The kept events of a run do not have the requests of other runs.
   if (block.storedByRequest == 0 && block.storedByRun != 0)
-    return tr("stored by another run, as its block %1").arg(block.virtualIndex);
+    return tr(/*id:stored-by-another-run*/ "stored by another run, as its block %1").arg(block.virtualIndex);
   if (block.storedByRequest == 0) return tr("owner not reported");
   QString name = nodeName(input, block.storedByRun, block.storedByNode);
   const auto& requests = input.state().progress().requests;

@@ -227,7 +227,8 @@ StoreCost storeCost(const ViewInput& input) {
   }
   if (load == nullptr) {
     return {.isMeasured = false,
-            .text = tr("Loading has not been compared with computing for %1 yet.").arg(model),
+            .text = tr(/*id:loading-not-compared*/ "Loading has not been compared with computing for %1 yet.")
+                        .arg(model),
             .details = {}};
   }
   StoreCost cost{.isMeasured = true, .text = {}, .details = {}};

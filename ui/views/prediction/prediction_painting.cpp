@@ -147,7 +147,7 @@ QString predictionSentence(const PredictionTable& table) {
                                       "prompt-tokens", predictedText("prompt-tokens", table.totals));
   const QString where = table.shown == 0 ? place.name : PredictionHeader::tr("On %1").arg(place.name);
   return (place.isOwn ? PredictionHeader::tr("%1, next run: %2")
-                      : PredictionHeader::tr("%1, for a run there: %2"))
+                      : PredictionHeader::tr(/*id:for-run-there*/ "%1, for a run there: %2"))
       .arg(where, computed);
 }
 
@@ -165,7 +165,8 @@ QString predictionComparison(const PredictionTable& table) {
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed
                   ? PredictionHeader::tr("the same as before the last change")
-                  : PredictionHeader::tr("%1 before the last change").arg(rangeText(*table.computedBefore)));
+                  : PredictionHeader::tr(/*id:before-last-change*/ "%1 before the last change")
+                        .arg(rangeText(*table.computedBefore)));
   }
   if (table.ran)
     parts << PredictionHeader::tr("%1 in run %2")

@@ -50,7 +50,7 @@ class TestDiskStore : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  /// A pack says what stands in it: the first words of each chain that begins there.
+  /// A pack lists its contents: the first words of each chain that begins there.
   void saysWhatPacksHold() {
     const TemporaryStore there;
     std::vector<BlockToKeep> blocks = blocksOf(0, 5);
@@ -67,7 +67,7 @@ class TestDiskStore : public QObject {
     {
       DiskStore store(there.config());
       QVERIFY(store.put("model=1", "spanlet", kSlotBytes, blocks));
-      // Without words, and with more than a person would read.
+      // Without words, and with more than a user would read.
       QVERIFY(put(store, 10, 2));
       std::vector<BlockToKeep> many = blocksOf(20, 30);
       for (BlockToKeep& block : many) block.text = std::string(50, char('a' + (&block - many.data()) % 26));
@@ -133,7 +133,7 @@ class TestDiskStore : public QObject {
     QVERIFY(refused(parent, 16, kSlotBytes + 1));
   }
 
-  /// Every byte that counts, changed: a miss that is told of, and the file goes. Padding changes nothing.
+  /// Every byte that counts, changed: a reported miss, and the file is removed. Padding changes nothing.
   void damageIsAMiss() {
     const TemporaryStore there;
     std::string whole;

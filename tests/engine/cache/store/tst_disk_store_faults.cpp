@@ -23,7 +23,7 @@ using namespace spanscope::cache::test;
 
 namespace {
 
-/// Runs `work` in a process of its own, which ends by itself or by SIGKILL.
+/// Runs `work` in a separate process, which ends normally or by SIGKILL.
 template <class Work>
 pid_t inProcess(const Work& work) {
   const pid_t process = ::fork();
@@ -123,7 +123,8 @@ class TestDiskStoreFaults : public QObject {
     QVERIFY(put(store, 10, 4));
   }
 
-  /// Whoever has the lock and counts the bytes of the folder sees each pack under one of its two names.
+  /// A process that has the lock and counts the bytes of the folder sees each pack under one of its two
+  /// names.
   void packsAreNamedWithTheLock() {
     const TemporaryStore there;
     Gate gate;

@@ -18,7 +18,7 @@ using namespace spanscope::cache::test;
 
 namespace {
 
-/// What a person is told of the row of host memory whose blocks are of this model.
+/// The text for the user about the row of host memory whose blocks are of this model.
 std::string hostText(SpanStore& store, std::string_view fingerprint) {
   const trace::StoreReported report = store.report(std::string(fingerprint));
   const trace::StoreTextsReported texts = store.packTexts();
@@ -159,7 +159,7 @@ class TestSpanStore : public QObject {
     }
   }
 
-  /// The texts of the disk stand beside those of host memory.
+  /// The texts of the disk are beside those of host memory.
   void eachTierNamesItsOwn() {
     const TemporaryStore there;
     SpanStore store(
@@ -222,7 +222,7 @@ class TestSpanStore : public QObject {
     QVERIFY(store.takeProblems().empty());
   }
 
-  /// It is found all the while, and only what there is no room for waits, as long as it is told to.
+  /// It stays a cache hit, and only blocks without room wait, as long as the store is set to wait.
   void whatIsBeingWrittenIsFound() {
     const TemporaryStore there;
     Gate gate;
@@ -313,7 +313,7 @@ class TestSpanStore : public QObject {
     for (std::uint64_t number = 0; number < 400; ++number) QCOMPARE(look(store, number), Seen::Right);
   }
 
-  /// Names of two stores have nothing in common, and those of one stand for all that they are made of.
+  /// Names of two stores have nothing in common, and the names of one store are hashes of all their parts.
   void namesStandForTheirContents() {
     const TemporaryStore there;
     const TemporaryStore elsewhere;

@@ -124,7 +124,7 @@ void TestStoreCopy::stoppedLeavesNothing() {
   QVERIFY(namesIn(parent) == before);
 }
 
-/// Where the program must end at once: folders go behind what is in them.
+/// For a program that must end at once: folders are removed after their files.
 void TestStoreCopy::unfinishedCanBeRemoved() {
   const TemporaryStore there;
   const fs::path folder = there.folder().parent_path() / "half";

@@ -110,8 +110,8 @@ class TestQueryJson : public QObject {
 constexpr int kRowsWithNull = 43 + 37;
 const std::set<QString> kRowsWithInfinity = {QStringLiteral("edge-036")};
 
-// Rows that the reference refuses and that are read here: the older forms, which are resolved before a query
-// is planned or exported, and which the exchange form no longer knows; and a byte order mark.
+// Rows that the reference refuses and this reader accepts: the older forms, which are resolved before a query
+// is planned or exported, and which the exchange format no longer has; and a byte order mark.
 const std::set<QString> kReadHereAlone = {
     QStringLiteral("edge-050"),  // {"repeat": {"n", "query"}}
     QStringLiteral("edge-071"),  // {"ask"}

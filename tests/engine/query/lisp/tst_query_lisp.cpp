@@ -34,7 +34,7 @@ QString textOf(const std::vector<Diagnostic>& diagnostics) {
   return QString::fromStdString(lines);
 }
 
-/// Files and answers that are there without a disk and a person.
+/// Files and answers without a disk and a user.
 class Prepared final : public Surroundings {
  public:
   std::map<std::string, std::string> files;

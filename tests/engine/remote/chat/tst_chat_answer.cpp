@@ -179,7 +179,7 @@ class TestChatAnswer : public QObject {
       QVERIFY2(problem->found.find(said.toStdString()) != std::string::npos, problem->found.c_str());
   }
 
-  /// Parts of other types stand beside a text, which stays an answer.
+  /// Parts of other types are beside a text, which stays an answer.
   void otherPartsAreKnown() {
     ChatAnswer answer;
     add(answer,

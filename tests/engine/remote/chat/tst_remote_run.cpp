@@ -82,7 +82,8 @@ class Arrivals {
     ++m_count;
     m_changed.notify_all();
   }
-  /// Waits until so many have come, but not for ever: a run that sends them one after the other has to end.
+  /// Waits until this number has arrived, but not for ever: a run that sends them one after the other has to
+  /// end.
   void waitFor(int count) {
     std::unique_lock lock(m_mutex);
     m_changed.wait_for(lock, std::chrono::seconds(5), [&] { return m_count >= count; });

@@ -56,7 +56,7 @@ class TestCompletionsRun : public QObject {
     std::shared_ptr<const text::Tokenizer> tokenizer = text::loadTokenizer(checkpoint::Checkpoint(directory));
     const auto messages = chatsOf(kAsked).front().messages;
     const auto ids = std::get<std::vector<TokenId>>(remote::tokenPrompt(chat, tokenizer)(messages));
-    // The ids of each message, between what opens the conversation and what asks for the reply.
+    // The ids of each message, between the beginning of the conversation and the generation prompt.
     std::vector<TokenId> expected = text::renderOpening(chat, *tokenizer, true);
     const auto append = [&expected](const std::vector<TokenId>& more) {
       expected.insert(expected.end(), more.begin(), more.end());

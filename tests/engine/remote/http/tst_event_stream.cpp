@@ -66,7 +66,8 @@ class TestEventStream : public QObject {
     }
   }
 
-  /// What servers send beside the standard: events divided by one line break, and lines that are no field.
+  /// What servers send outside the specification: events divided by one line break, and lines that are no
+  /// field.
   void otherThanTheStandard() {
     std::vector<std::string> events;
     std::vector<std::string> names;

@@ -102,7 +102,7 @@ class TestHttpClient : public QObject {
     QVERIFY(body.find("very-secret") == std::string::npos);
   }
 
-  /// Once what is wanted has come, the reply ends soon, and a break is none.
+  /// After the needed bytes have arrived, the response ends soon, and a broken connection is no error.
   void patienceEnds() {
     Server server("HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\nhello", Server::After::Hold);
     HttpClient client;

@@ -219,7 +219,7 @@ class TestMessagesRun : public QObject {
     QVERIFY2(QString::fromStdString(reading.error).contains(said), reading.error.c_str());
   }
 
-  /// Who asks in another protocol is told which one reads it.
+  /// A request in another protocol gets the name of the protocol that reads it.
   void messagesAreNoChat() {
     for (const QByteArray& body : {kVllm, kWholeMessage}) {
       const MessageReading reading = readMessage(body, remote::chatProtocol());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A client that can also misbehave: it sends the bytes that it is told to send.
+// A client that can also misbehave: it sends exactly the bytes that the test sets.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ class HttpClient {
   bool isConnected() const { return m_socket >= 0; }
   /// False: the server has closed the connection.
   bool send(std::string_view bytes);
-  /// Reads for so long what comes, up to so many bytes; empty: nothing came, or the server closed.
+  /// Reads incoming bytes for this time, up to this number; empty: nothing came, or the server closed.
   std::string read(std::chrono::milliseconds most, std::size_t bytes = 65536);
   /// Reads one answer.
   HttpAnswer answer(std::chrono::milliseconds most = std::chrono::seconds(20));

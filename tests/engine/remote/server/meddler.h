@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Stands between a client and a server, and spoils what goes through.
+// A proxy between a client and a server that damages the traffic.
 #pragma once
 
 #include <cstddef>

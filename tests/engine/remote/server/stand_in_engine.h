@@ -18,7 +18,7 @@
 
 namespace spanscope::server::test {
 
-/// A token a byte, and one control piece that ends replies.
+/// One token for each byte, and one control piece that ends answers.
 class ByteTokenizer final : public text::Tokenizer {
  public:
   static constexpr TokenId kEnd = 256;

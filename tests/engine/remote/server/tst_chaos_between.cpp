@@ -90,9 +90,9 @@ bool isWhole(const remote::RemoteResult& result) {
   return !result.error && result.steps.size() == 1 && result.steps[0].brokenBy.empty();
 }
 
-/// What is wrong with what a client was told; empty: nothing.
+/// The fault in what a client received; empty: none.
 std::string complaint(const remote::RemoteResult& result, const Meddling& meddling) {
-  // A byte that is another one may well stand in the text.
+  // A changed byte may well be in the text.
   const bool isLegible = meddling.fault != Fault::Flip && meddling.fault != Fault::Drop &&
                          meddling.fault != Fault::Repeat && meddling.fault != Fault::Endless;
   if (isWhole(result)) {
@@ -163,7 +163,7 @@ class TestChaosBetween : public QObject {
     QVERIFY(isWhole(askThrough(between.meddler, protocol.toStdString())));
   }
 
-  /// Any fault anywhere, many clients at once. SPANSCOPE_CHAOS: so many requests.
+  /// Any fault anywhere, many clients at once. SPANSCOPE_CHAOS: the number of requests.
   void faultsAtRandom() {
     const int asked = qEnvironmentVariableIntValue("SPANSCOPE_CHAOS");
     const int requests = asked > 0 ? asked : 300;

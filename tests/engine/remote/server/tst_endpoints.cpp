@@ -234,7 +234,7 @@ void TestEndpoints::tellsAlternatives() {
   QCOMPARE(top.size(), std::size_t{2});
   QCOMPARE(top[0]["token"].get<std::string>(), std::string("i"));
   QCOMPARE(top[0]["bytes"], Json::array({'i'}));
-  // What ends a reply may be likely, too.
+  // An end token may be likely, too.
   QCOMPARE(top[1]["token"].get<std::string>(), std::string("<end>"));
   QVERIFY(qAbs(top[1]["logprob"].get<double>() + 1.386294) < 1e-5);
 
@@ -278,7 +278,7 @@ void TestEndpoints::answersACompletion() {
   QCOMPARE(json["choices"].size(), std::size_t{4});
   QCOMPARE(json["choices"][3]["text"].get<std::string>(), std::string("Mira"));
   QCOMPARE(json["usage"]["prompt_tokens"].get<int>(), 80);
-  // The text stands as it is given, without a turn around it.
+  // The text is used unchanged, without a turn around it.
   QVERIFY(running.engine.lastOptions().chat != nullptr);
   QVERIFY(running.engine.lastOptions().chat->generationPrompt.empty());
   const HttpAnswer streamed = running.post("/v1/completions", R"({"prompt":"Once","stream":true})");
@@ -327,7 +327,7 @@ void TestEndpoints::limitsOfRepliesReachTheRun() {
   };
   QCOMPARE(optionsOf("")->minTokens, 0);
   QCOMPARE(optionsOf(R"("min_tokens":3,"max_tokens":9,)")->minTokens, 3);
-  // Nothing ends such a reply but its limit.
+  // Nothing ends such an answer but its limit.
   QVERIFY(optionsOf(R"("ignore_eos":true,)")->minTokens >= 1'000'000);
   QCOMPARE(optionsOf(R"("ignore_eos":false,)")->minTokens, 0);
   // Some clients write "no limit" as -1; 0 is a sure way to the best token.

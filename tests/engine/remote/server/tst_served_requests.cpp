@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a server remembers of requests, and where it ends; and where replies end.
+// What a server remembers of requests, and the limits; and where answers end.
 #include "engine/remote/server/answer.h"
 #include "engine/remote/server/served_requests.h"
 #include "engine/trace/memory_bytes.h"
@@ -91,7 +91,7 @@ void TestServedRequests::whatIsNotKeptIsNotMissed() {
   QVERIFY(requests.find(99).events.empty());
 }
 
-/// However a text is cut into pieces, the reply ends at the same place.
+/// For any division of a text into pieces, the answer ends at the same place.
 void TestServedRequests::stopTextsDoNotDependOnPieces() {
   const std::uint32_t seed = 7;
   std::mt19937 random(seed);

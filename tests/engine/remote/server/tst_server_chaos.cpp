@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Clients that misbehave, and many at once: each gets an error or a whole answer, and nothing is left behind.
+// Clients that misbehave, and many at once: each gets an error or a whole answer, and the server keeps
+// nothing of them.
 #include "engine/remote/server/server.h"
 #include "tests/engine/remote/server/http_client.h"
 #include "tests/engine/remote/server/stand_in_engine.h"

@@ -103,7 +103,7 @@ void TestServerWork::endsGracefully() {
            running.engine.reply);
   QVERIFY(!HttpClient(running.server.port()).isConnected());
 
-  // What takes longer than it may is told so.
+  // A request over the time limit gets an error.
   ServerConfig config = freePort();
   config.limits.toFinish = std::chrono::milliseconds(50);
   Running hurried(config);

@@ -207,7 +207,7 @@ class TestSpnlRun : public QObject {
             reported);
     QVERIFY(!result.error);
     QCOMPARE(bodies.size(), std::size_t{2});
-    // Behind its own prompt, which the server has computed.
+    // After its own prompt, which the server has computed.
     const Json& child = bodies[1]["repeat"]["g"]["input"]["cross"][0]["plus"][0]["seq"];
     QCOMPARE(child[0]["user"].get<std::string>(), std::string("Name a town."));
     QCOMPARE(child[1]["assistant"].get<std::string>(), std::string("r1"));
@@ -276,7 +276,7 @@ class TestSpnlRun : public QObject {
     QVERIFY(result.error && result.error->found.find("1 choice") != std::string::npos);
   }
 
-  /// A run there is told as one by chat completions is.
+  /// A run there has the same trace as a run by chat completions.
   void theRunIsATrace() {
     Server server(eventsAnswer(piece(0, "A", "stop") + piece(1, "B", "stop") + piece(2, "C", "stop") +
                                R"(data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5,)"
@@ -320,7 +320,7 @@ class TestSpnlRun : public QObject {
     QCOMPARE(answer, std::string("A\nB\nC"));
   }
 
-  /// A server that was chosen to be asked so by itself is asked for messages where it refuses the call.
+  /// A server with this protocol by default gets messages if it refuses the call.
   void refusedCallsBecomeMessages_data() {
     QTest::addColumn<int>("status");
     QTest::addColumn<bool>("isChanged");

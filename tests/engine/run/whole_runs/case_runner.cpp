@@ -77,7 +77,7 @@ std::optional<plan::Plan> planOf(const QueryRun& query) {
   return plan::makePlan(query.query, options).plan;
 }
 
-/// The number behind the first of the words that is there; nothing where none is.
+/// The number after the first of the words that occurs; nothing if none occurs.
 std::optional<std::int64_t> numberBehind(std::string_view text,
                                          std::initializer_list<std::string_view> words) {
   for (const std::string_view word : words) {
@@ -99,7 +99,7 @@ bool isTooLarge(std::string_view message) {
 
 }  // namespace
 
-/// One case: the session that is warm, and twins that are cold.
+/// One case: the warm session, and cold sessions with the same queries.
 class CaseRunner::Scene {
  public:
   Scene(CaseRunner& runner, const RunCase& all)
@@ -225,9 +225,9 @@ class CaseRunner::Scene {
     return {std::move(result), opened.sink.events()};
   }
 
-  /// What fails with a cache that holds something fails without, in the same words. Where the cold twin has
-  /// room, another with the same pool shows it. A pool that is too small may fail another of its requests, or
-  /// the same later: it depends on what is found by chance whether one fits that does not fit alone.
+  /// A failure with a filled cache is also a failure without, in the same words. If the cold session has
+  /// room, another session with the same pool shows it. A pool that is too small may fail another of its
+  /// requests, or the same later: cache hits decide whether a request fits that does not fit alone.
   Differences compareFailures(const RunRecord& warm, const RunRecord& simulator, const plan::Plan& plan,
                               const run::RunOptions& options, const QueryRun& query) {
     ++m_seen.failed;

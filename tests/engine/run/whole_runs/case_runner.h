@@ -23,7 +23,7 @@ struct Seen {
   std::int64_t evictedBlocks = 0;
   std::int64_t loadedBlocks = 0;
   std::int64_t teams = 0;
-  std::int64_t replays = 0;                      ///< replies that were replayed through the model
+  std::int64_t replays = 0;                      ///< answers that were replayed through the model
   std::int64_t exactSteps = 0;                   ///< steps predicted exactly
   std::int64_t boundedSteps = 0;                 ///< steps predicted with bounds
   std::map<std::string, std::int64_t> policies;  ///< pairs under each policy

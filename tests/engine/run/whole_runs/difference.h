@@ -13,14 +13,14 @@ enum class Subject : std::uint8_t {
   Exception,    ///< something was thrown that is no Failure
   Outcome,      ///< one of the runs failed, or they failed in different ways
   Prompt,       ///< span tables
-  Answer,       ///< sampled tokens and how the reply ended
+  Answer,       ///< sampled tokens and how the answer ended
   Probability,  ///< bits of the probabilities of sampled tokens
-  Text,         ///< texts of replies and of the answer
+  Text,         ///< texts of step answers and of the final answer
   Attention,    ///< what tokens looked at, bit for bit
   Figures,      ///< the run's own figures do not add up
   Prediction,   ///< a prediction was wrong
   Trace,        ///< the events lead to another state than the engine's
-  Replay,       ///< replayed replies differ
+  Replay,       ///< replayed answers differ
   Leak          ///< blocks are still held
 };
 const char* nameOf(Subject subject);

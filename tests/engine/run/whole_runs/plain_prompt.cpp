@@ -87,7 +87,7 @@ class PlainLayout {
     for (std::size_t i = 0; i < plus.children.size(); ++i) {
       const plan::PromptNode& child = plus.children[i];
       if (!isFilled(child)) continue;
-      // What fills up a block belongs to what stands before.
+      // The tokens that fill up a block belong to the text before.
       if (m_rules.marks()) pad();
       const plan::PromptMessage* first = m_first;
       if (!isCausal)
@@ -104,7 +104,7 @@ class PlainLayout {
     std::vector<TokenId> tokens = m_renderer.generationPrompt();
     const std::vector<TokenId>& answer = m_prompts.m_answers[output.step];
     tokens.insert(tokens.end(), answer.begin(), answer.end());
-    // What a reply already ends with is not said once more.
+    // A suffix that the answer already has is not added again.
     const std::vector<TokenId>& suffix = m_renderer.answerSuffix();
     std::size_t have = std::min(suffix.size(), answer.size());
     while (!std::equal(answer.end() - static_cast<std::ptrdiff_t>(have), answer.end(), suffix.begin(),
@@ -190,7 +190,7 @@ PlainPrompts::PlainPrompts(const plan::Plan& plan, const std::vector<std::vector
   for (const plan::Step& step : plan.steps) m_prompts.push_back(PlainLayout(*this, renderer).layOut(step));
 }
 
-/// The first rows of a prompt, and tokens behind them in the outermost scope.
+/// The first rows of a prompt, and tokens after them in the outermost scope.
 std::vector<PlainRow> PlainPrompts::rowsOf(StepIndex step, std::size_t promptRows,
                                            const std::vector<TokenId>& behind) const {
   std::vector<PlainRow> rows(m_prompts[step].begin(),
@@ -208,7 +208,7 @@ bool PlainPrompts::sees(const PlainRow& row, const PlainRow& earlier) const {
   const std::size_t shared = std::min(row.path.size(), earlier.path.size());
   std::size_t same = 0;
   while (same < shared && row.path[same] == earlier.path[same]) ++same;
-  // The earlier one stands in the row's scope or in one that is nested there.
+  // The earlier one is in the row's scope or in one that is nested there.
   if (same == row.path.size()) return true;
   if (m_policy.mask != PlainMask::BehindPrefix) return false;
   const bool areSiblings = same < earlier.path.size() && row.path[same].plus == earlier.path[same].plus;
@@ -217,7 +217,8 @@ bool PlainPrompts::sees(const PlainRow& row, const PlainRow& earlier) const {
   return !areSiblings && !isApart;
 }
 
-/// Every row that is not reused, in view of what its mask says; with `before`, of Linked the second time.
+/// Every row that is not reused, with the attention that its mask allows; with `before`, of Linked the second
+/// time.
 PlainPrompts::Passed PlainPrompts::passOnce(const std::vector<PlainRow>& rows,
                                             const std::vector<Passed>& reused, const Passed* before) const {
   const auto isComputed = [&](const PlainRow& row) {
@@ -258,7 +259,7 @@ PlainPrompts::Passed PlainPrompts::passOnce(const std::vector<PlainRow>& rows,
 }
 
 PlainPrompts::Passed PlainPrompts::pass(const std::vector<PlainRow>& rows) const {
-  // Of replies that are reused, the rows that they were under their own prompts.
+  // Of reused answers, their rows under their own prompts.
   std::vector<Passed> reused(m_reused.size());
   for (const PlainRow& row : rows) {
     if (!row.answer || !reused[*row.answer].entering.empty()) continue;

@@ -59,7 +59,7 @@ Node RandomTrees::next() {
       tree = Node{generate(2)};
       break;
     case 1: {
-      // A judge over replies, each of which may be one as well.
+      // A judge over answers, each of which may be one as well.
       --m_left;
       query::Generate judge{settings(), {}};
       query::Join list{JoinKind::Plus, {}};

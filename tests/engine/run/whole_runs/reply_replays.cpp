@@ -61,7 +61,7 @@ std::vector<trace::AttentionMass> mapsOf(const AfterRun& after, const run::Finis
   return maps;
 }
 
-/// By layer and row: what is computed together is told of together.
+/// By layer and row: rows that are computed together are reported together.
 std::vector<trace::AttentionMass> inOrder(std::vector<trace::AttentionMass> maps) {
   std::sort(maps.begin(), maps.end(), [](const auto& a, const auto& b) {
     return std::pair(a.layer, a.row) < std::pair(b.layer, b.row);
@@ -69,7 +69,7 @@ std::vector<trace::AttentionMass> inOrder(std::vector<trace::AttentionMass> maps
   return maps;
 }
 
-/// What differs for one reply; empty if nothing does. Throws Failure where the warm session has no room.
+/// The differences of one answer; empty if there are none. Throws Failure where the warm session has no room.
 std::string replayFault(const AfterRun& warm, const AfterRun& cold, const run::StepResult& step,
                         const run::StepResult& simulator, const ReplaySetting& setting) {
   const plan::Step& planned = setting.plan.steps[step.step];

@@ -16,7 +16,7 @@ struct AfterRun {
   const RunRecord& record;
 };
 
-/// Settings of the run whose replies are replayed through the model.
+/// Settings of the run whose answers are replayed through the model.
 struct ReplaySetting {
   const policy::Choice& policy;
   const plan::Plan& plan;
@@ -26,8 +26,8 @@ struct ReplaySetting {
   bool isRecorded = false;  ///< the attention of all rows, layers and heads was recorded
 };
 
-/// Replays the replies of a run through the model, warm and cold. Checks that they are drawn from the same
-/// numbers and look at the same tokens as in the run, and that what can be found in the cache is still found.
+/// Replays the answers of a run through the model, warm and cold. Checks that they are sampled from the same
+/// numbers and attend to the same tokens as in the run, and that cached blocks are still cache hits.
 Differences checkReplays(AfterRun warm, AfterRun cold, const ReplaySetting& setting);
 
 }  // namespace spanscope::test

@@ -64,7 +64,7 @@ SessionChoice anySession(Dice& dice) {
   session.rowsPerPass = dice.of(std::vector{1, 3, 7, 16, 37, 64, 512, 512});
   session.threads = dice.oneIn(6) ? 2 + dice.below(2) : 1;
   session.halfKeys = dice.oneIn(4);
-  // Tails make predictions unsure: which of several is copied from.
+  // Partial blocks make predictions uncertain: one of several is the source of a copy.
   session.tails = !dice.oneIn(session.tiers == Tiers::None ? 4 : 2);
   session.endings = static_cast<Endings>(dice.below(3));
   if (dice.oneIn(10)) session.positions = 60 + dice.below(160);
@@ -113,7 +113,7 @@ RunCase makeRunCase(std::uint64_t seed) {
   all.coldRowsPerPass = dice.of(std::vector{512, 512, 64, 5});
   all.coldThreads = dice.oneIn(12) ? 2 : 1;
   RandomTrees trees(dice);
-  // Runs of a case are mostly alike, so that they find what others left behind.
+  // Runs of a case are mostly alike, so that they reuse blocks of others.
   QueryRun usual;
   usual.policy = anyChoice(dice);
   if (!dice.oneIn(3)) usual.layout = anyLayout(dice);

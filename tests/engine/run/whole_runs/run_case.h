@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One random case of whole runs: a session with a history, and how each of its runs is compared with a cold
-// twin, a session that has seen nothing. A case is a plain value that follows from its seed, so that one
-// number repeats it. It can be printed in full and made smaller.
+// session without one. A case is a plain value that follows from its seed, so that one number repeats it. It
+// can be printed in full and made smaller.
 #pragma once
 
 #include "engine/layout/layouts.h"
@@ -56,7 +56,7 @@ struct QueryRun {
   /// The cache is emptied a few times, each time after this many passes; 0: never.
   std::int32_t emptyEvery = 0;
   std::int32_t stopAfter = 0;     ///< number of passes after which the run is stopped; 0: it is not
-  bool isReplayed = false;        ///< its replies are replayed through the model
+  bool isReplayed = false;        ///< its answers are replayed through the model
   bool isPredictedAhead = false;  ///< it is predicted by the predictor of the run before, if there is one
   bool operator==(const QueryRun&) const = default;
 };
@@ -64,7 +64,7 @@ struct QueryRun {
 struct RunCase {
   std::uint64_t seed = 0;
   SessionChoice warm;
-  /// The settings in which the cold twins differ. They also have room for everything and no tiers.
+  /// The settings in which the cold sessions differ. They also have room for everything and no tiers.
   std::int32_t coldRowsPerPass = 512;
   int coldThreads = 1;
   std::vector<QueryRun> runs;

@@ -130,8 +130,7 @@ void compareStep(const RunRecord& warm, const run::StepResult& step, const RunRe
   compareAttention(reported, expected, where, found);
 }
 
-// ---- predictions
-// --------------------------------------------------------------------------------------------------------
+// ---- predictions ------------------------------------------------------------------------------------------
 
 std::string shown(const char* name, const run::CountRange& range, std::int64_t count) {
   return std::string(name) + " " + std::to_string(count) + ", predicted " + std::to_string(range.least) +
@@ -221,7 +220,7 @@ Differences checkPrediction(const run::Prediction& predicted, const plan::Plan& 
     const auto own = std::find_if(predicted.steps.begin(), predicted.steps.end(),
                                   [&](const auto& other) { return other.step == step.step; });
     if (own == predicted.steps.end()) {
-      // Behind a step that may fail there are no figures.
+      // After a step that may fail there are no values.
       if (!predicted.error) found.add(Subject::Prediction, where + "not predicted");
       continue;
     }

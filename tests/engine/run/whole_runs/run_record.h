@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The result of one run of a session, and what its events told.
+// The result of one run of a session, and the facts in its events.
 #pragma once
 
 #include "engine/run/run_result.h"
@@ -37,7 +37,7 @@ class WatchingSink final : public trace::Sink {
   std::stop_source m_stop;
 };
 
-/// One reply as the events tell it.
+/// One answer as the events report it.
 struct ReportedReply {
   std::vector<trace::SegmentInfo> prompt;
   std::vector<TokenId> tokens;
@@ -67,7 +67,7 @@ struct RunRecord {
   const ReportedReply& answerOf(const run::StepResult& step) const { return answers.at(step.request); }
 };
 
-/// The reply of a step in the form in which it can be replayed.
+/// The answer of a step in the form in which it can be replayed.
 run::FinishedAnswer finishedAnswer(const RunRecord& record, const run::StepResult& step,
                                    const policy::Choice& policy);
 

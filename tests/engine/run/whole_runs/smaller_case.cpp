@@ -25,7 +25,7 @@ std::vector<NodePath> pathsOf(const Node& root) {
   return paths;
 }
 
-/// What can stand in the place of a node: each of its children, or the same with less in it.
+/// The replacements of a node: each of its children, or the same node with less in it.
 std::vector<Node> lessThan(const Node& node) {
   std::vector<Node> less;
   for (const query::ChildRef& child : query::childrenOf(node)) less.push_back(*child.node);

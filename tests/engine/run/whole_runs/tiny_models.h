@@ -17,17 +17,17 @@
 
 namespace spanscope::test {
 
-/// How replies of a random model end.
+/// How answers of a random model end.
 enum class Endings : std::uint8_t {
-  None,  ///< every reply is as long as it may be
+  None,  ///< every answer has its max length
   Few,
   Many
 };
 
 /// Models of a few thousand random weights, with the tokenizer and template of the bundled checkpoint. Some
 /// tokens are more likely than others: the markers of the padded and cropped layouts, the words of the
-/// template, and a few more. So replies hold these tokens and begin alike. Each model is made once and shared
-/// by all sessions.
+/// template, and a few more. Answers therefore hold these tokens and begin alike. Each model is made once and
+/// shared by all sessions.
 class TinyModels {
  public:
   TinyModels();

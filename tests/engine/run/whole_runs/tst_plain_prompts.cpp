@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whole runs against their definition in double precision, row by row, under each policy that masks or links,
-// in each layout, with outputs computed anew and reused. Replies hold the marks of the layouts, which are
-// tokens like others there.
+// Compares whole runs with their definition in double precision, row by row, under each policy that masks or
+// links, in each layout, with recomputed and reused outputs. Answers hold the delimiters of the layouts,
+// which are ordinary tokens there.
 #include "engine/layout/message_renderer.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
@@ -50,7 +50,7 @@ const std::vector<Row>& policyRows() {
   return rows;
 }
 
-/// Documents and replies behind a beginning, one in another, and twice in a row.
+/// Documents and answers after a beginning, one in another, and twice in a row.
 constexpr const char* kNested =
     R"({"g":{"model":"m","max_tokens":4,"temperature":0,"input":{"cross":[{"system":"Answer + shortly."},)"
     R"({"plus":[{"user":"Mira lives in Lisbon."},{"cross":[{"user":"Two pets:"},{"plus":[)"
@@ -166,7 +166,7 @@ class TestPlainPrompts : public QObject {
              isReused && (row.plain.mask == PlainMask::Spans || row.plain.mask == PlainMask::Linked));
   }
 
-  /// Each run of a model that has windows tells them, and no other does.
+  /// Each run of a model with windows reports them, and no other does.
   void windowsAreTold_data() {
     QTest::addColumn<std::size_t>("family");
     const std::vector<test::NamedConfig> families = test::familyConfigs();

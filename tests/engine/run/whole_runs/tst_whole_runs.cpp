@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A fuzzer of whole runs: random queries in sessions with a history, each run held against a twin that has
-// seen nothing, against its prediction, and against what its events and its replays say. By hand it runs for
-// as long as it is told:
+// A fuzzer of whole runs: random queries in sessions with a history. It compares each run with a cold
+// session, with its prediction, and with its events and replays. By hand its length is a choice:
 //   SPANSCOPE_WHOLE_RUNS_SEED     the first case; of one case alone, with SPANSCOPE_WHOLE_RUNS_CASES=1
-//   SPANSCOPE_WHOLE_RUNS_CASES    so many cases
-//   SPANSCOPE_WHOLE_RUNS_PAIRS    or until so many runs have been held against their twins
-//   SPANSCOPE_WHOLE_RUNS_MINUTES  or for so long
-//   SPANSCOPE_WHOLE_RUNS_GO_ON    tell of every case that fails instead of ending with the first
+//   SPANSCOPE_WHOLE_RUNS_CASES    the number of cases
+//   SPANSCOPE_WHOLE_RUNS_PAIRS    or the number of runs to compare with cold sessions
+//   SPANSCOPE_WHOLE_RUNS_MINUTES  or the number of minutes
+//   SPANSCOPE_WHOLE_RUNS_GO_ON    report every case that fails instead of ending with the first
 #include "engine/policy/policies.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/engine/run/whole_runs/case_runner.h"
@@ -40,9 +39,8 @@ Share suiteShare() {
   return {.firstSeed = 100'001, .cases = 1000, .casesOfFamily = 80};
 }
 
-/// Cases of other seeds that once were not as promised: predictions of pads, marks and crops, of pools that
-/// are almost too small and of replies that come out alike; teams and blended prompts whose cache was
-/// emptied.
+/// Cases of other seeds that once failed: predictions of padding, delimiters and truncation, of pools that
+/// are almost too small and of equal answers; teams and blended prompts whose cache was cleared.
 constexpr std::uint64_t kFailedOnce[] = {
     2000024, 2000682, 2000719, 2000790, 2001135, 2002488,  2003994,  2004074, 2004931, 2005753,
     2006500, 2006512, 2006825, 2007004, 2007480, 2008347,  2008654,  2008897, 2008910, 2009100,

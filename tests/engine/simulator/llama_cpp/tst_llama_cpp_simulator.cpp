@@ -17,7 +17,7 @@ using spanscope::product_text::worded;
 
 namespace {
 
-/// A scenario of its settings and of requests, each "prompt > reply" or "prompt > reply {"id_slot": 1}":
+/// A scenario of its settings and of requests, each "prompt > answer" or "prompt > answer {"id_slot": 1}":
 /// token ids as numbers or, with two dots, as runs of them.
 Json scenarioOf(const std::string& settings, const QStringList& requests) {
   const auto tokens = [](const QString& text) {
@@ -89,7 +89,7 @@ class TestLlamaCppSimulator : public QObject {
                      .c_str());
       }
       QVERIFY(sameValue(found, expected));
-      // What was found before is not looked at, and is written anew.
+      // Earlier results are not read, and are written again.
       for (Json& request : scenario["requests"])
         for (const char* name : {"slot", "cache_n", "refused"}) request[name] = "wrong";
       QVERIFY(sameValue(replayed(kLlamaCpp, scenario), expected));
@@ -149,7 +149,7 @@ class TestLlamaCppSimulator : public QObject {
     row("what a slot loses is kept beside it", kept,
         {"1..20 > 1", "101..120 > 1", "1..25 > 1", "101..125 > 1"},
         {"0: 0 + 20", "0: 0 + 20", "0: 20 + 5", "0: 20 + 5"});
-    // 10 of 20 tokens are half: what is behind them is lost.
+    // 10 of 20 tokens are half: the tokens after them are lost.
     row("half is not much to lose", kept, {"1..20 > 1", "1..10 101..110 > 1", "1..25 > 1"},
         {"0: 0 + 20", "0: 10 + 10", "0: 10 + 15"});
     row("less than half is", kept, {"1..20 > 1", "1..9 101..110 > 1", "1..25 > 1"},

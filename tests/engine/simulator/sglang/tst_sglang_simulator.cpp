@@ -37,7 +37,7 @@ class TestSglangSimulator : public QObject {
       const Json found = replayed(kSglang, scenario);
       const std::string difference = differenceInOps(found, expected);
       QVERIFY2(difference.empty(), ("line " + std::to_string(i + 1) + ", " + difference).c_str());
-      // What was found before is not looked at, and is written anew.
+      // Earlier results are not read, and are written again.
       for (Json& op : scenario["ops"])
         for (const char* name : {"cached", "refused", "evicted", "ok"}) op[name] = "wrong";
       QVERIFY(sameValue(replayed(kSglang, scenario), expected));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What twins tell of their caches as traces: events that a replay takes, with the counts of the recordings.
+// Traces of the caches of simulators: events that a replay accepts, with the counts of the recordings.
 #include "engine/simulator/servers.h"
 #include "engine/simulator/tracing/cache_tracer.h"
 #include "engine/trace/predicted.h"
@@ -260,7 +260,7 @@ class TestToldTraces : public QObject {
     QTest::newRow("llama.cpp, conversations")
         << "llama.cpp" << own + "/llama-server-conversations.jsonl.gz" << 24;
   }
-  /// Telling changes nothing of what is found; and what is told has the counts of the recording.
+  /// Emitting events changes no cache hits, and the events have the counts of the recording.
   void recordings() {
     QFETCH(QString, server);
     QFETCH(QString, file);
@@ -300,7 +300,7 @@ class TestToldTraces : public QObject {
     QTest::newRow("llama.cpp, one slot") << "llama.cpp" << 2048 << 0 << 1 << 0;
     QTest::newRow("llama.cpp, moving") << "llama.cpp" << 4096 << 0 << 2 << 8;
   }
-  /// What is told of a request has the counts of its answer, and what replies leave is kept.
+  /// The events of a request have the counts of its answer, and the cache keeps the blocks of answers.
   void answers() {
     QFETCH(QString, server);
     QFETCH(int, room);
@@ -390,7 +390,7 @@ class TestToldTraces : public QObject {
     QVERIFY(lookup(5, 1).reason == trace::MissReason::AfterMiss);
   }
 
-  /// Behind the numbers of a window's own runs.
+  /// After the numbers of a window's own runs.
   void numbers() {
     Story story = storyOf(*findServer("vllm"), R"({"block_size":2,"blocks":9,"ops":[
       {"op":"admit","request":"a","prompt":[1,2,3]},{"op":"free","request":"a"},

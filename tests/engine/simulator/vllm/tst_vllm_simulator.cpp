@@ -64,14 +64,14 @@ class TestVllmSimulator : public QObject {
       const Json found = replayed(kVllm, scenario);
       const std::string difference = differenceInOps(found, expected);
       QVERIFY2(difference.empty(), ("line " + std::to_string(i + 1) + ", " + difference).c_str());
-      // What was found before is not looked at, and is written anew.
+      // Earlier results are not read, and are written again.
       for (Json& op : scenario["ops"])
         for (const char* name : {"cached", "refused", "events", "free_blocks", "ok"}) op[name] = "wrong";
       QVERIFY(sameValue(replayed(kVllm, scenario), expected));
     }
   }
 
-  /// What stands in a scenario beside what the twin reads is written again.
+  /// Fields that the cache simulator does not read are written again.
   void keepsWhatItDoesNotKnow() {
     const Json found = replayed(kVllm, Json::parse(R"({"name": [1], "block_size": 2, "blocks": 3, "ops":
                                [{"note": {"a": 1}, "op": "reset", "ok": 5}], "end": null})"));
@@ -152,7 +152,7 @@ class TestVllmSimulator : public QObject {
     QCOMPARE(QString::fromStdString(mistakeIn(kVllm, text.toStdString())), "scenarios.jsonl: " + message);
   }
 
-  /// A conversation: the reply is found again, except its last token and what stands in its block.
+  /// A conversation: the answer is a cache hit, except its last token and the rest of its block.
   void conversation() {
     const auto simulator = kVllm.open({.cacheTokens = 160, .blockSize = 16});
     const std::vector<TokenId> prompt = tokensFrom(0, 40);

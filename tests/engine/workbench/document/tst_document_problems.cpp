@@ -142,7 +142,7 @@ class TestDocumentProblems : public QObject {
              QStringList(worded("<nothing-to-generate>")));
   }
 
-  /// A number may be right where it stands, and wrong as it was declared.
+  /// A number may be right at its place, and wrong as it was declared.
   void valuesHaveTheDeclaredKind() {
     Document document = documentOf(R"({"g":{"model":"","max_tokens":"{n}","input":{"user":"a"}}})");
     declareParameter(document, {.name = "n", .kind = query::ParameterKind::Count, .defaultValue = {}});

@@ -100,7 +100,7 @@ void TestDocumentQuery::leavesOutMutedAndFrozen() {
   setMuted(document, {childOf(document, cross, 0)}, true);
   setFrozen(document, childOf(document, plus, 1), {"answer"});
   QueryOf run = toQuery(document, TakeOut::MutedAndFrozen);
-  // Distribution would put what was asked before the reply, so it stands there.
+  // Distribution would put the question before the answer, so it is there.
   QVERIFY(run.query == parse(R"({"g":{"model":"m","input":{"cross":[{"plus":[{"user":"b"},
       {"seq":[{"user":"c"},{"assistant":"answer"}]}]}]}}})"));
   const NodeId inner = childOf(document, plus, 1);
@@ -114,7 +114,7 @@ void TestDocumentQuery::leavesOutMutedAndFrozen() {
   QVERIFY(toQuery(document, TakeOut::MutedAndFrozen).query == alone);
 }
 
-/// A prompt that other generates answer in is not run for a reply that is frozen.
+/// A prompt that contains answers of other generates is not run for a frozen answer.
 void TestDocumentQuery::frozenAnswersRunNothing() {
   Document document = fromQuery(parse(R"({"g":{"model":"m","input":{"plus":[{"g":{"model":"m","input":
       {"plus":[{"g":{"model":"m","input":{"user":"a"}}}]}}}]}}})"));
@@ -201,7 +201,7 @@ void TestDocumentQuery::replaceFollowsAMove() {
            (std::vector<NodeId>{children[2], children[0], children[1]}));
 }
 
-/// A node's own server stays with the node that says the same, wherever that stands afterwards.
+/// A node's own server stays with the node of the same content, at any later place.
 void TestDocumentQuery::replaceKeepsServers_data() {
   QTest::addColumn<QString>("next");
   const QString first = R"({"g":{"model":"m","input":{"user":"first"}}})";

@@ -296,7 +296,7 @@ class TestModelFinder : public QObject {
     QVERIFY(places.back().path.empty() && !places.back().problem.empty());
   }
 
-  /// Whatever lies in somebody's folders, the rest of the list stands.
+  /// Whatever files are in the user's folders, the rest of the list is complete.
   void nothingEndsTheList() {
     const ModelFolders whole = fakedFolders();
     const std::size_t before = modelPlaces(whole).size();
@@ -375,7 +375,7 @@ class TestModelFinder : public QObject {
     const std::string third(64, 'd');
     write(ollama / "blobs" / ("sha256-" + third), tinyGguf());
     write(hosts / "elsewhere.example/me/other/latest", manifest(model, third));
-    // The newer layout: names are links to manifests among the blobs; one name stands in both.
+    // The newer layout: names are links to manifests among the blobs; one name is in both.
     write(ollama / "blobs/sha256-manifest", manifest(model, other));
     const Path newer = ollama / "manifest-v2/ollama.com";
     std::filesystem::create_directories(newer / "me/linked");

@@ -223,7 +223,7 @@ void TestServedEngine::promptsThatAreTooLong() {
   QCOMPARE(served.post(kChatPath, chatBody("Where?")).status, 200);
 }
 
-/// Programs that measure speed ask for replies of an exact length.
+/// Programs that measure speed request answers of an exact length.
 void TestServedEngine::answersCanBeAsLongAsAsked() {
   const Served served;
   const auto endOf = [&](const std::string& members) {

@@ -137,8 +137,8 @@ class TestAttentionMap : public QObject {
     QCOMPARE(model.heads, 3);
   }
 
-  /// A lesson that speaks of a document frames its column, of a token of the answer its row, and brings both
-  /// into sight where the map is zoomed, or where heads stand in its place.
+  /// A lesson that speaks of a document frames its column, of a token of the answer its row, and scrolls both
+  /// into sight where the map is zoomed, or where heads replace it.
   void partsAreFramedAndReached() {
     const ViewInput input = test::twentyDocuments();
     AttentionView view;
@@ -224,7 +224,7 @@ class TestAttentionMap : public QObject {
     QCOMPARE(blocks.states[blocks.at(0, blocks.segments[1].firstColumn)], CellState::Missing);
   }
 
-  /// A layer with a window does not see what stands before it; the mean of layers does if any of them does.
+  /// A layer with a window does not attend to tokens before it; the mean of layers does if any of them does.
   void windowsAreShown() {
     const ViewInput input = test::twentyDocuments({.windows = {400, 0, 400, 400}});
     AttentionOptions options = answerOptions();
@@ -415,7 +415,7 @@ class TestAttentionMap : public QObject {
     const AttentionShades linear = attentionShades(model, AttentionScale::Linear);
     QVERIFY(linear.top >= static_cast<double>(model.highest));
     QVERIFY(linear.top < 2 * static_cast<double>(model.highest));
-    QCOMPARE(linear.shades[model.at(0, 21)], 1.0F);  // question and reply lie above the scale
+    QCOMPARE(linear.shades[model.at(0, 21)], 1.0F);  // question and answer are above the scale
     const AttentionShades log = attentionShades(model, AttentionScale::Logarithmic);
     QVERIFY(log.bottom > 0 && log.bottom <= static_cast<double>(model.lowest));
     QVERIFY(log.shades[model.at(0, 1)] > linear.shades[model.at(0, 1)]);
@@ -461,8 +461,8 @@ class TestAttentionMap : public QObject {
     QVERIFY2(!view.readout().contains(QStringLiteral("Escape")), qPrintable(view.readout()));
   }
 
-  /// In a low dock, which a view that needs more is scrolled in, nothing lies over anything else: legend and
-  /// readout have the height that their texts need, and stand below the last row.
+  /// In a low dock, which scrolls a view that needs more, nothing overlaps: legend and readout have the
+  /// height of their texts, and are below the last row.
   void nothingLiesOverTheLastRow_data() {
     QTest::addColumn<QSize>("dock");
     for (const int width : {260, 380, 520}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of the answer: shares by document, what stands apart from them, and how they are said.
+// Attention of the answer: shares by document, the separate shares, and their texts.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "tests/ui/views/common/twenty_documents.h"
@@ -22,6 +23,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -135,7 +137,7 @@ class TestAttentionShares : public QObject {
     }
     QCOMPARE(tops, (std::vector<std::uint32_t>{test::kFirstNeeded, test::kSecondNeeded}));
     QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
-    QVERIFY2(shareSentence(model).startsWith(QStringLiteral("The answer attended to document 7")),
+    QVERIFY2(shareSentence(model).startsWith(worded("<answer-attended-to|document 7>")),
              qPrintable(shareSentence(model)));
     // The figures say that they are not those of the map, which has plain attention.
     QVERIFY(model.ofSquares);
@@ -205,7 +207,7 @@ class TestAttentionShares : public QObject {
     QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
   }
 
-  /// What went to replies that were written beside it is told, though no segment of the prompt has it.
+  /// Attention to answers that were written beside it is shown, though no segment of the prompt has it.
   void answersWrittenBesideItAreTold() {
     test::TraceMaker maker(16, 512);
     std::vector<trace::SegmentInfo> table{test::TraceMaker::segment(10, 0, "/g/input/cross/0/plus/0"),
@@ -225,7 +227,7 @@ class TestAttentionShares : public QObject {
     const ShareModel model = shareModel(maker.input());
     QVERIFY(std::abs(model.beside - 0.25) < 1e-6);
     QVERIFY2(shareNote(model).contains(QStringLiteral("other answers 25")), qPrintable(shareNote(model)));
-    QVERIFY(shareCsv(model).contains(QStringLiteral("answers of the same team")));
+    QVERIFY(shareCsv(model).contains(worded("<answers-of-team>")));
     QVERIFY(!shareNote(shareModel(test::twentyDocuments())).contains(QStringLiteral("beside")));
   }
 
@@ -327,7 +329,7 @@ class TestAttentionShares : public QObject {
     }
   }
 
-  /// A value beside a higher bar stands at its side and not in it.
+  /// A value beside a higher bar is at its side and not in it.
   void valuesStandInNoBar() {
     ShareModel model = shareModel(test::twentyDocuments());
     for (ShareBar& bar : model.bars) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a benchmark says, and what a person does with the dock.
+// The texts of a benchmark, and the user's actions in the dock.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/sample_benchmarks.h"
@@ -31,6 +32,7 @@ using namespace spanscope;
 using namespace spanscope::ui;
 using experiment::CaseGap;
 using experiment::RunCase;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -110,9 +112,9 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(cell(model, 2, QStringLiteral("Relocated")), QStringLiteral("57"));
     QCOMPARE(cell(model, 2, QStringLiteral("Computed")), QStringLiteral("13"));
     QCOMPARE(cell(model, 3, metricShortHeading("whole-run")), QStringLiteral("17.3"));
-    QVERIFY(says(model, QStringLiteral("In the swapped order the first token comes 10× sooner than cold.")));
-    QVERIFY(says(model, QStringLiteral("The swapped order takes 2.0× the time of the floor.")));
-    QVERIFY(says(model, QStringLiteral("All runs except those of the floor gave the same answer.")));
+    QVERIFY(says(model, worded("<swapped-order-sooner|10×>")));
+    QVERIFY(says(model, worded("<swapped-order-floor-time|2.0×>")));
+    QVERIFY(says(model, worded("<same-answer-except-floor>")));
     QVERIFY(says(model, QStringLiteral("511 blocks")));
     QVERIFY(model.table.rows[2][0].help.endsWith(QStringLiteral("Its answer: The pet of Tarek is Biscuit.")));
     // One step: its time is that of the run, and is not said twice.
@@ -139,14 +141,14 @@ class TestBenchmarkView : public QObject {
     setTimes(benchmark, RunCase::Floor, {150, 190, 202, 204, 206, 208, 240});
     const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark));
     QCOMPARE(cell(model, 2, QStringLiteral("Speed-up")), QStringLiteral("overlaps"));
-    QVERIFY(says(model, QStringLiteral("The spreads of cold and order swapped overlap")));
-    QVERIFY(says(model, QStringLiteral("The spreads of order swapped and floor overlap")));
+    QVERIFY(says(model, worded("<spreads-overlap|cold|order swapped>")));
+    QVERIFY(says(model, worded("<spreads-overlap|order swapped|floor>")));
     QVERIFY(!says(model, QStringLiteral("sooner than cold")));
 
     benchmark.turns.resize(2);
     const BenchmarkModel few = benchmarkModel(inputOf(m_rag, benchmark));
     QCOMPARE(cell(few, 1, QStringLiteral("Speed-up")), QStringLiteral("–"));
-    QVERIFY(says(few, QStringLiteral("Fewer than 3 repeats show no spread")));
+    QVERIFY(says(few, worded("<repeats-show-no-spread|3>")));
     QVERIFY(!says(few, QStringLiteral("sooner")));
   }
 
@@ -156,10 +158,10 @@ class TestBenchmarkView : public QObject {
     sampleOf(benchmark, 4, RunCase::Swapped).answer = "Coco.";
     sampleOf(benchmark, 4, RunCase::Floor).answer = "I do not know.";
     const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark));
-    QVERIFY(warns(
-        model, QStringLiteral("Order swapped: the answer differs from the first cold run in 2 of 7 runs.")));
+    QVERIFY(warns(model, worded("<answer-differs-from-cold|Order swapped|2|7>")));
     QVERIFY(!warns(model, QStringLiteral("Floor")));
-    QVERIFY(!says(model, QStringLiteral("gave the same answer")));
+    QVERIFY(!says(model, worded("<all-runs-same-answer>")));
+    QVERIFY(!says(model, worded("<same-answer-except-floor>")));
   }
 
   void casesThatThereAreNotAreSaid() {
@@ -170,17 +172,17 @@ class TestBenchmarkView : public QObject {
     }
     const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark));
     QCOMPARE(model.table.rows.size(), std::size_t(2));
-    QVERIFY(says(model, QStringLiteral("No “order swapped”: the query has no plus")));
-    QVERIFY(says(model, QStringLiteral("No “floor”: the query has no plus")));
-    QVERIFY(says(model, QStringLiteral("All runs gave the same answer.")));
+    QVERIFY(says(model, worded("<no-swap-without-plus|order swapped>")));
+    QVERIFY(says(model, worded("<no-floor-without-plus|floor>")));
+    QVERIFY(says(model, worded("<all-runs-same-answer>")));
   }
 
   void whatWasEditedSinceIsSaid() {
-    const QString edited = QStringLiteral("Measured before the last edit");
+    const QString edited = worded("<measured-before-last-edit>");
     const Benchmark benchmark = test::sampleBenchmark(m_rag);
     document::Document document = m_rag;
     QVERIFY(!warns(benchmarkModel(inputOf(document, benchmark)), edited));
-    // Where a node stands on the canvas, and what is recorded, changes no figure.
+    // The place of a node on the canvas, and the recorded data, change no number.
     document::setPosition(document, document.root(), document::Point{.x = 10, .y = 10});
     document.settings.observe = !document.settings.observe;
     QVERIFY(!warns(benchmarkModel(inputOf(document, benchmark)), edited));
@@ -214,11 +216,11 @@ class TestBenchmarkView : public QObject {
     benchmark.runCase = RunCase::Swapped;
     const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark, workbench::JobState::Working));
     QVERIFY(model.isRunning);
-    QCOMPARE(model.doing, QStringLiteral("Benchmark: turn 2 of 7, order swapped"));
+    QCOMPARE(model.doing, worded("<benchmark-turn-swapped|2|7>"));
     QCOMPARE(model.progress, 2.5 / 8);
     benchmark.turn = 0;
     const auto doing = [](const Benchmark& now) { return eventText(jobs::BenchmarkJob::activity(now)); };
-    QCOMPARE(doing(benchmark), QStringLiteral("Benchmark: warming up, order swapped"));
+    QCOMPARE(doing(benchmark), worded("<warming-up-swapped>"));
     QCOMPARE(doing(test::sampleLengths(m_rag)), QStringLiteral("Benchmark: documents of 256 tokens, 3 of 3"));
   }
 
@@ -232,16 +234,15 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(model.series.size(), std::size_t(3));
     QCOMPARE(model.series[0].points.size(), std::size_t(2));
     QCOMPARE(model.series[0].points[1].x, 128.0);
-    QVERIFY(says(model,
-                 QStringLiteral("At 2 of 2 lengths the spreads of the same and the swapped order overlap")));
+    QVERIFY(says(model, worded("<lengths-spreads-overlap|2|2>")));
 
     Benchmark slow = test::sampleLengths(m_rag);
     slow.lengths[1].row->swapped = slow.lengths[1].row->cold;
-    QVERIFY(says(benchmarkModel(inputOf(m_rag, slow)), QStringLiteral("At 1 of 2 lengths the spreads")));
+    QVERIFY(says(benchmarkModel(inputOf(m_rag, slow)), worded("<lengths-spreads-overlap|1|2>")));
     for (MeasuredLength& length : slow.lengths) {
       if (length.row) length.row->same.seconds.samples.resize(2);
     }
-    QVERIFY(says(benchmarkModel(inputOf(m_rag, slow)), QStringLiteral("Fewer than 3 repeats")));
+    QVERIFY(says(benchmarkModel(inputOf(m_rag, slow)), worded("<repeats-show-no-spread|3>")));
   }
 
   void everySampleIsExported() {

@@ -143,7 +143,7 @@ void TestBlockTable::theDocumentsOwnRunIsAlwaysThere() {
   input.paths = recording.input().paths;
   view.setInput(input);
   QCOMPARE(area->verticalScrollBar()->value(), area->verticalScrollBar()->maximum());
-  // It stays in sight while the view gets other sizes, until the person scrolls.
+  // It stays in sight while the view gets other sizes, until the user scrolls.
   view.resize(800, 900);
   view.resize(800, 200);
   QCOMPARE(area->verticalScrollBar()->value(), area->verticalScrollBar()->maximum());
@@ -323,7 +323,7 @@ void TestBlockTable::overviewShowsAllSegments() {
   view.show();
   auto* area = view.findChild<ui::BlockTableArea*>();
   QVERIFY(area->hasOverview());
-  // The last third of the bar: segments far behind the first.
+  // The last third of the bar: segments far after the first.
   const QImage image = area->viewport()->grab().toImage();
   const QRgb empty = input.theme.color(ui::Role::Canvas).rgb();
   int painted = 0;

@@ -46,7 +46,7 @@ void RunRecorder::run(const document::Document& document, const policy::Policy& 
   options.queryJson = query::writeCanonical(*query.query);
   const workbench::PipelineResult planned =
       workbench::runPipeline({.source = std::string_view(options.queryJson)});
-  if (!planned.plan) throw std::runtime_error("the query cannot be planned");
+  if (!planned.plan) throw std::runtime_error("cannot plan the query");
   options.explain = plan::explain(*planned.plan);
   for (std::int32_t layer = 0; layer < m_bundle.config.layers; ++layer)
     options.observedLayers.push_back(layer);
@@ -94,7 +94,7 @@ document::Document exampleDocument(const std::string& name) {
   std::ifstream file(SPANSCOPE_SOURCE_DIR "/resources/queries/" + name);
   const std::string json{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   query::ParseResult parsed = query::parseJson(json);
-  if (!parsed.query) throw std::runtime_error("the query cannot be read");
+  if (!parsed.query) throw std::runtime_error("cannot read the query");
   return document::fromQuery(*parsed.query);
 }
 

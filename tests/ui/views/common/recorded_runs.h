@@ -90,7 +90,7 @@ void setMeasured(ui::ViewInput& input, typename Kind::Result result,
 
 /// The document of the file resources/queries/NAME.
 document::Document exampleDocument(const std::string& name);
-/// The document with the first two children of its first plus exchanged.
+/// The document with the first two children of its first plus swapped.
 document::Document swapped(document::Document document);
 
 }  // namespace spanscope::test

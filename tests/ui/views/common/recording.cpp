@@ -40,7 +40,7 @@ void Recording::run(const document::Document& document, const policy::Policy& po
   if (!query.query) throw std::runtime_error("the document is not complete");
   const std::string json = query::writeCanonical(*query.query);
   workbench::PipelineResult planned = workbench::runPipeline({.source = std::string_view(json)});
-  if (!planned.plan) throw std::runtime_error("the query cannot be planned");
+  if (!planned.plan) throw std::runtime_error("cannot plan the query");
   run::RunOptions options;
   options.policy = policy;
   options.layout = workbench::layoutOf(document.settings.layout);
@@ -72,7 +72,7 @@ document::Document Recording::example(const std::string& name) {
 
 document::Document Recording::fromJson(const std::string& json) {
   query::ParseResult parsed = query::parseJson(json);
-  if (!parsed.query) throw std::runtime_error("the query cannot be read");
+  if (!parsed.query) throw std::runtime_error("cannot read the query");
   return document::fromQuery(*parsed.query);
 }
 

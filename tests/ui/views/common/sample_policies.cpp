@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kSecondsPerMs = 1e-3;
 
-/// An answer of which token 3 diverges so much; `best`: what a full prefill has there.
+/// An answer whose token 3 diverges by this amount; `best`: the token of a full prefill there.
 jobs::ComparedAnswer answer(const std::vector<std::string>& words, double divergence,
                             const std::string& best) {
   jobs::ComparedAnswer made{.node = "/g", .texts = words, .fullTexts = words, .fidelity = {}};

@@ -19,7 +19,7 @@ trace::BlockLookedUp lookupOf(std::int32_t wanted, std::uint32_t segment = 0, st
 
 class TraceMaker {
  public:
-  /// `windows`: of the layers, told with each run; empty: not told.
+  /// `windows`: of the layers, reported with each run; empty: not reported.
   explicit TraceMaker(std::int32_t blockSize = 4, std::int32_t blockCount = 16,
                       std::vector<std::int32_t> windows = {});
 

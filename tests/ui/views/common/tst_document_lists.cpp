@@ -181,7 +181,7 @@ void TestDocumentLists::theProcessorTakesOver() {
   QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
 }
 
-/// As the run would say it, from the prediction.
+/// In the words of the run, from the prediction.
 void TestDocumentLists::thePoolIsMadeLargeEnough() {
   ProblemsView view;
   ViewBench bench(view, kQuery);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What views show of a layout that is not exact: pads, markers and cropped tokens, each told from the others
-// and from the prompt's own; and that every result says which layout it is of.
+// How views show a layout that is not exact: padding, delimiters and cropped tokens, each distinct from the
+// others and from the prompt's own tokens; and every result names its layout.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recording.h"
 #include "ui/session/run_list.h"
@@ -20,6 +21,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -65,7 +67,7 @@ class TestLayoutMarks : public QObject {
     QCOMPARE(marks.sums.markers, 3);
     QVERIFY(layoutSummary(marks).contains(metricPhrase("delimiter-tokens", 3)));
     QVERIFY(layoutSummary(marks).contains(metricPhraseOf("cropped-tokens", marks.sums)));
-    // Before they were told, nothing is known of them.
+    // Before they were reported, nothing is known of them.
     ViewInput early = m_input;
     early.position = m_input.trace->request(2)->of<trace::LayoutApplied>().front();
     QVERIFY(layoutMarks(early, 2).runs.empty());
@@ -90,11 +92,11 @@ class TestLayoutMarks : public QObject {
       if (token.part == StripPart::Cropped) {
         QVERIFY(!token.computed && token.block < 0);
       } else {
-        // The others stand where they stand.
+        // The others have their old places.
         QCOMPARE(token.position, own++);
       }
     }
-    // What is left of the reply's end ends a block, and what was cropped stands behind it.
+    // The rest of the answer's end ends a block, and the cropped tokens are after it.
     const auto first = std::find_if(strip.tokens.begin(), strip.tokens.end(),
                                     [](const StripToken& token) { return token.part == StripPart::Cropped; });
     QCOMPARE((first - 1)->position % 4, 3);
@@ -180,9 +182,8 @@ class TestLayoutMarks : public QObject {
     const OutputModel output = outputModel(m_input);
     const Answer& newest = output.answers.front();
     QCOMPARE(newest.run, RunId{2});
-    QVERIFY(exactnessText(newest).contains(
-        QStringLiteral("over the padded and cropped tokens and not the chat template's text")));
-    QVERIFY(!exactnessText(output.answers.back()).contains(QStringLiteral("over the")));
+    QVERIFY(exactnessText(newest).contains(worded("<over-padded-cropped>")));
+    QVERIFY(!exactnessText(output.answers.back()).contains(worded("<over-padded-cropped>")));
     QVERIFY(outputCsv(output).contains(QStringLiteral(",cropped,")));
     const CompareModel compared = compareModel(m_input, 1, 2);
     QVERIFY(std::any_of(compared.rows.begin(), compared.rows.end(), [](const CompareRow& row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What moves between two events: the player that tells moments, and the views that show them.
+// The motion between two events: the player that reports moments, and the views that show them.
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/moment.h"
@@ -143,7 +143,7 @@ class TestMotion : public QObject {
     QCOMPARE(player.position(), m_short->size());
   }
 
-  /// The newest state is in view at once; what has arrived since gets there together, and soon.
+  /// The newest state is visible at once; later events get there together, and soon.
   void whatArrivesMoves() {
     const auto store = std::make_shared<TraceStore>();
     const TraceStore& whole = *m_input.trace;
@@ -174,7 +174,7 @@ class TestMotion : public QObject {
     QCOMPARE(player.moment(), Moment());
     // The player follows; it leads nobody anywhere.
     QCOMPARE(positions.size(), 0);
-    // Who looks at an earlier place sees nothing move.
+    // Nothing moves at an earlier place.
     player.follow(store, 3);
     append(store->size() + 40);
     player.follow(store, 3);
@@ -187,7 +187,7 @@ class TestMotion : public QObject {
     QVERIFY(!player.isUnderway());
   }
 
-  /// However much arrives at once, and however long it takes to draw: nothing is behind.
+  /// However much arrives at once, and however long it takes to draw: nothing is late.
   void whatArrivesIsNeverBehind() {
     const TraceStore& whole = *m_input.trace;
     const Beat beat = relocation(whole);

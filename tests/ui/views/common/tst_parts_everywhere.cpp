@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of a query stand under their names and numbers in every view, whatever segments the policy makes
-// of them.
+// The sections of a query have their names and numbers in every view, whatever segments the policy makes of
+// them.
 #include "engine/layout/layouts.h"
 #include "engine/metrics/trace_stats.h"
 #include "engine/policy/link/link.h"
@@ -115,13 +115,13 @@ class TestPartsEverywhere : public QObject {
       double whole = 0;
       for (std::int32_t column = 0; column < map.columns; ++column)
         whole += static_cast<double>(map.mass[map.at(static_cast<std::int32_t>(r), column)]);
-      // What a team's reply read of the others is told apart.
+      // The attention of a team's answer to the others is a separate share.
       const bool isTeam = policy == QLatin1String("views");
       QVERIFY2(std::abs(whole - 1) < 1e-3 || isTeam, qPrintable(QString::number(whole)));
     }
 
-    // Blocks of the whole prompt are named and coloured by part, too: brackets lie side by side in both
-    // directions, and a cell names the parts of which its block holds tokens.
+    // Blocks of the whole prompt are named and coloured by section, too: brackets are side by side in both
+    // directions, and a cell names the sections of the tokens in its block.
     options.rowSet = AttentionRowSet::All;
     options.grain = AttentionGrain::Blocks;
     const AttentionModel blocks = attentionModel(input, options);
@@ -148,7 +148,7 @@ class TestPartsEverywhere : public QObject {
     for (std::size_t part = 0; part < hues.size(); ++part)
       QCOMPARE(hues[part], static_cast<std::size_t>(strip.segments[part].hue));
 
-    // The prediction has the same parts, and says of the prompt what the account says of the run.
+    // The prediction has the same sections, and its prompt has the account of the run.
     ViewInput next = input;
     next.prediction.newest = recorder.predict(document);
     const PredictionTable prediction = predictionTable(next, Against::Present);
@@ -197,7 +197,7 @@ class TestPartsEverywhere : public QObject {
     const RequestParts reported = requestParts(input, request);
     for (const trace::PartRange& range : reported.parts.visible())
       parts += account.of(range.segment, range.begin, range.end);
-    // What was cropped stands in no part of the prompt.
+    // Cropped tokens are in no section of the prompt.
     parts.cropped = prompt.cropped;
     QVERIFY(parts == prompt);
     std::int64_t added = 0;
@@ -240,8 +240,8 @@ class TestPartsEverywhere : public QObject {
     QCOMPARE(prompt.cached(), found);
   }
 
-  /// Beginnings of documents that have moved are found, and computed once more in view of all before them. So
-  /// are those of documents that stay, behind others that have moved.
+  /// Beginnings of documents that have moved are cache hits, and recomputed with attention to all tokens
+  /// before them. So are those of unmoved documents after others that have moved.
   void movedBeginningsAreComputedAgain_data() {
     QTest::addColumn<int>("layout");
     for (const layout::LayoutInfo& layout : layout::layouts())

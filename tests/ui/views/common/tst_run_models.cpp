@@ -5,6 +5,7 @@
 #include "engine/run/session.h"
 #include "engine/trace/report.h"
 #include "engine/trace/trace_file.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/answer_jobs.h"
@@ -42,6 +43,8 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -223,7 +226,7 @@ class TestRunModels : public QObject {
     input.position = longer->size();
     const AttentionModel model = attentionModel(input);
     QVERIFY(model.leftOut.has_value());
-    const QString text = QStringLiteral("12 attention records left out: limit of 64 MiB per run");
+    const QString text = worded("<attention-records-left-out|12|64>");
     QCOMPARE(leftOutText(*model.leftOut), text);
     QVERIFY(logOf(input, false).contains(text));
     QVERIFY(!attentionModel(selecting(input, lastOf(input, 2))).leftOut);
@@ -249,7 +252,7 @@ class TestRunModels : public QObject {
     }
   }
 
-  /// Columns of the answer are told from those of the question it stands behind.
+  /// Columns of the answer differ from those of the question before it.
   void columnsOfTheAnswerAreItsOwn() {
     const ViewInput input = selecting(m_runs.input(), lastOf(m_runs.input(), 1));
     for (const AttentionGrain grain :
@@ -404,7 +407,7 @@ class TestRunModels : public QObject {
     for (std::size_t count = 0; count <= input.position; count += 13) (void)steps.sample(input.trace, count);
     BlockUseSampler once;
     QVERIFY(steps.sample(input.trace, input.position) == once.sample(input.trace, input.position));
-    // The pool's own count at every moment that a point stands for.
+    // The pool's own count at every moment that a point represents.
     for (const BlockUse& use : once.sample(input.trace, input.position)) {
       const trace::Replay& state = input.trace->stateAt(input.trace->countAt(use.time));
       QCOMPARE(static_cast<std::size_t>(use.held), state.pool().blockCount() - 1 - state.pool().freeCount());
@@ -570,9 +573,7 @@ class TestRunModels : public QObject {
       const ViewInput unknown = withPolicy(policy);
       for (const QString& said :
            {answerReason(unknown, request), outputModel(unknown).answers[0].measureReason}) {
-        QVERIFY2(
-            said.contains(QStringLiteral("does not know the reuse policy “%1”").arg(QLatin1String(policy))),
-            qPrintable(said));
+        QVERIFY2(said.contains(worded("<policy-not-known|%1>").arg(QLatin1String(policy))), qPrintable(said));
       }
       QVERIFY(measurableRequests(unknown, run).empty());
     }
@@ -598,14 +599,13 @@ class TestRunModels : public QObject {
     const OutputModel model = outputModel(input);
     QCOMPARE(model.answers.size(), std::size_t{1});
     QCOMPARE(model.answers[0].state, AnswerState::Finished);
-    QCOMPARE(answerFacts(model.answers[0]), QStringLiteral("ended where the model's context ends"));
+    QCOMPARE(answerFacts(model.answers[0]), worded("<ended-with-the-context>"));
 
     LogModel log;
     log.setInput(input);
     QStringList lines;
     for (int row = 0; row < log.rowCount(); ++row) lines.push_back(log.line(row).text);
-    QVERIFY2(lines.join('\n').contains(QStringLiteral("filled the model's context: cut")),
-             qPrintable(lines.join('\n')));
+    QVERIFY2(says(lines.join('\n'), "<step-filled-context|…|cut>"), qPrintable(lines.join('\n')));
   }
 
   void planListsItsSteps() {
@@ -697,7 +697,7 @@ class TestRunModels : public QObject {
              qPrintable(rangeText(all)));
   }
 
-  /// Nowhere does a person read identifiers of the file format, or paths.
+  /// The user never reads identifiers of the file format, or paths.
   void eventsHaveNamesInPlainWords() {
     const ViewInput input = m_runs.input();
     EventNames names(input);
@@ -765,7 +765,7 @@ class TestRunModels : public QObject {
     QCOMPARE(tokens, expected);
   }
 
-  /// Of runs that share a session, the document's own have the ticks; what others do is told apart.
+  /// Of runs that share a session, the document's own have the ticks; events of others are distinct.
   void ticksAreOfTheDocumentsRuns() {
     auto trace = std::make_shared<TraceStore>();
     std::uint64_t sequence = 0;
@@ -809,7 +809,8 @@ class TestRunModels : public QObject {
     QVERIFY(sums({2}) == (Counts{2, 0, 0, 1, 2}));
     // A document without a run here sees the session.
     QVERIFY(sums({9}) == (Counts{2, 0, 0, 3, 0}));
-    // A run that begins while they are followed is told apart from then on, also in what was read before.
+    // A run that begins while they are followed is distinct from then on, also in the events that were read
+    // before.
     TickBins followed;
     followed.follow(trace, {2});
     send(3, 0, trace::RunStarted{});

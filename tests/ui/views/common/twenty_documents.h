@@ -26,7 +26,7 @@ struct TwentyOptions {
   std::vector<std::int32_t> windows{};  ///< of the four layers; empty: all see all
 };
 
-/// The input of this run. Segment 0 is the system's, 1 to 20 are documents, 21 is question and reply.
+/// The input of this run. Segment 0 is the system's, 1 to 20 are documents, 21 is question and answer.
 ui::ViewInput twentyDocuments(const TwentyOptions& options = {}, ui::Scheme scheme = ui::Scheme::Light);
 
 }  // namespace spanscope::test

@@ -124,7 +124,7 @@ class TestCompare : public QObject {
     QCOMPARE(textDiff(QStringLiteral("a"), QStringLiteral("a")).size(), std::size_t(1));
   }
 
-  /// Documents that changed places are told as moved, not as gone and new.
+  /// Documents that changed places are shown as moved, not as gone and new.
   void treesTellWhatMoved() {
     const ViewInput input = m_runs.input();
     const auto& runs = input.state().progress().runs;
@@ -186,7 +186,7 @@ class TestCompare : public QObject {
     QCOMPARE(place("prompt-tokens"), before);
   }
 
-  /// Blocks of the same step stand beside each other: computed at first, relocated then.
+  /// Blocks of the same step are beside each other: computed at first, relocated then.
   void blocksStandBesideEachOther() {
     const CompareModel model = compareModel(m_runs.input(), 1, 2);
     QVERIFY(model.hasBlocks);
@@ -225,7 +225,7 @@ class TestCompare : public QObject {
     QVERIFY(rowOf(compareModel(m_runs.input(), 1, 2), "unread-tokens") == nullptr);
   }
 
-  /// Times of two models are not held against each other, and what differs is said.
+  /// Times of two models are not compared, and the view names the difference.
   void likeIsComparedWithLike() {
     ViewInput input = m_runs.input();
     giveRecords(input, {QStringLiteral("spanlet")});
@@ -260,7 +260,7 @@ class TestCompare : public QObject {
              qPrintable(modelText(output.answers[0])));
   }
 
-  /// A document that never ran shows no run of another one, unless a person selects it.
+  /// A document that never ran shows no run of another one, unless the user selects it.
   void anotherDocumentsRunsAreNotItsOwn() {
     ViewInput input = m_runs.input();
     input.replay.origin = TraceOrigin::Session;
@@ -340,7 +340,8 @@ class TestCompare : public QObject {
     QCOMPARE(offers(), QStringList());
   }
 
-  /// Nor is anything on a device whose rows are only close; who reads it once need not read it as advice.
+  /// Nor is anything on a device whose rows are only close; a user who has read it once does not read it as
+  /// advice.
   void aCloseDeviceIsNoTick() {
     const Answer first = outputModel(adviced(policy::closeDeviceAdvice())).answers.back();
     QCOMPARE(first.exactness, QStringLiteral("block attention ≈ · full prefill ≈"));
@@ -360,8 +361,8 @@ class TestCompare : public QObject {
     QCOMPARE(rowOf(compare, "cached-tokens")->right, QString::number(output.answers[0].cachedTokens));
   }
 
-  /// A title that has no room ends in an ellipsis: what stands at its right end is as low as dots are. Each
-  /// scale of the screen needs a process of its own.
+  /// A title without room ends in an ellipsis: the pixels at its right end are as low as dots are. Each scale
+  /// of the screen needs a separate process.
   void titlesAreNotCut_data() {
     QTest::addColumn<QString>("scale");
     for (const char* scale : {"1", "1.5", "2"}) QTest::newRow(scale) << QString::fromLatin1(scale);
@@ -407,7 +408,7 @@ class TestCompare : public QObject {
   void titlesAreNotCutAt(int width) {
     ViewInput input = m_runs.input();
     giveRecords(input, {QStringLiteral("spanlet")},
-                QStringLiteral("a query with a name that no head has room for"));
+                QStringLiteral("a document name for which titles have no room"));
     // Runs of one document do not name it.
     auto records = std::make_shared<RunRecords>(*input.records);
     auto other = std::make_shared<RunRecord>(*records->back());
@@ -484,7 +485,7 @@ class TestCompare : public QObject {
     return input;
   }
 
-  /// The runs, the first of them with a warning behind its plan.
+  /// The runs, the first of them with a warning after its plan.
   ViewInput adviced(const std::string& text) const {
     std::vector<trace::Event> events = m_runs.events;
     const auto planned = std::find_if(events.begin(), events.end(), [](const trace::Event& event) {

@@ -61,7 +61,7 @@ T* child(QWidget& widget, const char* name) {
   return found;
 }
 
-/// Chooses an entry as a person does with the keyboard.
+/// Chooses an entry as a user does with the keyboard.
 void choose(QComboBox* combo, const QString& text) {
   const int index = combo->findText(text);
   if (index < 0) qFatal("no entry %s", qPrintable(text));

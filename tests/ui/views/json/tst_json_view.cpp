@@ -32,7 +32,7 @@ constexpr auto kQuery =
     R"({"g": {"model": "spanlet", "max_tokens": 32, "input": {"cross": [{"system": "Answer."},
   {"plus": [{"user": "Mira lives in Lisbon."}, {"user": "Tarek is a baker."}]}, {"user": "Where?"}]}}})";
 
-/// Puts the cursor behind the text and types.
+/// Puts the cursor after the text and types.
 void typeBehind(JsonEditor& editor, const QString& place, const QString& text) {
   const qsizetype at = editor.toPlainText().indexOf(place);
   if (at < 0) qFatal("no %s", qPrintable(place));
@@ -176,7 +176,7 @@ void TestJsonView::typedTextBecomesTheQuery() {
   typeBehind(*f.editor, QStringLiteral("Tarek is a baker"), QStringLiteral(" of bread"));
   QTRY_COMPARE(textOf(f.bench.document(), second), std::string("Tarek is a baker of bread."));
   QCOMPARE(f.bench.summary(), worded("<json-in-sync>"));
-  // White space is the person's own.
+  // White space is the user's own.
   const QString before = f.editor->toPlainText();
   typeBehind(*f.editor, QStringLiteral("\"max_tokens\":"), QStringLiteral("   "));
   QTest::qWait(300);
@@ -237,7 +237,7 @@ void TestJsonView::neverOverwritesTypedText() {
   QVERIFY(f.editor->toPlainText().contains(QStringLiteral("From far the canvas?")));
   QCOMPARE(textOf(f.bench.document(), f.last), std::string("Again?"));
   QVERIFY(f.bar()->isVisible());
-  // The canvas goes back to where the typing began: nothing stands against it any more.
+  // The canvas goes back to the state before the typing: no edit conflicts with it any more.
   f.bench.model().undoStack().undo();
   QTRY_COMPARE(textOf(f.bench.document(), f.last), std::string("From far the canvas?"));
 }
@@ -351,7 +351,7 @@ void TestJsonView::saysWhatTheProblemsSay() {
     document::removeSubtrees(d, {d.at(d.at(d.root()).children.front()).children.front()});
   });
   QTRY_COMPARE(f.errors()->count(), 2);
-  // What stands outside of the query has no line.
+  // Nodes outside of the query have no line.
   f.bench.model().change(QStringLiteral("Draft"),
                          [](document::Document& d) { document::addNode(d, document::makeOperator("plus")); });
   QTRY_COMPARE(f.errors()->count(), 3);
@@ -361,14 +361,14 @@ void TestJsonView::saysWhatTheProblemsSay() {
   QCOMPARE(f.bench.summary(), worded("<json-in-sync> · 2 warnings"));
 }
 
-/// The numbers that stand on the screen are those of the lines beside them, whatever scrolled the text.
+/// The numbers on the screen are those of the lines beside them, after any kind of scrolling.
 void TestJsonView::lineNumbersFollowTheText() {
   std::string documents;
   for (int i = 0; i < 40; ++i)
     documents += std::string(i == 0 ? "" : ", ") + R"({"user": "Document )" + std::to_string(i) + "\"}";
   Fixture f(R"({"g": {"model": "spanlet", "input": {"cross": [{"system": "Answer."}, {"plus": [)" +
             documents + R"(]}, {"user": "Where?"}]}}})");
-  f.editor->clearFocus();  // the text stays where a person types
+  f.editor->clearFocus();  // the text stays where the user types
   QWidget* window = f.view.window();
   const auto stale = [&] {
     QCoreApplication::processEvents();

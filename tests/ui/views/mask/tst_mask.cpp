@@ -29,7 +29,7 @@ using spanscope::product_text::worded;
 
 namespace {
 
-/// A run of the example, and a second one with two documents exchanged.
+/// A run of the example, and a second one with two documents swapped.
 ViewInput exampleRuns(const policy::Policy& policy = policy::standardPolicy()) {
   test::RunRecorder recorder;
   const document::Document document = test::exampleDocument("rag.json");
@@ -119,7 +119,7 @@ class TestMask : public QObject {
     QCOMPARE(model.seen, seen);
     QCOMPARE(model.full, full);
     if (policy == policy::findPolicy("prefix")) QCOMPARE(seen, full);
-    // Only the last token of the reply was seen by no pass.
+    // Only the last token of the answer was in no forward pass.
     QCOMPARE(model.waiting, 1);
     QCOMPARE(model.computed + model.reused + model.waiting, model.tokens);
   }
@@ -192,7 +192,7 @@ class TestMask : public QObject {
     QVERIFY2(question.contains(worded("<computed-run>")), qPrintable(question));
   }
 
-  /// Where nothing tells of passes, the tokens of the reply do.
+  /// If no event reports passes, the tokens of the answer do.
   void withoutPasses() {
     const MaskModel model = maskModel(test::twentyDocuments());
     QCOMPARE(model.waiting, 1);
@@ -303,7 +303,7 @@ class TestMask : public QObject {
     QVERIFY2(view.sentence().contains(QStringLiteral("document 2")), qPrintable(view.sentence()));
   }
 
-  /// Too small to be told apart, tokens are pointed at by block; zooming in shows them one by one.
+  /// Tokens that are too small to distinguish are pointed at by block; zooming in shows them one by one.
   void blocksThenTokens() {
     MaskView view;
     view.resize(460, 420);
@@ -357,7 +357,7 @@ class TestMask : public QObject {
     QCOMPARE(picture(), own);
   }
 
-  /// Thousands of tokens: what a refresh and a frame take is printed, for a person to read.
+  /// Thousands of tokens: prints the times of a refresh and of a frame for the developer.
   void thousandsOfTokens() {
     const ViewInput input = test::twentyDocuments();
     MaskView view;

@@ -132,7 +132,7 @@ class TestNextToken : public QObject {
     QCOMPARE(view.shownModel().choice.other, RequestId{1});
   }
 
-  /// For a person to look at, where SPANSCOPE_PICTURES names a folder.
+  /// For the developer to look at, where SPANSCOPE_PICTURES names a folder.
   void pictures() {
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
       for (const QSize size : {QSize(683, 467), QSize(400, 340)}) {

@@ -41,7 +41,7 @@ class TestAnswerCard : public QObject {
     Answer offering = plain;
     offering.offersPolicies = true;
     offering.fittingAdapter = QStringLiteral("smollm2-135m-block");
-    offering.advice = {QStringLiteral("The checkpoint was not trained for block attention.")};
+    offering.advice = {QStringLiteral("The checkpoint has no training with block attention.")};
     QTest::newRow("offers") << offering;
     Answer measuring = plain;
     measuring.isMeasuring = true;
@@ -55,7 +55,7 @@ class TestAnswerCard : public QObject {
     answer.name = QStringLiteral("generate");
     answer.state = AnswerState::Finished;
     answer.text = QStringLiteral("Cinnamon.");
-    answer.advice = {QStringLiteral("The checkpoint was not trained for block attention. ").repeated(3),
+    answer.advice = {QStringLiteral("The checkpoint has no training with block attention. ").repeated(3),
                      QStringLiteral("Compare the policies.")};
     answer.offersPolicies = true;
     AnswerCard card;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The line below an answer claims no more than what is known of it.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/views/output/output_model.h"
 #include "ui/words/metric_words.h"
@@ -7,6 +8,7 @@
 #include <QTest>
 
 using namespace spanscope;
+using spanscope::product_text::worded;
 using ui::Answer;
 using ui::AnswerState;
 
@@ -36,13 +38,12 @@ class TestFidelityHeadline : public QObject {
   void says_data() {
     QTest::addColumn<Answer>("answer");
     QTest::addColumn<QString>("headline");
-    QTest::newRow("not measured") << finished() << QStringLiteral("Not compared with a full prefill yet");
+    QTest::newRow("not measured") << finished() << worded("<not-compared-yet>");
     Answer exact = finished();
     exact.exactness = QStringLiteral("full prefill ✓");
-    QTest::newRow("exact") << exact << QStringLiteral("Exact: equal to a full prefill");
-    exact.over = QStringLiteral("over the padded and cropped tokens and not the chat template's");
-    QTest::newRow("exact over other tokens")
-        << exact << QStringLiteral("Exact: equal to a full prefill of these tokens");
+    QTest::newRow("exact") << exact << worded("<exact-equal-prefill>");
+    exact.over = worded("<over-padded-cropped>");
+    QTest::newRow("exact over other tokens") << exact << worded("<exact-of-these-tokens>");
     Answer running = finished();
     running.state = AnswerState::Streaming;
     QTest::newRow("streaming") << running << QString();
@@ -50,15 +51,10 @@ class TestFidelityHeadline : public QObject {
     measuring.isMeasuring = true;
     measuring.measuredShare = 0.42;
     QTest::newRow("measuring") << measuring << QStringLiteral("Measuring fidelity: 42 %");
-    QTest::newRow("same answer") << measured(1, 11)
-                                 << QStringLiteral("The same answer as a full prefill · KL 0.13");
+    QTest::newRow("same answer") << measured(1, 11) << worded("<same-answer-as-prefill> · KL 0.13");
     // Tokens that agree place by place do not make it the same answer.
-    QTest::newRow("another answer")
-        << measured(0, 0)
-        << QStringLiteral("A full prefill gives a different answer, from the first token on · KL 0.13");
-    QTest::newRow("another answer later")
-        << measured(0, 4)
-        << QStringLiteral("A full prefill gives a different answer after 4 tokens · KL 0.13");
+    QTest::newRow("another answer") << measured(0, 0) << worded("<prefill-differs-at-first> · KL 0.13");
+    QTest::newRow("another answer later") << measured(0, 4) << worded("<prefill-differs-after|4> · KL 0.13");
     Answer fast = measured(1, 11);
     fast.arithmetic = QStringLiteral("fast");
     fast.arithmeticMetrics = trace::DivergenceMetrics{.tokens = 11,
@@ -67,13 +63,12 @@ class TestFidelityHeadline : public QObject {
                                                       .medianDivergence = 1e-4,
                                                       .mostDivergence = 1e-3};
     QTest::newRow("fast arithmetic")
-        << fast
-        << QStringLiteral("The same answer as a full prefill · KL 0.13 · fast against f32: KL < 0.001");
+        << fast << worded("<same-answer-as-prefill> · KL 0.13 · fast against f32: KL < 0.001");
     Answer sampled = measured(0, 0);
     sampled.fidelity->sampledSteps = 1;
     QTest::newRow("sampled") << sampled
-                             << ui::metricPhrase("agreeing-tokens", QStringLiteral("10 of 11")) +
-                                    QStringLiteral(" with a full prefill · KL 0.13");
+                             << worded("<agreement-with-prefill|%1> · KL 0.13")
+                                    .arg(ui::metricPhrase("agreeing-tokens", QStringLiteral("10 of 11")));
   }
   void says() {
     QFETCH(Answer, answer);

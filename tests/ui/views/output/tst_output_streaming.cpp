@@ -61,8 +61,8 @@ class TestOutputStreaming : public QObject {
     QCOMPARE(view.model().answers.front().text, said);
   }
 
-  /// A new answer is in sight wherever the list was scrolled to, and so is the run to which a person went
-  /// back.
+  /// A new answer is in sight at any scroll position of the list, and so is the earlier run that the user
+  /// selected.
   void theRunInViewIsInSight() {
     test::Recording recording(256);
     const auto story = test::Recording::fromJson(

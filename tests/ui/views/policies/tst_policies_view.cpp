@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a comparison of policies says, and what a person does with the dock.
+// The texts of a policy comparison, and the user's actions in the dock.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/sample_policies.h"
@@ -30,6 +31,7 @@
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -97,7 +99,7 @@ class TestPoliciesView : public QObject {
     QCOMPARE(cell(model, 3, metricShortHeading("cache-memory")).text, QStringLiteral("–"));
     QVERIFY(
         model.warnings.join(QLatin1Char(' ')).contains(QStringLiteral("blend(0.15): the pool is too small")));
-    // Every account sums up to the prompt.
+    // Every account adds up to the prompt.
     const QString help = cell(model, 2, metricShortTitle("cached-tokens")).help;
     QVERIFY(help.startsWith(QStringLiteral("83 ")));
     QVERIFY(help.contains(metricPhrase("hit-tokens", 13)));
@@ -135,11 +137,10 @@ class TestPoliciesView : public QObject {
     QCOMPARE(spans.tokens.size(), std::size_t(5));
     QVERIFY(spans.tokens[3].differs && !spans.tokens[2].differs);
     QVERIFY(spans.tokens[3].help.contains(metricShortName("divergence") + QStringLiteral(" 0.5")));
-    QVERIFY(spans.tokens[3].help.contains(QStringLiteral("A full prefill would choose “ Biscuit”")));
+    QVERIFY(spans.tokens[3].help.contains(worded("<full-prefill-would-choose|“ Biscuit”>")));
     QVERIFY(spans.facts.contains(QStringLiteral("4 of 5 tokens agree")));
     for (const AnswerToken& token : model.answers[1].tokens) QVERIFY(!token.differs);
-    QVERIFY(model.remarks.contains(
-        QStringLiteral("Underlined: a full prefill of the same tokens would choose another token.")));
+    QVERIFY(model.remarks.contains(worded("<underlined-token-differs>")));
   }
 
   /// What every token is can be said of tokens that were compared.
@@ -162,7 +163,7 @@ class TestPoliciesView : public QObject {
     const auto isOutdated = [&](const document::Document& document) {
       return policiesModel(inputOf(document, comparison))
           .warnings.join(QLatin1Char(' '))
-          .contains(QStringLiteral("Measured before the last edit"));
+          .contains(worded("<measured-before-edit>"));
     };
     document::Document document = m_rag;
     QVERIFY(!isOutdated(document));
@@ -179,7 +180,7 @@ class TestPoliciesView : public QObject {
     comparison.policies[3] = {.policy = "blend(0.15)"};
     const PoliciesModel model = policiesModel(inputOf(m_rag, comparison, workbench::JobState::Working));
     QVERIFY(model.isRunning);
-    QCOMPARE(model.doing, QStringLiteral("Policies: link(16), 3 of 4, compared with a full prefill"));
+    QCOMPARE(model.doing, worded("<policy-fidelity-stage|link(16)|3|4>"));
     QVERIFY(qAbs(model.progress - (2 + 1.0 / 3) / 4) < 1e-9);
     comparison.model.clear();
     QCOMPARE(eventText(jobs::PolicyComparisonJob::activity(comparison)),

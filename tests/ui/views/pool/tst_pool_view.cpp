@@ -22,6 +22,7 @@
 
 using namespace spanscope;
 using spanscope::product_text::says;
+using spanscope::product_text::worded;
 
 class TestPoolView : public QObject {
   Q_OBJECT
@@ -110,7 +111,8 @@ void TestPoolView::othersHoldBlocks() {
   QVERIFY(ui::poolDetail(input, history, 3).text.contains(QStringLiteral("in use by another run (run 2)")));
   QVERIFY(ui::poolTip(input, 4).contains(QStringLiteral("in use by run 3")));
 
-  // What is kept of a run tells what others did to the pool, but not which of their requests.
+  // The kept events of a run include changes by others to the pool, but not which of their requests made
+  // them.
   test::TraceMaker kept(4, 8);
   kept.send(5, 0, trace::BlockAllocated{1, 0, 0});
   kept.send(5, 0, trace::BlockAllocated{2, 0, 0});
@@ -126,7 +128,7 @@ void TestPoolView::othersHoldBlocks() {
   QVERIFY(ui::poolTable(own, keptHistory, ui::PoolShade::State).blocks[1].isOthers);
   const QString text = ui::poolDetail(own, keptHistory, 2).text;
   QVERIFY2(text.contains(QStringLiteral("in use by another run")), qPrintable(text));
-  QVERIFY2(text.contains(QStringLiteral("stored by another run, as its block 0")), qPrintable(text));
+  QVERIFY2(text.contains(worded("<stored-by-another-run|0>")), qPrintable(text));
 }
 
 void TestPoolView::evictionOrder() {
@@ -135,7 +137,7 @@ void TestPoolView::evictionOrder() {
   const ui::ViewInput input = maker.input();
   ui::BlockHistory history;
   history.follow(input.trace);
-  // Free ones first (3, 4, 5), then the tail of the chain, then its head.
+  // Free ones first (3, 4, 5), then the end of the chain, then its head.
   QVERIFY(ui::poolDetail(input, history, 2).text.contains(QStringLiteral("would be evicted 4th")));
   QVERIFY(ui::poolDetail(input, history, 1).text.contains(QStringLiteral("would be evicted 5th")));
   QVERIFY(ui::poolDetail(input, history, 3).text.contains(QStringLiteral("would be allocated 1st")));
@@ -298,7 +300,7 @@ void TestPoolView::tiersAreListed() {
   const QString csv = ui::poolCsv(maker.input());
   QVERIFY(csv.contains(QStringLiteral("0b.pack,disk,,20,,,,,,,,other,2,1048576,")));
 
-  // Parts of one model are told apart by what stands in them.
+  // Parts of one model differ by their contents.
   const QString whole = QStringLiteral("Mira lives in Lisbon. · Tarek is a baker.");
   const QString ofHost = QStringLiteral("Nadia was born in May. · Otto plays the drums.");
   maker.send(1, 0,
@@ -545,8 +547,7 @@ void TestPoolView::loadingStandsBesideComputing() {
   view.setInput(input);
   QVERIFY(view.storeCostStrip().isVisible());
   QVERIFY(!view.storeCostStrip().cost().isMeasured);
-  QVERIFY2(view.storeCostStrip().cost().text.contains(
-               QStringLiteral("not been compared with computing for spanlet")),
+  QVERIFY2(view.storeCostStrip().cost().text.contains(worded("<loading-not-compared|spanlet>")),
            qPrintable(view.storeCostStrip().cost().text));
   QSignalSpy wanted(&view, &ui::View::commandWanted);
   view.storeCostStrip().button().click();

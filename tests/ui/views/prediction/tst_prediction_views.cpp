@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The prediction, the rules of a plan with the trees around them: models, and what a person does with them.
+// The prediction, the rules of a plan with the trees around them: models, and the user's actions with them.
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
@@ -142,10 +142,10 @@ class TestPredictionViews : public QObject {
     QCOMPARE(segments[1].blockWords, QStringLiteral("2 relocated hit"));
     QCOMPARE(segments[1].account.relocated, segments[1].account.total());
     QCOMPARE(segments[3].account.relocated, std::int64_t{0});
-    QCOMPARE(segments[4].blockWords, QStringLiteral("1 computed (attends to something else)"));
+    QCOMPARE(segments[4].blockWords, worded("1 <computed-attends-elsewhere>"));
     QCOMPARE(segments[4].blocks.at(0).role, BlockRole::Computed);
     QCOMPARE(segments[4].sees, QStringLiteral("system, document 2, document 1, document 3"));
-    QVERIFY(predictionComparison(table).contains(QStringLiteral("83 before the last change")));
+    QVERIFY(predictionComparison(table).contains(worded("<before-last-change|83>")));
   }
 
   void everyPolicyForetellsItsAccount_data() {
@@ -156,7 +156,7 @@ class TestPredictionViews : public QObject {
       QTest::addRow("%s, swapped", policy->name) << QString::fromLatin1(policy->name) << true;
     }
   }
-  /// Which tokens blending computes again only the run shows; how many is foretold, and of parts bounds.
+  /// Only the run shows which tokens blending recomputes; their number is predicted, and bounds for sections.
   void everyPolicyForetellsItsAccount() {
     QFETCH(QString, policy);
     QFETCH(bool, isSwapped);
@@ -207,7 +207,7 @@ class TestPredictionViews : public QObject {
     for (const LayoutTableRow& row : table.rows) {
       QCOMPARE(row.cells.size(), table.columns.size());
       names << row.cells[0] + QLatin1Char(' ') + row.cells[1];
-      // The document has the standard layout and block size.
+      // The document has the default layout and block size.
       QCOMPARE(row.isChosen, names.back() == QStringLiteral("exact 16"));
     }
     QCOMPARE(names, (QStringList{"exact 2", "exact 4", "exact 16", "padded 2", "padded 4", "padded 16",
@@ -299,7 +299,7 @@ class TestPredictionViews : public QObject {
     QTRY_VERIFY(view.tree().isVisible());
   }
 
-  /// The documents were swapped: as spans they are found, and servers find what stands before them.
+  /// The documents were swapped: as spans they are cache hits, and servers find the tokens before them.
   void boundsAreDrawnAsBoth_data() {
     QTest::addColumn<PredictionCounts>("counts");
     QTest::addColumn<QString>("upper");  ///< from left to right, a letter for ten tokens
@@ -371,7 +371,7 @@ class TestPredictionViews : public QObject {
     QSignalSpy summary(&view, &View::summaryChanged);
     view.places().selectRow(placeRow(view, QStringLiteral("SGLang")));
     const PredictionTable& table = view.model().table();
-    QCOMPARE(predictionSentence(table), QStringLiteral("On SGLang, for a run there: ") + computed(69));
+    QCOMPARE(predictionSentence(table), worded("<for-run-there|On SGLang|%1>").arg(computed(69)));
     QVERIFY2(predictionComparison(table).contains(QStringLiteral("SGLang 0.5.23, by token")) &&
                  predictionComparison(table).contains(worded(QStringLiteral("<after-one-request>"))),
              qPrintable(predictionComparison(table)));
@@ -399,7 +399,7 @@ class TestPredictionViews : public QObject {
     QCOMPARE(names, (QStringList{"system", "document 2", "document 1", "document 3", "question"}));
     QCOMPARE(cached, std::int64_t{14});
     QCOMPARE(all, std::int64_t{83});
-    // A block that holds the end of what is found is found in part.
+    // A block that holds the end of the cached tokens is a partial hit.
     QCOMPARE(step.segments[0].blocks.front().split, 14.0 / 16);
     QVERIFY(view.tree().isColumnHidden(Column::LastRun));
 

@@ -222,7 +222,7 @@ class TestRotation : public QObject {
     };
     for (const QRect& place : keys) QVERIFY(hasInk(place, m_input.theme.segmentInk(view.turn().keyHue)));
     for (const QRect& place : queries) QVERIFY(hasInk(place, m_input.theme.color(Role::Accent)));
-    // A block that holds the key stands for it; another token for nothing.
+    // A block that holds the key selects it; another token selects nothing.
     Selection block;
     const std::int32_t size = m_input.state().pool().blockSize();
     block.block = BlockRef{view.turn().choice.request, view.turn().choice.key.segment,
@@ -279,7 +279,7 @@ class TestRotation : public QObject {
     then.position = pass + 1;
     view.setInput(then);
     QVERIFY(!view.turn().isAhead && drawing->isVisible());
-    // Before a prompt is laid out there is no pair; nobody is told to run what runs.
+    // Before a prompt is laid out there is no pair; no text asks to run what runs.
     then.position = 2;
     view.setInput(then);
     QCOMPARE(view.turn().choice.request, RequestId{0});
@@ -287,7 +287,7 @@ class TestRotation : public QObject {
     QVERIFY2(!words.isEmpty() && !words.contains(QStringLiteral("Run a query")), qPrintable(words));
   }
 
-  /// For a person to look at, where SPANSCOPE_PICTURES names a folder.
+  /// For the developer to look at, where SPANSCOPE_PICTURES names a folder.
   void pictures() {
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
       for (const QSize size : {QSize(683, 467), QSize(900, 640), QSize(400, 340)}) {
@@ -315,8 +315,8 @@ class TestRotation : public QObject {
     }
   }
 
-  /// While the pass that computes the query is underway, the query is turned. The stored key stands; a key
-  /// that is turned by its position is turned with it.
+  /// While the pass that computes the query vector is underway, the query vector is rotated. The stored key
+  /// is still; a key that is rotated by its position is rotated with it.
   void theQueryIsTurnedAndTheKeyStands() {
     RotationView view;
     view.resize(900, 600);

@@ -201,8 +201,8 @@ void TestSettingsView::tellsOfDevices() {
   };
   f.bench.setDevices(
       {{.name = "cpu", .description = "AMD EPYC, AVX2", .memoryBytes = std::uint64_t{3} << 29, .reason = {}},
-       {.name = "cuda", .description = {}, .memoryBytes = 0, .reason = "no driver for NVIDIA GPUs"}});
-  QVERIFY(shows("cpu: AMD EPYC, AVX2, 1.5 GiB\ncuda: cannot be used, no driver for NVIDIA GPUs"));
+       {.name = "cuda", .description = {}, .memoryBytes = 0, .reason = "the driver is too old"}});
+  QVERIFY(shows("cpu: AMD EPYC, AVX2, 1.5 GiB\ncuda: cannot be used, the driver is too old"));
   f.bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .reason = {}}});
   QVERIFY(shows("cpu: AMD EPYC"));
 }

@@ -74,7 +74,7 @@ void TestTokenStrip::roles() {
   QCOMPARE(roleOf(2), ui::BlockRole::Relocated);
   QCOMPARE(roleOf(3), ui::BlockRole::Hit);
   QCOMPARE(roleOf(4), ui::BlockRole::Computed);
-  // One tail a segment: the system prompt fills 13 of 16 slots.
+  // One partial block per segment: the system prompt fills 13 of 16 slots.
   QCOMPARE(strip.tokens[12].tail, 13);
   QVERIFY(strip.tokens[13].opensBlock);
   QCOMPARE(strip.tokens[13].block, 1);

@@ -25,8 +25,8 @@ using trace::MissReason;
 
 namespace {
 
-/// Run 1 stores 8 tokens of the only segment in blocks 1 and 2; run 2 lays out the same segment at base 4
-/// behind a system segment and looks its block up as told.
+/// Run 1 stores 8 tokens of the only segment in blocks 1 and 2; run 2 lays out the same segment at start
+/// position 4 after a system segment and looks its block up as set.
 struct Scene {
   explicit Scene(const std::function<void(trace::BlockLookedUp&)>& change, std::int32_t tokens = 8) {
     maker.computedRequest(1, 1, 8, 1);
@@ -271,7 +271,7 @@ void TestWhy::nothingSelected() {
   input = maker.input();
   history.follow(input.trace);
   QVERIFY(ui::why(input, history).empty.startsWith(QStringLiteral("Select a block")));
-  // A token stands for its block, a block of the pool for its place in the shown request.
+  // A token selects its block, a block of the pool its place in the shown request.
   input.selection.token = ui::TokenRef{1, 0, 5};
   QCOMPARE(ui::why(input, history).block, std::optional(ui::BlockRef{1, 0, 1}));
   input.selection = {};
@@ -402,7 +402,7 @@ void TestWhy::textThatIsStoredUnderAPlus() {
   QVERIFY(offer->link.block.has_value());
   QCOMPARE(offer->link.block->request, RequestId{1});
   QCOMPARE(offer->link.block->segment, 2U);
-  // Said again from what was worked out, it is the same; another block is worked out anew.
+  // Repeated from the stored result, it is the same; another block is calculated again.
   ui::ViewInput input = runs.input();
   ui::BlockHistory history;
   history.follow(input.trace);

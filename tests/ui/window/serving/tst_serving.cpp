@@ -64,7 +64,7 @@ std::string body(const std::string& question, int tokens = 8, const std::string&
          R"("},{"role":"user","content":")" + question + "\"}]}";
 }
 
-/// A request that goes on for long, whatever the model says: many replies of chance.
+/// A long request, whatever the model says: many random answers.
 std::string longBody() {
   return R"({"model":"spanlet","temperature":2,"seed":7,"n":16,"max_tokens":1500,"messages":[{"role":"user",)"
          R"("content":"Tell a long story."}]})";
@@ -123,7 +123,7 @@ std::vector<Answer> answersIn(const Workspace& workspace) {
   return outputModel(workspace.input()).answers;
 }
 
-/// The answer of the request in view; nullptr: it has none.
+/// The answer of the visible request; nullptr: it has none.
 std::unique_ptr<Answer> shownAnswer(const Workspace& workspace) {
   for (const Answer& answer : answersIn(workspace)) {
     if (answer.run == workspace.shownRun()) return std::make_unique<Answer>(answer);
@@ -217,7 +217,7 @@ void TestServing::aRequestIsSeenAsARun() {
     (lookup->outcome == trace::LookupOutcome::Miss ? misses : hits) += 1;
   }
   QVERIFY(hits > 0 && misses > 0);
-  // A twin of another server is given them as what was asked before.
+  // A cache simulator of another server gets them as earlier queries.
   const std::vector<workbench::SentQuery> sent = sentQueries(*workspace.history().records());
   QCOMPARE(sent.size(), std::size_t{2});
   QVERIFY(sent.back().queryJson.find("What does Mira bake?") != std::string::npos);
@@ -532,7 +532,7 @@ void TestServing::theWindowHasASwitch() {
   auto* table = inWindow<QTableView>(window, "requests");
   QTRY_COMPARE(table->model()->rowCount(), 2);
   QVERIFY(!inWindow<QPushButton>(window, "keepRequest")->isEnabled());
-  // The newest stands at the top; a click shows it.
+  // The newest is at the top; a click shows it.
   QTest::mouseClick(table->viewport(), Qt::LeftButton, Qt::NoModifier,
                     table->visualRect(table->model()->index(0, RequestsModel::Path)).center());
   QCOMPARE(workspace.model()->title(), QStringLiteral("Request 2"));
