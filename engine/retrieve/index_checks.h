@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Checks the contents of an index file, which other programs may have changed. The index compares everything
-// that it reads with checksums before use. Documents, vectors and summaries have a checksum each. All words
-// of all passages together have one checksum. The words can be rebuilt from the texts. Open this file when an
-// index is reported as damaged. Makes, checks and prunes the tables of an index file. Open this file to
-// change the tables.
+// Makes, checks and prunes the tables of an index file, which other programs may have changed. The index
+// compares everything that it reads with checksums before use. Documents, vectors and summaries have a
+// checksum each. All words of all passages together have one checksum. The words can be rebuilt from the
+// texts. Open this file to change the tables, or when an index is reported as damaged.
 #pragma once
 
 #include "engine/base/hash.h"
