@@ -71,14 +71,14 @@ class TestLessonAnswers : public QObject {
   void figuresAreNoMarks() {
     lesson::FilledProse prose;
     prose.pieces = {{.kind = lesson::FilledPiece::Kind::Text, .text = "It says *"},
-                    {.kind = lesson::FilledPiece::Kind::Figure,
+                    {.kind = lesson::FilledPiece::Kind::Metric,
                      .text = "**a** <b>\n![c](file:///d) [e](node:/f)",
                      .metric = "run 1: answer"},
                     {.kind = lesson::FilledPiece::Kind::Text, .text = "*."}};
     QCOMPARE(plainText(markdownOf(prose)), QStringLiteral("It says **a** <b> ![c](file:///d) [e](node:/f)."));
     // An answer with numbers, at the beginning of a line.
     prose.pieces = {
-        {.kind = lesson::FilledPiece::Kind::Figure, .text = "1. Oslo", .metric = "run 1: answer"}};
+        {.kind = lesson::FilledPiece::Kind::Metric, .text = "1. Oslo", .metric = "run 1: answer"}};
     QCOMPARE(markdownOf(prose), QStringLiteral("1\\. Oslo"));
     QCOMPARE(plainText(markdownOf(prose)), QStringLiteral("1. Oslo"));
   }

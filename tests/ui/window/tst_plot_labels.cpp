@@ -143,7 +143,7 @@ class TestPlotLabels : public QObject {
     experiment::LineChart chart;
     chart.x.ticks = {{.at = 1, .text = "1"}};
     for (int i = 0; i < 18; ++i)
-      chart.series.push_back({"line " + std::to_string(i), {{.x = 1, .metric = {.value = 1.0 + i}}}});
+      chart.series.push_back({"line " + std::to_string(i), {{.x = 1, .number = {.value = 1.0 + i}}}});
     ExperimentPlot plot;
     plot.setContent(chart, QStringLiteral("lines"), m_window->workspace().input().theme);
     auto* inner = plot.findChild<QCustomPlot*>();
@@ -225,7 +225,7 @@ class TestPlotLabels : public QObject {
       experiment::ChartSeries series{.name = "policy " + std::to_string(line) + ", documents seen",
                                      .points = {}};
       for (const double at : {1.0, 16.0})
-        series.points.push_back({.x = at, .metric = {.value = 0.5, .low = 0.4, .high = 0.6, .samples = 3}});
+        series.points.push_back({.x = at, .number = {.value = 0.5, .low = 0.4, .high = 0.6, .samples = 3}});
       chart.series.push_back(series);
     }
     for (const int width : {260, 520, 900}) {

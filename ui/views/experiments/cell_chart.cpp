@@ -170,9 +170,9 @@ std::vector<CellChart::Cell> HeatMapChart::layOut(const QRectF& area) const {
                     : tr("%1, %2, %3 %4").arg(QString::fromStdString(map.title), place, rowName, yName());
         const std::optional<experiment::HeatMapCell>& cell = map.cells[row][column];
         const QString text = cell ? tr("%1: %2 (%3 … %4, %5 samples)")
-                                        .arg(place, numberOf(cell->metric.value), numberOf(cell->metric.low),
-                                             numberOf(cell->metric.high))
-                                        .arg(cell->metric.samples)
+                                        .arg(place, numberOf(cell->number.value), numberOf(cell->number.low),
+                                             numberOf(cell->number.high))
+                                        .arg(cell->number.samples)
                                   : tr("%1: not measured").arg(place);
         cells.push_back({cellAt(grid, area, panel, row, column), text});
       }

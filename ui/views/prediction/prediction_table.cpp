@@ -273,7 +273,7 @@ void addPrediction(const ViewInput& input, Against against, PredictionTable& tab
     step.name = names.at(predicted.step);
     const StepKey key = keyOf(newest, predicted.step);
     if (input.document->contains(key.first)) step.node = key.first;
-    step.counts = run::accountOf(predicted, prediction.blockSize);
+    step.counts = run::accountOf(predicted, newest.blockSize);
     step.counts.evicted = predicted.evicted;
     if (QString doubt = doubtText(predicted.doubt); !doubt.isEmpty()) step.sentences << doubt;
     if (const auto found = before.find(key); found != before.end()) step.computedBefore = found->second;

@@ -95,4 +95,4 @@ void TestAnswerPlaces::manyUncertainOnesMakeItCareful() {
 }
 
 SPANSCOPE_TEST(tst_answer_places, TestAnswerPlaces)
-#include "tst_reply_places.moc"
+#include "tst_answer_places.moc"
