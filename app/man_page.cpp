@@ -7,7 +7,7 @@
 namespace spanscope {
 namespace {
 
-/// Escapes characters that mean something to roff, or that roff prints differently.
+/// Escapes characters with a meaning in roff, and characters that roff prints differently.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -40,7 +40,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// Returns one line of a page. It is never a roff request, whatever it begins with.
+/// Returns one line of a page. The line is never a roff request.
 std::string line(std::string_view text) {
   const bool looksLikeRequest = text.starts_with('.');
   return (looksLikeRequest ? "\\&" : "") + escaped(text) + "\n";
@@ -85,7 +85,7 @@ std::string inCapitals(std::string_view text) {
 
 ManPage::ManPage(std::string_view name, std::string_view summary, std::string_view version) {
   // The page has no date, so equal sources give equal pages. Lines are not justified and words are not
-  // hyphenated, so that commands stay as they are typed.
+  // hyphenated, so that the reader can copy commands.
   m_text = ".\\\" SPDX-License-Identifier: GPL-3.0-or-later\n.TH \"" + escaped(inCapitals(name)) +
            "\" 1 \"\" \"Spanscope " + escaped(version) + "\" \"Spanscope\"\n.ad l\n.nh\n";
   heading("NAME");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Man pages in roff. Both programs write their own pages from the same values as the help. Open this file to
-// change the form of the pages.
+// Man pages in roff. spanq and spanscope write their own pages from the same values as the help. Open this
+// file to change the form of the pages.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace spanscope {
 
 /// An option or an argument on a page.
 struct ManOption {
-  std::vector<std::string> names;  ///< with their dashes; for an argument only its name
+  std::vector<std::string> names;  ///< with the dashes; for an argument only the name
   std::string value;               ///< what follows the names, "FILE"; may be empty
   std::string help;
 };
 
-/// Builds a page. All texts are plain: characters that mean something to roff are escaped.
+/// Builds a page. All texts are plain text: characters with a meaning in roff are escaped.
 class ManPage {
  public:
-  /// `name` is the name of the page, "spanq-run". `summary` follows it in lists of pages, on one line.
-  /// `version` is the program's.
+  /// `name` is the name of the page, "spanq-run". `summary` follows the name in lists of pages, on one line.
+  /// `version` is the version of the program.
   ManPage(std::string_view name, std::string_view summary, std::string_view version);
 
   void heading(std::string_view title);

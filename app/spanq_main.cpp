@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command line program. The first interrupt stops a run, or ends any other work. A second interrupt ends
-// the program at once.
+// The command line program. The first interrupt stops a run, or ends any other action. A second interrupt
+// ends the program immediately.
 #include "app/cli/cli.h"
 #include "app/cli/input.h"
 #include "app/cli/terminal_output.h"
@@ -27,7 +27,7 @@
 
 namespace {
 
-/// Returns the signals that end the program. With nohup, closing the terminal does not end it.
+/// Returns the signals that end the program. With nohup, closing the terminal does not end the program.
 sigset_t endingSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -58,7 +58,7 @@ void watchInterrupts(const std::stop_token& ended, Job& work, const sigset_t& si
       asked = true;
       continue;
     }
-    // Work that can end alone had a moment for it.
+    // An action that can end without help had time to end.
     const bool late = asked && !work.endsByItself && !ended.stop_requested();
     if (!interrupted && !late) continue;
     work.files.removeAll();
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   spanscope::holdStandardDescriptors();
   spanscope::reportWriteErrors();
   const sigset_t signals = endingSignals();
-  // The signals are blocked before any thread starts. Every thread inherits this, so only the watcher
+  // The signals are blocked before any thread starts. Every thread inherits the mask, so only the watcher
   // receives signals.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   std::ostream out(&output);
   std::ostream err(std::cerr.rdbuf());
   err << std::unitbuf;
-  // A terminal shows both streams in the same place. The tie keeps the order of writing.
+  // A terminal shows both streams in the same place. The tie of the streams keeps the order of writing.
   err.tie(&out);
   try {
     spanscope::useInstructionSetOfEnvironment();

@@ -77,7 +77,7 @@ QList<QCommandLineOption> ownOptions() {
       {QStringLiteral("screenshot"),
        QStringLiteral("Run the files and save pictures: a view, a layout, or all"), QStringLiteral("VIEW")},
       {QStringLiteral("lesson-pages"),
-       QStringLiteral("Run the given lessons and save each as a web page with pictures of its steps")},
+       QStringLiteral("Run the given lessons and save each lesson as a web page with pictures")},
       {QStringLiteral("theme"), QStringLiteral("light or dark"), QStringLiteral("NAME")},
       {QStringLiteral("size"), QStringLiteral("Size of the window in pictures"), QStringLiteral("WxH"),
        QStringLiteral("1280x800")},
@@ -123,10 +123,12 @@ std::string WindowArguments::manPage() const {
   page.usage("spanscope", "[OPTIONS] [FILE...]");
   page.heading("DESCRIPTION");
   page.paragraph(
-      "A span query is a prompt as a tree. The tree says which parts are independent of each other. In the "
-      "window of Spanscope you build such a query and run it on the built-in inference engine. The window "
-      "shows what the KV cache (key-value cache) reused, what was computed, and what the answer attends to.");
-  page.paragraph("The window shows the manual with F1. spanq does the same on the command line.");
+      "A span query is a prompt as a tree. The tree shows which sections are independent of each other. In "
+      "the window of Spanscope, you build such a query and run it on the built-in inference engine. The "
+      "window shows what the KV cache (key-value cache) reused, what was computed, and what the answer "
+      "attends to.");
+  page.paragraph(
+      "The window shows the manual with F1. The program spanq offers these functions on the command line.");
   page.heading("OPTIONS");
   page.option({.names = {"FILE"}, .value = {}, .help = kFiles.toStdString() + "."});
   for (const QCommandLineOption& option : m_options) page.option(shown(option));
@@ -165,13 +167,13 @@ int fail(const QString& text) {
   return 2;
 }
 
-/// Whether there is a display. Without one, Qt would end the program without a clear message.
+/// Whether there is a display. Without a display, Qt would end the program without a clear message.
 bool hasDisplay() {
   return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || qEnvironmentVariableIsSet("DISPLAY") ||
          qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
 }
 
-/// Installs texts in the user's language, if resources contain them.
+/// Installs texts in the user's language, if resources contain such texts.
 void installTranslations(QTranslator& own, QTranslator& ofQt) {
   const QLocale locale;
   try {
@@ -179,7 +181,7 @@ void installTranslations(QTranslator& own, QTranslator& ofQt) {
         QString::fromStdString(spanscope::workbench::resourceDirectory()) + QStringLiteral("/translations");
     if (!own.load(locale, QStringLiteral("spanscope"), QStringLiteral("_"), folder)) return;
   } catch (const spanscope::Failure&) {
-    return;  // opening the bundled model reports the same error where the user sees it
+    return;  // opening the bundled model shows the same error to the user
   }
   QApplication::installTranslator(&own);
   if (ofQt.load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
@@ -188,7 +190,7 @@ void installTranslations(QTranslator& own, QTranslator& ofQt) {
   }
 }
 
-/// Adds the fonts of a portable folder, for systems that lack them.
+/// Adds the fonts of a portable folder, for systems without these fonts.
 void addOwnFonts() {
   try {
     const QDir folder(QString::fromStdString(spanscope::workbench::resourceDirectory()) +
@@ -292,7 +294,7 @@ int writeLessonPages(const QCommandLineParser& arguments, QApplication& applicat
   return code;
 }
 
-/// Keeps the retrieval index between sessions, if there is a folder for it. Removes indexes of older
+/// Keeps the retrieval index between sessions, if there is a folder for the index. Removes indexes of older
 /// versions.
 void keepIndex(MainWindow& window) {
   QDir folder(QStandardPaths::writableLocation(QStandardPaths::CacheLocation));
@@ -303,7 +305,7 @@ void keepIndex(MainWindow& window) {
   window.workspace().engine().setIndexFile(folder.filePath(name));
 }
 
-/// Reports an exception that nothing caught, because memory and threads can run out anywhere, also within Qt.
+/// Reports an exception that no function has caught. Memory and threads can run out anywhere, also within Qt.
 /// Unsaved changes are in the automatically saved files.
 [[noreturn]] void endWithReason() {
   const char* reason = "an unexpected error";
@@ -330,14 +332,14 @@ int main(int argc, char** argv) {
   if (needsNoDisplay(argc, argv)) {
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   } else if (!hasDisplay()) {
-    return fail(QStringLiteral("there is no display for a window; spanq does the same on the command line"));
+    return fail(QStringLiteral("there is no display for a window; use spanq on the command line"));
   }
   spanscope::ui::installMessageHandler();
   QApplication::setOrganizationName(QStringLiteral("Spanscope"));
   QApplication::setApplicationName(QStringLiteral("spanscope"));
   QApplication::setApplicationVersion(QStringLiteral(SPANSCOPE_VERSION));
   QApplication::setDesktopFileName(QStringLiteral("org.spanscope.Spanscope"));
-  // Only the theme sets fonts and colours, so that they fit each other.
+  // Only the theme sets fonts and colours, so that all fonts and colours match.
   QApplication::setDesktopSettingsAware(false);
   QApplication application(argc, argv);
   QApplication::setStyle(QStringLiteral("Fusion"));

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kMostSeconds = 86'400;
 
-/// Returns the host of an address, with its port if there is one: "gpu-3:8000".
+/// Returns the host of an address, with the port if the address has a port: "gpu-3:8000".
 std::string hostOf(const std::string& url) {
   const std::string root = remote::rootOf(url);
   const std::size_t begin = root.find("://");
@@ -79,7 +79,7 @@ void addServerOptions(CLI::App& command, ServerOptions& server) {
       ->required();
   command.add_option("--key-from", server.keyVariable, "Environment variable with the server's key");
   command.add_option("--certificates", server.certificates,
-                     "PEM file with the authorities to trust, in place of the system's");
+                     "PEM file of trusted certificate authorities, instead of those of the system");
   const auto seconds = [&](const char* name, double& value, const char* help) {
     command.add_option(name, value, help)->check(CLI::Range(0.001, kMostSeconds))->capture_default_str();
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The server of a command, from its options, the list of servers, and the server's own report. Open this file
-// to add an option for servers.
+// Finds the server of a command from the options, the list of servers, and the server's own report. Open this
+// file to add an option for servers.
 #pragma once
 
 #include "app/cli/command.h"
@@ -24,25 +24,26 @@ struct ServerOptions {
   double silenceSeconds = 120;
 };
 
-/// A server with the data to ask it. `name` is its name in the list, or the host of its address.
+/// A server, with the data that a request to this server needs. `name` is the server's name in the list, or
+/// the host of its address.
 struct AskedServer {
   std::string name;
   remote::RemoteServer server;
-  std::string protocol{};  ///< from the list; empty: the first that the server accepts
+  std::string protocol{};  ///< protocol in the list; empty: the first protocol that the server accepts
   std::size_t atOnce = remote::kStandardAtOnce;
 };
 
 workbench::ServerList serverList();
 
 void addServerOptions(CLI::App& command, ServerOptions& server);
-/// An option for the protocol of a server, by its name.
+/// Adds an option that takes the name of a server's protocol.
 CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const std::string& help);
 
-/// Returns the server. Options override the list of servers. If its key is missing, returns nothing and
-/// reports the reason on standard error.
+/// Returns the server. Options override the list of servers. If the key of the server is missing, returns
+/// nothing and reports the reason on standard error.
 std::optional<AskedServer> serverToAsk(const Context& context, const ServerOptions& options);
 
-/// If the server cannot be asked, returns nothing and reports the reason on standard error.
+/// If the server gives no facts, returns nothing and reports the reason on standard error.
 std::optional<remote::ServerFacts> factsOf(const Context& context, remote::HttpClient& client,
                                            const std::string& url, const remote::HttpAccess& access);
 

@@ -56,7 +56,7 @@ nlohmann::ordered_json toJson(const experiment::LoadCase& each) {
           {"loaded_tokens", each.tokens}};
 }
 
-/// "12.3 ×": how many times as fast as computing.
+/// "12.3 ×": the time of computing, divided by the time of loading.
 std::string times(const experiment::LoadCase& each, const experiment::LoadCase& computed) {
   const double factor = computed.seconds.median / std::max(each.seconds.median, 1e-9);
   return fixed(factor, 1) + " ×";
@@ -121,16 +121,16 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     context.streams.out
-        << "  time to the logits after a document: all of it computed, or all but its last "
-           "token loaded; medians of "
+        << "  time to the logits after a document: all tokens computed, or all but the last token loaded; "
+           "medians of "
         << options.load.repeats << "\n\n"
         << table.text()
         << "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the "
            "system has the file in memory.\n  Cold disk: the system was asked to drop the "
            "file.\n  Store: time to write the file, with the wait for the disk.\n";
     if (isWorse)
-      context.streams.out << "  A factor below 1 means that computing is faster: this tier does not help for "
-                             "such documents.\n";
+      context.streams.out << "  A factor below 1 means that computing is faster. Then this tier does not "
+                             "help for such documents.\n";
   }
   return ExitCode::Fine;
 }
@@ -154,8 +154,8 @@ void addCacheBenchCommand(CLI::App& group, Context& context) {
   addSeedOption(*command, options->load.seed, "Seed of the token ids");
   command
       ->add_option("--folder", options->folder,
-                   "Folder on the disk to measure (default: your cache folder). A store is created in it and "
-                   "deleted afterwards")
+                   "Folder on the disk to measure (default: your cache folder). A temporary store is created "
+                   "in this folder")
       ->type_name("DIR");
   addSettings(*command, options->session.settings,
               {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "kv_type"});

@@ -43,14 +43,14 @@ constexpr double kMostPlace = 1'000'000;
 
 struct BenchExperimentOptions {
   SessionOptions session;
-  std::string queryFile;  ///< the query with the documents and the question; empty: generated ones
+  std::string queryFile;  ///< the query with the documents and the question; empty: generated documents
   QueryOptionTexts query;
   experiment::ExperimentRequest request;
   std::string csv;
   std::string picture;
   std::string measure;
   std::string chart;
-  std::optional<double> place;  ///< of the first axis; nothing: all
+  std::optional<double> place;  ///< a value of the first axis; nothing: all values
   bool json = false;
 };
 
@@ -129,7 +129,7 @@ void writeText(std::ostream& out, const ExperimentResult& result) {
 std::string estimateText(const jobs::JobEstimate& estimate) {
   if (estimate.seconds) return "This takes " + experiment::durationText(*estimate.seconds) + ".";
   return /*id:experiment-time-unknown*/
-      "The duration is unknown until this model has answered once on this device.";
+      "The duration is unknown before the first answer of this model on this device.";
 }
 
 nlohmann::ordered_json estimateJson(const jobs::JobEstimate& estimate) {
@@ -165,7 +165,7 @@ experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const Benc
 }
 
 /// Takes documents and question from the file of --query, and retrieves the documents of an augment. `model`
-/// becomes the model that was loaded for this, if any. False: the file is wrong, which was reported.
+/// becomes the model that was loaded for retrieval, if any. False: the file has a reported error.
 bool takeDocuments(const Context& context, const BenchExperimentOptions& options,
                    experiment::ExperimentRequest& request, std::shared_ptr<workbench::ModelBundle>& model) {
   QueryOptions given = queryOptions(options.query);
@@ -203,7 +203,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   own.loadBeside = [&](const workbench::RunSettings& settings) {
     SessionOptions session = options.session;
     session.settings = settings;
-    session.settings.chatTemplate = "auto";  // the other template is that of the first model
+    session.settings.chatTemplate = "auto";  // the given template is for the first model
     return loadChosenModel(session, context.backends);
   };
   CommandService service(context, std::move(own));
@@ -214,7 +214,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   bool isSaid = false;
   const workbench::JobHandle handle = service.carryOut(job, [&] {
     const std::shared_ptr<const ExperimentResult> now = job->found();
-    // If standard error is no terminal, it gets only errors and warnings.
+    // If standard error is no terminal, only errors and warnings are written.
     const auto estimate = job->estimate();
     if (estimate && !isSaid && context.streams.terminal != nullptr) {
       showProgress(context, "");
@@ -223,14 +223,14 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
     }
     showProgress(context, now->doing.empty() ? std::string() : progressText(*now, job->secondsLeft()));
   });
-  // Measurements from before a stop are reported.
+  // Reports the measurements that ended before a stop.
   const ExperimentResult& result = *job->found();
   ExitCode code = handle.state() == workbench::JobState::Stopped ? ExitCode::Stopped : ExitCode::Fine;
   try {
     handle.rethrow();
   } catch (const Failure& failure) {
     showProgress(context, "");
-    // An error of a file is found before anything is measured.
+    // File errors are reported before the first measurement.
     if (!failure.error().file.empty() && result.points.empty()) throw;
     code = ExitCode::RunFailed;
     context.streams.err << failure.what() << '\n';
@@ -276,7 +276,7 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
     command
         ->add_option("--query", options->queryFile,
                      fmt::format("Use the documents (children of plus) and the question of this query in "
-                                 "place of generated ones{}; - is standard input",
+                                 "place of generated documents{}; - is standard input",
                                  made.empty() ? "" : ", without --" + made))
         ->type_name("FILE");
     if (experiment.own.judges) {

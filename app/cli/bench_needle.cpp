@@ -54,10 +54,10 @@ std::string groupName(std::int32_t portion) {
   return portion == 0 ? "all at once" : "k = " + std::to_string(portion);
 }
 
-/// The rows of one experiment, and values that are made of several rows.
+/// The rows of one experiment, and values computed from several rows.
 struct Report {
   const BenchNeedleOptions& options;
-  std::vector<NeedleRow> rows;  ///< sorted by length of hay, then by k
+  std::vector<NeedleRow> rows;  ///< sorted by length of the filler text, then by k
   std::int64_t context = 0;     ///< max tokens of the model
 
   std::int64_t needles() const {
@@ -126,7 +126,7 @@ std::string missesText(const Report& report) {
 void writeText(std::ostream& out, const Report& report) {
   const experiment::NeedleOptions& needle = report.options.needle;
   out << fmt::format(
-             "  {} documents, each with the name of a cat among hay. {} per row, seed {}, policy {}{}, "
+             "  {} documents. Each has the name of a cat in filler text. {} per row, seed {}, policy {}{}, "
              "temperature 0.\n  A good run finds at least {} of {} names, and at least {:.0f} % of "
              "its names are right.\n  Times are medians of whole runs with an empty cache.\n\n",
              needle.documents, counted(needle.trials, "trial"), needle.seed, needle.policy.name(),
@@ -135,11 +135,12 @@ void writeText(std::ostream& out, const Report& report) {
   std::int64_t longest = 0;
   for (const NeedleRow& row : report.rows) longest = std::max(longest, row.longestPrompt);
   out << fmt::format(/*id:no-prompt-truncated*/
-                     "\n  No prompt was truncated: the longest has {} tokens, and the context {}.\n", longest,
-                     report.context);
+                     "\n  No prompt was truncated: the longest prompt has {} tokens. The context has {} "
+                     "tokens.\n",
+                     longest, report.context);
   for (const NeedleRow& row : report.rows) {
     if (!row.firstFailure) continue;
-    out << /*id:not-run-hay*/ "  not run, with hay of " << counted(row.hayWords, "word") << ", "
+    out << /*id:not-run-hay*/ "  not run, with filler text of " << counted(row.hayWords, "word") << ", "
         << groupName(row.portion) << ": " << *row.firstFailure << '\n';
   }
   if (report.options.misses) out << '\n' << missesText(report);
@@ -193,12 +194,12 @@ std::string underTitle(const Report& report, const std::string& model) {
                      needle.seed);
 }
 
-/// Attention locality over hay, as in figure 17 of the paper.
+/// Attention locality over the length of the filler text, as in figure 17 of the paper.
 std::string localityPicture(const Report& report, const std::string& model) {
   experiment::LineChart chart;
   chart.texts = {.title = "Attention locality: runs that find the names",
                  .subtitle = underTitle(report, model) + "; bars: 95 % interval",
-                 .xLabel = "hay, words in each document",
+                 .xLabel = "filler text, words in each document",
                  .yLabel = fmt::format("good runs: {} of {} names or more", report.goodCount(),
                                        report.options.needle.documents)};
   std::vector<double> places;
@@ -222,13 +223,13 @@ std::string localityPicture(const Report& report, const std::string& model) {
   return experiment::chartSvg(chart);
 }
 
-/// Depth of the needle over length, as needle-in-a-haystack tests are drawn.
+/// Depth of the needle over the length, as in pictures of needle-in-a-haystack tests.
 std::string depthPicture(const Report& report, const std::string& model) {
   const std::int32_t documents = report.options.needle.documents;
   experiment::HeatChart chart;
   chart.texts = {.title = "Names found, by depth and length",
                  .subtitle = underTitle(report, model) + "; numbers in %",
-                 .xLabel = "hay, words in each document",
+                 .xLabel = "filler text, words in each document",
                  .yLabel = "depth of the document"};
   for (std::int32_t i = 0; i < documents; ++i) {
     chart.rows.push_back(fmt::format("{:.0f} %", 100.0 * i / (documents - 1)));
@@ -272,7 +273,7 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
         workbench::makeSession(bundle, options.session.config(), sink);
     for (const std::int32_t words : options.needle.hayWords) {
       for (const std::int32_t portion : options.needle.portions) {
-        notify(fmt::format("hay of {}, {}", counted(words, "word"), groupName(portion)));
+        notify(fmt::format("filler text: {}, {}", counted(words, "word"), groupName(portion)));
         report.rows.push_back(
             experiment::measureNeedle(*session, options.needle, words, portion, context.stop));
       }
@@ -300,7 +301,7 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
 
 void addNeedleCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
-      "needle", "Find names among hay, from all documents at once and in groups (attention locality)");
+      "needle", "Find names in filler text, from all documents together and in groups (attention locality)");
   command->footer("Example:\n  spanq bench needle --hay 0,40,80 --trials 10 --picture pictures\n");
   const auto options = std::make_shared<BenchNeedleOptions>();
   experiment::NeedleOptions& needle = options->needle;
@@ -308,21 +309,22 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   addSettings(*command, settings, {"model", "chat_template"});
   addNumber(*command, "--documents", needle.documents, "Number of documents, each with one name",
             {2, experiment::kMostNeedles});
-  addNumbers(*command, "--hay", needle.hayWords, "Words of hay per document, in whole sentences",
+  addNumbers(*command, "--hay", needle.hayWords, "Words of filler text per document, in whole sentences",
              {0, 100'000});
   addNumbers(*command, "-k,--portions", needle.portions,
-             "Documents per group; the lists of the groups are combined. 0: all documents at once",
+             "Documents per group; the lists of the groups are combined. 0: all documents together",
              {.least = 2, .most = experiment::kMostNeedles, .orZero = true});
-  addNumber(*command, "--trials", needle.trials, "Runs per row, each with other names and hay", {1, 100'000});
+  addNumber(*command, "--trials", needle.trials, "Runs per row, each with other names and filler text",
+            {1, 100'000});
   addNumber(*command, "--good", needle.goodShare, "Min recall and precision of a good run", {0.0, 1.0});
   addSettings(*command, settings, {"policy", "prompt_layout"});
-  addSeedOption(*command, needle.seed, "Seed of names and hay");
+  addSeedOption(*command, needle.seed, "Seed of names and filler text");
   command
       ->add_option(
           "--picture", options->pictures,
-          "Folder for needle-locality.svg (good runs over hay) and needle-depth.svg (depth over hay)")
+          "Folder for needle-locality.svg (good runs by length) and needle-depth.svg (depth by length)")
       ->type_name("DIR");
-  command->add_flag("--misses", options->misses, "List every miss and its cause");
+  command->add_flag("--misses", options->misses, "List every missing name with the cause");
   command->add_flag("--json", options->json, "Write JSON, with every miss and all samples");
   addSettings(
       *command, settings,

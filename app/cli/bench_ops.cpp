@@ -101,7 +101,7 @@ ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
         << name << ", keys and values in " << compute::nameOf(operations.kvType) << ", "
         << backend->info().name << "\n\n"
         << table.text()
-        << "\n  compared with its limit, arithmetic or memory, which is measured between the repeats. More "
+        << "\n  compared with its limit (arithmetic or memory), measured between the repeats. More "
            "than 100 %\n  of the memory limit means that the data stays in a cache.\n";
   }
   return ExitCode::Fine;
@@ -124,9 +124,10 @@ void addOpsCommand(CLI::App& group, Context& context) {
              {1, kMostRows});
   addNumbers(*command, "-d,--depth", options->operations.depths,
              "Tokens of context before the rows, e.g. 0,512", {0, kMostTokens});
-  addNumber(*command, "--segment-tokens", options->operations.segmentTokens,
-            "Also attend to the context in segments of N tokens, each rotated separately (0: only as one)",
-            {0, kMostTokens});
+  addNumber(
+      *command, "--segment-tokens", options->operations.segmentTokens,
+      "Also attend to the context in segments of N tokens, each rotated separately (0: only as one segment)",
+      {0, kMostTokens});
   addNumber(*command, "-r,--repeats", options->operations.repeats, "Timed samples per operation",
             {1, kMostRepeats});
   addSettings(*command, options->session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parts that the reports of all benchmarks share.
+// Functions that the reports of all benchmarks share.
 #pragma once
 
 #include "app/cli/command.h"
@@ -20,12 +20,12 @@ nlohmann::ordered_json summaryJson(const experiment::Summary& summary, double fa
 /// The quartiles as "2.15 … 2.57".
 std::string spread(const experiment::Summary& summary, double factor, int digits);
 
-/// Model and device: the head of a JSON report, and the first line of a text report.
+/// The model and the device, for the head of a JSON report and the first line of a text report.
 nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const SessionOptions& session);
 void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle, const SessionOptions& session);
 
-/// Creates the folder for pictures. Call it before measuring: an unusable folder is then found before the
-/// measurement. Throws Failure.
+/// Creates the folder for pictures. Call this function before measuring, so that an unusable folder is an
+/// early error. Throws Failure.
 void makeFolder(const std::filesystem::path& folder);
 
 /// Shows the current measurement on a terminal. An empty text clears the line.

@@ -108,7 +108,7 @@ std::string standingText(const experiment::Comparison& comparison) {
 
 void writeTable(std::ostream& out, const std::vector<CaseSummary>& summaries) {
   const CaseSummary& cold = summaries.front();
-  // If there is one step, the time of the step is the time of the run.
+  // With one step, the time of the step is the time of the run.
   const bool hasSteps = std::any_of(summaries.begin(), summaries.end(), [](const CaseSummary& each) {
     return each.firstToken.samples != each.lastFirstToken.samples;
   });

@@ -34,7 +34,7 @@ using experiment::AskedQuestion;
 using experiment::SourceCount;
 using experiment::SourceMeasure;
 
-/// With more heads, the measure would fit only the questions that chose the heads.
+/// With more heads, the measure would fit only the questions that were used to choose the heads.
 constexpr std::size_t kMostHeads = 4;
 
 struct BenchSourcesOptions {
@@ -57,7 +57,7 @@ struct Asked {
 
 struct Found {
   SourceMeasure measure;
-  std::vector<SourceCount> chosenOn;  ///< by entry of Asked
+  std::vector<SourceCount> chosenOn;  ///< counts by entry of Asked
   std::vector<SourceCount> reportedOn;
 
   std::int32_t chosenSum() const {
@@ -69,7 +69,7 @@ struct Found {
 
 struct Report {
   std::vector<Asked> asked;
-  std::vector<Found> found;  ///< sorted; the measure that is right for most ranking questions comes first
+  std::vector<Found> found;  ///< sorted; first the measure that is right for the most ranking questions
 };
 
 std::string shareText(std::int32_t found, std::int32_t right) {
@@ -226,7 +226,7 @@ ExitCode runSources(const Context& context, const BenchSourcesOptions& options) 
         workbench::makeSession(bundle, options.session.config(), sink);
     for (const std::int32_t documents : options.documents) {
       const auto ask = [&](std::uint64_t seed) {
-        report(fmt::format("asking over {}, seed {}", counted(documents, "document"), seed));
+        report(fmt::format("questions about {}, seed {}", counted(documents, "document"), seed));
         return experiment::askQuestions(*session, sink,
                                         {.documents = documents, .rivals = options.rivals, .seed = seed},
                                         options.questions, bundle.config.layers, context.stop);
@@ -267,7 +267,7 @@ void addSourcesCommand(CLI::App& group, Context& context) {
   addNumbers(*command, "--documents", options->documents, "Documents per question",
              {experiment::kFewestSources, experiment::kMostSources});
   addNumber(*command, "--rivals", options->rivals,
-            "Documents that are similar to a needed one, in questions that need two",
+            "Documents that are similar to a needed document, in questions that need two",
             {0, experiment::kMostSources - experiment::kFewestSources});
   addNumber(*command, "--questions", options->questions,
             "Questions per number of documents; every second question needs two", {2, 100'000});

@@ -39,7 +39,7 @@ struct BenchStartOptions {
   bool json = false;
 };
 
-/// Seconds of one way to start. The system has the file in memory.
+/// Seconds of one kind of start. The file is in the file cache of the system.
 struct StartTimes {
   const char* name = "";
   bool borrows = false;
@@ -66,7 +66,7 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
   std::vector<StartTimes> ways = {{.name = "borrowed", .borrows = true}, {.name = "owned"}};
   std::unique_ptr<workbench::ModelBundle> bundle;
   compute::MachineRates machine;
-  // The first round reads the file from the disk, and does not count.
+  // The first round reads the file from the disk and is not counted.
   for (std::int32_t round = 0; round <= options.repeats; ++round) {
     showProgress(context, "measuring " + std::to_string(round) + " of " + counted(options.repeats, "round"));
     for (StartTimes& way : ways) {
@@ -133,7 +133,8 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
 }  // namespace
 
 void addStartBenchCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("start", "Time the loading of a model and its first forward pass");
+  CLI::App* command = group.add_subcommand(
+      "start", "Measure the loading time of a model and the time of its first forward pass");
   command->footer("Example:\n  spanq bench start --model models/SmolLM2-135M.gguf\n");
   const auto options = std::make_shared<BenchStartOptions>();
   addSettings(*command, options->session.settings, {"model"});

@@ -141,7 +141,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
   }
 }
 
-/// Returns the exit code of a command that ended with `code` if its output was lost.
+/// Returns the exit code if the output of a command that ended with `code` was lost.
 ExitCode afterLostOutput(ExitCode code, const Streams& streams, const std::stop_token& stop) {
   const bool isStopped = code == ExitCode::Stopped && stop.stop_requested();
   const int error = streams.output != nullptr ? streams.output->error() : 0;

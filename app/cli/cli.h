@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command line as a function: everything that `spanq` does, with its streams as arguments.
+// The command line of `spanq` as a function. The streams are arguments.
 #pragma once
 
 #include "engine/base/output_file.h"
@@ -26,14 +26,14 @@ struct Streams {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  /// The terminal of `err`, for progress that is shown and wiped again; nullptr if `err` is no terminal.
+  /// The terminal of `err`, for a line of progress; nullptr if `err` is no terminal.
   std::ostream* terminal = nullptr;
   bool outIsTerminal = false;                ///< `out` is a terminal
-  bool canAsk = false;                       ///< `in` is a terminal, where the user can answer questions
-  const DescriptorOutput* output = nullptr;  ///< the buffer of `out`, if it keeps its first error
+  bool canAsk = false;                       ///< `in` is a terminal, so the user can answer questions
+  const DescriptorOutput* output = nullptr;  ///< the buffer of `out`, if this buffer keeps the first error
   UnfinishedFiles* unfinished = nullptr;     ///< gets the files that are being written.
-  /// A command sets this when it will finish its work after a stop, e.g. complete a trace. Until then, an
-  /// interrupt may end the program anywhere, e.g. while it plans a query or loads a model.
+  /// A command sets this flag to finish the current job after a stop, e.g. to complete a trace. Before that,
+  /// an interrupt may end the program at any point, e.g. while a model is loaded.
   std::atomic<bool>* endsByItself = nullptr;
   /// File with the measured speeds of models; empty: none.
   std::filesystem::path paceFile{};
@@ -42,9 +42,9 @@ struct Streams {
   std::stop_token stop{};  ///< runCli() sets it: a stop request ends the reading of files
 };
 
-/// Runs one command and returns the exit code as a number. It never throws. On a terminal and on `err` it
-/// shows control characters as visible text. If `out` takes no more output, the command ends as soon as it
-/// can, unless it also records a trace. A closed pipe at `out` is no error.
+/// Runs one command and returns the exit code as a number. Never throws. Shows control characters as visible
+/// text on a terminal and on `err`. If `out` takes no more output, the command ends early, unless the command
+/// also records a trace. A closed pipe at `out` is no error.
 int runCli(int argc, const char* const* argv, const Streams& streams, const compute::Backends& backends,
            std::stop_token stop);
 

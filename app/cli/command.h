@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The commands. Each adds itself to the parser with its options. When it is chosen and all options are
-// understood, it sets the action to carry out.
+// The commands. Each function adds a command with its options to the parser. When the user chooses the
+// command and all options are valid, the command sets the action.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -26,7 +26,7 @@ struct Context {
   const compute::Backends& backends;
   std::stop_token stop;
   std::function<ExitCode()> action;  ///< set by the chosen command
-  /// The command records a trace, so it is useful even if nobody takes its output.
+  /// The command records a trace, so it is useful even if nobody reads the output.
   bool recordsTrace = false;
 };
 
@@ -67,10 +67,10 @@ void addStartBenchCommand(CLI::App& group, Context& context);
 /// Adds `spanq cache warm`.
 void addWarmCommand(CLI::App& group, Context& context);
 
-/// Adds `man` and `man COMMAND`. The pages describe what `app` has when the command runs.
+/// Adds `man` and `man COMMAND`. The pages describe all commands of `app` at the time of the call.
 void addMan(CLI::App& app, Context& context);
 
-/// The commands of the list of servers that have names: list, add and remove.
+/// Adds the commands for the list of servers with names: list, add and remove.
 void addServerListCommands(CLI::App& group, Context& context);
 
 }  // namespace spanscope::cli

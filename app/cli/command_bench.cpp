@@ -33,7 +33,7 @@ constexpr std::int32_t kMostRepeats = 100'000;
 struct BenchCommandOptions {
   SessionOptions session;
   std::string shape;
-  std::string format;  ///< of the shape's weights; empty: bf16
+  std::string format;  ///< format of the weights; empty: bf16
   experiment::AbbaOptions abba;
   std::int32_t promptTokens = 512;
   std::int32_t generatedTokens = 64;
@@ -62,7 +62,7 @@ compute::WeightFormat shapeFormat(const BenchCommandOptions& options) {
   return compute::WeightFormat::BF16;
 }
 
-/// `config`: of the cache that is to be made.
+/// `config`: the configuration of the new cache.
 workbench::ModelBundle loadForBench(const Context& context, const BenchCommandOptions& options,
                                     const run::SessionConfig& config) {
   workbench::ModelOptions model = modelOptions(options.session);
@@ -167,7 +167,7 @@ ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
         << counted(options.abba.questionTokens, "token") << "; medians\n\n"
         << table.text() << limitsLine(machine)
         << "\n  Floor: time for the question alone plus one read of its cached keys and values.\n  Bound: as "
-           "floor, but with the f32 products if they take longer than the read.\n";
+           "floor, but with the f32 products if the products take longer than the read.\n";
   }
   return ExitCode::Fine;
 }
@@ -267,7 +267,7 @@ void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
 
 void addAbbaCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
-      "abba", "Time the same documents in the same order and swapped, each with a new question");
+      "abba", "Measure the same documents in the same order and swapped, each with a new question");
   command->footer("Example:\n  spanq bench abba --shape 21m --sizes 64,512,4096\n");
   const auto options = std::make_shared<BenchCommandOptions>();
   addSourceOptions(*command, *options);

@@ -54,7 +54,7 @@ std::int64_t now() {
       .count();
 }
 
-/// Opens an existing store. These commands create none.
+/// Opens an existing store. These commands create no store.
 cache::DiskStore openStore(const CacheCommandOptions& options) {
   const std::filesystem::path folder =
       options.folder.empty() ? workbench::standardStoreFolder() : std::filesystem::path(options.folder);
@@ -160,7 +160,7 @@ ExitCode list(const Context& context, const CacheCommandOptions& options) {
 
 ExitCode verify(const Context& context, const CacheCommandOptions& options) {
   cache::DiskStore store = openStore(options);
-  // Opening the store has already removed the damaged files that it found.
+  // Opening the store has already removed all damaged files.
   const std::vector<Error> problems = store.takeProblems();
   for (const Error& problem : problems) context.streams.err << problem.message() << '\n';
   const std::vector<PackSummary> packs = store.verify();
@@ -393,9 +393,10 @@ class WarmCommand {
 }  // namespace
 
 void addWarmCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("warm",
-                                           "Compute documents before any question, and store them. Queries "
-                                           "with such a document as a user message under plus then find it");
+  CLI::App* command =
+      group.add_subcommand("warm",
+                           "Compute documents before any question, and store them. Queries with such a "
+                           "document as a user message under plus then reuse the stored blocks");
   command->footer(
       "Example:\n  spanq cache warm --cache-dir spans docs/*.txt\n"
       "  spanq run --cache-dir spans question.json\n");

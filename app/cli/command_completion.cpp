@@ -109,7 +109,8 @@ std::vector<std::string> partsOf(std::string_view list) {
   return parts;
 }
 
-/// Returns the beginning of the help up to its first pause, because a completion line has little space.
+/// Returns the beginning of the help up to the first punctuation mark, because a completion line has little
+/// space.
 std::string beginningOf(const std::string& help) {
   std::size_t end = std::min(help.find('\n'), help.size());
   for (const char* pause : {"; ", ": ", ", e.g. ", ". "}) end = std::min(end, help.find(pause));
@@ -118,7 +119,7 @@ std::string beginningOf(const std::string& help) {
   return line;
 }
 
-/// Returns the name of a policy without its values in brackets, because a shell requires quotes around
+/// Returns the name of a policy without the values in brackets, because a shell requires quotes around
 /// brackets.
 std::string withoutValues(const std::string& name) {
   return name.substr(0, name.find('('));
@@ -145,7 +146,7 @@ std::vector<std::string> choicesOf(const std::string& option) {
   return names;
 }
 
-/// Returns the choices of a field of an experiment, by the names of both.
+/// Returns the choices of a field of an experiment, by the names of experiment and field.
 std::vector<std::string> fieldWords(const std::string& experiment, const std::string& option) {
   const experiment::Experiment* const found = experiment::findExperiment(experiment);
   if (found == nullptr) return {};
@@ -210,7 +211,7 @@ std::vector<const CLI::App*> commandsOf(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// Finds the place of the cursor among commands and options, from the words before the cursor.
+/// Finds the command and the option at the cursor, from the words before the cursor.
 class CompletionPlace {
  public:
   explicit CompletionPlace(const CLI::App& app) : m_command(&app) {}
@@ -277,7 +278,7 @@ class CompletionPlace {
 }  // namespace
 
 std::string completeWords(const CLI::App& app, const std::vector<std::string>& words) {
-  // Bash divides "--layout=padded" into three words and expects only the last one.
+  // Bash divides "--layout=padded" into three words and expects only the last word.
   std::vector<std::string> joined;
   std::size_t dividedAt = 0;  // in the last word
   bool followsEquals = false;

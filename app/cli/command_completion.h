@@ -14,8 +14,8 @@ void addCompletion(CLI::App& app, Context& context);
 /// Returns the answer to `spanq __complete`: the completions of the last word. `words` does not contain the
 /// program's name. The last word ends at the cursor and may be empty.
 ///
-/// The first line is "files" or "folders", which the shell completes, or "words". Then each line is a word
-/// and, after a tab, its help. The text is empty if there is nothing to offer.
+/// The first line is "files", "folders" or "words". The shell completes files and folders itself. Then each
+/// line is a word and, after a tab, its help. The text is empty if there is no completion.
 std::string completeWords(const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace spanscope::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `spanq explain`. With --predict --as SERVER, it predicts the cache hits of that server for queries that it
-// gets one after the other.
+// `spanq explain`. With --predict --as SERVER, the command predicts the cache hits of consecutive queries on
+// that server.
 
 #include "app/cli/command.h"
 #include "app/cli/input.h"
@@ -40,9 +40,9 @@ namespace spanscope::cli {
 namespace {
 
 struct SimulatorOptions {
-  std::string server;                 ///< empty: none
-  std::optional<std::int32_t> slots;  ///< of llama-server
-  std::optional<std::int32_t> chunk;  ///< its --cache-reuse
+  std::string server;                 ///< empty: no server
+  std::optional<std::int32_t> slots;  ///< number of slots of llama-server
+  std::optional<std::int32_t> chunk;  ///< value of --cache-reuse of llama-server
   std::string trace;                  ///< file for the trace of the simulated cache; empty: no file
 };
 
@@ -50,9 +50,9 @@ struct SimulatorOptions {
 struct SimulatorStep {
   StepIndex step = 0;
   std::int64_t prompt = 0;   ///< tokens
-  bool holdsAnswer = false;  ///< an unknown answer, which counts with its max length
+  bool holdsAnswer = false;  ///< has an unknown answer, which counts with the max length
   simulator::Answer answer;
-  workbench::FoundRange found;  ///< in all cases that were tried
+  workbench::FoundRange found;  ///< range of hits over all simulated cases
   bool isExact() const { return found.isExact() && !holdsAnswer; }
 };
 
@@ -63,40 +63,40 @@ class SimulatorPrediction {
   SimulatorPrediction(const CLI::App& command, const PredictionOptions& options,
                       const SimulatorOptions& simulator);
 
-  /// As ReusePrediction::use().
+  /// Works like ReusePrediction::use().
   void use(workbench::RunSettings settings);
 
-  /// The steps in the order in which they are sent. `plan` is not distributed, like requests to servers:
-  /// otherwise an inner prompt would be computed again in the outer prompt. Answers are not known before the
-  /// run. Each counts as its expected number of unknown tokens. Nothing if this plan or an earlier one cannot
-  /// run, or after a stop. `queryJson`: the query of the plan, for the trace.
+  /// The steps in sending order. Like requests to servers, `plan` is not distributed: otherwise the outer
+  /// query would recompute the prompt of a subquery. Answers are not known before the run. Each answer counts
+  /// as its expected number of unknown tokens. Nothing if this plan or an earlier plan cannot run, or after a
+  /// stop. `queryJson`: the query of the plan, for the trace.
   std::optional<std::vector<SimulatorStep>> prediction(const plan::Plan& plan, const std::string& queryJson,
                                                        const std::stop_token& stop);
-  /// The trace so far, if the user asks for one; each query is a run.
+  /// The trace so far, if the user requests a trace. Each query is a run.
   std::vector<trace::Event> events() const { return m_story->events(); }
 
   /// "vLLM 0.33.0, starting empty, without a size limit; steps as remote run sends them"
   std::string setting() const;
-  /// The steps with the server as JSON; its steps are null if there are none.
+  /// The server and the steps as JSON. `steps` is null if there are no steps.
   nlohmann::ordered_json json(const plan::Plan& plan,
                               const std::optional<std::vector<SimulatorStep>>& steps) const;
 
  private:
   const simulator::Server* m_server;
   ReusePrediction m_prompts;
-  std::int32_t m_maxTokens;  ///< of answers without a limit of their own; 0: none
+  std::int32_t m_maxTokens;  ///< limit of answers without another limit; 0: no limit
   std::unique_ptr<simulator::Simulator> m_simulator;
-  std::optional<workbench::SimulatorCases> m_cases;  ///< of m_simulator
+  std::optional<workbench::SimulatorCases> m_cases;  ///< cases of m_simulator
   std::size_t m_steps = 0;                           ///< steps so far
-  std::optional<workbench::SimulatedTrace> m_story;  ///< of m_simulator; none: without a trace
+  std::optional<workbench::SimulatedTrace> m_story;  ///< trace of m_simulator; nothing: no trace
 };
 
 constexpr const char* kAnswerNote =
-    /*id:prompt-holds-a-reply*/ "  A prompt contains an answer. It counts with its max length.\n";
+    /*id:prompt-holds-a-reply*/ "  A prompt contains an answer. The answer counts with its max length.\n";
 constexpr const char* kDoubtNote =
     "  ≈ not exact: the count depends on answer lengths, or on the order of concurrent requests\n";
 
-/// Servers get the prompt as one text, as the chat template writes it.
+/// Servers get the prompt as one text in the form of the chat template.
 void makePlain(workbench::RunSettings& settings) {
   settings.policy = "prefix";
   settings.layout = "exact";
@@ -151,8 +151,7 @@ std::string fateTable(const SimulatorStep& step) {
 /// Adds --as, --slots and --cache-reuse. --as implies a prediction.
 void addSimulatorOptions(CLI::App& command, SimulatorOptions& options) {
   const char* const group = "Predicted reuse";
-  CLI::Option* as =
-      command.add_option("--as", options.server, "Predict what the cache of this server would reuse");
+  CLI::Option* as = command.add_option("--as", options.server, "Predict the cache hits on this server");
   as->check(CLI::IsMember(simulator::serverNames()))->group(group);
   addNumber(command, "--slots", options.slots,
             "Slots of llama-server (-np). Default: four slots with a shared cache",
@@ -184,7 +183,7 @@ SimulatorPrediction::SimulatorPrediction(const CLI::App& command, const Predicti
   m_simulator = m_server->open(settings);
   m_cases.emplace(*m_simulator);
   if (simulator.trace.empty()) return;
-  // The tokenizer is that of the prompts, which this object has.
+  // The prompts have the tokenizer of this object.
   m_story.emplace(workbench::SimulatedTraceTitle{.server = m_server,
                                                  .name = m_server->title,
                                                  .setup = m_server->setup(settings),
@@ -211,7 +210,7 @@ std::optional<std::vector<SimulatorStep>> SimulatorPrediction::prediction(const 
     const auto found = std::find_if(predicted->steps.begin(), predicted->steps.end(),
                                     [index](const run::StepPrediction& step) { return step.step == index; });
     if (found == predicted->steps.end()) continue;
-    // A server gets the prompt as one sequence, as with this policy and layout.
+    // A server gets the prompt as one sequence. This policy and layout describe such a prompt.
     if (found->table.segments.size() != 1 || found->table.segments.front().tokens.empty()) continue;
     const plan::Step& step = plan.steps[index];
     workbench::ServerPrompt& prompt = prompts.emplace_back(
@@ -306,7 +305,7 @@ struct ExplainCommandOptions {
   const CLI::App* command = nullptr;
 };
 
-/// The JSON object of `explain` with one more entry.
+/// Adds one entry to the JSON object of `explain`.
 std::string withEntry(const std::string& explained, const char* name, nlohmann::ordered_json value) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(explained);
   json[name] = std::move(value);
@@ -371,7 +370,7 @@ class ExplainCommand {
   /// Predicts hits in this program's own cache.
   bool isPredicted() const { return m_options.prediction.isWanted && m_options.simulator.server.empty(); }
 
-  /// Uses the model and cache of the documents, unless an option chooses others, like `spanq run`.
+  /// Uses the model and cache of the documents, like `spanq run`. Options override model and cache.
   void openPrediction(const CommandSettings& settings, const std::vector<InputFile>& files) {
     PredictionOptions prediction = m_options.prediction;
     if (prediction.isWanted || prediction.layouts) {
@@ -437,14 +436,13 @@ class ExplainCommand {
   const ExplainCommandOptions& m_options;
   std::optional<ReusePrediction> m_prediction;
   std::optional<SimulatorPrediction> m_simulator;
-  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< that measures prompts
+  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< measures prompts
 };
 
 }  // namespace
 
 void addExplain(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("explain", "Show the rewritten queries and the steps in which they run");
+  CLI::App* command = app.add_subcommand("explain", "Show the rewritten queries and their steps");
   command->footer(
       R"(Examples:
   spanq explain resources/queries/judge-2.json
@@ -457,13 +455,13 @@ void addExplain(CLI::App& app, Context& context) {
   spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg
 
 )"
-      "A document is planned with its own settings. Options win over them.\n");
+      "A document is planned with its own settings. Options override these settings.\n");
   const auto options = std::make_shared<ExplainCommandOptions>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addPlanOptions(*command, options->query);
-  CLI::Option* trees =
-      command->add_flag("--trees", options->trees, "Show the whole tree before and after every pass");
+  CLI::Option* trees = command->add_flag("--trees", options->trees,
+                                         "Show the whole tree before and after every rewrite round");
   CLI::Option* json = command->add_flag("--json", options->json, "Write a JSON document for each query");
   CLI::Option* dot = command->add_flag("--dot", options->dot, "Write steps and prompts as a Graphviz graph")
                          ->excludes(json)

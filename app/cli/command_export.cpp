@@ -67,7 +67,7 @@ std::string targetsHelp() {
   return help;
 }
 
-/// "--to curl or --to python": the targets that have the option.
+/// "--to curl or --to python": the targets with the option.
 std::string targetWords(ExportOption option) {
   std::string words;
   for (const std::string& name : exports::targetsWith(option))
@@ -75,7 +75,7 @@ std::string targetWords(ExportOption option) {
   return words;
 }
 
-/// Refuses options of another target than the one that is written.
+/// Refuses options of other targets than the chosen target.
 void checkTarget(const CLI::App& command, const ExportCommandOptions& options) {
   const ExportTarget& target = options.target();
   const std::pair<const char*, ExportOption> groups[] = {{kRequestGroup, ExportOption::Endpoint},
@@ -166,7 +166,7 @@ ExitCode exportFile(const ExportCommandOptions& options, const Context& context)
 void addExport(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("export", "Write a query in a form that a server accepts");
   command->footer(
-      "Standard error names the parts of the query that the target cannot express.\n\n"
+      "Standard error lists the features of the query that the target cannot express.\n\n"
       R"(Examples:
   spanq export --to spnl resources/queries/rag.json
   spanq export --to yaml resources/queries/rag.json

@@ -37,7 +37,7 @@ struct LessonOptions {
   bool json = false;
 };
 
-/// A lesson that was read and checked.
+/// A lesson without errors.
 struct CheckedLesson {
   lesson::Lesson lesson;
   lesson::LessonFolder folder;
@@ -97,7 +97,7 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
   return ExitCode::Fine;
 }
 
-/// Returns the lesson. If it has errors, reports them and returns nothing.
+/// Returns the lesson. If the lesson has errors, reports these errors and returns nothing.
 std::optional<CheckedLesson> rightLesson(const Context& context, const LessonOptions& options) {
   CheckedLesson checked = checkedLesson(options.file);
   writeDiagnostics(context.streams.err, options.file, checked.diagnostics);

@@ -22,7 +22,7 @@
 namespace spanscope::cli {
 namespace {
 
-// The man pages of the program and its commands, made from what the parser knows.
+// Makes the man pages of the program and its commands from the data of the parser.
 
 struct CommandPage {
   std::string name;     ///< name of the page: "spanq", "spanq-run"
@@ -31,14 +31,14 @@ struct CommandPage {
 };
 
 constexpr const char* kProgram = "spanq";
-/// A longer list of words is in the text, not beside the option's name.
+/// A longer list of words goes into the text, not beside the option's name.
 constexpr std::size_t kLongestWords = 40;
 
 std::vector<const CLI::App*> commandsOf(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// The text below the options of a help. Indented lines are examples, after a line "Example:" or "Examples:".
+/// The text below the options of a help. Indented lines after a line "Example:" or "Examples:" are examples.
 struct Footer {
   std::string notes;
   std::string examples;
@@ -59,7 +59,7 @@ Footer footerOf(const CLI::App& app) {
   return footer;
 }
 
-/// "[OPTIONS] FILE..." as the help has it.
+/// "[OPTIONS] FILE...", as in the help.
 std::string usageOf(const CLI::App& app) {
   std::string usage = CLI::Formatter().make_usage(&app, "");
   usage.erase(0, std::string_view("Usage:").size());
@@ -126,7 +126,7 @@ ManOption optionOf(const CLI::Option& option) {
   return shown;
 }
 
-/// Arguments, then options under the headings of the help, as far as `app` has more than the help itself.
+/// Adds the arguments of `app`, then the options under the headings of the help.
 void addOptions(ManPage& page, const CLI::App& app) {
   for (const CLI::Option* option :
        app.get_options([](const CLI::Option* one) { return one->get_positional(); }))
@@ -152,8 +152,8 @@ void addExamples(ManPage& page, const std::string& examples) {
   page.heading("EXAMPLES");
   page.lines(examples);
   page.paragraph(
-      "Files in resources are in the sources. In an installation they are in share/spanscope, next to the "
-      "folder of the program.");
+      "Files in resources are in the sources. In an installation, these files are in share/spanscope, next "
+      "to the folder of the program.");
 }
 
 void addExitStatus(ManPage& page) {
@@ -177,8 +177,8 @@ std::string programPage(const CLI::App& app) {
   page.usage(kProgram, usageOf(app));
   page.heading("DESCRIPTION");
   page.paragraph(
-      "A span query is a prompt as a tree. The tree says which parts are independent of each other. The "
-      "program spanq does on the command line what the window of Spanscope does. Each command has its own "
+      "A span query is a prompt as a tree. The tree shows which sections are independent of each other. The "
+      "program spanq offers the functions of the window on the command line. Each command has its own "
       "page. The window shows the whole manual with F1.");
   page.heading("OPTIONS");
   addOptions(page, app);

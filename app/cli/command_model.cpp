@@ -101,7 +101,7 @@ std::string modelTable(const std::vector<FoundModel>& models) {
   return table.text();
 }
 
-/// An object for each model; what is not known is null.
+/// An object for each model. An unknown value is null.
 nlohmann::ordered_json modelListJson(const std::vector<FoundModel>& models) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const FoundModel& model : models) {
@@ -129,7 +129,7 @@ struct ModelOptions {
   std::string directory;
   std::string ids;
   std::string segments;
-  workbench::RunSettings settings = commandSettings();  ///< of the model alone
+  workbench::RunSettings settings = commandSettings();  ///< settings of the model alone
   bool json = false;
 };
 
@@ -141,9 +141,9 @@ struct ListOptions {
 /// Facts about the texts of a model, for `show`. The template and the tokenizer may be unknown.
 struct TextFacts {
   workbench::TemplateFacts own;
-  const text::ChatTemplate* chat = nullptr;  ///< null if it is not known
-  std::string templateText;                  ///< its name, or why it is not known
-  bool isGuessed = false;                    ///< recognized only by its delimiters
+  const text::ChatTemplate* chat = nullptr;  ///< null if the template is unknown
+  std::string templateText;  ///< name of the template, or the reason why the template is unknown
+  bool isGuessed = false;    ///< recognized only by its delimiters
 };
 
 TextFacts textFacts(const ModelOptions& options) {
@@ -180,7 +180,7 @@ std::string unknownTemplateText(const workbench::TemplateFacts& own) {
   return text + "\n";
 }
 
-/// Every end token with its text, if known, and the files that name it.
+/// Every end token with the text, if known, and the files that list this token.
 nlohmann::ordered_json describe(const std::vector<EndToken>& tokens, const text::Tokenizer* tokenizer) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const EndToken& end : tokens) {
@@ -232,7 +232,7 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   if (facts.chat == nullptr && facts.own.source) json["chat_template_source"] = facts.own.source->text;
   json["fingerprint"] = bundle.fingerprint;
   json["device"] = bundle.backend->info().name;
-  json["kv_type"] = compute::nameOf(bundle.device.kind.keysAndValues);  // unless another one is chosen
+  json["kv_type"] = compute::nameOf(bundle.device.kind.keysAndValues);  // unless the user sets another type
   return json;
 }
 
@@ -285,7 +285,7 @@ ExitCode logits(const Context& context, const ModelOptions& options) {
   experiment::computeTable(
       *bundle.decoder, *bundle.backend, table,
       [&](std::int64_t, std::span<const float> values) {
-        // The shortest text that reads back as the same float, so that nothing is lost on the way out.
+        // The shortest text that reads back as the same float, so that the JSON loses no digits.
         line = fmt::format("[{}]\n", fmt::join(values, ","));
         context.streams.out << line;
       },
@@ -298,7 +298,7 @@ ExitCode list(const Context& context, const ListOptions& options) {
   try {
     folders.bundled = workbench::bundledModelDirectory().parent_path();
   } catch (const Failure&) {
-    // A program without its resources still lists the others.
+    // If the bundled model is missing, the command still lists the other models.
   }
   folders.recent = workbench::RecentModels(context.streams.recentModelsFile).list();
   const run::SessionConfig pool = options.session.config();
@@ -315,14 +315,15 @@ ExitCode list(const Context& context, const ListOptions& options) {
 }  // namespace
 
 void addModel(CLI::App& app, Context& context) {
-  CLI::App* group = app.add_subcommand("model", "Look at a model");
+  CLI::App* group = app.add_subcommand("model", "Show models and their logits");
   group->footer("Example:\n  spanq model show resources/models/spanlet\n");
   group->require_subcommand(1);
 
   const auto listed = std::make_shared<ListOptions>();
-  CLI::App* listCommand = group->add_subcommand("list",
-                                                "List the models on this machine: recent and bundled ones, "
-                                                "and those of Hugging Face, Ollama, LM Studio and llama.cpp");
+  CLI::App* listCommand =
+      group->add_subcommand("list",
+                            "List the models on this machine: recent models, bundled models, and models of "
+                            "Hugging Face, Ollama, LM Studio and llama.cpp");
   listCommand->footer("Example:\n  spanq model list --blocks 4096\n");
   addSettings(*listCommand, listed->session.settings, {"device", "block_size", "blocks", "kv_type"});
   listCommand->add_flag("--json", listed->json, "Write JSON");
@@ -331,7 +332,7 @@ void addModel(CLI::App& app, Context& context) {
 
   const auto options = std::make_shared<ModelOptions>();
 
-  CLI::App* showCommand = group->add_subcommand("show", "Show what a model is");
+  CLI::App* showCommand = group->add_subcommand("show", "Show the facts about a model");
   showCommand->footer("Example:\n  spanq model show resources/models/spanlet\n");
   showCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")
       ->required();
@@ -348,11 +349,10 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")
       ->required();
   logitsCommand->add_option("--ids", options->ids, "Token ids, e.g. 1,2,3")->required();
-  logitsCommand->add_option(
-      "--segments", options->segments,
-      "Segments in order, e.g. i5,i4,d3. Each is i (independent: attends only to itself) or d "
-      "(dependent: attends to everything before), and its length. Default: one d of all "
-      "ids");
+  logitsCommand->add_option("--segments", options->segments,
+                            "Segments in order, e.g. i5,i4,d3. The letter is i (independent: attends only to "
+                            "itself) or d (dependent: attends to all earlier tokens). The number is the "
+                            "length. Default: one segment d with all ids");
   addSettings(*logitsCommand, options->settings,
               {"adapter", "context", "device", "exact", "arithmetic", "threads"});
   logitsCommand->callback(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a query on a server. The output is the answers as they come, and then a table of the steps.
+// Runs a query on a server. Writes the answers while they arrive, then a table of the steps.
 
 #include "app/cli/asked_server.h"
 #include "app/cli/bench_report.h"
@@ -44,8 +44,8 @@
 namespace spanscope::cli {
 namespace {
 
-/// Writes answers in the order of the query: the text alone on standard output. The first one that has not
-/// ended is written as it comes; later ones wait for their turn. Errors go to standard error at once.
+/// Writes the texts of answers to standard output, in the order of the query. The first unfinished answer is
+/// written live. The texts of later answers wait. Errors go to standard error immediately.
 class AnswerPrinter final : public remote::RemoteWatcher {
  public:
   AnswerPrinter(const Context& context, const std::vector<remote::RemoteTarget>& targets,
@@ -63,12 +63,12 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   void text(std::size_t request, const std::string& piece) override;
   void fails(std::size_t request, const Error& error) override;
   void stepEnds(const remote::RemoteStep& step) override;
-  /// Writes all text that still waits for its turn. Call it at the end.
+  /// Writes all waiting texts. Call this function at the end.
   void end();
 
  private:
   struct Answer {
-    std::string text;  ///< that is not written yet
+    std::string text;  ///< text that is not written yet
     bool hasBegun = false;
     bool hasText = false;
     bool hasEnded = false;
@@ -84,7 +84,7 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   bool m_isSilent;
   std::vector<Answer> m_answers;
   std::size_t m_turn = 0;
-  bool m_isInLine = false;  ///< whether the last line that was written has no end yet
+  bool m_isInLine = false;  ///< whether the last written line has no end yet
 };
 
 /// "/g/input/cross/0 (copy 2 of 4)"
@@ -146,7 +146,7 @@ void AnswerPrinter::end() {
   while (m_turn < m_answers.size()) pass();
 }
 
-/// Ends the answer whose turn it is, and begins the next one.
+/// Ends the current answer, and begins the next answer.
 void AnswerPrinter::pass() {
   Answer& answer = m_answers[m_turn];
   writeText();
@@ -173,7 +173,7 @@ void AnswerPrinter::writeText() {
   answer.text.clear();
 }
 
-/// A table of the steps, and how they were sent.
+/// A table of the steps, and a line with the protocol.
 std::string stepsText(const std::vector<exports::ChatRequest>& requests, const remote::RemoteResult& result,
                       const remote::RemoteTarget& target) {
   const remote::ServerKindInfo& kind = remote::infoOf(target.facts.kind);
@@ -327,18 +327,18 @@ struct RemoteRunOptions {
   ServerOptions server;
   std::string file;
   std::string model;
-  bool isUnlisted = false;  ///< whether `model` is sent even if the server does not list it
-  std::string protocol;     ///< by its name; empty: chosen for the server
+  bool isUnlisted = false;  ///< sends the name `model` even if the server does not list this name
+  std::string protocol;     ///< name of the protocol; empty: chosen for the server
   std::string tokenizer;    ///< directory or file
   std::string chatTemplate;
   std::optional<std::uint64_t> seed;
-  std::optional<std::size_t> atOnce;  ///< none: the value in the list of servers
+  std::optional<std::size_t> atOnce;  ///< nothing: the value in the list of servers
   std::string trace;
   bool json = false;
   QueryOptionTexts query;
 };
 
-/// Records a run in a file, if the options request it.
+/// Records a run in a file, if the options request a recording.
 class RemoteRecording {
  public:
   RemoteRecording(const Context& context, const RemoteRunOptions& options) : m_context(context) {
@@ -367,14 +367,15 @@ class RemoteRecording {
   std::optional<trace::Recorder> m_recorder;
 };
 
-/// The requests of a query, as a protocol sends them.
+/// The requests of a query in the form that a protocol sends.
 struct RemoteRequests {
   std::vector<exports::ChatRequest> requests;
-  std::vector<exports::QueryCall> calls;         ///< for protocols that send them whole
+  std::vector<exports::QueryCall> calls;         ///< for protocols that send whole calls
   std::vector<exports::ChatRequest> messages{};  ///< the same requests for a server that refuses calls
 };
 
-/// Reports on standard error how a protocol differs from the query. False: it cannot send the query.
+/// Reports on standard error how a protocol differs from the query. False: the protocol cannot send the
+/// query.
 bool warnOf(const remote::Protocol& protocol, const RemoteRunOptions& options, const query::Node& query,
             const std::string& name, const QueryFile* file, const Streams& streams) {
   return warnOfTarget({.query = query,
@@ -385,14 +386,14 @@ bool warnOf(const remote::Protocol& protocol, const RemoteRunOptions& options, c
                       streams);
 }
 
-/// If the query cannot be sent in this way: returns nothing and reports the reason on standard error.
+/// If the protocol cannot send the query, returns nothing and reports the reason on standard error.
 std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, const RemoteRunOptions& options,
                                           const query::Node& query, const std::string& name,
                                           const QueryFile* file, const Streams& streams) {
   if (!warnOf(protocol, options, query, name, file, streams)) return std::nullopt;
   if (options.seed && !protocol.takesSeeds)
     streams.err << /*id:seed-not-sent*/ "warning: the seed is not sent: " << protocol.title
-                << " has no field for it\n";
+                << " has no field for a seed\n";
   RemoteRequests made;
   std::vector<Error> problems;
   if (protocol.takesCalls) {
@@ -444,7 +445,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   const std::string name = inputName(options.file);
   const query::Node query = localized(read->query, given.plan.locality, name);
   const QueryFile* const file = given.plan.locality.isOn() ? nullptr : &*read;
-  // An error that holds for all servers is reported before the server is asked.
+  // An error that does not depend on the server is reported before the first request to the server.
   const remote::Protocol* protocol =
       remote::findProtocol(options.protocol.empty() ? there->protocol : options.protocol);
   std::optional<RemoteRequests> sent;
@@ -542,7 +543,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
 }
 
 void addRemoteShow(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("show", "Ask a server what it is and what it can do");
+  CLI::App* command = group.add_subcommand("show", "Show the kind, the models and the protocols of a server");
   command->footer("Example:\n  spanq remote show http://gpu-3:8000\n");
   const auto options = std::make_shared<ServerOptions>();
   const auto json = std::make_shared<bool>(false);
@@ -557,9 +558,9 @@ void addRemoteRun(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand("run", "Run a query on a server");
   command->footer(
       "A server that takes span queries (SPNL's endpoint) gets the query with its joins. For other servers, "
-      "every step of the plan is a chat completion or a text completion. The answer of an inner step is in "
-      "the prompt of the outer step. Steps that do not need each other are sent at the same time. Standard "
-      "error names what the server does differently.\n\n"
+      "every step of the plan is a chat completion or a text completion. The answer of a subquery is in the "
+      "prompt of the outer query. Independent steps are sent at the same time. Standard error lists what the "
+      "server does differently.\n\n"
       R"(Examples:
   spanq remote run http://gpu-3:8000 resources/queries/rag.json
   spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json
@@ -574,10 +575,11 @@ void addRemoteRun(CLI::App& group, Context& context) {
                     "Request the chosen model even if the server does not list it");
   addProtocolOption(*command, options->protocol,
                     "Protocol: " + remote::protocolList() +
-                        " (default: the first of these that the server has and the query allows)");
+                        " (default: the first of these protocols that the server has and the query allows)");
   command
       ->add_option("--tokenizer", options->tokenizer,
-                   "Model folder or GGUF file. Completions are sent as its tokens, in its template")
+                   "Model folder or GGUF file. Completions are sent as tokens of this model, in the template "
+                   "of this model")
       ->type_name("DIR");
   addTemplateOption(*command, options->chatTemplate,
                     "Name of the chat template of completions (default: the template of --tokenizer)");

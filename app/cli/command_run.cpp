@@ -62,10 +62,10 @@ struct Options {
   const CLI::App* command = nullptr;
 };
 
-/// The data of a planned query that its run needs.
+/// The data of a planned query that a run needs.
 struct PlannedRun {
   plan::Plan plan;
-  std::string queryJson;  ///< canonical, as it was planned
+  std::string queryJson;  ///< canonical JSON of the planned query
   std::vector<run::RetrievalReport> retrieved;
   workbench::RunSettings settings;
 };
@@ -75,7 +75,7 @@ struct Job {
   std::shared_ptr<const PlannedRun> planned;
 };
 
-/// Plans that wait for their runs, perhaps thousands. Equal plans are kept once.
+/// Plans that wait for their runs, perhaps thousands of plans. Equal plans are kept once.
 class PlannedRuns {
  public:
   std::shared_ptr<const PlannedRun> keep(PlannedFile file, workbench::RunSettings settings) {
@@ -113,7 +113,7 @@ ExitCode exitCodeOf(trace::RunOutcome outcome) {
 
 class RunCommand {
  public:
-  /// `model`: the chosen model, if it is already loaded.
+  /// `model`: the chosen model, if the model is already loaded.
   RunCommand(const Context& context, const Options& options, std::vector<Job> jobs,
              std::shared_ptr<workbench::ModelBundle> model)
       : m_context(context),
@@ -146,7 +146,7 @@ class RunCommand {
     try {
       inSession([](run::Session&, const std::stop_token&) {});
     } catch (...) {
-      // An empty recording must not replace another one.
+      // An empty recording must not replace an earlier recording.
       m_recorder->discardFile();
       throw;
     }
@@ -169,7 +169,7 @@ class RunCommand {
   }
 
  private:
-  /// Before the session begins, so that the file has the session's first event.
+  /// Call this before the session begins, so that the file has the session's first event.
   bool startRecording() {
     if (m_options.trace.empty()) return true;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -229,7 +229,7 @@ class RunCommand {
     m_service.carryOut(work, look).rethrow();
   }
 
-  /// Runs a plan and shows its events as they come.
+  /// Runs a plan and shows its events live.
   std::shared_ptr<workbench::RunJob> runLive(const Job& job, const run::RunOptions& options, RunPrinter& view,
                                              experiment::FinishedAnswers& gathered) {
     const std::shared_ptr<const plan::Plan> plan(job.planned, &job.planned->plan);
@@ -275,7 +275,7 @@ class RunCommand {
     RunPrinter view(streams, plan, m_options.json, inputName(job.file), m_options.session.config().blockSize);
     experiment::FinishedAnswers gathered;
     const std::shared_ptr<workbench::RunJob> work = runLive(job, options, view, gathered);
-    // There is no result if the run was stopped before it began.
+    // A run that was stopped before its begin has no result.
     run::RunResult result{.outcome = trace::RunOutcome::Stopped, .error = {}, .steps = {}, .answer = {}};
     if (work->result()) result = *work->result();
 
@@ -348,7 +348,7 @@ class RunCommand {
   const Context& m_context;
   const Options& m_options;
   std::vector<Job> m_jobs;
-  metrics::Meters m_meters;  ///< of all events that the runs showed
+  metrics::Meters m_meters;  ///< measures all events of the runs
   std::shared_ptr<trace::Recorder> m_recorder = std::make_shared<trace::Recorder>();
   std::shared_ptr<workbench::ModelBundle> m_model;
   workbench::ModelBundle& m_bundle;
@@ -362,8 +362,8 @@ void warnOfNothingToGenerate(const std::string& file, std::ostream& err) {
 }
 
 ExitCode runFiles(const Context& context, Options options) {
-  // All files are planned before the model is loaded: a mistake in the last file should not cost earlier
-  // runs.
+  // All files are planned before the model is loaded: an error in the last file is then reported before the
+  // first run.
   std::vector<InputFile> files = readInputFiles(options.files, context.streams);
   const workbench::RunSettings written = options.session.settings;
   const CommandSettings settings(*options.command, written, options.query.settings);
@@ -406,8 +406,8 @@ void addRun(CLI::App& app, Context& context) {
   spanq run --policy prefix resources/queries/parameters.span
 
 )"
-      "A document runs with its own settings, as in the window. Options win over them. Only options record a "
-      "run or use a server for vectors.\n");
+      "A document runs with its own settings, as in the window. Options override these settings. Only "
+      "options record a run or use a server for vectors.\n");
   const auto options = std::make_shared<Options>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();

@@ -89,7 +89,7 @@ server::ServerConfig serverConfig(const ServeOptions& options, const Streams& st
   return config;
 }
 
-/// Empties the recorder's queue, which nothing else reads.
+/// Empties the queue of the recorder, because no other thread reads this queue.
 void serveUntilStopped(trace::Recorder& recorder, const std::stop_token& stop) {
   constexpr std::chrono::milliseconds kPeriod(50);
   std::vector<trace::Event> events;
@@ -114,7 +114,7 @@ ExitCode serve(const Context& context, ServeOptions options, const CLI::App& com
   workbench::JobService service(context.backends, nobody, own);
   workbench::ServedEngine engine(service, options.session.settings, model, own.session, own.recorder);
   server::Server server(std::move(config), engine);
-  // A pool that does not fit is reported now, and not to the first client.
+  // If the pool is too large for the memory, the error is reported now, not to the first client.
   const workbench::JobHandle opened = service.submit(std::make_shared<workbench::FunctionJob>(
       [](workbench::JobContext& place, const std::stop_token& stop) { place.sessionFor({}, stop); }));
   opened.wait();
@@ -154,9 +154,9 @@ void addServe(CLI::App& app, Context& context) {
 
 )"
       "Endpoints: /v1/chat/completions, /v1/completions, /v1/query/execute (SPNL), /v1/models, /tokenize, "
-      "/detokenize, /metrics and /health. An interrupt ends the server after its running requests; new "
-      "requests are refused. Keys of clients come from a file or from SPANQ_API_KEY. Each key has its own "
-      "part of the cache. Other addresses than the loopback need keys and TLS.\n");
+      "/detokenize, /metrics and /health. An interrupt ends the server after all running requests. New "
+      "requests are refused. Keys of clients come from a file or from SPANQ_API_KEY. Clients with different "
+      "keys share no cached blocks. An address other than the loopback needs keys and TLS.\n");
   const auto options = std::make_shared<ServeOptions>();
   workbench::RunSettings& settings = options->session.settings;
   command->add_option("MODEL", options->model,

@@ -28,7 +28,7 @@ workbench::JobHandle CommandService::carryOut(std::shared_ptr<workbench::Job> wo
                                               const std::function<void()>& look) {
   constexpr std::chrono::milliseconds kPeriod(15);
   workbench::JobHandle handle = m_service.submit(std::move(work));
-  // The job begins at once, even after a stop, because the command reports the job's own error.
+  // The job begins immediately, even after a stop, because the command reports the job's own error.
   while (handle.state() == workbench::JobState::Waiting) std::this_thread::yield();
   const std::stop_callback stopped(m_context.stop, [&handle] { handle.stop(); });
   while (!handle.waitFor(kPeriod)) {
@@ -46,7 +46,7 @@ void CommandService::measure(const std::function<void(const Tell& report)>& meas
         try {
           measurement([&doing](const std::string& now) { doing.set(now); });
         } catch (...) {
-          // The service keeps no failure of a stopped job.
+          // The service does not keep the failure of a stopped job.
           thrown = std::current_exception();
         }
       });

@@ -14,12 +14,12 @@
 
 namespace spanscope::cli {
 
-/// Uses the loaded model for all jobs of a command, and the options for their sessions. Events of the
-/// sessions have no listener.
+/// Uses the loaded model for all jobs of a command, and the options for the sessions of these jobs. Events of
+/// the sessions have no listener.
 workbench::OwnModel ownModel(std::shared_ptr<workbench::ModelBundle> model, const SessionOptions& options);
 
-/// The run service of a command. It uses the model that was loaded for the command, and does one job at a
-/// time.
+/// The run service of a command. The service uses the model that was loaded for the command, and does one job
+/// at a time.
 class CommandService {
  public:
   /// The context must outlive this object.

@@ -27,7 +27,7 @@
 namespace spanscope::cli {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;  // of an uncompressed file of scenarios
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;  // max size of an uncompressed file of scenarios
 
 struct SimulatorCommandOptions {
   std::string file;
@@ -103,7 +103,7 @@ ExitCode replayFile(const Context& context, const simulator::Server& server,
 
 void addSimulator(CLI::App& app, Context& context) {
   CLI::App* group =
-      app.add_subcommand("simulate", "Show what the cache of another server would reuse of given requests");
+      app.add_subcommand("simulate", "Compute the cache hits of given requests on another server");
   group->footer("Example:\n  spanq simulate vllm scenarios.jsonl\n");
   group->require_subcommand(1);
   const auto options = std::make_shared<SimulatorCommandOptions>();
@@ -123,7 +123,7 @@ void addSimulator(CLI::App& app, Context& context) {
     CLI::Option* trace = command->add_option("--trace", options->trace,
                                              "Record the events of the simulated cache to this trace file");
     addNumber(*command, "--line", options->line,
-              "Line of FILE, from 1, with the scenario to trace. Without it, FILE must have one scenario",
+              "Line of FILE, from 1, with the scenario to trace. Without --line, FILE must have one scenario",
               Range<std::uint64_t>{1, std::uint64_t{1} << 40U})
         ->needs(trace);
     command->callback([&context, server, options] {

@@ -40,7 +40,7 @@ namespace {
 /// A document of a prompt, with its share of the answer's attention.
 struct TraceSource {
   NodePath node;
-  std::string text;  ///< text of its tokens as they are shown
+  std::string text;  ///< displayed text of the tokens
   std::int64_t tokens = 0;
   double share = 0;  ///< as in engine/trace/prompt_parts.h
 };
@@ -56,7 +56,7 @@ struct RequestSources {
 
 constexpr std::size_t kLongestText = 60;  // characters
 
-/// The recorded data of one request. It points into the events.
+/// The recorded data of one request. The pointers point into the events.
 struct Recorded {
   RunId run = 0;
   NodePath node;
@@ -190,7 +190,8 @@ nlohmann::ordered_json sourcesJson(const std::vector<RequestSources>& requests) 
   return json;
 }
 
-constexpr std::size_t kPage = 10'000;  // events in memory at once, so that a long trace can be shown
+constexpr std::size_t kPage =
+    10'000;  // max events in memory at the same time, so that a long trace can be shown
 
 struct TraceCommandOptions {
   std::string file;
@@ -200,7 +201,7 @@ struct TraceCommandOptions {
   bool json = false;
 };
 
-/// Returns the names of comma-separated lists. Refuses names that no event has.
+/// Returns the names of comma-separated lists. Refuses names that are not names of events.
 std::vector<std::string> eventNamesIn(const std::vector<std::string>& lists) {
   static const std::vector<std::string> known = trace::eventNames();
   std::vector<std::string> names;
@@ -327,9 +328,9 @@ ExitCode showSources(const Context& context, const TraceCommandOptions& options)
   writeWarnings(context, file.warnings);
   const std::vector<RequestSources> requests = sourcesOf(file.events);
   if (requests.empty()) {
-    context.streams.err
-        << "warning: no answer in this recording has documents and recorded attention; record it with "
-           "--observe\n";
+    context.streams.err << /*id:no-observed-answer*/
+        "warning: no answer in this recording has documents and recorded attention; "
+        "record the run with --observe\n";
   }
   if (options.json) {
     context.streams.out << jsonText(sourcesJson(requests)) << '\n';
@@ -373,8 +374,8 @@ void addTrace(CLI::App& app, Context& context) {
   statsCommand->callback(
       [&context, options] { context.action = [&context, options] { return showStats(context, *options); }; });
 
-  CLI::App* sourcesCommand =
-      group->add_subcommand("sources", "Show which documents each answer used, from its recorded attention");
+  CLI::App* sourcesCommand = group->add_subcommand(
+      "sources", "Show the documents that each answer used, from the recorded attention");
   sourcesCommand->footer("Example:\n  spanq trace sources run.trace\n");
   sourcesCommand->add_option("FILE", options->file, "Trace file")->required();
   sourcesCommand->add_flag("--json", options->json, "Write JSON");

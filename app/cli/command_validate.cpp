@@ -49,7 +49,8 @@ struct ValidateCommandOptions {
   const CLI::App* command = nullptr;
 };
 
-/// The files of a run. Questions get any answer, because no answer changes whether the query is valid.
+/// The files of a run. Questions get any answer, because the answers do not change whether the query is
+/// valid.
 class ValidationInputs final : public query::Surroundings {
  public:
   explicit ValidationInputs(QueryInputs& inputs) : m_inputs(inputs) {}
@@ -89,13 +90,13 @@ document::ProblemContext contextOf(query::Surroundings& surroundings) {
   return context;
 }
 
-/// The results of planning the whole query, whatever its size.
+/// The results of planning the whole query. A large query is planned, too.
 struct Planned {
-  std::vector<document::QueryProblem> refusals;  ///< what the planner refuses
-  std::optional<run::PlanFit> fit;               ///< nothing: there is no model, or the prompts are not known
+  std::vector<document::QueryProblem> refusals;  ///< the planner's errors
+  std::optional<run::PlanFit> fit;               ///< nothing: there is no model, or the prompts are unknown
 };
 
-/// Plans as a run does. `model`: null if it is not known.
+/// Plans the query as a run does. `model`: null if the model is unknown.
 Planned planned(const document::Document& document, const workbench::ModelBundle* model,
                 query::Surroundings& surroundings) {
   Planned result;
@@ -171,7 +172,7 @@ void addProblems(Checked& checked, const document::Document& document,
                  const std::vector<document::QueryProblem>& problems, const std::string& queryPointer,
                  const std::function<query::TextPosition(const std::string& pointer)>& positionOf) {
   const std::vector<std::string> places = document::placesOf(document, problems);
-  std::map<std::string, query::TextPosition> fields;  // the exact places of what both say
+  std::map<std::string, query::TextPosition> fields;  // places of these values
   std::erase_if(checked.diagnostics, [&](const query::Diagnostic& said) {
     const bool isInList = std::any_of(places.begin(), places.end(), [&](const std::string& place) {
       return !place.empty() && said.pointer == queryPointer + place;
@@ -185,7 +186,7 @@ void addProblems(Checked& checked, const document::Document& document,
     diagnostic.severity = problem.severity;
     diagnostic.hint = problem.text.words();
     if (const std::string hint = problem.hint.words(); !hint.empty()) diagnostic.hint += ". " + hint;
-    // A problem outside of the query has no place in it.
+    // A problem outside of the query has no place in the query.
     if (places[i].empty() && problem.node != document.root()) continue;
     diagnostic.pointer = queryPointer + places[i];
     const auto field = fields.find(diagnostic.pointer);
@@ -193,7 +194,7 @@ void addProblems(Checked& checked, const document::Document& document,
   }
 }
 
-/// A document has its values and settings, so everything that its run would refuse is an error.
+/// A document contains values and settings, so every reason for a run to refuse the document is an error.
 Checked checkDocument(const std::string& text, const std::optional<workbench::RunSettings>& settings,
                       const std::vector<compute::Device>& devices, query::Surroundings& surroundings) {
   document::OpenedDocument opened = document::readDocument(text);
@@ -201,7 +202,7 @@ Checked checkDocument(const std::string& text, const std::optional<workbench::Ru
   if (!opened.document) return checked;
   document::Document& document = *opened.document;
   if (settings) document.settings = *settings;
-  // An empty document has an empty seq in place of its query.
+  // An empty document has an empty seq in place of a query.
   if (document.root() == document::kNoNode) {
     std::erase_if(checked.diagnostics, [](const query::Diagnostic& said) {
       return said.severity == Severity::Warning && said.pointer.starts_with("/query");
@@ -227,8 +228,8 @@ Checked checkDocument(const std::string& text, const std::optional<workbench::Ru
   return checked;
 }
 
-/// Whether a run refuses the problem with any values and settings: files are read from the query's own
-/// folder, and the planner has its limits.
+/// Whether a run refuses the query with any values and settings. Examples are a missing file and the limits
+/// of the planner.
 bool isOfQueryAlone(const document::Document& document, const document::QueryProblem& problem,
                     const std::set<document::NodeId>& refused) {
   if (problem.node == document::kNoNode) return false;
@@ -237,8 +238,9 @@ bool isOfQueryAlone(const document::Document& document, const document::QueryPro
          refused.contains(problem.node);
 }
 
-/// A plain query gets its values later, and also its settings if no option has them. What a run would refuse
-/// without them is advice. `settings`: null if no option chose any.
+/// A plain query gets values later. Without options, settings also come later. If a run would refuse the
+/// query only because values are missing, the problem is advice. `settings`: null if no option sets a
+/// setting.
 Checked checkQuery(const std::string& file, const std::string& text, const workbench::RunSettings* settings,
                    const std::vector<compute::Device>& devices, query::Surroundings& surroundings) {
   workbench::PipelineResult read = workbench::runPipeline({.source = std::string_view(text),
@@ -320,8 +322,8 @@ void addValidate(CLI::App& app, Context& context) {
   spanq validate --model resources/models/spanlet resources/queries/rag.json
 
 )"
-      "A document is checked with its own settings. Options win over them. A plain query is checked against "
-      "model, device and pool if one of their options is given.\n");
+      "A document is checked with its own settings. Options override these settings. Model, device and pool "
+      "of a plain query are checked if an option sets one.\n");
   const auto options = std::make_shared<ValidateCommandOptions>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();

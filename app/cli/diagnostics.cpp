@@ -39,7 +39,7 @@ void warnOfGuessedTemplate(std::ostream& err, const workbench::RunSettings& sett
   if (name.empty()) return;
   err << /*id:warning-chat-template*/ "warning: the chat template of "
       << workbench::modelDirectoryOf(settings).filename().string()
-      << /*id:not-known-marks*/ " is not known; by its marks it is taken for " << name
+      << /*id:not-known-marks*/ " is unknown; the delimiters suggest " << name
       << ". spanq model show shows it, --template NAME chooses one\n";
 }
 
@@ -51,7 +51,7 @@ void noteUsualPolicy(std::ostream& err, const workbench::RunSettings& settings) 
       << ". --policy " << usual << " reuses more and answers less accurately";
   try {
     const auto adapter = workbench::offeredAdapter(model::readConfig(workbench::modelDirectoryOf(settings)));
-    if (adapter) err << "; with --adapter " << adapter->directory.string() << " it answers accurately";
+    if (adapter) err << "; with --adapter " << adapter->directory.string() << " the model answers accurately";
   } catch (const Failure&) {
     // Loading the model reports the error.
   }
@@ -60,7 +60,7 @@ void noteUsualPolicy(std::ostream& err, const workbench::RunSettings& settings) 
 
 namespace {
 
-/// "file:line:column: pointer: " of the first place, as diagnostics have it.
+/// "file:line:column: pointer: " of the first place, as in diagnostics.
 std::string placeOf(const exports::TargetRemark& remark, const Outgoing& outgoing) {
   query::Diagnostic diagnostic;
   if (!remark.places.empty()) diagnostic.pointer = remark.places.front();
@@ -77,7 +77,7 @@ bool warnOfTarget(const Outgoing& outgoing, const Streams& streams) {
     if (remark.effect == exports::Effect::Note) continue;
     const bool isRefused = remark.effect == exports::Effect::Refused;
     if (isRefused) isTaken = false;
-    // A form of the whole query is written all the same; what is to be sent is not.
+    // A form of the whole query is still written. A request that would be sent is not written.
     const bool isError = isRefused && (outgoing.target.isRequest || outgoing.settings.isSentHere);
     streams.err << placeOf(remark, outgoing) << (isError ? "error: " : "warning: ") << remark.text << '\n';
   }

@@ -29,7 +29,7 @@ void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::P
 /// text::TemplateMatch::Markers.
 void warnOfGuessedTemplate(std::ostream& err, const workbench::RunSettings& settings);
 
-/// Writes a note with the policy and its reason, if the model's usual policy is not the default policy.
+/// If another policy than the default is better for the model, writes a note with the policy and the reason.
 void noteUsualPolicy(std::ostream& err, const workbench::RunSettings& settings);
 
 /// A query that is about to be written for a target.
@@ -38,7 +38,7 @@ struct Outgoing {
   const exports::ExportTarget& target;
   exports::ExportSettings settings{};
   const std::string& name;  ///< name of the file in messages.
-  /// The file, if the query's paths still match places of its text; else nullptr.
+  /// The file, if the paths of the query still match places in the text of the file; else nullptr.
   const QueryFile* file = nullptr;
 };
 

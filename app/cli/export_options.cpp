@@ -31,11 +31,10 @@ void addRequestOptions(CLI::App& command, RequestExportOptions& options) {
 
 void addStageOption(CLI::App& command, std::string& stage) {
   command
-      .add_option(
-          "--stage", stage,
-          "Form of the query: as read (read), after one round of IBM/spnl's simplify (simplified), or "
-          "after its optimizer (optimized). The form lowered has one line per bulk call of the server's "
-          "endpoint")
+      .add_option("--stage", stage,
+                  "Form of the query: read, simplified (one round of IBM/spnl's simplify) or optimized "
+                  "(IBM/spnl's optimizer). The form lowered has one line per bulk call of the server's "
+                  "endpoint")
       ->check(CLI::IsMember({"read", "simplified", "optimized", "lowered"}))
       ->capture_default_str();
 }

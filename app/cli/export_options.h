@@ -30,7 +30,8 @@ void addRequestOptions(CLI::App& command, RequestExportOptions& options);
 
 void addStageOption(CLI::App& command, std::string& stage);
 
-/// The query after attention locality, if locality is on. `name` names the file in messages. Throws Failure.
+/// The query with attention locality applied, if locality is on. `name` names the file in messages. Throws
+/// Failure.
 query::Node localized(const query::Node& query, const plan::LocalityOptions& locality,
                       const std::string& name);
 

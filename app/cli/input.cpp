@@ -46,7 +46,7 @@ std::string readBeginning(const std::string& file, const Streams& streams, std::
   } else {
     std::error_code error;
     if (std::filesystem::is_directory(file, error)) refuse(file, "a folder");
-    // The wait for a pipe without a writer is below, where a stop can end it.
+    // The code below waits for the writer of a pipe, because a stop can end that wait.
     const Descriptor opened(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (opened.number() < 0) refuse(file, std::generic_category().message(errno));
     InterruptibleInput input(opened.number(), streams.stop);
@@ -85,7 +85,7 @@ bool InterruptibleInput::wait() const {
   constexpr int kPeriod = 50;  // milliseconds: short for the user, long for the processor
   while (!m_stop.stop_requested()) {
     pollfd ready{.fd = m_descriptor, .events = POLLIN, .revents = 0};
-    // A descriptor that cannot be polled is read at once, e.g. a plain file on some systems.
+    // A descriptor that cannot be polled is read immediately, e.g. a plain file on some systems.
     const int count = poll(&ready, 1, kPeriod);
     if (count > 0 || (count < 0 && errno != EINTR)) return true;
   }

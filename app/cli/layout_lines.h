@@ -19,7 +19,7 @@ std::string layoutWords(layout::Layout layout);
 
 /// A table with one line for each layout and block size, each ended by a newline.
 std::string layoutTable(const experiment::LayoutComparison& comparison);
-/// The same as JSON.
+/// The same table as JSON.
 nlohmann::ordered_json layoutsJson(const experiment::LayoutComparison& comparison);
 
 /// Token counts of the prompts of a run in its layout, as JSON.
@@ -30,7 +30,7 @@ nlohmann::ordered_json layoutJson(const metrics::LayoutMetrics& counts);
 /// "12", "12–40" or "12 or more".
 std::string rangeText(const run::CountRange& range);
 
-/// {"least":12,"most":40}; `most` is null if it is not known.
+/// {"least":12,"most":40}; an unknown `most` is null.
 nlohmann::ordered_json rangeJson(const run::CountRange& range);
 
 }  // namespace spanscope::cli

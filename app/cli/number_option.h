@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options that take numbers. Each states its range once, for its check and for its help.
+// Options that take numbers. One range serves both for the check and for the help of an option.
 #pragma once
 
 #include "app/cli/command.h"
@@ -15,18 +15,17 @@
 namespace spanscope::cli {
 
 /// Reads a number of decimal digits and nothing else: no sign, no space, no zero before other digits. Returns
-/// nothing if the text is no such number or is too large for 64 bits.
+/// nothing for another text or a number of more than 64 bits.
 std::optional<std::uint64_t> parseWhole(std::string_view text);
-/// The same, but the number may have a point and an exponent: "0.75", ".5", "1e-3". The result is never
-/// infinite.
+/// Reads a number that may have a point and an exponent: "0.75", ".5", "1e-3". The result is never infinite.
 std::optional<double> parseDecimal(std::string_view text);
 
-/// The numbers that an option takes, both ends included. They are never negative.
+/// The range of numbers that an option takes, both ends included. The numbers are never negative.
 template <class T>
 struct Range {
   T least{};
   T most{};
-  bool orZero = false;  ///< 0 is allowed too, if `least` is more
+  bool orZero = false;  ///< also allows 0 if `least` is more than 0
 };
 
 inline constexpr Range<std::uint64_t> kAnySeed{.least = 0, .most = std::numeric_limits<std::uint64_t>::max()};
@@ -34,19 +33,19 @@ inline constexpr Range<std::uint64_t> kAnySeed{.least = 0, .most = std::numeric_
 /// The parts of a text between its commas. An empty text has one empty part.
 std::vector<std::string_view> splitAtCommas(std::string_view text);
 
-/// Adds an option that takes a number of this range. Its help ends with the range and names the current
-/// `value` as default. T is int, std::int32_t, std::uint32_t, std::uint64_t, float or double.
+/// Adds an option that takes a number of this range. The help of the option ends with the range and the
+/// current `value` as default. T is int, std::int32_t, std::uint32_t, std::uint64_t, float or double.
 template <class T>
 CLI::Option* addNumber(CLI::App& command, const std::string& names, T& value, const std::string& help,
                        Range<T> range);
 
-/// The same without a default.
+/// Adds such an option without a default.
 template <class T>
 CLI::Option* addNumber(CLI::App& command, const std::string& names, std::optional<T>& value,
                        const std::string& help, Range<T> range);
 
-/// Adds an option that takes several such numbers, separated by commas. It may be repeated. Given numbers
-/// replace the current `values`.
+/// Adds an option that takes several such numbers, separated by commas. The user may repeat the option. Given
+/// numbers replace the current `values`.
 template <class T>
 CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector<T>& values,
                         const std::string& help, Range<T> range);
@@ -55,7 +54,7 @@ CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector
 CLI::Option* addSeedOption(CLI::App& command, std::uint64_t& seed, const std::string& help);
 
 /// Ends the command with exit code 2 because an option is wrong. Throws CLI::ValidationError with a message
-/// such as "--observe: found 9, expected a layer from 0 to 5". It may be called while options are read, or
+/// such as "--observe: found 9, expected a layer from 0 to 5". Call this function while options are read, or
 /// later if only the model or a file shows the mistake.
 [[noreturn]] void refuseOption(const std::string& option, const std::string& found,
                                const std::string& expected);

@@ -15,7 +15,7 @@ namespace spanscope::cli {
 /// One line for each parameter: expected values, default, places in the query, and description.
 std::string parameterLines(const std::vector<query::ParameterInfo>& parameters);
 
-/// A table of the values used and where they come from; empty without parameters.
+/// A table of the used values and the sources of these values; empty without parameters.
 std::string parameterTable(const std::vector<query::ParameterInfo>& parameters,
                            const std::map<std::string, std::string>& values);
 

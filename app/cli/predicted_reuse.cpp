@@ -22,7 +22,8 @@
 namespace spanscope::cli {
 namespace {
 
-// The output of `spanq explain --why`: the reason for each miss, and a change that would make it a hit.
+// The output of `spanq explain --why`: the reason for each miss, and a change that would make the block a
+// hit.
 
 using cache::Change;
 using cache::WhatIf;
@@ -96,7 +97,7 @@ class ReuseReader {
     return text;
   }
 
-  /// "/g/input/cross/1 (tokens 13–30)", or the first and the last of several.
+  /// "/g/input/cross/1 (tokens 13–30)", or the first and the last of several nodes.
   std::string messagesIn(std::uint32_t segment, const WhatIf& change) const {
     const std::int32_t end = change.begin + change.count;
     NodePath first;
@@ -162,7 +163,8 @@ class ReuseReader {
 };
 
 /// Returns a table of the misses, as lines of text that end with a newline. Neighbouring blocks with the same
-/// cause share a line. Empty if all blocks are hits. Predicted runs have the numbers of the queries, from 1.
+/// cause share a line. The table is empty if all blocks are hits. Predicted runs have the numbers of the
+/// queries, from 1.
 std::string whyTable(const run::StepPrediction& step, const text::Tokenizer& tokenizer) {
   return ReuseReader(step, tokenizer).table();
 }
@@ -192,9 +194,9 @@ Json changesJson(const run::StepPrediction& step, const std::vector<WhatIf>& cha
 constexpr const char* kPredictionOptions[] = {"--policy",     "--layout", "--max-tokens",
                                               "--block-size", "--blocks", "--template"};
 constexpr const char* kNotRun =
-    /*id:query-before-fail*/ "an earlier query will fail, so this one will not run";
+    /*id:query-before-fail*/ "an earlier query will fail, so this query will not run";
 
-/// The engine's own counts of a step. They include tokens beside the prompt.
+/// The engine's own counts of a step. The counts include tokens beside the prompt.
 struct Count {
   const char* name;
   run::CountRange run::StepPrediction::*range;
@@ -221,7 +223,7 @@ std::string predictedText(const metrics::Metric& metric, const run::AccountPredi
   return range ? rangeText(*range) : "?";
 }
 
-/// Whether a table has a column for the metric even if all its values are 0.
+/// Whether a table has a column for the metric even if all values are 0.
 bool isAlwaysShown(const metrics::Metric& metric) {
   return !metric.isRare && std::string_view(metric.id) != "tokens-computed-again";
 }
@@ -341,7 +343,7 @@ Json predictedAccount(const run::AccountPrediction& account) {
   for (const metrics::Metric* metric : predictedMetrics()) {
     if (metric->unit != metrics::Unit::Tokens) continue;
     const std::optional<run::CountRange> range = metric->of(account);
-    // Counts of the layout are one number, or not known.
+    // A count of the layout is one number or unknown.
     const bool isOfLayout = std::string_view(metric->events) == "layout_applied";
     json[keyOf(*metric)] = !range ? Json(nullptr) : isOfLayout ? Json(range->least) : rangeJson(*range);
   }
@@ -409,9 +411,11 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
   const char* const group = "Predicted reuse";
   command
       .add_flag("--predict", options.isWanted,
-                "Predict what each query finds in the cache if the queries run one after the other")
+                "Predict the cache hits of each query if the queries run one after the other")
       ->group(group);
-  command.add_flag("--why", options.why, "Give the reason for each miss, and a change that makes it a hit")
+  command
+      .add_flag("--why", options.why,
+                "Give the reason for each miss, and a change that would make the block a hit")
       ->group(group);
   command
       .add_flag("--layouts", options.layouts,

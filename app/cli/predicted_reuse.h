@@ -30,7 +30,7 @@ struct PredictionOptions {
 /// Adds --predict, --why and --layouts, and the options of `spanq run` for model, policy and cache.
 void addPredictionOptions(CLI::App& command, PredictionOptions& options);
 
-/// Refuses options of a prediction if there is none. --why implies a prediction.
+/// Refuses options of a prediction if the command predicts nothing. --why implies a prediction.
 void checkPredictionOptions(const CLI::App& command, PredictionOptions& options);
 
 /// Predicts plans, one after the other, for a cache that is empty at first.
@@ -39,16 +39,15 @@ class ReusePrediction {
   /// Reads the model without its weights. Throws Failure.
   explicit ReusePrediction(const PredictionOptions& options);
 
-  /// Sets policy, layout, seed and length of answers for later plans. Model and cache stay those of the
-  /// options.
+  /// Sets policy, layout, seed and length of answers for later plans. Model and cache do not change.
   void use(const workbench::RunSettings& settings);
 
-  /// Predicts a plan, starting with the cache that the earlier plans leave. Returns nothing if an earlier
-  /// plan will fail, because no later plan runs then.
+  /// Predicts a plan that starts with the cache of the earlier plans. Returns nothing if an earlier plan will
+  /// fail, because no later plan runs then.
   std::optional<run::Prediction> predict(const plan::Plan& plan, const std::stop_token& stop);
 
-  /// Compares every layout at the block sizes of kComparedBlockSizes, each with an empty cache for the same
-  /// number of tokens. Returns nothing if it was stopped.
+  /// Compares every layout at the block sizes of kComparedBlockSizes. Each comparison starts with an empty
+  /// cache for the same number of tokens. Returns nothing if the command was stopped.
   std::optional<experiment::LayoutComparison> compareLayouts(const plan::Plan& plan,
                                                              const std::stop_token& stop) const;
 
@@ -69,12 +68,12 @@ class ReusePrediction {
 };
 
 /// Tables of the predicted steps and of their span tables, as lines that end with a newline. The counts are
-/// from the accounts of the steps. With a `tokenizer`, the text also explains each miss of a block; null: it
-/// does not. `blockSize`: tokens of a block.
+/// from the accounts of the steps. With a `tokenizer`, the text also explains each miss of a block.
+/// `tokenizer` may be null. `blockSize`: tokens of a block.
 std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction,
                            std::int32_t blockSize, const text::Tokenizer* tokenizer = nullptr);
 
-/// The same as JSON. Null if nothing was predicted.
+/// The same tables as JSON. Null if nothing was predicted.
 nlohmann::ordered_json predictionJson(const plan::Plan& plan,
                                       const std::optional<run::Prediction>& prediction,
                                       std::int32_t blockSize);

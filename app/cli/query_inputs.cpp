@@ -31,7 +31,7 @@ void keepIdentity(const std::filesystem::path& file, SharedInputs& book) {
   if (identity) book.files.push_back(*identity);
 }
 
-/// Whether a file is in a folder or below it, after all links.
+/// Whether a file is in a folder or in a subfolder, after all links.
 bool liesIn(const std::filesystem::path& file, const std::filesystem::path& folder) {
   std::error_code unknown;
   const std::filesystem::path inside = std::filesystem::canonical(file, unknown)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Inputs of queries on the command line: answers from options and the terminal, and files beside the query.
-// Also the settings of a command that runs documents: given options come before the document's settings.
+// Also has the settings of a command that runs documents. Given options override the document's settings.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -32,21 +32,21 @@ struct SharedInputs {
   std::vector<std::string> given;              ///< answers from --answer, in the order of the questions
   std::size_t used = 0;                        ///< how many of `given` were used
   std::map<std::string, std::string> answers;  ///< answers by question
-  /// Folders of --read-from from which a query read something, as they were given.
+  /// The given folders of --read-from from which a query has read a file.
   std::set<std::string> readFolders;
   std::vector<query::ParameterInfo> parameters;  ///< parameters of all queries so far
   std::vector<FileIdentity> files;               ///< files that were read
   bool isComplete = true;                        ///< whether all queries could be read
-  bool isFinished = true;                        ///< whether all queries reached their end without an error
+  bool isFinished = true;                        ///< whether all queries ended without an error
   bool hasAugment = false;                       ///< whether a query has an augment
 };
 
-/// The surroundings of one query file. The book answers a question if it can. Otherwise the user is asked on
-/// the terminal, if there is one. The book keeps the answers in both cases.
+/// The surroundings of one query file. If the book has no answer to a question, the user answers on the
+/// terminal, if there is a terminal. The book keeps all answers.
 class QueryInputs final : public query::Surroundings {
  public:
   /// `file` is the name on the command line; "-" counts as a file in the working folder. The book and the
-  /// streams must outlive this object. The book notes the files that were read, `file` included.
+  /// streams must outlive this object. The book notes all files that the query reads, and `file`.
   QueryInputs(const std::string& file, const std::vector<std::string>& folders, SharedInputs& book,
               const Streams& streams);
 
@@ -66,7 +66,7 @@ class QueryInputs final : public query::Surroundings {
 
 // Reads Spanscope documents (.span) where a command takes queries.
 
-/// The places of a document's query in the document's text.
+/// Maps the nodes of a document's query to places in the document's text.
 struct DocumentPlaces {
   /// Maps the path of a node in the query that runs to its path in the written query. The written query also
   /// has muted nodes.
@@ -75,15 +75,16 @@ struct DocumentPlaces {
   std::size_t queryBegin = 0;  ///< byte of the text at which the query begins
 };
 
-/// Gives a diagnostic of the query that runs a position in the document, unless it has one. The position is
-/// that of the node at its pointer. For a field, it is the position of the node around the field.
+/// If a diagnostic of the query that runs has no position, sets the position in the document. The position is
+/// the place of the node at the pointer of the diagnostic. For a field, the place of the node around the
+/// field is used.
 void locate(query::Diagnostic& diagnostic, const DocumentPlaces& places, std::string_view text);
 
-/// The query of a document with its values. The layout is left out, because only the window uses it. The
-/// settings are left out, because readInputFiles() reads them.
+/// The query of a document, with the values of its parameters. The layout is left out, because only the
+/// window uses the layout. The settings are left out, because readInputFiles() reads the settings.
 struct DocumentInput {
-  /// The query that runs: without muted branches, and with frozen answers in place of their nodes. Nothing if
-  /// there was an error.
+  /// The query that runs: without muted branches, and with frozen answers in place of frozen nodes. Nothing:
+  /// the document has an error.
   std::optional<query::Node> query;
   std::vector<query::Diagnostic> diagnostics;
   std::map<std::string, std::string> values;  ///< values of parameters
@@ -100,30 +101,31 @@ std::optional<DocumentInput> readDocumentInput(std::string_view text);
 struct InputFile {
   std::string name;
   std::string text;
-  /// Settings of the document, if the file is one without errors.
+  /// Settings of the document, if the file is a document without errors.
   std::optional<workbench::RunSettings> settings;
 };
 
-/// Reads each file once. Throws as readInput().
+/// Reads each file once. Throws the same errors as readInput().
 std::vector<InputFile> readInputFiles(const std::vector<std::string>& names, const Streams& streams);
 
-/// The settings of a command: options that were given come first, then a document's own settings. Only
-/// options decide what is recorded, and whether texts are sent to a server for their vectors. A document may
-/// be from somebody else, so its settings must not decide that.
+/// The settings of a command. Given options override a document's own settings. Only options can turn on
+/// recording, or embedding by a server. The reason: a document may be from somebody else.
 class CommandSettings {
  public:
-  /// The options for planning and retrieval write to `query`, the others to `session`. All three arguments
-  /// must outlive this object.
+  /// The options for planning and retrieval write to `query`. Other options write to `session`. All three
+  /// arguments must outlive this object.
   CommandSettings(const CLI::App& command, const workbench::RunSettings& session,
                   const workbench::RunSettings& query)
       : m_command(command), m_session(session), m_query(query) {}
 
-  /// The settings for one file. A plain query has the usual policy of its model, unless an option chooses
-  /// one.
+  /// The settings for one file. A plain query has the usual policy of the model, unless an option sets the
+  /// policy.
   workbench::RunSettings of(const InputFile& file) const;
-  /// The settings that all files share: model and cache. Throws Failure if documents ask for different ones.
+  /// The settings that all files share: model and cache. Throws Failure if documents have different models or
+  /// caches.
   workbench::RunSettings ofSession(const std::vector<InputFile>& files) const;
-  /// Throws Failure if the document's own settings use vectors from a server and no option allows it.
+  /// Throws Failure if the document's own settings use vectors from a server and no option allows such
+  /// requests.
   void checkServer(const InputFile& file) const;
 
  private:
@@ -134,10 +136,11 @@ class CommandSettings {
   const CLI::App& m_command;
   const workbench::RunSettings& m_session;
   const workbench::RunSettings& m_query;
-  mutable std::optional<std::string> m_usualPolicy;  ///< of the options' model; nothing: not asked yet
+  mutable std::optional<std::string>
+      m_usualPolicy;  ///< usual policy of the model in the options; nothing: not known yet
 };
 
-/// Chooses the usual policy of the settings' model, unless the command's --policy chose one.
+/// Sets the usual policy of the model in the settings, unless the user gave --policy.
 void useUsualPolicy(const CLI::App& command, workbench::RunSettings& settings);
 
 }  // namespace spanscope::cli

@@ -28,9 +28,9 @@ namespace {
 /// The input from a file: a written query, or the query of a document.
 struct FileInput {
   std::optional<DocumentInput> document;
-  workbench::PipelineInput pipeline;  ///< with the inputs of the file
+  workbench::PipelineInput pipeline;  ///< also has the inputs of the file
 
-  /// Whether there is a query to go on with; a document may have none.
+  /// Whether the input has a query. A document may have no query.
   bool isReadable() const { return !document || document->query; }
 };
 
@@ -65,7 +65,8 @@ void noteEnd(SharedInputs& book, const workbench::PipelineResult& made) {
   book.isFinished &= made.isReached();
 }
 
-/// Adds the parameters of a query to the book and returns them; none if the query could not be read.
+/// Adds the parameters of a query to the book and returns these parameters. Returns no parameters if the
+/// query cannot be read.
 std::vector<query::ParameterInfo> keepParameters(
     SharedInputs& book, const workbench::PipelineResult& made,
     const std::vector<query::ParameterDeclaration>& declarations) {
@@ -137,13 +138,13 @@ std::string dashed(std::string_view name) {
   return text;
 }
 
-/// The rule of "name=on" or "name=off", and which of the two.
+/// The rule of "name=on" or "name=off", and whether the rule is on.
 std::pair<const plan::Rule*, bool> ruleOf(const std::string& setting) {
   const std::size_t equals = setting.rfind('=');
   return {plan::findRule(setting.substr(0, equals)), setting.substr(equals) == "=on"};
 }
 
-/// The problem of "name=on" or "name=off"; empty if there is none.
+/// The problem of "name=on" or "name=off"; empty if the text is valid.
 std::string ruleProblem(const std::string& setting) {
   if (!setting.ends_with("=on") && !setting.ends_with("=off"))
     return query::inQuotes(setting) + " is neither name=on nor name=off";
@@ -220,7 +221,7 @@ void checkRules(const QueryOptionTexts& texts) {
     const std::string found = query::inQuotes(setting);
     if (!rules.insert(rule).second) refuseOption("--rule", found + " and another for that rule", "one");
     if (isOn && rule == &plan::kLocalityRule && texts.settings.locality == 0)
-      refuseOption("--rule", found + " alone", "--locality, which says how many a judge has");
+      refuseOption("--rule", found + " alone", "--locality, which sets the number of documents of a judge");
     if (isOn && rule == &plan::kDistributeRule && !texts.settings.distribute)
       refuseOption("--rule", found + " with --no-distribute", "one of the two");
   }
@@ -251,7 +252,7 @@ plan::PlanOptions planOptions(const QueryOptionTexts& texts, const workbench::Ru
     const auto [rule, isOn] = ruleOf(setting);
     options.rules[std::string(rule->name)] = isOn;
   }
-  // An empty prompt counts, too: it is a question of its own.
+  // An empty prompt is also a question.
   if (texts.reducePrompt != nullptr && texts.reducePrompt->count() > 0)
     options.locality.reducePrompt = texts.settings.reducePrompt;
   return options;
@@ -335,7 +336,7 @@ void warn(std::ostream& err, const std::string& option, const std::string& found
 
 void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {
   std::vector<query::Diagnostic> problems = query::checkValues(options.book->parameters, options.parameters);
-  // A value of the wrong kind was reported at each of its places.
+  // A value of the wrong kind was reported at each place in the query.
   std::erase_if(problems,
                 [](const query::Diagnostic& problem) { return problem.severity == Severity::Error; });
   writeDiagnostics(streams.err, "--set", problems);
@@ -357,7 +358,7 @@ void warnOfTextsWithoutValues(const std::string& file, const std::vector<query::
   }
   if (names.empty()) return;
   warn(err, inputName(file), names + " without a value",
-       /*id:set-name-value*/ "--set NAME=VALUE, else the text keeps the braces as they are");
+       /*id:set-name-value*/ "--set NAME=VALUE, else the text keeps the braces");
 }
 
 }  // namespace
@@ -385,11 +386,11 @@ void warnOfUnused(const QueryOptions& options, const Streams& streams) {
 namespace {
 
 struct FileRun {
-  PlannedFile file;  ///< up to the stage that was asked for
+  PlannedFile file;  ///< results up to the requested stage
   std::optional<DocumentInput> document;
 };
 
-/// Problems of the file go to standard error. Its parameters go into the book.
+/// Problems of the file go to standard error. The parameters of the file go into the book.
 FileRun runFile(const std::string& file, const std::string& text, const QueryOptions& options,
                 workbench::Stage last, const Streams& streams) {
   QueryInputs inputs(file, options.folders, *options.book, streams);
@@ -417,7 +418,7 @@ std::optional<PlannedFile> planText(const std::string& file, const std::string& 
                                     const QueryOptions& options, const Streams& streams) {
   PlannedFile planned = runFile(file, text, options, workbench::Stage::Plan, streams).file;
   if (planned.made.end == workbench::PipelineEnd::Stopped)
-    streams.err << inputName(file) << ": stopped while it was indexed\n";
+    streams.err << inputName(file) << ": stopped during indexing\n";
   if (!planned.made.isReached()) return std::nullopt;
   warnOfTextsWithoutValues(file, planned.parameters, planned.values, streams.err);
   return planned;

@@ -21,7 +21,7 @@ namespace spanscope::cli {
 inline constexpr const char* kRetrievalGroup = "Retrieval (augment)";
 
 struct QueryOptionTexts {
-  /// Refuses options that contradict each other. Throws as refuseOption().
+  /// Refuses options that contradict each other. Throws the same errors as refuseOption().
   void check() const;
 
   workbench::RunSettings settings = commandSettings();
@@ -42,7 +42,7 @@ struct QueryOptions : workbench::PipelineInput {
   std::vector<std::string> givenForRetrieval;       ///< names of given options that only an augment uses
 };
 
-/// The help of an argument that takes a query file, or several.
+/// The help of an argument for one query file or several query files.
 extern const char* const kQueryFileHelp;
 extern const char* const kQueryFilesHelp;
 
@@ -57,13 +57,13 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts);
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
 
 QueryOptions queryOptions(const QueryOptionTexts& texts);
-/// The same options, but with planning and retrieval by these settings.
+/// Returns the same options, but with the planning and retrieval of these settings.
 QueryOptions withSettings(QueryOptions options, const QueryOptionTexts& texts,
                           const workbench::RunSettings& settings);
 /// Sets up retrieval, which replaces augments by their passages. The model of `modelDirectory` (empty: the
-/// bundled one) splits documents into passages. It also embeds and summarizes them if the options request
-/// this. All files that are planned with these options share an index. Long indexing shows its progress on
-/// standard error.
+/// bundled model) splits documents into passages. If the options request this, the model also embeds and
+/// summarizes the passages. All files that are planned with these options share an index. Long indexing shows
+/// its progress on standard error.
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
                   const std::filesystem::path& modelDirectory = {},
                   const workbench::ModelOptions& model = {});
@@ -74,7 +74,7 @@ void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Co
 /// - folders from which no query read,
 /// - options of retrieval if no query has an augment.
 ///
-/// It does not warn if an error of a query may be the reason.
+/// There is no warning if an error of a query may be the reason.
 void warnOfUnused(const QueryOptions& options, const Streams& streams);
 
 /// Warns only of folders, for a command without the other options.
@@ -94,11 +94,11 @@ struct PlannedFile {
 /// Reads and plans a file. Writes its diagnostics to standard error. Returns nothing if there was an error.
 std::optional<PlannedFile> planFile(const std::string& file, const QueryOptions& options,
                                     const Streams& streams);
-/// The same for the text of a file that was read already.
+/// Plans the text of a file that was read already, in the same way.
 std::optional<PlannedFile> planText(const std::string& file, const std::string& text,
                                     const QueryOptions& options, const Streams& streams);
 
-/// A query that was read, and the places of its nodes.
+/// A query from a file, with the places of its nodes.
 struct QueryFile {
   query::Node query;
   std::string text;
@@ -106,7 +106,7 @@ struct QueryFile {
   std::optional<DocumentPlaces> places{};  ///< set for the query of a document; then `sources` is empty
 };
 
-/// Gives a diagnostic of the query its position in the text.
+/// Sets the position of a diagnostic of the query in the text.
 void locate(query::Diagnostic& diagnostic, const QueryFile& file);
 
 /// Reads a file whose query will be sent to a server. Writes its diagnostics to standard error. Returns

@@ -29,7 +29,8 @@ struct ListedServerOptions {
   bool keepsKey = false;
 };
 
-/// The first line of standard input, which is a key. Other users of the machine could see a key in an option.
+/// Reads a key from the first line of standard input. Other users of the machine could see a key in an
+/// option.
 std::string keyFromInput(std::istream& in) {
   std::string key;
   std::getline(in, key);
@@ -37,7 +38,7 @@ std::string keyFromInput(std::istream& in) {
   return key;
 }
 
-/// Warns of the part of the list of servers that cannot be read. Returns whether there is such a part.
+/// Warns if the list of servers has unreadable data. Returns true for such a list.
 bool warnOfDamage(const Context& context, const workbench::ServerList& list) {
   const std::optional<Error> damage = list.problem();
   if (damage) context.streams.err << "warning: " << damage->message() << '\n';
@@ -162,22 +163,23 @@ void addRemoteList(CLI::App& group, Context& context) {
 }
 
 void addRemoteAdd(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("add", "Add a server under a name, or change it");
+  CLI::App* command = group.add_subcommand("add", "Add a server under a name, or change a server");
   command->footer(
       "Examples:\n  spanq remote add gpu-3 http://gpu-3:8000\n"
       "  spanq remote add there https://api.example/v1 --key-from OPENAI_API_KEY --model gpt-x\n");
   const auto options = std::make_shared<ListedServerOptions>();
-  command->add_option("NAME", options->server.name, "Its name, e.g. gpu-3")->required();
-  command->add_option("URL", options->server.url, "Its address, e.g. http://gpu-3:8000")->required();
+  command->add_option("NAME", options->server.name, "Name of the server, e.g. gpu-3")->required();
+  command->add_option("URL", options->server.url, "Address of the server, e.g. http://gpu-3:8000")
+      ->required();
   command->add_option("--model", options->server.model,
                       "Model of the server, in place of the model of the query");
   command->add_flag("--unlisted-model", options->server.isUnlisted,
                     "Request this model even if the server does not list it");
   addProtocolOption(*command, options->server.protocol,
                     "Protocol: " + remote::protocolList() +
-                        " (default: the first of these that the server has and the query allows)");
+                        " (default: the first of these protocols that the server has and the query allows)");
   command->add_option("--certificates", options->server.certificateFile,
-                      "PEM file with the authorities to trust, in place of the system's");
+                      "PEM file of trusted certificate authorities, instead of those of the system");
   command
       ->add_option(
           "--at-once", options->server.atOnce,
@@ -187,15 +189,17 @@ void addRemoteAdd(CLI::App& group, Context& context) {
   CLI::Option* from =
       command->add_option("--key-from", options->keyVariable, "Environment variable with the server's key");
   command
-      ->add_flag("--keep-key", options->keepsKey,
-                 "Store its key in the desktop's secret store; the key is the first line of standard input")
+      ->add_flag(
+          "--keep-key", options->keepsKey,
+          "Store the server's key in the desktop's secret store; the key is the first line of standard input")
       ->excludes(from);
   command->callback(
       [&context, options] { context.action = [&context, options] { return addToList(context, *options); }; });
 }
 
 void addRemoteRemove(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand("remove", "Remove a server from the list, and delete its key");
+  CLI::App* command =
+      group.add_subcommand("remove", "Remove a server from the list, and delete the server's key");
   command->footer("Example:\n  spanq remote remove gpu-3\n");
   const auto name = std::make_shared<std::string>();
   command->add_option("NAME", *name, "Its name")->required();

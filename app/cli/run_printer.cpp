@@ -98,7 +98,7 @@ void RunPrinter::take(const trace::Event& event) {
   } else if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
     const auto segments = m_segments.find(event.request);
     if (segments == m_segments.end() || lookup->segment >= segments->second.size()) return;
-    // The hits of a resumed request are mostly its own blocks.
+    // The hits of a resumed request are mostly blocks of this request.
     if (m_preempted.contains(event.request)) return;
     Segment& segment = segments->second[lookup->segment];
     segment.found += lookup->tokens;
@@ -159,7 +159,7 @@ void RunPrinter::showRotation() {
 }
 
 void RunPrinter::showProgress() {
-  // Progress must not break a line that is being written, because a terminal shows both in the same place.
+  // Progress must not break an unfinished line, because a terminal shows both in the same place.
   if (m_streams.terminal == nullptr || m_midLine) return;
   *m_streams.terminal << "\r\x1b[Kprompt tokens computed " << m_computed << " of " << m_toCompute
                       << ", generated " << m_generated << std::flush;
@@ -256,7 +256,7 @@ std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanC
   metrics::Totals all;
   all.account.emplace();
   for (const metrics::Totals& step : totals) *all.account += step.account.value_or(metrics::PromptAccount());
-  // A policy without spans has no spans to count.
+  // A policy without span support has no spans to count.
   const bool any = spans.relocated + spans.plain + spans.partial + spans.computed > 0;
   const auto part = [any](std::int64_t spanCount, std::int64_t tokens) {
     return (any ? counted(spanCount, "span") + ", " : "") + counted(tokens, "token");
@@ -277,7 +277,7 @@ std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanC
 
 std::string loadSummary(const LoadCounts& loads) {
   constexpr double kMebibyte = 1 << 20;
-  constexpr double kNanoseconds = 1e6;  // of a millisecond
+  constexpr double kNanoseconds = 1e6;  // nanoseconds of a millisecond
   std::string line;
   for (const auto& [tier, count] : loads) {
     line += (line.empty() ? "of these loaded: " : "; ") + counted(count.tokens, "token") + " from " +
@@ -297,7 +297,7 @@ trace::FidelityMetrics metricsOf(const MeasuredStep& measured) {
   return trace::fidelityOf(std::span(&one, 1));
 }
 
-/// Describes the arithmetic, over the steps that measured it. Empty if no step did.
+/// Describes the arithmetic of all steps with a measurement. Empty if no step has a measurement.
 std::optional<trace::DivergenceMetrics> arithmeticOf(std::span<const MeasuredStep> measured) {
   std::vector<const trace::ArithmeticMeasured*> all;
   for (const MeasuredStep& step : measured) {

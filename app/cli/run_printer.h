@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows a run in a terminal, from its events: the text of every step as it comes, then a table. Also makes
-// the report of `spanq run --fidelity`.
+// Shows a run in a terminal, from the events of the run: first the text of each step while it is generated,
+// then a table. Also makes the report of `spanq run --fidelity`.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -47,25 +47,26 @@ struct TierCounts {
 using LoadCounts = std::map<trace::StoreTier, TierCounts>;
 
 /// Shows one run while it is in progress. Steps run at the same time, but a terminal has only one cursor. So
-/// the first step that has not ended is shown live, and the others wait for their turn. Every text is shown
-/// in one piece, in the order of the plan.
+/// the printer shows only the first unfinished step live. The texts of later steps wait. The terminal shows
+/// each text in one piece, in the order of the plan.
 class RunPrinter {
  public:
-  /// If `quiet`, it shows only messages and progress, and nothing on standard output. `name` is the name of
-  /// the query's file, with which messages begin. `blockSize`: tokens of a block of the cache, at least 1.
+  /// If `quiet`, the printer shows only messages and progress, and writes nothing to standard output. `name`
+  /// is the name of the query file. Messages begin with this name. `blockSize`: tokens of a block of the
+  /// cache, at least 1.
   RunPrinter(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name,
              std::int32_t blockSize);
 
   void take(const trace::Event& event);
-  /// Ends the text. Call it after all events, before the tables.
+  /// Ends the text. Call this function after all events, before the tables.
   void finish();
 
   const SpanCounts& spans() const { return m_spans; }
-  /// The metrics of each step, by step, from the result of a run and the events so far in `meters`. Counts of
-  /// a step without a request are 0.
+  /// The metrics of each step, from the result of a run and the events so far in `meters`. Counts of a step
+  /// without a request are 0.
   std::vector<metrics::Totals> totals(const run::RunResult& result, const metrics::Meters& meters) const;
   const LoadCounts& loads() const { return m_loads; }
-  /// Token counts of all prompts in the layout, if it is not the exact one.
+  /// Token counts of all prompts in the layout, unless the layout is `exact`.
   const metrics::LayoutMetrics& layoutMetrics() const { return m_layout; }
 
  private:
@@ -92,7 +93,7 @@ class RunPrinter {
   std::string m_name;
   const plan::Plan& m_plan;
   bool m_quiet;
-  std::vector<Answer> m_answers;  ///< by step
+  std::vector<Answer> m_answers;  ///< the answer of each step
   std::map<RequestId, StepIndex> m_steps;
   std::map<RequestId, std::vector<Segment>> m_segments;
   std::set<RequestId> m_preempted;
@@ -110,8 +111,8 @@ class RunPrinter {
   bool m_progressShown = false;
 };
 
-/// The node of a step, and which of its copies it is: "/g/input/plus/0 (copy 2 of 4)". The root of the query
-/// is "the root".
+/// The node of a step, with the number of the copy: "/g/input/plus/0 (copy 2 of 4)". The root of the query is
+/// "the root".
 std::string stepName(const plan::Plan& plan, std::size_t index);
 
 /// A table with one row for each step and a column for each metric that compares steps. Cached, recomputed
@@ -121,7 +122,7 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
 
 /// One line with the reused spans and tokens. `totals`: by step.
 std::string reuseSummary(const std::vector<metrics::Totals>& totals, const SpanCounts& spans);
-/// One line with the hits that came from a tier; empty: none did.
+/// One line with the hits that were loaded from a tier; empty if there are no such hits.
 std::string loadSummary(const LoadCounts& loads);
 
 using MeasuredStep = jobs::FidelityJob::Found;
@@ -131,7 +132,7 @@ using MeasuredStep = jobs::FidelityJob::Found;
 std::vector<MeasuredStep> measureAnswers(CommandService& service, RunId run,
                                          experiment::FinishedAnswers& gathered, const Context& context);
 
-/// A table with one row for each step, and below them the run as a whole.
+/// A table with one row for each step, and a last row for the whole run.
 std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
                            const std::vector<MeasuredStep>& measured);
 

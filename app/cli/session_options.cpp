@@ -66,7 +66,7 @@ std::vector<FileIdentity> modelFiles(const checkpoint::Checkpoint& checkpoint) {
 
 namespace {
 
-/// Whether choosing a template would fix the error: the template is missing or unknown, or its file is
+/// Whether another template would fix the error: the template is missing or unknown, or the template file is
 /// damaged.
 bool isAboutTemplate(const Error& error) {
   const std::string file = std::filesystem::path(error.file).filename().string();
@@ -84,7 +84,7 @@ const text::ChatTemplate& chosenTemplate(const SessionOptions& options) {
     return text::findChatTemplate(checkpoint);
   } catch (const Failure& failure) {
     if (!isAboutTemplate(failure.error())) throw;
-    model::readConfig(checkpoint);  // no template helps a model that cannot run
+    model::readConfig(checkpoint);  // throws if the model cannot run with any template
     Error error = failure.error();
     error.expected += "; --template NAME chooses one";
     throw Failure(std::move(error));
@@ -143,7 +143,7 @@ CLI::Validator isChoice(const Setting& setting) {
       "");
 }
 
-/// Does the same, with the names in the help.
+/// Adds the option, with the names in the help.
 CLI::Validator isMember(const Setting& setting) {
   const CLI::Validator members = CLI::IsMember(namesOf(setting));
   return CLI::Validator(
@@ -186,7 +186,7 @@ class OptionMaker {
  private:
   CLI::Option* add(std::string& value) {
     CLI::Option* const option = m_command.add_option(m_setting.option.name, value, helpOf(m_setting));
-    // If the option has a placeholder for its value, its help names the choices.
+    // If the option has a placeholder for a value, the help of the option lists the choices.
     if (m_setting.choices != nullptr)
       option->check(*m_setting.option.value == '\0' ? isMember(m_setting) : isChoice(m_setting));
     return m_setting.option.showsDefault ? option->capture_default_str() : option;

@@ -20,8 +20,8 @@ namespace spanscope::cli {
 
 // Settings as options. Names, ranges and help come from the list of settings.
 
-/// The initial settings of commands: those of a new document, but with 0 blocks, which means the default
-/// number.
+/// The initial settings of commands: the settings of a new document, but with 0 blocks. 0 blocks means the
+/// default number.
 workbench::RunSettings commandSettings();
 
 /// Adds options for the settings with these keys, in this order. The defaults are the current values of
@@ -29,32 +29,32 @@ workbench::RunSettings commandSettings();
 std::vector<CLI::Option*> addSettings(CLI::App& command, workbench::RunSettings& settings,
                                       std::initializer_list<std::string_view> keys);
 
-/// Adds options for all settings with these effects, in the order of the list of settings. Settings that the
-/// command already has are left out.
+/// Adds options for all settings with these effects, in the order of the list of settings. A setting that is
+/// already an option of the command is left out.
 std::vector<CLI::Option*> addOtherSettings(CLI::App& command, workbench::RunSettings& settings,
                                            std::initializer_list<workbench::SettingEffect> effects);
 
 struct SessionOptions {
-  /// Limit in bytes for a folder that was given without one.
+  /// Limit in bytes for a folder that the user gave without a limit.
   static constexpr std::uint64_t kUsualDiskBytes = 4ULL << 30;
 
   workbench::RunSettings settings = commandSettings();
-  std::string cacheFolder;  ///< folder of the span store; empty: the user's own, if the store is in use
+  std::string cacheFolder;  ///< folder of the span store; empty: the user's folder if the store is used
 
   /// The configuration, with the default number of blocks if the settings have 0.
   run::SessionConfig config() const;
-  /// Refuses options that do not fit together. Throws as refuseOption().
+  /// Refuses options that contradict each other. Throws the same errors as refuseOption().
   void check() const;
 };
 
-/// The model that was chosen, or the bundled one. Throws Failure.
+/// The directory of the chosen or the bundled model. Throws Failure.
 std::filesystem::path modelDirectory(const SessionOptions& options);
 
 /// The files of a model in its directory.
 std::vector<FileIdentity> modelFiles(const checkpoint::Checkpoint& checkpoint);
 
-/// The chat template of the settings: the one that was chosen, or the model's own. Throws a Failure that
-/// names the known templates and says how to choose one.
+/// The chat template of the settings: the chosen template, or the model's own template. Throws a Failure that
+/// lists the known templates and the option for a template.
 const text::ChatTemplate& chosenTemplate(const SessionOptions& options);
 
 /// Adds --cache-dir, --cache-disk-mib and --cache-host-mib.
@@ -65,10 +65,10 @@ void addStoreFolderOption(CLI::App& command, std::string& folder, const std::str
 /// Options to load a model for the cache of these options.
 workbench::ModelOptions modelOptions(const SessionOptions& options);
 
-/// The model that was chosen, or the bundled one. `borrow`: as in workbench::ModelOptions. Throws Failure.
+/// Loads the chosen or the bundled model. `borrow`: as in workbench::ModelOptions. Throws Failure.
 workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends,
                                        bool borrow = false);
-/// The same without weights, which is enough for a prediction.
+/// Loads the model without weights, which is enough for a prediction.
 workbench::ModelBundle describeChosenModel(const SessionOptions& options);
 
 }  // namespace spanscope::cli

@@ -31,8 +31,8 @@ std::streamsize VisibleBuffer::xsputn(const char* text, std::streamsize count) {
   std::string shown;
   m_text.append(shown, std::string_view(text, static_cast<std::size_t>(count)));
   const auto size = static_cast<std::streamsize>(shown.size());
-  // The visible text has other bytes than `text`. If not all of them were written, no byte of `text` counts
-  // as written.
+  // The visible text has other bytes than `text`. If some visible bytes are not written, no byte of `text`
+  // counts as written.
   return m_target.sputn(shown.data(), size) == size ? count : 0;
 }
 
@@ -57,7 +57,7 @@ CommandStreams::CommandStreams(const Streams& given)
                 .paceFile = given.paceFile,
                 .recentModelsFile = given.recentModelsFile} {
   m_err.flags(given.err.flags());
-  // If the streams are tied, text that was written to standard output first is shown first.
+  // If the streams are tied, earlier text on standard output is shown first.
   if (given.err.tie() != nullptr) m_err.tie(&m_streams.out);
 }
 
@@ -72,7 +72,7 @@ bool DescriptorOutput::writeAll() {
     if (written >= 0) {
       next += written;
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      // Another program that shares the descriptor may have made it non-blocking.
+      // Another program that shares the descriptor may have made the descriptor non-blocking.
       pollfd ready{.fd = m_descriptor, .events = POLLOUT, .revents = 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {

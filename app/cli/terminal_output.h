@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Output of commands to streams and terminals. No model, file or name can send a control sequence to a
-// terminal.
+// Output of commands to streams and terminals. A text from a model or a file cannot send a control sequence
+// to a terminal.
 #pragma once
 
 #include "app/cli/cli.h"
@@ -18,7 +18,7 @@
 
 namespace spanscope::cli {
 
-/// Writes text into another buffer as VisibleText shows it. The other buffer must outlive this one.
+/// Writes text into another buffer in the form of VisibleText. The other buffer must outlive this buffer.
 class VisibleBuffer final : public std::streambuf {
  public:
   explicit VisibleBuffer(std::streambuf& target) : m_target(target) {}
@@ -37,7 +37,8 @@ class VisibleBuffer final : public std::streambuf {
 };
 
 /// The streams that commands use. The err stream always shows control characters as visible text. The out
-/// stream does so only on a terminal. Elsewhere it gets the bytes unchanged.
+/// stream shows control characters as visible text only on a terminal. A file or a pipe gets the bytes
+/// unchanged.
 class CommandStreams {
  public:
   /// `given` must outlive this object.
@@ -53,8 +54,8 @@ class CommandStreams {
   Streams m_streams;
 };
 
-/// Writes to a file descriptor and keeps the first error, which streams do not. The error distinguishes a
-/// full disk from a closed pipe.
+/// Writes to a file descriptor and keeps the first error. A stream does not keep this error. The error
+/// distinguishes a full disk from a closed pipe.
 class DescriptorOutput final : public std::streambuf {
  public:
   /// The descriptor stays open and belongs to the caller. Flushing writes the rest of the buffer.
@@ -70,7 +71,7 @@ class DescriptorOutput final : public std::streambuf {
   int sync() override;
 
  private:
-  /// Writes the buffered bytes. Returns false if not all could be written.
+  /// Writes the buffered bytes. Returns false if some bytes cannot be written.
   bool writeAll();
 
   int m_descriptor;
@@ -112,7 +113,7 @@ std::size_t characterCount(std::string_view text);
 std::string shortNumber(double value);
 
 /// The output of a command for --json, without a line end. Names and messages can contain bytes of files.
-/// Bytes that are not UTF-8 become U+FFFD, so that one bad name hides nothing else.
+/// Bytes that are not UTF-8 become U+FFFD, so that the rest of the output stays valid.
 template <typename Json>
 std::string jsonText(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);

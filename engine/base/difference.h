@@ -22,8 +22,8 @@ struct DifferenceStep {
 
 /// Aligns the two lists in their order, with the max number of common entries. Entries only on the left come
 /// before entries only on the right. Lists that differ by more than 4000 entries are compared only from both
-/// ends. All entries between the common ends count as different. `isSame`: whether an entry on the left
-/// equals an entry on the right, by their indices.
+/// ends. All entries between the common ends count as different. `isSame`: whether the left entry and the
+/// right entry with the given indices are equal.
 std::vector<DifferenceStep> differenceOf(std::size_t leftSize, std::size_t rightSize,
                                          const std::function<bool(std::size_t, std::size_t)>& isSame);
 

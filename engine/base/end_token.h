@@ -10,7 +10,7 @@
 
 namespace spanscope {
 
-/// A token that ends an answer, and the sources that name it as one.
+/// A token that ends an answer, and the sources that name this token.
 struct EndToken {
   TokenId token = -1;
   std::vector<std::string> sources;  ///< each source once: "config.json", "the chat template"

@@ -23,7 +23,7 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-/// Returns an error in input that is not a file.
+/// Returns an error for input that is not a file.
 inline Error errorAt(std::string place, std::string found, std::string expected) {
   return {.file = {}, .place = std::move(place), .found = std::move(found), .expected = std::move(expected)};
 }
@@ -48,7 +48,7 @@ class OutputFailure final : public Failure {
   using Failure::Failure;
 };
 
-/// The severity of a message. Trace files contain the numbers.
+/// The severity of a message. Trace files store the values of these constants.
 enum class Severity : std::uint8_t {
   Note,     ///< information for the user
   Warning,  ///< the program continues, but the input probably does not mean what its author intended

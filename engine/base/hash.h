@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The hash functions of the program: for block keys, content names, and fingerprints of files and formats.
-// Open this file to hash data. Except for SHA-256 and HMAC, all are of the xxHash family
+// Open this file to hash data. Except for SHA-256 and HMAC, all functions belong to the xxHash family
 // (https://github.com/Cyan4973/xxHash). These hashes are fast and well distributed, but do not resist
 // deliberate collisions. A lookup by such a hash must therefore also compare the values.
 #pragma once
@@ -55,13 +55,13 @@ class Digest {
   std::unique_ptr<State> m_state;
 };
 
-/// An odd number near 2^64 divided by the golden ratio. Its multiples are far from each other.
+/// An odd number near 2^64 divided by the golden ratio. Multiples of this number are far from each other.
 inline constexpr std::uint64_t kGoldenGamma = 0x9E3779B97F4A7C15U;
 
-/// Spreads the bits of a number over all 64 bits. This is the increment and then the finaliser of SplitMix64
-/// (Steele, Lea and Flood 2014). The values mixBits(seed), mixBits(seed + 1), … are a sequence of random
-/// numbers. Each number of the sequence can be computed directly. Nested calls combine several numbers into
-/// one.
+/// Spreads the bits of a number over all 64 bits. The function applies the increment and then the finaliser
+/// of SplitMix64 (Steele, Lea and Flood 2014). The values mixBits(seed), mixBits(seed + 1), … are a sequence
+/// of random numbers. Each number of the sequence can be computed directly. Nested calls combine several
+/// numbers into one.
 constexpr std::uint64_t mixBits(std::uint64_t value) {
   value += kGoldenGamma;
   value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -75,10 +75,10 @@ using Sha256Value = std::array<std::uint8_t, 32>;
 /// std::runtime_error if the library refuses, e.g. because memory is short.
 Sha256Value sha256(std::span<const std::uint8_t> bytes);
 
-// HMAC-SHA-256 (RFC 2104) by OpenSSL resists deliberate collisions. It makes names for whole contents. All
-// other code uses the hashes above, which are a hundred times as fast.
+// HMAC-SHA-256 (RFC 2104) by OpenSSL resists deliberate collisions. Code uses HMAC-SHA-256 to name whole
+// contents. All other code uses the hashes above, which are a hundred times as fast.
 
-/// HMAC-SHA-256 of many texts with one secret. Copies share the secret. Any thread may call it. Throws
+/// HMAC-SHA-256 of many texts with one secret. Copies share the secret. Any thread may use a copy. Throws
 /// std::runtime_error if the library refuses, e.g. because memory is short.
 class Hmac {
  public:

@@ -26,7 +26,7 @@ using RequestId = std::uint32_t;
 using StepIndex = std::uint32_t;
 
 /// The place of a node in its query. A path is the JSON pointer (RFC 6901) of the operator object in the
-/// canonical form. The root is "". The second child of a cross under a generate is "/g/input/cross/1".
+/// canonical form. The root is "". The second child of a cross under a generate node is "/g/input/cross/1".
 using NodePath = std::string;
 
 }  // namespace spanscope

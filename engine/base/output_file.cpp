@@ -134,7 +134,7 @@ struct OutputFile::Impl {
   void openStream(const struct stat& found, const std::stop_token& stop) {
     constexpr std::chrono::milliseconds kPause(20);
     part = path;
-    // A pipe without a reader would block the program, even after a stop.
+    // A pipe without a reader would block the program, even after a stop request.
     const int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (S_ISREG(found.st_mode) ? O_TRUNC : 0);
     while ((descriptor = ::open(path.c_str(), flags)) < 0) {
       const int error = errno;

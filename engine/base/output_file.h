@@ -18,7 +18,7 @@
 
 namespace spanscope {
 
-/// The temporary names of unfinished files, for a program that must end at once. Any thread may call any
+/// The temporary names of unfinished files, for a program that must end immediately. Any thread may call any
 /// function.
 class UnfinishedFiles {
  public:
@@ -36,7 +36,7 @@ class UnfinishedFiles {
 struct OutputRules {
   std::vector<FileIdentity> inputs;  ///< files that the same command reads, and that must not be overwritten
   UnfinishedFiles* unfinished = nullptr;  ///< gets the temporary name; must outlive the OutputFile
-  /// Ends the wait for a reader of a pipe. Without a possible stop, the constructor does not wait for a
+  /// Ends the wait for a reader of a pipe. If no stop token is given, the constructor does not wait for a
   /// reader.
   std::stop_token stop{};
   bool replacesNewer = true;  ///< whether commit() may replace a file that appeared or changed after the
@@ -52,8 +52,8 @@ struct OutputRules {
 ///   path is a symbolic link, the link stays and its target is replaced. The new file gets the permissions of
 ///   the old file. Without an old file, the umask sets the permissions.
 /// - A pipe, a terminal or another device: each write goes directly to the device.
-/// - A folder, a file without write permission, or one of the inputs: the constructor throws. It also throws
-///   for the file of standard output or standard error.
+/// - A folder, a file without write permission, or one of the inputs: the constructor throws. The
+///   constructor also throws for the files of standard output and standard error.
 class OutputFile {
  public:
   explicit OutputFile(std::filesystem::path path, const OutputRules& rules = {});

@@ -182,7 +182,7 @@ void answerOthers(int signal, siginfo_t* info, void* context, const struct sigac
   }
 }
 
-/// Async-signal-safe: it uses only atomics, mmap() and sigaction().
+/// Async-signal-safe: the handler uses only atomics, mmap() and sigaction().
 void onBusError(int signal, siginfo_t* info, void* context) {
   SharedState& state = *sharedState.load();
   const int savedErrno = errno;

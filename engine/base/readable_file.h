@@ -43,8 +43,8 @@ class Descriptor {
 /// from such a descriptor returns the end of the file. Writing fails with EBADF, as with a closed descriptor.
 void holdStandardDescriptors();
 
-/// Makes a failed write return an error instead of ending the program. This applies to pipes without a
-/// reader, and to files beyond the largest allowed size.
+/// Makes a failed write return an error instead of ending the program. Affects pipes without a reader, and
+/// files beyond the largest allowed size.
 void reportWriteErrors();
 
 // The code below handles mapped files that get shorter during reading. When a thread reads a missing page,
@@ -87,8 +87,8 @@ class MappedRange {
 class MappedBytes {
  public:
   MappedBytes() = default;
-  /// `bytes`: the result of mmap() for a file that `file` keeps open. `changed`: the time of its last change
-  /// when it was mapped.
+  /// `bytes`: the result of mmap() for a file that `file` keeps open. `changed`: the time of the file's last
+  /// change before the mapping.
   MappedBytes(std::span<const std::byte> bytes, Descriptor file, const struct timespec& changed);
   ~MappedBytes();
   MappedBytes(MappedBytes&& other) noexcept;
@@ -143,8 +143,8 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// Returns the identity of the file at the path. Returns nothing if there is no such file, or if it cannot be
-/// reached.
+/// Returns the identity of the file at the path. Returns nothing if there is no such file, or if the path
+/// cannot be reached.
 std::optional<FileIdentity> identityOf(const std::filesystem::path& path);
 
 }  // namespace spanscope

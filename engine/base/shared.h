@@ -16,8 +16,8 @@
 
 namespace spanscope {
 
-/// A value that never changes. All copies of a Shared share it. Copying costs one pointer for a value of any
-/// size. A Shared reads and compares like its value. A default Shared has a default value and takes no
+/// A value that never changes. All copies of a Shared share the value. Copying costs one pointer for a value
+/// of any size. A Shared reads and compares like its value. A default Shared has a default value and takes no
 /// memory. Several threads may read and destroy copies.
 template <class T>
 class Shared {
@@ -28,7 +28,7 @@ class Shared {
   const T& operator*() const { return m_value == nullptr ? none() : *m_value; }
   const T* operator->() const { return &**this; }
 
-  /// Whether one is a copy of the other. This check is faster than a comparison of the values.
+  /// Whether one object is a copy of the other. This check is faster than a comparison of the values.
   bool isCopyOf(const Shared& other) const { return m_value == other.m_value; }
 
   friend bool operator==(const Shared& a, const Shared& b) { return a.isCopyOf(b) || *a == *b; }
@@ -42,7 +42,7 @@ class Shared {
   std::shared_ptr<const T> m_value;
 };
 
-/// A list that never changes. All copies of it share the elements. Read it like a std::vector.
+/// A list that never changes. All copies of the list share the elements. Read the list like a std::vector.
 template <class T>
 class SharedList : public Shared<std::vector<T>> {
  public:
@@ -64,8 +64,9 @@ class SharedList : public Shared<std::vector<T>> {
 };
 
 /// A list of fixed length. Copies share the elements, in chunks, until one copy changes an element. Copying
-/// costs one pointer per chunk. Read it like a std::vector. Change an element through edit(). Several threads
-/// may read copies. While a thread changes one copy, no other thread may copy or destroy the other copies.
+/// costs one pointer per chunk. Read the list like a std::vector. Change an element through edit(). Several
+/// threads may read copies. While a thread changes one copy, no other thread may copy or destroy the other
+/// copies.
 template <class T>
 class SharedVector {
   static constexpr std::size_t kChunk = 64;
@@ -149,13 +150,14 @@ class SharedVector {
 };
 
 /// An ordered map. Copies share entries (in chunks) and values, until one copy changes a value. Copying costs
-/// one pointer per chunk, for values of any size. Read it like a std::map. Change a value through edit().
-/// Several threads may read copies. While a thread changes one copy, no other thread may copy or destroy the
-/// other copies.
+/// one pointer per chunk, for values of any size. Read the map like a std::map. Change a value through
+/// edit(). Several threads may read copies. While a thread changes one copy, no other thread may copy or
+/// destroy the other copies.
 template <class Key, class Value>
 class SharedMap {
   static constexpr std::size_t kChunk = 64;
-  /// Small values are in the chunk. Larger values are outside, so that copying a chunk does not copy them.
+  /// Small values are in the chunk. Larger values are outside, so that a copy of a chunk does not copy these
+  /// values.
   static constexpr bool kInline = std::is_trivially_copyable_v<Value> && sizeof(Value) <= 32;
   using Held = std::conditional_t<kInline, Value, std::shared_ptr<Value>>;
   using Entries = std::vector<std::pair<Key, Held>>;     ///< ascending, 1 … kChunk
@@ -180,7 +182,7 @@ class SharedMap {
     using value_type = std::pair<Key, Value>;
     using difference_type = std::ptrdiff_t;
     using reference = Entry;
-    /// The result of `->`. It keeps the entry until the end of the expression.
+    /// The result of `->`. The result keeps the entry until the end of the expression.
     struct pointer {
       Entry entry;
       const Entry* operator->() const { return &entry; }
@@ -302,7 +304,7 @@ class SharedMap {
 
  private:
   /// Returns the index of the chunk that has the key or would have it. Returns the number of chunks if the
-  /// key comes after all of them.
+  /// key comes after all chunks.
   std::size_t chunkOf(const Key& key) const {
     if (m_chunks.empty() || m_chunks.back()->back().first < key) return m_chunks.size();
     const auto chunk = std::partition_point(m_chunks.begin(), m_chunks.end(), [&key](const auto& entries) {

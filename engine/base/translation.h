@@ -5,7 +5,7 @@
 namespace spanscope {
 
 /// Marks a text of a table for translation. `lupdate` finds the text through an alias of QT_TRANSLATE_NOOP.
-/// The code that shows the text asks for its translation with the same context. The engine does not translate
+/// The code that shows the text translates the text with the same context. The engine does not translate
 /// texts.
 constexpr const char* forTranslation(const char* /*context*/, const char* text) {
   return text;

@@ -49,7 +49,7 @@ Utf8Step nextUtf8(std::string_view bytes) {
 std::size_t findInvalidUtf8(std::string_view bytes) {
   std::size_t i = 0;
   while (i < bytes.size()) {
-    // Most text is ASCII, so this loop skips eight ASCII bytes at once.
+    // Most text is ASCII, so this loop skips eight ASCII bytes at a time.
     if (bytes.size() - i >= sizeof(std::uint64_t)) {
       std::uint64_t eight = 0;
       std::memcpy(&eight, bytes.data() + i, sizeof eight);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads, checks and repairs UTF-8, UTF-16 and UTF-32. It also makes text from outside safe for a terminal or
-// a log. Such text then cannot control the terminal, hide other text or look like a separate line. Open this
-// file to read or print text from outside.
+// Reads, checks and repairs UTF-8, UTF-16 and UTF-32. The functions also make text from outside safe for a
+// terminal or a log. Such text then cannot control the terminal, hide other text or look like a separate
+// line. Open this file to read or print text from outside.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace spanscope {
 
-/// U+FFFD in UTF-8. It replaces bytes that are not valid text.
+/// U+FFFD in UTF-8. This character replaces bytes that are not valid text.
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
-/// U+FEFF in UTF-8. At the beginning of a file, it marks the encoding and is not part of the text.
+/// U+FEFF in UTF-8. At the beginning of a file, this character marks the encoding and is not part of the
+/// text.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Returns the text without a byte order mark at its beginning.
@@ -68,11 +69,11 @@ struct NarrowText {
 
 /// Returns the text in UTF-8, without its byte order mark, if the bytes are UTF-16 or UTF-32. With a byte
 /// order mark, each invalid part becomes U+FFFD. Without a mark, all bytes must be well-formed. The text must
-/// have ASCII letters or spaces and no control characters. Other kinds of text do not have such zero bytes.
-/// Returns nothing for other bytes, such as UTF-8 or only a mark.
+/// have ASCII letters or spaces and no control characters. Text in other encodings does not have the zero
+/// bytes of such letters. Returns nothing for other bytes, such as UTF-8 or only a mark.
 std::optional<NarrowText> utf8OfWide(std::string_view bytes);
 
-/// Returns the bytes in UTF-8 if utf8OfWide() reads every character of them. Otherwise returns them
+/// Returns the bytes in UTF-8 if utf8OfWide() reads every character of them. Otherwise returns the bytes
 /// unchanged.
 std::string inUtf8(std::string bytes);
 
@@ -88,7 +89,7 @@ bool isControl(std::string_view character);
 /// between two pieces.
 class VisibleText {
  public:
-  /// Appends the piece to `shown`. An incomplete character at its end waits for the next piece.
+  /// Appends the piece to `shown`. An incomplete character at the end of the piece waits for the next piece.
   void append(std::string& shown, std::string_view piece);
   /// Appends a waiting incomplete character, as "\x.." escapes. No more pieces may follow.
   void finish(std::string& shown);

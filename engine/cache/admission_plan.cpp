@@ -24,8 +24,8 @@ bool beginsWith(const ContentTrie& trie, NodeId node, std::span<const TokenId> t
 /// not completely a hit, all later blocks of the segment are misses.
 class Planner {
  public:
-  /// `needed`: contents of the requests that will run together with this one. The planner adds the contents
-  /// of this request.
+  /// `needed`: contents of the requests that will run together with this request. The planner adds the
+  /// contents of this request.
   Planner(CacheState& state, const RequestSpec& request, bool usesTiers, std::unordered_set<NodeId>& needed)
       : m_state(state),
         m_request(request),
@@ -93,7 +93,7 @@ class Planner {
 
   /// Returns the segment's start position if another start gives other keys and values; otherwise 0. A
   /// segment that crosses no step of the position scale gives the same keys and values everywhere. The last
-  /// segment grows, so it may cross a step later.
+  /// segment grows, so this segment may cross a step later.
   std::int64_t fixedBaseOf(std::size_t segment) const {
     const SegmentSpec& spec = m_request.segments[segment];
     const std::int64_t step = m_state.config.positionStep;
@@ -205,7 +205,8 @@ class Planner {
     return longer == kNoNode ? nullptr : &m_siblings.at(longer);
   }
 
-  /// Returns a block with this content. Prefers a block that is in use, because it costs no free block.
+  /// Returns a block with this content. Prefers a block that is in use, because such a block costs no free
+  /// block.
   BlockId blockOf(NodeId node) const {
     const std::vector<BlockId>& blocks = m_state.trie.blocks(node);
     if (blocks.empty()) return kNullBlock;
@@ -303,8 +304,8 @@ class Planner {
     return false;
   }
 
-  /// Handles the first block that is not completely a hit. Its first tokens may be a hit, and the miss gets a
-  /// reason.
+  /// Handles the first block that is not completely a hit. The first tokens of the block may be a hit, and
+  /// the miss gets a reason.
   void findPart(const Place& place, PlannedBlock& block) {
     trace::BlockLookedUp& facts = block.facts;
     if (!canBeKeyed(place)) {
@@ -348,7 +349,7 @@ class Planner {
     }
   }
 
-  /// Returns how many leading tokens of the block are reused if `common` of them are stored.
+  /// Returns the number of reused leading tokens of the block if `common` leading tokens are stored.
   std::int32_t usableOf(const Place& place, std::int32_t common) const {
     const auto wanted = static_cast<std::int32_t>(place.tokens.size());
     if (!m_state.config.cacheTails) return common == wanted && place.isKeepable() ? wanted : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plans the admission of a request: the hits and the needed blocks. Planning changes nothing. Open this file
-// when a lookup or a refusal looks wrong.
+// Plans the admission of a request: the hits and the needed blocks. Planning does not change the cache. Open
+// this file when a lookup or a refusal looks wrong.
 #pragma once
 
 #include "engine/cache/cache_state.h"
@@ -69,7 +69,7 @@ void checkRequest(const RequestSpec& request);
 /// Plans an admission. The state does not change, except that the plan keeps trie nodes. A copy needs a
 /// reference on its source block for a short time. If the request fits only without copies, the plan has no
 /// copies, and a few more tokens are computed. The function adds `spareBlocks` to the needed blocks. With
-/// `usesTiers`, it searches the tiers for blocks that the pool lacks.
+/// `usesTiers`, the function searches the tiers for blocks that are not in the pool.
 AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks = 0,
                             bool usesTiers = true);
 

@@ -9,7 +9,7 @@ namespace spanscope::cache {
 
 namespace {
 
-/// Collects the bytes to hash, in little-endian order on every machine. The length precedes every part of
+/// Collects the bytes to hash, in little-endian order on every machine. The length precedes every value of
 /// variable size. Different contents therefore never give the same bytes.
 class Bytes {
  public:

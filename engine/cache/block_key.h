@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Computes block keys for events, traces and the disk. A key is a pure function of the content. It is the
-// same in every process and on every machine. The cache's own lookups do not use keys. Open this file to
+// Computes block keys for events, traces and the disk. A key is a pure function of the content. The key is
+// the same in every process and on every machine. The cache's own lookups do not use keys. Open this file to
 // change how keys are computed.
 #pragma once
 
@@ -20,7 +20,7 @@ using KeyHash = trace::BlockKey (*)(std::span<const std::uint8_t> bytes);
 /// Makes a key by XXH3-128, the default hash of the program.
 trace::BlockKey xxh3Key(std::span<const std::uint8_t> bytes);
 
-/// One entry of the list of segments that a segment can attend to. It names the target segment by key.
+/// One entry of the list of segments that a segment can attend to. The entry names the target segment by key.
 struct SeenKey {
   trace::BlockKey end;        ///< key of the target's last block, which may be partial
   std::int64_t distance = 0;  ///< start position of the attending segment − start position of the target, in

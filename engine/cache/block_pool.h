@@ -65,8 +65,8 @@ class BlockPool {
   std::int64_t m_freeCount = 0;
 };
 
-/// Remembers which event evicted a content, for the last `capacity` contents. The memory only explains
-/// misses, so a key identifies a content well enough.
+/// Remembers which event evicted a content, for the last `capacity` contents. The memory is used only to
+/// explain misses. A key therefore suffices to identify a content.
 class EvictionMemory {
  public:
   explicit EvictionMemory(std::size_t capacity = 65536) : m_capacity(capacity) {}

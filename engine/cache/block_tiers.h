@@ -58,8 +58,8 @@ class BlockTiers {
   /// Offers a content to the tiers. Call this before its block gets another content. Returns nothing if no
   /// tier takes the content, or if a tier already has the content.
   virtual std::optional<Spilled> spill(const PooledBlock& block) = 0;
-  /// Copies contents to a tier that outlives the session, in the given order, until `patience` is over. Calls
-  /// `taken` for each copied content. Returns the number of leading contents that are now in that tier.
+  /// Copies contents to a tier that outlives the session, in the given order, as long as `patience` allows.
+  /// Calls `taken` for each copied content. Returns the number of leading contents that are now in that tier.
   virtual std::size_t keep(std::span<const PooledBlock> blocks, const Patience& patience,
                            const std::function<void(const PooledBlock&, const Spilled&)>& taken) = 0;
   /// Returns the state of a content that was given to keep().
@@ -69,8 +69,8 @@ class BlockTiers {
   /// Drops the contents that belong only to this session.
   virtual void clear() = 0;
 
-  /// Returns a BlockTiers for predictions. The returned object finds the same contents but moves no bytes. It
-  /// may outlive this object.
+  /// Returns a BlockTiers for predictions. The returned object finds the same contents but moves no bytes.
+  /// The returned object may outlive this object.
   virtual std::shared_ptr<BlockTiers> prediction() const = 0;
 
   /// Additional facts for a prediction. Only objects made by prediction() report these facts.

@@ -83,12 +83,12 @@ struct CacheState {
   std::vector<std::optional<StoredContent>> contents;  ///< by block
   EvictionMemory evictions;
   std::uint64_t evicted = 0;  ///< Number of evictions since the cache was emptied.
-  /// An upper bound of the blocks that have left the free list, for a pool of any size. It counts allocated
-  /// blocks, shared blocks and admitted segments. A segment counts because a pool of another size might have
-  /// copied a block for it.
+  /// An upper bound of the blocks that have left the free list, for a pool of any size. The bound counts
+  /// allocated blocks, shared blocks and admitted segments. A segment counts because a pool of another size
+  /// might have copied a block for it.
   std::uint64_t touches = 0;
-  /// By block: the value of `touches` at which the block would reach the front of the free list. It assumes
-  /// that the block has been free since its last use.
+  /// By block: the value of `touches` at which the block would reach the front of the free list. The value
+  /// assumes that the block has been free since its last use.
   std::vector<std::uint64_t> reachedAt;
   std::uint64_t clearedAt = 0;  ///< sequence number of the last CacheCleared event
   std::map<RequestId, RunningRequest> running;

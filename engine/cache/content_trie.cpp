@@ -275,7 +275,7 @@ void ContentTrie::dropOne(NodeId node, NodeId& unheld) noexcept {
 
 void ContentTrie::dropHold(NodeId node) noexcept {
   // A chain can have thousands of nodes. The nodes that are freed with this node are therefore linked in a
-  // list. They are not freed recursively.
+  // list. The nodes are not freed recursively.
   NodeId unheld = kNoNode;
   dropOne(node, unheld);
   while (unheld != kNoNode) {

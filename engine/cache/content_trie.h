@@ -74,7 +74,7 @@ struct OtherContext {
 
 class ContentTrie {
  public:
-  /// `naming` makes the names of contents in the span store and must outlive the trie. If it is null,
+  /// `naming` makes the names of contents in the span store and must outlive the trie. If `naming` is null,
   /// contents have no names.
   ContentTrie(std::string fingerprint, KeyHash hash, const ContentNaming* naming = nullptr);
   ContentTrie(const ContentTrie&) = delete;
@@ -110,12 +110,12 @@ class ContentTrie {
   std::optional<NearestNode> nearest(NodeId parent, std::span<const TokenId> tokens) const;
 
   /// Finds the first node of a chain that has a block and begins with `tokens`. The root of this chain has
-  /// the same salt as `root` but another list. Of several such nodes, prefers the one whose list has the
+  /// the same salt as `root` but another list. If several nodes match, returns the node whose list has the
   /// longest common prefix with the list of `root`.
   std::optional<OtherContext> otherContext(NodeId root, std::span<const TokenId> tokens) const;
 
-  /// Returns the children of the same parent that begin with the tokens of `node`. Each of them has a block
-  /// or is going to be computed. `node` is included on the same condition. `node` must not be a root.
+  /// Returns the children of the same parent that begin with the tokens of `node`. Each of these children has
+  /// a block or is going to be computed. `node` is included on the same condition. `node` must not be a root.
   std::vector<NodeId> continuations(NodeId node) const;
 
   /// Returns the running request that is going to compute this node, or 0. If several requests have marked

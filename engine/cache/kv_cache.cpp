@@ -93,7 +93,7 @@ struct KvCache::Impl {
   bool storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
                   std::size_t index, std::size_t fill);
 
-  /// A content that was given to a tier. Its event is sent when the content has reached the tier.
+  /// A content that was given to a tier. The event is sent when the content has reached the tier.
   struct KeptBlock {
     RunId run = 0;
     RequestId request = 0;
@@ -198,7 +198,7 @@ bool KvCache::Impl::fetchLoads(AdmissionPlan& plan) {
   return true;
 }
 
-/// Loads bytes into a new block. Lookups can find a completely loaded block at once.
+/// Loads bytes into a new block. Lookups can find a completely loaded block immediately.
 void KvCache::Impl::load(const Origin& origin, const RunningSegment& segment, const PlannedBlock& planned,
                          const NodeRef& node, BlockId block) {
   const PlannedLoad& load = *planned.load;
@@ -385,7 +385,7 @@ bool KvCache::Impl::storeBlock(const Origin& origin, RunningSegment& segment, st
   const std::span<const TokenId> tokens = std::span<const TokenId>(segment.tokens).subspan(begin, fill);
   const NodeId parent = index == 0 ? segment.root.id() : segment.nodes[index - 1].id();
   // The node is needed even while lookups cannot find the block as this node. The chain of the next block
-  // goes through it.
+  // contains this node.
   if (index == segment.nodes.size()) {
     segment.nodes.push_back(state.trie.child(parent, tokens));
   } else if (state.trie.tokens(segment.nodes[index].id()).size() != fill) {
@@ -442,7 +442,7 @@ void KvCache::Impl::store(RequestId id, RunningRequest& request, std::uint32_t s
 // ---- growing and ending
 // ----------------------------------------------------------------------------------------
 
-/// Returns the number of free blocks that requests may take without asking.
+/// Returns the number of free blocks that are reserved for running requests.
 std::int64_t KvCache::Impl::blocksKept() const {
   std::int64_t kept = 0;
   for (const auto& [id, request] : state.running) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The paged KV cache. It maps tokens to the physical blocks with their keys and values. Open this file first
-// when you work on the cache. The cache has no tensors. It returns instructions to copy blocks, and the
-// caller reports the computed tokens.
+// The paged KV cache. The cache maps tokens to the physical blocks that contain the keys and values of these
+// tokens. Open this file first when you work on the cache. The cache has no tensors. The cache returns
+// instructions to copy blocks, and the caller reports the computed tokens.
 //
 // Contents form a trie. A content node is (parent, tokens of one full or partial block). The parent of a
 // chain's first node is a root. The identity of a root consists of:
@@ -19,9 +19,9 @@
 // - Append and compute further tokens.
 // - Finish the request.
 //
-// A preempted request is finished too. It is admitted again later with its tokens so far. Its computed blocks
-// are hits unless they were evicted. Wrong use throws std::logic_error and changes nothing. Examples are an
-// unknown request and a request that contradicts itself. The class is not thread-safe.
+// A preempted request is also finished. The request is admitted again later, with its tokens so far. Its
+// computed blocks are hits unless they were evicted. Wrong use throws std::logic_error and changes nothing.
+// Examples are an unknown request and a request that contradicts itself. The class is not thread-safe.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -57,8 +57,9 @@ struct CacheConfig {
   /// 0: keys and values depend only on differences of positions. Otherwise keys and values also depend on
   /// ⌊position / step⌋, and this number is part of a chain's identity.
   std::int64_t positionStep = 0;
-  /// Identifies everything that keys and values depend on, except tokens and attended segments. It covers
-  /// model, weights, adapter, KV dtype, rotary table, key layout, backend and the backend's numeric revision.
+  /// Identifies everything that keys and values depend on, except tokens and attended segments. The
+  /// fingerprint covers model, weights, adapter, KV dtype, rotary table, key layout, backend and the
+  /// backend's numeric revision.
   std::string fingerprint;
 };
 
@@ -79,8 +80,8 @@ struct SegmentSpec {
   /// The blocks of the segment belong to this request alone. No lookup uses them, and they are not stored.
   /// Only private segments may attend to the segment.
   bool isPrivate = false;
-  /// For a private segment: an earlier segment with the same tokens. The code that runs the model copies its
-  /// keys and values. The cache does not count the tokens a second time.
+  /// For a private segment: an earlier segment with the same tokens. The code that runs the model copies the
+  /// keys and values of that segment. The cache does not count the tokens a second time.
   std::optional<std::uint32_t> repeats{};
 };
 
@@ -162,7 +163,7 @@ struct Slot {
 class KvCache {
  public:
   /// Throws Failure if the configuration is out of range. `sink` gets every event and must outlive the cache.
-  /// `tiers` stores the contents that leave the pool; it may be null.
+  /// `tiers` stores the contents that leave the pool; `tiers` may be null.
   KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash = xxh3Key,
           std::shared_ptr<BlockTiers> tiers = nullptr);
   ~KvCache();
@@ -180,9 +181,9 @@ class KvCache {
   /// of the last segment is a miss. The result is the one that admit() would report now.
   std::vector<SegmentLookup> lookup(const RequestSpec& request) const;
 
-  /// Takes a reference on every hit, and allocates a block for every miss. Otherwise refuses and changes
-  /// nothing. Throws Failure if bytes in a tier were lost during loading. The request then has no blocks, and
-  /// later lookups do not find the lost bytes. Rules:
+  /// Takes a reference on every hit, and allocates a block for every miss. If this is not possible, refuses
+  /// the request and changes nothing. Throws Failure if bytes in a tier were lost during loading. The request
+  /// then has no blocks, and later lookups do not find the lost bytes. Rules:
   /// - Equal segments of one request share the blocks of the earlier segment. The later segment is completely
   ///   cached.
   /// - A partial block shares an earlier block of the request that begins with it.
@@ -203,15 +204,15 @@ class KvCache {
   bool isBeingComputed(const AwaitedContent& content) const;
 
   /// Whether a hit of the running request also exists at another start position, or is being computed by
-  /// another request. If so, the progress of the running requests decides which content the lookup finds.
-  /// This progress also decides whether the hit counts as relocated.
+  /// another request. In both cases, the progress of the running requests decides which content the lookup
+  /// finds. This progress also decides whether the hit counts as relocated.
   bool standsElsewhere(RequestId request) const;
 
   /// Call this after the copies for this request.
   void copied(RequestId request);
 
   /// Call this when the keys and values of positions [0, end) of the segment are in their blocks. Lookups
-  /// then find the full blocks. They also find the partial block when the whole segment is computed. A longer
+  /// then find the full blocks. Lookups find the partial block after the whole segment is computed. A longer
   /// partial content replaces the shorter content in its block. If another request uses that block, a later
   /// call replaces the content.
   void computed(RequestId request, std::uint32_t segment, std::int32_t end);
@@ -245,10 +246,10 @@ class KvCache {
   trace::PoolState dump() const;
 
   /// Returns the number of additional blocks with which the pool would have kept an evicted content.
-  /// `sequence` is the event that evicted it (BlockLookedUp::evictedBy). Returns nothing if the event is too
-  /// old, or if the cache was emptied at the event or later. The number assumes that the larger pool gets the
-  /// same requests. The larger pool may get more requests if one failed for lack of blocks. Fewer blocks may
-  /// suffice, because repeated uses of one block all count.
+  /// `sequence` is the event that evicted the content (BlockLookedUp::evictedBy). Returns nothing if the
+  /// event is too old, or if the cache was emptied at the event or later. The number assumes that the larger
+  /// pool gets the same requests. The larger pool may get more requests if a request failed because there was
+  /// no free block. Fewer blocks may suffice, because repeated uses of one block all count.
   std::optional<std::uint64_t> blocksToKeep(std::uint64_t sequence) const;
 
   /// Returns the key of the root with an empty list, under this salt.

@@ -78,7 +78,7 @@ class Advisor {
            beginOf(lookup) + lookup.wanted == sizeOf(m_input.segments[lookup.segment].tokens);
   }
   std::int32_t beginOf(const trace::BlockLookedUp& lookup) const { return lookup.virtualIndex * m_size; }
-  /// Returns how many of `stored` stored tokens of the block are not computed.
+  /// Returns the number of tokens that are not computed, for `stored` stored tokens of the block.
   std::int32_t usable(const trace::BlockLookedUp& lookup, std::int32_t stored) const {
     return std::min(stored, isLastOfPrompt(lookup) ? lookup.wanted - 1 : lookup.wanted);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the change of a request that would turn a miss into a hit. Open this file to add an explanation of a
-// miss. The code uses only the pool's state and the lookup's report. It therefore works for a live cache, a
-// prediction and a recording. The code reports a change only if the change has the stated effect.
+// miss. The code uses only the pool's state and the lookup's report. The code therefore works for a live
+// cache, a prediction and a recording. The code reports a change only if the change has the stated effect.
 //
 // The code reports nothing about contents with another salt or model. A client must not learn about such
 // contents.

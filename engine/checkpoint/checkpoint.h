@@ -12,8 +12,9 @@
 namespace spanscope::checkpoint {
 
 /// A model on disk: a Hugging Face directory, a GGUF file, or a directory with a GGUF file. Only this class
-/// knows which file contains what. Readers of a part of a model take a checkpoint and ask it. Examples of
-/// readers are model::readConfig, model::openWeights, text::loadTokenizer and text::templateSource.
+/// knows which file contains what. Functions that read weights, configuration or tokenizer take a checkpoint
+/// as an argument. Examples are model::readConfig, model::openWeights, text::loadTokenizer and
+/// text::templateSource.
 ///
 /// A checkpoint is a value that contains only the path. Every call reads the disk again.
 class Checkpoint {
@@ -35,7 +36,7 @@ class Checkpoint {
   /// digits of the digest.
   std::string name() const;
 
-  /// Throws Failure that names the path, unless it is a directory or a GGUF file.
+  /// Throws Failure that names the path, unless the path is a directory or a GGUF file.
   void require() const;
   /// Checks like require(). A directory must also contain a config.json or one GGUF file.
   void requireModel() const;
@@ -46,14 +47,14 @@ class Checkpoint {
   std::optional<std::filesystem::path> find(const std::string& name) const;
   /// Whether the directory contains `model.safetensors` or `model.safetensors.index.json`.
   bool hasSafetensors() const;
-  /// Returns the GGUF file with configuration and weights, or nothing if safetensors have them. Throws
-  /// Failure if the directory contains several models.
+  /// Returns the GGUF file with configuration and weights, or nothing if safetensors files contain the
+  /// weights. Throws Failure if the directory contains several models.
   std::optional<std::filesystem::path> gguf() const;
-  /// Returns a GGUF file that may add information, even beside safetensors. Throws like gguf().
+  /// Returns a GGUF file with further information, also if the directory has safetensors. Throws like gguf().
   std::optional<std::filesystem::path> anyGguf() const;
 
   /// Returns every file that may belong to the model, ordered by name. No output may overwrite such a file.
-  /// Data that was read stays valid as long as none of them changes.
+  /// The read data stays valid until one of these files changes.
   std::vector<std::filesystem::path> files() const;
 
  private:

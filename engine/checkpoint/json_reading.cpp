@@ -98,8 +98,8 @@ bool goToElement(JsonCursor& cursor, const std::string& index) {
   return false;
 }
 
-/// Returns where a value begins. If it is absent, returns where the innermost existing value around it
-/// begins.
+/// Returns where a value begins. For an absent value, returns where the innermost existing value around the
+/// place begins.
 std::size_t offsetOf(std::string_view text, std::string_view pointer) {
   FirstIssue ignored;
   JsonCursor cursor(text, kMaxDepth, ignored);

@@ -28,12 +28,12 @@ struct JsonRules {
   std::size_t maxBytes = std::size_t{64} << 20U;
   /// Max depth of nesting; 0: any. Checked together with namesOnce.
   std::size_t maxDepth = 0;
-  /// Whether a name that occurs twice in an object is an error. If not, the last one counts, as in the usual
-  /// readers.
+  /// Whether a name that occurs twice in an object is an error. Otherwise the last value counts, as in common
+  /// JSON readers.
   bool namesOnce = false;
 };
 
-/// The rules for configurations. Such files are small, and every value in them matters.
+/// The rules for configuration files. A configuration file is small, and each of its values matters.
 inline constexpr JsonRules kConfigurationRules{
     .maxBytes = std::size_t{16} << 20U, .maxDepth = 64, .namesOnce = true};
 
@@ -51,7 +51,7 @@ nlohmann::json parseJsonObject(std::string_view text, const std::string& file, c
 Failure withPosition(const Failure& failure, std::string_view text, const std::string& file);
 
 /// A value of a document and its place. Absent fields are null values. If a value has another type than the
-/// caller asks for, the getter throws Failure. The failure has the file and the JSON pointer of the value.
+/// getter, the getter throws Failure. The failure has the file and the JSON pointer of the value.
 class JsonPlace {
  public:
   /// `value` and `file` must outlive this object.

@@ -71,7 +71,7 @@ std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limi
 }
 
 void refusePointer(std::string_view bytes, const std::filesystem::path& path) {
-  constexpr std::size_t kMostBytes = 1024;  // the first line of a pointer, as its specification says
+  constexpr std::size_t kMostBytes = 1024;  // the max size of a pointer file in its specification
   if (bytes.size() >= kMostBytes || !bytes.starts_with("version https://git-lfs.github.com/spec/")) return;
   throw Failure({path.string(), "", "a Git LFS pointer instead of the file",
                  "the file itself (run \"git lfs pull\" in its folder)"});

@@ -26,11 +26,12 @@ class MappedFile {
   /// Call this after reading bytes, before using them. Throws Failure if the file was truncated since it was
   /// opened.
   void requireWhole() const;
-  /// Checks the same, and that the file was not written to. For bytes that are read more than once.
+  /// Checks like requireWhole(), and that the file was not written to. For bytes that are read more than
+  /// once.
   void requireUnchanged() const;
 
-  /// Returns the result of `parse` for the bytes, and passes on its exceptions. If the file was truncated
-  /// meanwhile, throws a Failure about that instead.
+  /// Returns the result of `parse` for the bytes, and throws the exceptions of `parse`. If the file was
+  /// truncated meanwhile, throws a Failure about the truncation instead.
   template <class Parse>
   auto read(const Parse& parse) const {
     try {

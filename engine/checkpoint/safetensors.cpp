@@ -208,7 +208,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   Entry* m_entry = nullptr;
 };
 
-/// Returns the bytes of a tensor, if they are a whole number that fits in 64 bits.
+/// Returns the number of bytes of a tensor, if this number is whole and fits in 64 bits.
 std::optional<std::uint64_t> sizeInBytes(const std::vector<std::uint64_t>& shape, std::uint64_t bits) {
   if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return 0;
   std::uint64_t product = bits;

@@ -3,7 +3,7 @@
 // Backend. The decoder uses only this interface. Open this file to add an operation or a backend.
 //
 // A backend executes operations in the order of the calls, and may execute an operation after its call has
-// returned. The inputs of an operation must therefore live until the results of the pass exist. Every
+// returned. The inputs of an operation must therefore live until the results of the forward pass exist. Every
 // operation on rows computes a row from that row's own inputs. DeviceInfo::rowsAreBitEqual describes the
 // guarantee.
 #pragma once
@@ -97,8 +97,8 @@ struct BlockCopy {
 };
 
 /// Keys and values of the first `slots` token slots of a block, copied to host memory. All devices use one
-/// layout without gaps: [slots][layers][keys, values][heads][headSize] elements of the store's type. The
-/// bytes of fewer slots are therefore the beginning of the bytes of more.
+/// layout without gaps: [slots][layers][keys, values][heads][headSize] elements of the store's type. A copy
+/// of fewer slots therefore equals the beginning of a copy of more slots.
 struct BlockToHost {
   BlockId block = kNullBlock;
   std::int32_t slots = 0;
@@ -133,7 +133,7 @@ struct PositionScale {
   std::int64_t step = 0;  ///< tokens; 0: the factor is 1 everywhere
 
   bool isOn() const { return step > 0 && beta != 0; }
-  /// Returns ⌊p / step⌋. Queries at positions with the same number have the same scale.
+  /// Returns ⌊p / step⌋. Query vectors at positions with the same number have the same scale.
   std::int64_t stepOf(std::int64_t position) const { return isOn() && position > 0 ? position / step : 0; }
   float at(std::int64_t position) const {
     const std::int64_t steps = stepOf(position);
@@ -168,8 +168,8 @@ struct DeviceInfo {
   std::string instructionSet;  ///< e.g. "AVX2"
   std::int32_t threads = 1;
   std::string remark;  ///< another sentence about the device, without its period; usually empty
-  /// Part of the cache's fingerprint. If two backends have the same text, their results are bit-identical as
-  /// far as rowsAreBitEqual says.
+  /// A text in the cache's fingerprint. Two backends with the same text give bit-identical results. The
+  /// limits of rowsAreBitEqual apply.
   std::string numericRevision;
   /// True if a row's bits depend only on the tokens before it. Other rows, chunking and block places then do
   /// not matter. A reused block is then bit-identical to a recomputed block.
@@ -178,7 +178,7 @@ struct DeviceInfo {
 };
 
 /// Returns the number of columns that rmsNorm() norms together: the columns of the weight. Throws Failure if
-/// they do not divide the row.
+/// this number does not divide the number of columns of the row.
 std::int64_t normColumns(std::int64_t rowColumns, const Weight& weight);
 
 class Backend {
@@ -187,19 +187,19 @@ class Backend {
 
   virtual DeviceInfo info() const = 0;
 
-  /// Sets the token that all operations poll until the next call of begin(). After a stop, operations return
-  /// early with undefined results, and `stopped()` is true.
+  /// Sets the stop token that all operations check until the next call of begin(). After a stop request,
+  /// operations return early with undefined results, and `stopped()` is true.
   virtual void begin(std::stop_token stop) = 0;
-  /// Call this once per layer. If the device works asynchronously, this waits until at most 50 ms of its work
-  /// are left. A stop therefore takes no longer than that.
+  /// Call this once per layer. If the device works asynchronously, this function waits until at most 50 ms of
+  /// device work are left. A stop therefore takes at most 50 ms.
   virtual bool stopped() = 0;
 
   virtual std::unique_ptr<Tensor> makeTensor() = 0;
-  /// If the data stays valid, the weight may borrow it. The weight is then ready at once. Until own(), each
-  /// forward pass rearranges the data that it reads. Results do not depend on borrowing.
+  /// If the data stays valid, the weight may borrow it. The weight is then ready immediately. Until own(),
+  /// each forward pass rearranges the data that it reads. Results do not depend on borrowing.
   virtual std::unique_ptr<Weight> prepare(const HostMatrix& matrix, WeightUse use) = 0;
-  /// Copies a borrowed weight into memory of its own. Not between two operations of a pass. Throws Failure if
-  /// the memory cannot be allocated. The weight then does not change.
+  /// Copies a borrowed weight into memory of its own. Do not call this function between two operations of a
+  /// forward pass. Throws Failure if the memory cannot be allocated. The weight then does not change.
   virtual void own(Weight& /*weight*/) {}
   /// Throws Failure if the memory cannot be allocated. The error names the size.
   virtual std::unique_ptr<KvStore> makeKvStore(const KvShape& shape) = 0;
@@ -211,9 +211,10 @@ class Backend {
 
   /// out[r] = table[tokens[r]]. Resizes out. Ids must be in range.
   virtual void embed(const Pass& pass, const Weight& table, Tensor& out) = 0;
-  /// out[r] = x[r] / √(mean(x[r]²) + epsilon) · weight. If the weight is shorter than a row, each stretch of
-  /// its length is normed separately. Such stretches are the heads of a row, and the weight has one head.
-  /// Resizes out. out must not be x. Throws Failure if a row is not a whole number of stretches.
+  /// out[r] = x[r] / √(mean(x[r]²) + epsilon) · weight. If the weight is shorter than a row, each section of
+  /// the row with the weight's length is normed separately. These sections are the heads of a row, and the
+  /// weight has the length of one head. Resizes out. out must not be x. Throws Failure if a row is not a
+  /// whole number of sections.
   virtual void rmsNorm(const Tensor& x, const Weight& weight, float epsilon, Tensor& out) = 0;
   /// out = x · weightᵀ (+ bias) (+ out, if accumulate). Resizes out unless accumulating. bias may be null.
   virtual void matmul(const Tensor& x, const Weight& weight, const Weight* bias, bool accumulate,
@@ -222,7 +223,7 @@ class Backend {
   virtual void multiplyGated(Activation activation, const Tensor& gate, const Tensor& up, Tensor& out) = 0;
   /// x = factor · x
   virtual void scale(Tensor& x, float factor) = 0;
-  /// out = out + factor · x. Both have one shape.
+  /// out = out + factor · x. x and out have the same shape.
   virtual void addScaled(const Tensor& x, float factor, Tensor& out) = 0;
   /// out[i] = x[row i of the list]. Resizes out. out must not be x.
   virtual void gatherRows(const Pass& pass, RowList list, const Tensor& x, Tensor& out) = 0;
@@ -237,37 +238,38 @@ class Backend {
   /// Copies blocks to host memory, bit by bit, before it returns. Throws Failure if blocks, slots or sizes do
   /// not fit the store.
   virtual void readBlocks(std::span<const BlockToHost> blocks, const KvStore& store) = 0;
-  /// Copies blocks from host memory into the store. The slots after the written ones are undefined
-  /// afterwards. The bytes can be freed after the call. Throws like readBlocks().
+  /// Copies blocks from host memory into the store. Afterwards, the slots after the written slots are
+  /// undefined. The bytes can be freed after the call. Throws like readBlocks().
   virtual void writeBlocks(std::span<const BlockFromHost> blocks, KvStore& store) = 0;
 
   /// Computes out[r] = softmax(scale · s(p) · ⟨R(p − b)q, k⟩) · values, over all keys of the row. `k` is
   /// stored rotated by the position in its segment. `p` is the position of the row. `b` is the start position
   /// of the key's segment. `s` is the position scale. Shape of queries and out: [rows][queryHeads ·
-  /// headSize]. The queries are not rotated. If `observed`, the results of the pass contain the attention
-  /// mass of this layer that the inputs ask for.
+  /// headSize]. The query vectors are not rotated yet. If `observed`, the results of the forward pass contain
+  /// the attention mass of this layer that the inputs request.
   virtual void attend(Pass& pass, const Tensor& queries, const KvStore& store, std::int32_t layer,
                       bool observed, Tensor& out) = 0;
 
   /// Computes out[r] = Σ (x − stored)² over the heads of row r. `x` has keys (before rotation) or values of
-  /// the pass. `stored` has the keys or values in the row's slot in this layer. `x` is rotated and rounded as
-  /// for storing. A row that equals the stored row therefore gives 0. Shapes: x is [rows][heads · headSize].
-  /// `out` is [rows][1], in f32 on every backend.
+  /// the forward pass. `stored` has the keys or values in the row's slot in this layer. `x` is rotated and
+  /// rounded as for storing. A row that equals the stored row therefore gives 0. Shapes: x is [rows][heads ·
+  /// headSize]. `out` is [rows][1], in f32 on every backend.
   virtual void deviations(const Pass& pass, StoredPart part, const Tensor& x, std::int32_t layer,
                           const KvStore& store, Tensor& out) = 0;
 
-  /// Narrows the pass to the rows that narrowing.h chooses by the scores, [rows][1]. A backend may wait for
-  /// the scores. `gatherRows` with RowList::Chosen takes the remaining rows from a tensor of the earlier
-  /// rows. Call this once for each narrowing of the inputs. The results name the remaining rows.
+  /// Narrows the forward pass to the rows that narrowing.h chooses by the scores, [rows][1]. A backend may
+  /// wait for the scores. `gatherRows` with RowList::Chosen takes the remaining rows from a tensor of the
+  /// earlier rows. Call this once for each narrowing of the inputs. The results name the remaining rows.
   virtual void narrow(Pass& pass, const Tensor& scores) = 0;
 
-  /// Samples the tokens of the pass exactly as sampling.h says. Equal logits give the same token on every
-  /// backend. logits: [logitRows][vocabularySize]. A stop does not end this early. Throws Failure if a row
-  /// has more than kMostLogits logits.
+  /// Samples the tokens of the forward pass exactly by the rules of sampling.h. Equal logits give the same
+  /// token on every backend. logits: [logitRows][vocabularySize]. A stop request does not end this function
+  /// early. Throws Failure if a row has more than kMostLogits logits.
   virtual void sample(Pass& pass, const Tensor& logits) = 0;
-  /// Adds a copy of the current x, in f32, to the results of the pass.
+  /// Adds a copy of the current x, in f32, to the results of the forward pass.
   virtual void fetch(Pass& pass, const Tensor& x) = 0;
-  /// Waits until the operations of the pass are done and returns its results. Call this once per pass.
+  /// Waits until the operations of the forward pass are done and returns the results. Call this once per
+  /// forward pass.
   virtual PassResults finish(Pass& pass) = 0;
 
   /// For tests: waits until all operations are done and copies x to host memory, f32, row-major.

@@ -19,7 +19,7 @@ namespace {
   refuse(device.name + " (" + device.reason + ")", /*id:device-can-used*/ "a device that can be used");
 }
 
-/// Returns the device with its free memory, or with the reason why it cannot be used.
+/// Returns the device with its free memory, or with the reason why the device cannot be used.
 Device opened(const BackendKind& kind, Device device, int index) {
   if (!device.isUsable() || !kind.freeBytes) return device;
   try {

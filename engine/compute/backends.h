@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The registry of backends of a program. Only the main functions know which backends exist. They fill the
-// registry and pass it on. Open this file to register a backend or to choose a device.
+// The registry of backends of a program. Only the main functions know which backends exist. The main
+// functions fill the registry and pass the registry to other code. Open this file to register a backend or to
+// choose a device.
 #pragma once
 
 #include "engine/base/saturated.h"
@@ -25,9 +26,9 @@ struct BackendOptions {
   int threads = 0;  ///< threads of the host, including the caller's: 0 … kMostThreads; 0: one per core
   int device = 0;   ///< index among the devices of the kind, in the order of `probe`.
   /// Whether rows must be bit-equal (DeviceInfo::rowsAreBitEqual), even if that takes longer. No effect on a
-  /// device whose rows always are.
+  /// device whose rows are always bit-equal.
   bool exact = false;
-  /// For products on a processor. GPUs ignore it.
+  /// The arithmetic of products on a processor. GPUs ignore this option.
   Arithmetic arithmetic = Arithmetic::F32;
 };
 
@@ -36,7 +37,7 @@ struct Device {
   std::string name;               ///< the name in options and documents: "cpu", "cuda:0"
   std::string description;        ///< description of the device; empty if there is none
   std::uint64_t memoryBytes = 0;  ///< max memory for weights, keys and values; 0: unknown
-  std::string reason;             ///< the reason why the device cannot be used; empty if it can
+  std::string reason;             ///< the reason why the device cannot be used; empty: the device is usable
 
   bool isUsable() const { return reason.empty(); }
 };
@@ -53,8 +54,7 @@ struct MachineRates {
   double arithmetic(double MachineRates::*rate) const { return this->*rate > 0 ? this->*rate : flops; }
 };
 
-/// Each call measures the rates once. Measurements can therefore alternate with the runs that they are
-/// compared with.
+/// Each call measures the rates once. The caller can therefore alternate measurements with the compared runs.
 using RateMeter = std::function<MachineRates()>;
 
 /// The memory of a device for weights, stores and activations, known before anything is allocated. The
@@ -84,10 +84,10 @@ struct BackendKind {
   /// Throws Failure if the memory for the measurement cannot be allocated.
   std::function<RateMeter(const BackendOptions&)> meter;
   std::function<MemoryRules()> memory = [] { return MemoryRules(); };
-  /// The min number of rows per pass that keeps prompts fast. 0: no preference.
+  /// The min number of rows per forward pass that keeps prompts fast. 0: no preference.
   std::int32_t rowsPerPass = 0;
-  /// Returns the memory of a device that is available now. The call may take some of it. Throws Failure if
-  /// the device cannot be used. Without this function, the memory is the one from `probe`.
+  /// Returns the memory of a device that is available now. The call may use some of this memory. Throws
+  /// Failure if the device cannot be used. Without this function, the memory is the value from `probe`.
   std::function<std::uint64_t(int device)> freeBytes = nullptr;
   /// The type of cached keys and values that makes attention fastest: F32 or BF16.
   DType keysAndValues = DType::F32;
@@ -126,14 +126,14 @@ struct ChosenDevice {
   int index = 0;  ///< among the devices of the kind
 };
 
-/// Returns the reason why the device `name` cannot be used. Empty if it can. `devices` are all devices.
-/// `name` is as for Backends::choose().
+/// Returns the reason why the device `name` cannot be used. Empty: the device is usable. `devices` are all
+/// devices. `name` is as for Backends::choose().
 std::string reasonOf(const std::vector<Device>& devices, std::string_view name);
 
 /// The name that means the first usable device.
 inline constexpr std::string_view kAutoDevice = "auto";
 
-/// The registry. It is a value, and copies have the same kinds.
+/// The registry is a value. Copies have the same kinds.
 class Backends {
  public:
   Backends() = default;
@@ -160,7 +160,7 @@ class Backends {
 struct DeviceKind {
   const char* name = "";       ///< "cpu"; its devices are "cuda:0", "cuda:1", …
   const char* label = "";      ///< the name for the user
-  bool isAlwaysThere = false;  ///< every machine has exactly one; its name has no number
+  bool isAlwaysThere = false;  ///< every machine has exactly one such device; the device name has no number.
   /// Rows are bit-equal (DeviceInfo::rowsAreBitEqual) without the option `exact`. False for kinds whose
   /// devices must be opened first.
   bool rowsAreBitEqual = false;

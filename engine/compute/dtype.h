@@ -55,7 +55,7 @@ constexpr std::uint16_t f16FromFloat(float value) {
              0x38800000U) {  // 2^-14, the smallest normal value; a carry out of the largest gives infinity
     const std::uint32_t rebiased = magnitude - 0x38000000U;
     result = (rebiased + 0xFFFU + ((rebiased >> 13) & 1U)) >> 13;
-  } else {  // the sum with 1/2 has its last place at 2^-24, and the addition rounds correctly
+  } else {  // 1/2 + x has a resolution of 2^-24, so the addition rounds correctly
     const float sum = std::bit_cast<float>(magnitude) + 0.5F;
     result = std::bit_cast<std::uint32_t>(sum) - 0x3F000000U;
   }
@@ -84,14 +84,14 @@ inline void storeElement(std::byte* data, DType type, float value) {
   std::memcpy(data, &bits, sizeof bits);
 }
 
-/// The arithmetic of products of activations and weights on a processor. Both kinds give a row the same bits,
-/// independent of other rows. They differ in the rounding of a row's numbers. GPUs choose their own
+/// The arithmetic of products of activations and weights on a processor. With either kind, the bits of a row
+/// do not depend on other rows. The two kinds round the numbers of a row differently. GPUs choose their own
 /// arithmetic and ignore this setting.
 enum class Arithmetic : std::uint8_t {
   F32,  ///< activations in f32, weights widened to f32 exactly, sums in f32.
   /// The fastest arithmetic of the processor, with sums in f32. Activations are rounded to bf16 for bf16
-  /// weights, and to eight bits by blocks for packed weights. Without such instructions, or for other
-  /// formats, it is F32.
+  /// weights, and to eight bits by blocks for packed weights. If the processor lacks such instructions, or
+  /// for other formats, this value equals F32.
   Fast
 };
 

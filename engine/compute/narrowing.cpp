@@ -15,7 +15,7 @@ namespace spanscope::compute {
 namespace {
 
 [[noreturn]] void refuse(const std::string& found, const std::string& expected) {
-  throw Failure({.file = {}, .place = "narrowing a pass", .found = found, .expected = expected});
+  throw Failure({.file = {}, .place = "narrowing of a forward pass", .found = found, .expected = expected});
 }
 
 std::size_t index(std::int64_t value) {
@@ -66,7 +66,7 @@ void checkNarrowing(const PassInputs& inputs) {
   std::size_t runs = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].runs > inputs.runs.size() - runs)
-      refuse("groups with more runs than the pass",
+      refuse("groups with more runs than the forward pass",
              "groups of the " + std::to_string(inputs.runs.size()) + " runs");
     if (groups[g].runs == 0) refuse("a group without runs", "at least one run");
     std::int64_t rows = rowsOf(inputs, runs, groups[g]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Describes one forward pass. The host gives the description to the backend once. The backend converts the
-// description to its own opaque form, for the operations of the pass. Open this file to add an input or
-// result of a pass.
+// description to its own opaque form, for the operations of the forward pass. Open this file to add an input
+// or result of a forward pass.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -23,24 +23,24 @@ struct KeyRange {
   bool causal = false;          ///< the range belongs to the rows' own segment
 };
 
-/// Rows of one segment of one request. The rows are consecutive in the pass, but maybe not in the segment.
-/// Each row has its own position in the segment, and reads a causal range up to that position.
+/// Rows of one segment of one request. The rows are consecutive in the forward pass, but maybe not in the
+/// segment. Each row has its own position in the segment, and reads a causal range up to that position.
 struct QueryRun {
-  std::int64_t firstRow = 0;  ///< in the tensors of this pass
+  std::int64_t firstRow = 0;  ///< in the tensors of this forward pass
   std::int32_t rowCount = 0;
   std::int64_t base = 0;       ///< start position of the segment
   std::vector<KeyRange> keys;  ///< in prompt order; partial results are merged in this order.
-  /// 0: a row reads all blocks with keys for it. Otherwise it is the max number of these blocks that a row
-  /// reads, at least 2. A function in block_choice.h chooses the blocks, for each layer and key head.
+  /// The max number of blocks with keys that a row reads, at least 2. 0: a row reads all these blocks. A
+  /// function in block_choice.h chooses the blocks, for each layer and key head.
   std::int32_t mostBlocks = 0;
 };
 
-/// A request for attention mass. The mass is the attention weight on each stretch of keys, summed over the
-/// rows of a run. Each named run and each head has its own mass. Stretches are counted from position 0 of
-/// each key range's segment. A stretch before `begin` gets 0.
+/// A request for attention mass. The mass is the attention weight on each section of consecutive keys, summed
+/// over the rows of a run. Each named run and each head has its own mass. Sections are counted from position
+/// 0 of each key range's segment. A section before `begin` gets 0.
 struct MassRequest {
   std::vector<std::uint32_t> runs;  ///< indices of query runs
-  /// For each of the runs, the number of keys in a stretch. 0 means one KV block. Empty: KV blocks for all
+  /// For each of the runs, the number of keys in a section. 0 means one KV block. Empty: KV blocks for all
   /// runs.
   std::vector<std::int32_t> keySpans;
 
@@ -50,10 +50,10 @@ struct MassRequest {
 };
 struct RunMass {
   std::uint32_t run = 0;
-  std::int32_t keySpan = 0;             ///< keys in a stretch; the last stretch of a range may have fewer
-  std::vector<std::int32_t> keyBlocks;  ///< stretches per key range
+  std::int32_t keySpan = 0;             ///< keys in a section; the last section of a range may have fewer
+  std::vector<std::int32_t> keyBlocks;  ///< sections per key range
   std::vector<float> mass;              ///< [queryHeads][sum of keyBlocks]; divide by rowCount.
-  /// Mass on the first key that is read of each range: [queryHeads][key ranges].
+  /// Mass on the first key that rows read in each range: [queryHeads][key ranges].
   std::vector<float> first;
 };
 struct LayerMass {
@@ -68,14 +68,14 @@ struct Draw {
   std::uint64_t index = 0;  ///< number of the token in its answer
 };
 
-/// Consecutive runs. After a narrowing, `kept` of all their rows together remain.
+/// A group of consecutive runs. After a narrowing, `kept` rows of the whole group remain.
 struct RowGroup {
   std::uint32_t runs = 0;
   std::int32_t kept = 0;
   bool operator==(const RowGroup&) const = default;
 };
 
-/// The inputs of one forward pass: rows of any number of requests, prefill chunks beside decodes.
+/// The inputs of one forward pass: rows of any number of requests, prefill chunks together with decode rows.
 struct PassInputs {
   std::vector<TokenId> tokens;  ///< one per row
   /// Position of each row in its segment, ascending in a run. The position in the view is the start position
@@ -87,14 +87,14 @@ struct PassInputs {
   std::vector<QueryRun> runs;  ///< in the order of their rows
   std::vector<std::int32_t> logitRows;   ///< rows whose logits are computed
   std::vector<std::int32_t> hiddenRows;  ///< rows whose last hidden states are returned
-  std::vector<Draw> draws;               ///< tokens that are sampled from those logits
+  std::vector<Draw> draws;               ///< tokens to sample from the logits of `logitRows`
   MassRequest mass;                      ///< the runs whose mass is returned, for each observed layer.
-  /// For each narrowing of the pass (narrowing.h), the groups of its runs, in order. A narrowing never keeps
-  /// more rows of a group than the one before. Empty: the pass is not narrowed.
+  /// For each narrowing of the forward pass (narrowing.h), the groups of its runs, in order. A narrowing
+  /// never keeps more rows of a group than the previous narrowing. Empty: the forward pass is not narrowed.
   std::vector<std::vector<RowGroup>> narrowings;
 };
 
-/// The lists of rows of a pass.
+/// The lists of rows of a forward pass.
 enum class RowList : std::uint8_t {
   Chosen,  ///< the remaining rows, among the rows before the last narrowing
   Wanted,  ///< the current rows whose results are requested: first the logit rows, then the hidden rows
@@ -108,13 +108,13 @@ class Pass {
   virtual ~Pass() = default;
 };
 
-/// The results of a pass.
+/// The results of a forward pass.
 struct PassResults {
   bool stopped = false;  ///< if true, everything else is undefined
   /// One token per draw. If a row of logits is damaged, its token has a fault. Other tokens are unaffected.
   std::vector<SampledToken> tokens;
   std::vector<LayerMass> mass;  ///< of the observed layers, in order.
-  /// For a narrowed pass: the rows that remained to the end, by their place in its inputs.
+  /// For a narrowed forward pass: the rows that remained to the end, by their index in the inputs.
   std::vector<std::int32_t> keptRows;
   std::vector<std::vector<float>> fetched;  ///< one tensor per fetch(), in the order of the calls, row-major
 };

@@ -104,7 +104,7 @@ void checkPass(const AttentionShape& shape, const RotaryTable& rotary, const KvS
   for (std::size_t run = 0; run < inputs.runs.size(); ++run) checkRun(run, store, inputs);
   for (const std::uint32_t run : inputs.mass.runs) {
     if (run >= inputs.runs.size())
-      refuse(/*id:run-whose-mass*/ "run whose mass is requested", run,
+      refuse(/*id:run-whose-mass*/ "run whose attention sums are requested", run,
              "less than " + std::to_string(inputs.runs.size()));
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Checks the inputs of a pass for every backend. Open this file to add a rule for inputs.
+// Checks the inputs of a forward pass for every backend. Open this file to add a rule for inputs.
 #pragma once
 
 #include "engine/compute/backend.h"
 
 namespace spanscope::compute {
 
-/// Checks the inputs of a pass. Throws Failure that names the list and the place in it, unless all of this is
-/// true:
+/// Checks the inputs of a forward pass. Throws Failure that names the list and the place in the list, unless
+/// all of this is true:
 /// - Lists have one entry per row.
 /// - Head sizes and counts are those of the store.
 /// - Slots and blocks are in the store, and key ranges are in their blocks.

@@ -4,9 +4,10 @@
 // matter. Open this file before you change a sampler.
 //
 // All arithmetic on floats is IEEE f32 with subnormal numbers. Each operation is rounded to nearest, ties to
-// even, and no operations are fused. Sums are sums of integers. Their order therefore does not matter.
+// even, and no operations are fused. Sums are sums of integers. The order of the terms therefore does not
+// matter.
 //
-// 1. Damage. A row with a NaN or +∞, or without a finite logit, gives no token but a LogitFault.
+// 1. Damage. A row with a NaN or +∞, or without a finite logit, gives a LogitFault instead of a token.
 // 2. Order. Logits are ordered from the largest down. Equal logits (−0 equals +0) are ordered by id, from the
 //    lowest up. The first token is the *best* token, and m is its logit.
 // 3. Weights at temperature T > 0. With s = exponentScale(T), each logit l has y = (l − m) · s. Then power(y)
@@ -15,12 +16,12 @@
 //    c2)·f + c1)·f + 1`. `f` and the product with 2^n are exact. The weight is the integer ⌊power(y) · 2^40⌋:
 //    2^40 for the best token, 0 for y < −40.
 // 4. Probability, before temperature and filters: power(y) of the token divided by the sum of all weights.
-//    Both are taken at T = 1. The sum is rounded to f32 and multiplied by 2^−40 before the division.
+//    Power and sum are taken at T = 1. The sum is rounded to f32 and multiplied by 2^−40 before the division.
 // 5. Greedy (unless T > 0): the best token.
 // 6. Top-k, if 0 < k < number of logits: the first k tokens in order are kept. Otherwise all are kept.
-// 7. Top-p, if p < 1: the shortest beginning of the kept tokens, in order, is kept. Its weights at T must
-//    have a sum of at least max(1, ⌈W · P / 2^64⌉). W is the sum of the weights of all tokens that step 6
-//    keeps. P is ⌊p · 2^64⌋, or 0 for p ≤ 0.
+// 7. Top-p, if p < 1: the shortest beginning of the kept tokens, in order, is kept. The weights at T of this
+//    beginning must have a sum of at least max(1, ⌈W · P / 2^64⌉). W is the sum of the weights of all tokens
+//    that step 6 keeps. P is ⌊p · 2^64⌋, or 0 for p ≤ 0.
 // 8. Sampling. W is the sum of the weights of the tokens that are still kept. R is randomBits(seed, index),
 //    and t = ⌊R · W / 2^64⌋. The weights of the kept tokens are added by id, from the lowest up. The token is
 //    the first at which the sum is greater than t.
@@ -59,8 +60,8 @@ struct SamplingRow {
 enum class LogitFault : std::uint8_t { None, NotANumber, Infinite, NoneFinite };
 
 struct SampledToken {
-  TokenId token = 0;  ///< with NotANumber or Infinite: the lowest id with a NaN or +∞; its logit decides
-                      ///< between the two faults
+  /// With NotANumber or Infinite: the lowest id with a NaN or +∞. The logit of this id determines the fault.
+  TokenId token = 0;
   float probability = 0;  ///< before temperature and filters
   LogitFault fault = LogitFault::None;
   bool operator==(const SampledToken&) const = default;
@@ -70,7 +71,7 @@ struct SampledToken {
 /// in its answer.
 Error describeFault(const SampledToken& token, std::uint64_t index, std::int32_t count);
 
-/// The weights of this number of tokens have a sum of at most 2^63.
+/// Max number of logits in a row. The sum of all weights is then at most 2^63.
 constexpr std::size_t kMostLogits = std::size_t{1} << 23U;
 /// Throws Failure if a row has more than kMostLogits logits.
 void checkRow(const SamplingRow& row);
@@ -117,12 +118,12 @@ struct LikelyToken {
   bool operator==(const LikelyToken&) const = default;
 };
 /// Returns the first `count` tokens in the order of step 2, or all tokens if there are fewer. The
-/// probabilities are those of step 4, as in sampleRow(). Empty for a row with a fault. At most kMostLogits
+/// probabilities come from step 4, as in sampleRow(). Empty for a row with a fault. At most kMostLogits
 /// logits.
 std::vector<LikelyToken> topTokens(std::span<const float> logits, std::size_t count);
 
-/// Does the steps above one after the other. Faster implementations are tested against this function. Throws
-/// Failure like checkRow().
+/// Samples a token by the steps above, one after the other. Faster implementations are tested against this
+/// function. Throws Failure like checkRow().
 SampledToken sampleRow(const SamplingRow& row);
 
 }  // namespace spanscope::compute

@@ -51,12 +51,12 @@ struct AbbaRow {
   double coldToSame() const { return cold.seconds.median / same.seconds.median; }
 };
 
-/// The min time of a warm run. It is the time of the question alone, plus the time to read the cached keys
-/// and values.
+/// The min time of a warm run. This time is the time of the question alone, plus the time to read the cached
+/// keys and values.
 struct AbbaFloor {
   double aloneSeconds = 0;
   double readSeconds = 0;      ///< time to read those keys and values once, at the memory's rate
-  double multiplySeconds = 0;  ///< time to multiply the rows with them, at the rate of f32
+  double multiplySeconds = 0;  ///< time to multiply the rows with these keys and values, at the rate of f32
 
   /// Returns the min seconds of a machine with free arithmetic.
   double seconds() const { return aloneSeconds + readSeconds; }
@@ -64,19 +64,19 @@ struct AbbaFloor {
   double boundSeconds() const { return aloneSeconds + std::max(readSeconds, multiplySeconds); }
 };
 
-/// `row` has the question alone. `questionTokens` is its number of tokens.
+/// `row` has the question alone. `questionTokens` is the number of tokens of the question.
 AbbaFloor abbaFloor(const AbbaRow& row, std::int32_t questionTokens, const ModelCost& cost,
                     const compute::MachineRates& machine);
 
-/// Returns the number of physical blocks of a pool that keeps the documents of the largest size through new
-/// questions.
+/// Returns the number of physical blocks of a pool that keeps the documents of the largest size while
+/// questions change.
 std::int32_t abbaBlocks(const AbbaOptions& options, std::int32_t blockSize);
 
 /// Returns the tokens that measureAbba() computes without its min time.
 TokenAmount abbaAmount(const AbbaOptions& options, std::int32_t documentTokens);
 
 /// Measures one row of the sweep. Token ids are random from 0 … vocabularySize − 1. Empties the session's
-/// cache. Throws Failure if the prompt does not fit, or on a stop.
+/// cache. Throws Failure if the prompt does not fit, or when stopped.
 AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const AbbaOptions& options,
                     std::int32_t documentTokens, std::stop_token stop);
 

@@ -137,12 +137,12 @@ using Chart = std::variant<std::monostate, LineChart, HeatChart, HistogramChart>
 
 // ---- axes ----------------------------------------------------------------------------------
 
-/// Returns the places of lines and numbers on an axis from `low` to `high`, both included. They are round
-/// numbers, or powers of two on a logarithmic axis.
+/// Returns the places of lines and numbers on an axis from `low` to `high`, both included. The places are
+/// round numbers, or powers of two on a logarithmic axis.
 std::vector<double> axisTicks(double low, double high, bool isLogarithmic);
 
-/// Returns an axis with round numbers from 0. With `wantsLogarithm` and only values above 0, it has powers of
-/// two.
+/// Returns an axis with round numbers from 0. With `wantsLogarithm` and only values above 0, the axis has
+/// powers of two.
 ChartAxis roundAxis(double low, double high, bool wantsLogarithm);
 /// Returns an axis with a number at each of these places.
 ChartAxis placesAxis(std::vector<double> places, bool wantsLogarithm);

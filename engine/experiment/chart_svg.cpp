@@ -57,7 +57,7 @@ class SvgWriter {
   /// The base line of the text begins at `at`, has its middle there, or ends there.
   void text(SvgPoint at, std::string_view text, const TextStyle& style);
 
-  /// The whole picture. It ends with a newline.
+  /// The whole picture, with a newline at the end.
   std::string finish() &&;
 
  private:
@@ -304,7 +304,7 @@ std::string hex(const Color& color) {
                      static_cast<int>(color[2]));
 }
 
-/// Returns black or white: the one that is easier to read on this colour.
+/// Returns black or white, whichever is easier to read on this colour.
 const char* inkOn(const Color& color) {
   const double luma = 0.299 * color[0] + 0.587 * color[1] + 0.114 * color[2];
   return luma > 130 ? "#000000" : "#ffffff";

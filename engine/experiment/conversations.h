@@ -40,16 +40,16 @@ struct Conversations {
 };
 
 /// Reads a JSON file, with or without gzip compression. Throws Failure with file, place, found and expected
-/// text. It throws for another form and for unreasonable sizes. It throws for a missing passage, and for a
-/// passage or turn with two entries. The file has these members:
+/// text. The function refuses another form and unreasonable sizes. The function also refuses a missing
+/// passage, and a passage or turn with two entries. The file has these members:
 /// - `documents` with `document_id` and `text`;
 /// - `tasks` with `task_id` "CONVERSATION<::>TURN", `input` of `speaker` and `text`, and `contexts` of
 ///   `document_id`.
 Conversations readConversations(const std::filesystem::path& file);
 
-/// Finds the file. `asked` is a file, or a folder with the file. If `asked` is empty, it is the folder
-/// "mtrag" in one of `published`, in order. Throws Failure that names the missing file and the searched
-/// places.
+/// Finds the file. `asked` is a file, or a folder with the file. If `asked` is empty, the file is in the
+/// folder "mtrag" of one of `published`, in order. Throws Failure that names the missing file and the
+/// searched places.
 std::filesystem::path findConversations(const std::filesystem::path& asked,
                                         std::span<const std::filesystem::path> published);
 

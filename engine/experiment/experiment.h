@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines experiments that draw their results. An experiment describes what is varied, with usual values,
-// what is measured, and how this is drawn. `spanq bench NAME` and the window's page have the same list and
-// run the same code. Open this file to add an experiment: a file in studies/ and a line in experiments.cpp.
+// Defines experiments that draw their results. An experiment describes its inputs with their usual values,
+// its measures, and its chart. `spanq bench NAME` and the window's page have the same list and run the same
+// code. Open this file to add an experiment: a file in studies/ and a line in experiments.cpp.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -35,7 +35,8 @@ namespace spanscope::experiment {
 enum class FieldKind : std::uint8_t {
   Numbers,   ///< the values along the axis: "1,2,4"
   Number,    ///< one number, the same for all points
-  Policies,  ///< policies, separated by commas: "spans,prefix". They may have parameters. Empty: all policies
+  Policies,  ///< policies, separated by commas: "spans,prefix". Policies may have parameters. Empty: all
+             ///< policies
   Words,     ///< words of `words`, separated by commas
   Folder,    ///< a folder, or a file in it; empty: the usual place
   Models,    ///< directories of further models, besides the chosen one, separated by commas; may be empty
@@ -71,7 +72,7 @@ struct Measure {
 
 /// The source of the documents and the question of an experiment.
 enum class DocumentSource : std::uint8_t {
-  Made,  ///< the program makes them up
+  Made,  ///< the program makes up the documents and the question
   Own,   ///< the documents of the user's query
 };
 
@@ -103,7 +104,7 @@ struct ExperimentResult {
   std::string machine;                  ///< device and threads
   std::vector<ExperimentPoint> points;  ///< by line, in the order of measurement
   std::vector<std::string> remarks;     ///< sentences about left-out measurements, with the reason
-  std::size_t done = 0;                 ///< number of finished runs, of `total`
+  std::size_t done = 0;                 ///< number of finished runs; `total` is the number of all runs
   std::size_t total = 0;
   std::string doing;   ///< the current work, e.g. "8 documents, policy spans"
   SpeedSample pace{};  ///< the pace of its runs
@@ -142,13 +143,13 @@ struct OwnUse {
                            ///< documents
   const char* made = "";   ///< the field that describes made-up documents; it has no effect with the user's
                            ///< documents
-  bool judges = false;     ///< whether it compares answers with the right answer
+  bool judges = false;     ///< whether the experiment compares answers with the right answer
 };
 
 struct Experiment {
   const char* name;   ///< the name in commands: "rag"
   const char* title;  ///< "Time to first token of RAG"
-  const char* brief;  ///< the question that it answers, as one sentence
+  const char* brief;  ///< the question that the experiment answers, as one sentence
   const char* xName;  ///< the name of the axis: "documents"
   bool isXLogarithmic = false;
   const char* yName = "";  ///< the name of a second axis, so that points are cells of a map; empty: there is
@@ -157,8 +158,8 @@ struct Experiment {
   std::span<const Measure> measures;  ///< the first one is drawn unless another is chosen
   std::int32_t repeats = 1;           ///< usual number
   OwnUse own{};
-  /// Measures into `result`, whose request is complete. Throws Failure on a stop, or if it cannot continue.
-  /// Earlier results remain.
+  /// Measures into `result`, whose request is complete. Throws Failure when stopped, or if the measurement
+  /// cannot continue. Earlier results remain.
   void (*measure)(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
                   const std::stop_token& stop);
 };
@@ -193,8 +194,8 @@ void runExperiment(ExperimentResult& result, const ExperimentModel& model, const
 std::vector<std::string> furtherModels(const ExperimentRequest& request);
 
 /// Runs an experiment on `count` models, one after the other. Each line begins with the name of its model.
-/// `load` loads the model with an index. The previous model is then no longer used. Throws like
-/// runExperiment(); earlier results remain.
+/// `load` loads the model with an index. When `load` is called, the previous model is no longer used. Throws
+/// like runExperiment(); earlier results remain.
 void runOnModels(ExperimentResult& result, std::size_t count,
                  const std::function<ExperimentModel(std::size_t index)>& load,
                  const ExperimentProgress& report, const std::stop_token& stop);

@@ -35,7 +35,7 @@ struct ExperimentAmount {
 };
 
 /// Predicts every run of the experiment (run::Predictor). The model needs a tokenizer and a chat template.
-/// Throws Failure like runExperiment(), and on a stop. Writing and reading files is not counted.
+/// Throws Failure like runExperiment(), and when stopped. Writing and reading files is not counted.
 ExperimentAmount countExperiment(ExperimentRequest request, ExperimentModel model,
                                  const std::stop_token& stop = {});
 

@@ -31,13 +31,13 @@ std::optional<ChartKind> chartKindOf(std::string_view name);
 std::vector<ChartKind> chartKindsOf(const Experiment& experiment);
 
 /// Returns the cells and the scale of a heat map of one measure, without its texts. Empty if there is no
-/// point. The columns are the first axis. With a second axis there is one panel per series, with this axis as
-/// its rows. Without it, there is one panel with the series as its rows. Shades go from the min to the max
-/// value of the map. For shares they go from 0 to 100.
+/// point. The columns are the first axis. With a second axis, there is one panel per series, with this axis
+/// as its rows. Without a second axis, there is one panel with the series as its rows. Shades go from the min
+/// to the max value of the map. For shares, the shades go from 0 to 100.
 HeatChart heatCellsOf(const ExperimentResult& result, std::size_t measure);
 
-/// Returns the bars and the axis of histograms of one measure's samples, without their texts. They are for
-/// one place of the first axis or, without `place`, for all places. Bins have equal widths. If the samples
+/// Returns the bars and the axis of histograms of one measure's samples, without their texts. The histograms
+/// show one place of the first axis or, without `place`, all places. Bins have equal widths. If the samples
 /// span more than two powers of ten, the bins have equal factors.
 HistogramChart histogramsOf(const ExperimentResult& result, std::size_t measure, std::optional<double> place);
 

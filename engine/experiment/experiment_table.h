@@ -20,8 +20,8 @@ struct ExperimentTable {
 };
 ExperimentTable experimentTable(const ExperimentResult& result);
 
-/// Returns all results, for other programs. After a header line there is one line per place and measure. It
-/// has the metric, its spread, every sample, and the setup.
+/// Returns all results, for other programs. After a header line there is one line per place and measure. Each
+/// line has the metric, its spread, every sample, and the setup.
 std::string experimentCsv(const ExperimentResult& result);
 
 /// Returns the points in the order of the table.

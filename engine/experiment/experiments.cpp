@@ -12,7 +12,7 @@
 namespace spanscope::experiment {
 namespace {
 
-// The one place where an experiment is registered.
+// The only list of experiments. Register a new experiment here.
 constexpr std::array<const Experiment*, 12> kExperiments{
     &kRagStudy,    &kJudgeStudy,    &kRelocationStudy, &kReuseStudy,    &kConversationStudy, &kFidelityStudy,
     &kRepairStudy, &kAccuracyStudy, &kLocalityStudy,   &kCroppingStudy, &kDepthStudy,        &kLoadStudy};
@@ -20,9 +20,8 @@ constexpr std::array<const Experiment*, 12> kExperiments{
 /// The field that every experiment has.
 constexpr ExperimentField kModels{
     "models", forTranslation("Experiments", "Further models"),
-    forTranslation(
-        "Experiments",
-        "Directories, separated by commas. Their lines appear beside the lines of the chosen model"),
+    forTranslation("Experiments",
+                   "Directories, separated by commas. The chart also shows the lines of these models"),
     "", FieldKind::Models};
 
 [[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text, const char* why = "") {
@@ -65,7 +64,7 @@ std::vector<std::string> splitWords(std::string_view list) {
   return words;
 }
 
-/// Returns the words of a list. Throws Failure if the field does not know one of them.
+/// Returns the words of a list. Throws Failure if a word is unknown to the field.
 std::vector<std::string> readWords(const ExperimentField& field, std::string_view text) {
   const std::vector<std::string> known = splitWords(field.words);
   std::vector<std::string> words = splitWords(text);
@@ -114,7 +113,7 @@ std::optional<std::size_t> ownCount(const ExperimentRequest& request) {
   return request.own ? std::optional(request.own->count()) : std::nullopt;
 }
 
-/// Throws Failure if the user requests more documents than there are.
+/// Throws Failure if the user requests more documents than exist.
 void checkOwn(const ExperimentField& field, std::string_view value) {
   ExperimentField any = field;
   any.most = INT32_MAX;

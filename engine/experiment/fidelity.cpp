@@ -21,7 +21,8 @@ namespace spanscope::experiment {
 
 namespace {
 
-/// Max rows of one pass of the full prefill. They limit the memory for attention and for logits.
+/// Max rows of one forward pass of the full prefill. This number limits the memory for attention and for
+/// logits.
 constexpr std::int64_t kObservedRows = 8;
 constexpr std::int64_t kLogitRows = 64;
 
@@ -86,7 +87,7 @@ class Measurement {
     const std::uint64_t bytes =
         m_answer.tokens.size() * static_cast<std::size_t>(config.vocabularySize) * sizeof(float);
     if (bytes > kFidelityBytes) {
-      throw Failure(errorAt("reply", counted(m_answer.tokens.size(), "token"),
+      throw Failure(errorAt("answer", counted(m_answer.tokens.size(), "token"),
                             "at most " +
                                 std::to_string(kFidelityBytes / sizeof(float) /
                                                static_cast<std::size_t>(config.vocabularySize)) +
@@ -175,7 +176,7 @@ class Measurement {
                                  .fullProbability = full.probability(token)});
   }
 
-  /// `logits` are those of the same rows under the model's own arithmetic.
+  /// `logits` are the logits of the same rows under the model's own arithmetic.
   void compareArithmetic(FlatSequence& exact, std::int64_t row, std::int64_t count,
                          std::span<const float> logits) {
     const model::ForwardResult result =
@@ -212,7 +213,7 @@ class Measurement {
     }
   }
 
-  /// Within a pass, the rows are ordered by layer. There may be several passes.
+  /// Within a forward pass, the rows are ordered by layer. There may be several forward passes.
   const trace::AttentionMass& policyMass(std::int32_t layer, std::int64_t row, std::size_t likely) const {
     const auto local = static_cast<std::int32_t>(m_answer.segments.back().tokens.size()) - 1 +
                        static_cast<std::int32_t>(row);
@@ -228,7 +229,8 @@ class Measurement {
     return *found;
   }
 
-  /// Generates the answer of a full prefill: the answer as far as both agree, then the prefill's own tokens.
+  /// Generates the answer of a full prefill: the tokens on which answer and prefill agree, then the prefill's
+  /// own tokens.
   void answer(FlatSequence& full) {
     std::vector<TokenId>& said = m_measured.fullAnswer;
     const std::vector<TokenId> ends = m_model.decoder.config().endTokenIds();
@@ -270,7 +272,7 @@ class Measurement {
   const run::FinishedAnswer& m_answer;
   const std::stop_token& m_stop;
   const std::function<void(double)>& m_progress;
-  std::vector<TokenId> m_tokens;  ///< visible ones of the prompt, then the reply
+  std::vector<TokenId> m_tokens;  ///< visible tokens of the prompt, then the answer
   std::vector<std::optional<std::int64_t>> m_places = placesOf(m_answer.segments);
   run::ReplayedAnswer m_policy;
   trace::FidelityMeasured m_measured;

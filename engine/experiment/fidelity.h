@@ -49,13 +49,13 @@ struct MeasuredAnswer {
 
 /// Runs the given tokens of an answer of the session through the model twice:
 /// - with the answer's policy and the session's cache (see Session::replayReply);
-/// - as a full prefill in a separate KV store. It has the prompt's visible tokens in prompt order, at
-///   consecutive positions from 0. An f32 decoder, if any, computes this full prefill too.
+/// - as a full prefill in a separate KV store. The full prefill has the prompt's visible tokens in prompt
+///   order, at consecutive positions from 0. An f32 decoder, if any, computes this full prefill too.
 ///
 /// If rows are bit-equal (DeviceInfo::rowsAreBitEqual), a policy that is bit-exact with full prefill has a
-/// divergence of exactly 0. Throws Failure like Session::replayReply, on a stop, and if memory cannot be
-/// allocated. `progress` gets the computed share of the full prefill, from 0 to 1, after each pass. It may be
-/// empty.
+/// divergence of exactly 0. Throws Failure like Session::replayReply, when stopped, and if memory cannot be
+/// allocated. `progress` gets the computed share of the full prefill, from 0 to 1, after each forward pass.
+/// `progress` may be empty.
 MeasuredAnswer measureFidelity(run::Session& session, const FidelityModel& model,
                                const run::FinishedAnswer& answer, const std::stop_token& stop = {},
                                const std::function<void(double share)>& progress = {});
@@ -66,11 +66,11 @@ std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segmen
 /// Collects answers from the events of runs.
 class FinishedAnswers {
  public:
-  /// Whether it uses this event.
+  /// Whether the collector uses this event.
   static bool takes(const trace::Payload& payload);
   void take(const trace::Event& event);
   /// Returns the answers of a run that ended normally and have tokens, in the order of their requests. Drops
-  /// these and all earlier answers. Throws Failure, after dropping them, for an unknown policy. The program
+  /// these and all earlier answers. For an unknown policy, drops the answers and throws Failure. The program
   /// then cannot repeat the run.
   std::vector<run::FinishedAnswer> takeRun(RunId run);
 
@@ -95,8 +95,9 @@ class Distribution {
   double probability(TokenId token) const;
   TokenId best() const { return m_best; }  ///< of equal logits the lowest id, as in greedy sampling
 
-  /// Returns KL(this ‖ other) in nats. It is 0 only if the two are equal, and exactly 0 for equal logits. It
-  /// is ∞ if the other has probability 0 for a token with a probability here.
+  /// Returns KL(this ‖ other) in nats. The divergence is 0 only if the distributions are equal, and exactly 0
+  /// for equal logits. The divergence is ∞ if `other` has probability 0 for a token with a probability above
+  /// 0 here.
   double divergenceFrom(const Distribution& other) const;
 
  private:
@@ -105,12 +106,13 @@ class Distribution {
   double m_logTotal = 0;  ///< log Σ exp(logit)
 };
 
-// One sequence under a plain causal mask, computed with only the decoder in its own KV store. This is a full
-// prefill, without cache and scheduler.
+// One sequence under a plain causal mask, computed with only the decoder in its own KV store. The computation
+// is a full prefill, without cache and scheduler.
 
 class FlatSequence {
  public:
-  /// Has space for `tokens` tokens. Decoder and backend must outlive it. Throws Failure if memory is short.
+  /// Has space for `tokens` tokens. Decoder and backend must outlive this object. Throws Failure if memory is
+  /// short.
   FlatSequence(model::Decoder& decoder, compute::Backend& backend, std::int64_t tokens,
                std::int32_t blockSize, compute::DType keysAndValues);
 
@@ -119,8 +121,8 @@ class FlatSequence {
     Logits,    ///< the logits of every row
     Observed,  ///< also the attention of every row in all layers, by key token
   };
-  /// Computes the tokens from `begin` on, in one pass. Earlier tokens must have been computed. Later tokens
-  /// are dropped. Throws Failure on a stop.
+  /// Computes the tokens from `begin` on, in one forward pass. Earlier tokens must have been computed. Later
+  /// tokens are dropped. Throws Failure when stopped.
   model::ForwardResult compute(std::int64_t begin, std::span<const TokenId> tokens, Rows rows,
                                const std::stop_token& stop);
 

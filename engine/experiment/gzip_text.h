@@ -7,9 +7,9 @@
 
 namespace spanscope::experiment {
 
-/// Returns the contents of a file. These are `bytes` or, if they begin like gzip, the unpacked bytes. Throws
-/// Failure with `file` if the bytes are incomplete or damaged. Throws Failure if they unpack to more than
-/// `limit` bytes.
+/// Returns the contents of a file: `bytes`, or the unpacked bytes if `bytes` begin like gzip. Throws Failure
+/// with `file` if the bytes are incomplete or damaged. Throws Failure if the unpacked contents exceed `limit`
+/// bytes.
 std::string unpacked(std::string bytes, const std::string& file, std::size_t limit);
 
 }  // namespace spanscope::experiment

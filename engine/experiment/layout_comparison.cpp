@@ -35,7 +35,7 @@ class Comparing {
         m_chat(chat),
         m_stop(stop) {}
 
-  /// Returns nothing after a stop.
+  /// Returns nothing when stopped.
   std::optional<LayoutRow> row(layout::Layout layout, run::SessionConfig session) {
     LayoutRow row{.layout = layout, .blockSize = session.blockSize};
     run::RunOptions options = m_options;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compares the layouts for a plan at several block sizes: the changes of prompts, and their cost. It lays out
-// prompts and looks them up, but computes nothing. Open this file to compare another property of layouts.
+// Compares the layouts for a plan at several block sizes: the changes of prompts, and their cost. The
+// comparison lays out prompts and looks up their blocks, but computes nothing. Open this file to compare
+// another property of layouts.
 #pragma once
 
 #include "engine/layout/layouts.h"
@@ -37,7 +38,7 @@ struct LayoutRow {
   /// that only full blocks are cached, as on servers. `swapped` assumes that partial blocks are cached too.
   run::CountRange swappedFull{};
   run::CountRange swapped{};
-  std::optional<std::string> problem{};  ///< why it cannot run; the counts are then not set
+  std::optional<std::string> problem{};  ///< the reason why the query cannot run; the counts are then not set
 };
 
 struct LayoutComparison {
@@ -47,7 +48,7 @@ struct LayoutComparison {
 };
 
 /// `session` gives the number of tokens in the pool, which is the same for every block size. Of `options`,
-/// only the policy and the limits matter. Returns nothing after a stop.
+/// only the policy and the limits matter. Returns nothing when stopped.
 std::optional<LayoutComparison> compareLayouts(
     const plan::Plan& plan, const run::RunOptions& options, const run::SessionConfig& session,
     const model::ModelConfig& model, const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,

@@ -81,7 +81,7 @@ class Samples {
   std::int64_t m_tokens = 0;
 };
 
-/// Asks the system to read the files from the disk the next time. No process may have them mapped.
+/// Asks the system to read the files from the disk the next time. No process may have these files mapped.
 void forgetFiles(const std::filesystem::path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder / "packs", error)) {
@@ -144,8 +144,8 @@ LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& c
       store(document(options.tokens, vocabularySize, options.seed + static_cast<std::uint64_t>(i)));
     times.storing = summarize(std::move(storing));
   }
-  // These sessions compute no prompt. They therefore have no computing time to compare with, and never give
-  // up loading.
+  // These sessions compute no prompt. The sessions therefore have no computing time to compare with, and
+  // never give up loading.
   {
     run::SessionConfig kept = stored;
     kept.store.hostBytes = kPlenty;

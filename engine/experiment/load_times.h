@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures whether keeping blocks saves time. It measures the time until the logits after a document are
-// ready. The document is computed, or loaded from the tiers of a span store. Open this file to change this
-// benchmark.
+// Measures whether keeping blocks saves time: the time until the logits after a document are ready. The
+// document is computed, or loaded from the tiers of a span store. Open this file to change this benchmark.
 #pragma once
 
 #include "engine/experiment/pause_hook.h"
@@ -52,12 +51,12 @@ TokenAmount loadAmount(const LoadOptions& options);
 /// Makes a session on the measured model.
 using SessionMaker = std::function<std::unique_ptr<run::Session>(const run::SessionConfig&, trace::Sink&)>;
 
-/// Throws Failure if a document does not fit, or on a stop.
+/// Throws Failure if a document does not fit, or when stopped.
 LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& config,
                            std::int32_t vocabularySize, const LoadOptions& options, std::stop_token stop);
 
-/// A separate folder inside another folder, for files of a measurement. It is removed on destruction. The
-/// code that stores files makes the folder.
+/// A separate folder inside another folder, for files of a measurement. The folder is removed on destruction.
+/// The code that stores files makes the folder.
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& parent);

@@ -15,7 +15,8 @@
 namespace spanscope::experiment {
 namespace {
 
-/// The prompts of the reference's benchmark, letter by letter. The bundled model was trained on them.
+/// The prompts of the reference's benchmark, letter by letter. The bundled model was trained on these
+/// prompts.
 constexpr const char* kSystem = "Your are an AI that responds to questions with a plain JSON array.";
 constexpr const char* kQuestion =
     R"(Tell me the names of the cats mentioned, as plain JSON array of the names, no markdown or html or any )"

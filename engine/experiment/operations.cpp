@@ -123,7 +123,7 @@ class OperationBench {
     return m_backend.makePass(attentionShape(), m_rotary, store, inputs);
   }
 
-  /// `pass` is any pass. It is used to wait for results.
+  /// `pass` is any pass, which is used to wait for results.
   template <class Call>
   void measure(const std::string& name, const OperationWork& work, compute::Pass& pass, const Call& call) {
     using Clock = std::chrono::steady_clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures the operations of a backend at the sizes of a model, and compares each with the device's limits.
-// Open this file to add an operation.
+// Measures the operations of a backend at the sizes of a model. Compares each operation with the limits of
+// the device. Open this file to add an operation.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -16,7 +16,7 @@
 namespace spanscope::experiment {
 
 struct OperationOptions {
-  std::vector<std::int32_t> rows = {1, 16, 512};   ///< of a pass
+  std::vector<std::int32_t> rows = {1, 16, 512};   ///< number of rows of a forward pass
   std::vector<std::int32_t> depths = {512, 8192};  ///< number of tokens that attention reads before the rows.
   /// Attention also reads the tokens before the rows in segments of this number of tokens, with separate
   /// blocks and rotations. 0: only as one segment with the rows.
@@ -41,12 +41,14 @@ struct OperationResult {
   bool isBoundByArithmetic() const;
   double flopsPerSecond() const;  ///< at the median
   double bytesPerSecond() const;  ///< at the median
-  /// Returns the share of the rate that limits the operation. It is more than 1 if the data stays in a cache.
+  /// Returns the share of the rate that limits the operation. The share is more than 1 if the data stays in a
+  /// cache.
   double share() const;
 };
 
 /// Measures the operations one after the other and reports each. Calls `measureMachine` between the repeats,
-/// so that both have the same disturbances. Throws Failure on a stop, and if memory cannot be allocated.
+/// so that both measurements have the same disturbances. Throws Failure when stopped, and if memory cannot be
+/// allocated.
 void measureOperations(compute::Backend& backend, const model::ModelConfig& config,
                        const OperationOptions& options, const compute::RateMeter& measureMachine,
                        const std::function<void(const OperationResult&)>& report,

@@ -64,8 +64,8 @@ NodePath plusOf(const query::Node& root) {
   if (plus->as<query::Join>()->children.empty())
     throw Failure(errorAt(kQuery, "nothing under plus", kOnePlus));
   if (query::anyNode(*plus, generates))
-    throw Failure(errorAt(kQuery, /*id:generate-under-plus*/ "a generate under plus",
-                          "documents under plus, without a generate"));
+    throw Failure(errorAt(kQuery, /*id:generate-under-plus*/ "a generate node under plus",
+                          "documents under plus, without a generate node"));
   return pluses.front();
 }
 
@@ -106,7 +106,7 @@ OwnDocuments::OwnDocuments(query::Node query, std::string name)
     : m_query(std::move(query)), m_plus(resolvedPlusOf(m_query)), m_name(std::move(name)) {
   if (m_query.as<query::Generate>() == nullptr)
     throw Failure(errorAt(kQuery, "a " + std::string(query::operatorName(m_query)) + " on top",
-                          "a generate with the measured answer"));
+                          "a generate node with the measured answer"));
   std::size_t generating = 0;
   query::walk(m_query, {}, [&](const query::Node& node, const NodePath& path) {
     if (generates(node)) ++generating;
@@ -115,7 +115,7 @@ OwnDocuments::OwnDocuments(query::Node query, std::string name)
   });
   if (generating > 1)
     throw Failure(errorAt(kQuery, std::to_string(generating) + " generate nodes",
-                          "one generate with the measured answer"));
+                          "one generate node with the measured answer"));
   if (m_question.empty())
     throw Failure(
         errorAt(kQuery, "no user message beside the documents", "one user message with the question"));

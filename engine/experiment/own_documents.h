@@ -42,7 +42,7 @@ class OwnDocuments {
     std::uint64_t question = 0;
     std::optional<std::int32_t> maxTokens{};  ///< nothing: the limit of the query
   };
-  /// Returns the query over these documents. It has greedy sampling and no name of a model.
+  /// Returns the query over these documents. The query has greedy sampling and no name of a model.
   query::Node query(const Asked& asked) const;
 
  private:

@@ -14,8 +14,8 @@ namespace spanscope::experiment {
 /// Returns the number of children of the widest plus in any prompt, or 0 without a plus.
 std::size_t widestPlus(const plan::Plan& plan);
 
-/// Returns the plan with the children of every plus in reversed order, also of nested ones. Steps and their
-/// seeds do not change. An answer under a plus is the same answer, at another place.
+/// Returns the plan with the children of every plus in reversed order, including nested pluses. Steps and
+/// their seeds do not change. An answer under a plus is the same answer, at another place.
 plan::Plan withReversedPluses(plan::Plan plan);
 
 /// Returns the query without its pluses. A join without other contents is removed too, and so is any operator

@@ -36,7 +36,7 @@ const char* runCaseName(RunCase runCase);
 
 /// The reason why a query lacks a case.
 enum class CaseGap : std::uint8_t {
-  None,           ///< it has the case
+  None,           ///< the query has the case
   NoPlus,         ///< no prompt contains a plus
   NothingToSwap,  ///< no plus has at least two children
   NothingLeft,    ///< without its plus nodes there is no query, or nothing to generate
@@ -61,7 +61,7 @@ struct RepeatOptions {
   std::int32_t repeats = 7;  ///< number of turns that count, at least 1
 };
 
-/// Callbacks on the measuring thread. Each may be empty.
+/// Callbacks on the measuring thread. Each callback may be empty.
 struct RepeatWatch {
   /// Called before each run. Turn 0 is for warming up.
   std::function<void(std::int32_t turn, RunCase runCase)> runs;
@@ -69,8 +69,9 @@ struct RepeatWatch {
 };
 
 /// Runs every existing case, turn after turn. Empties the cache before each turn. The first turn does not
-/// count. In it, the backend makes its tables and threads, and reads the weights into memory. `sink` must be
-/// the session's sink. Returns false after a stop; finished turns remain. Throws Failure if a run failed.
+/// count. In the first turn, the backend makes its tables and threads, and reads the weights into memory.
+/// `sink` must be the session's sink. Returns false after a stop; finished turns remain. Throws Failure if a
+/// run failed.
 bool measureRepeats(run::Session& session, RunMetricsSink& sink, const std::vector<PlannedCase>& cases,
                     const RepeatOptions& options, const RepeatWatch& watch, const std::stop_token& stop);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes questions in the world of the bundled model, with the known documents of their answers. Open this
-// file to change these questions. Every second question needs two documents. One names the person, and the
-// other has the fact about this person. The questions test what attention shows about the used documents.
+// Makes questions for the bundled model. For each question, the documents with the answer are known. Open
+// this file to change these questions. Every second question needs two documents. One document names the
+// person, and the other document has the fact about this person. The questions test what attention shows
+// about the used documents.
 #pragma once
 
 #include "engine/query/query.h"
@@ -12,15 +13,15 @@
 
 namespace spanscope::experiment {
 
-/// Max documents of a question: each is about a different person.
+/// Max documents of a question: each document is about a different person.
 inline constexpr std::int32_t kMostSources = 28;
-/// Min documents: two that are needed and one that is not.
+/// Min documents: two needed documents, and one document that is not needed.
 inline constexpr std::int32_t kFewestSources = 3;
 
 struct SourceWorld {
   std::int32_t documents = 8;  ///< kFewestSources + rivals … kMostSources
-  /// Number of further documents about the acquaintance of two other people. The bundled model often confuses
-  /// them with the needed document.
+  /// Number of additional documents about how two other people met. The bundled model often confuses these
+  /// documents with the needed document.
   std::int32_t rivals = 0;
   std::uint64_t seed = 0;
 };
@@ -35,7 +36,7 @@ struct SourceQuestion {
 /// Equal arguments give equal questions. `index`: from 0. Questions with an odd index need two documents.
 SourceQuestion sourceQuestion(const SourceWorld& world, std::int32_t index);
 
-/// Returns the documents under plus, then the question; greedy.
+/// Returns a query: the documents under a plus, then the question. The temperature is 0.
 query::Node sourceQuery(const SourceQuestion& question);
 
 }  // namespace spanscope::experiment

@@ -316,8 +316,8 @@ std::vector<SourceMeasure> sourceMeasures() {
       {"strongest token", "max attention of all heads at one token", strongestToken},
       {"strongest look", "max attention of one head at one token", strongestLook},
       {"first token", "sum at only the first token of the answer", firstToken},
-      {/*id:more-first*/ "more than at first",
-       "sum, minus the sum if all tokens had the attention of the first token", moreThanAtFirst},
+      {/*id:more-first*/ "more than at first", "sum of attention above that of the first token",
+       moreThanAtFirst},
   };
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures which measure of attention finds the documents that an answer used. It asks generated questions.
-// For correct answers, it counts how often a measure ranks the needed documents above all others. Open this
-// file to add a measure.
+// Measures which measure of attention finds the documents that an answer used. The code asks generated
+// questions. For correct answers, the code counts how often a measure ranks the needed documents above all
+// other documents. Open this file to add a measure.
 #pragma once
 
 #include "engine/experiment/source_questions.h"
@@ -18,7 +18,7 @@
 namespace spanscope::experiment {
 
 // Measures that derive the used documents of an answer from attention. Questions with known documents test
-// them.
+// these measures.
 
 /// An answer, and the attention of its tokens.
 struct ReadAnswer {
@@ -49,11 +49,11 @@ struct Head {
 /// Returns the share of these heads' attention on each document, without attention sinks.
 SourceMeasure headsMeasure(const std::vector<Head>& heads);
 
-/// Records the attention of the last run. The measured session emits it.
+/// Records the attention of the last run. The measured session emits the events.
 class AnswerSink final : public trace::Sink {
  public:
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
-  /// Returns the attention of the last request since the previous call. It can be taken once.
+  /// Returns the attention of the last request since the previous call. The attention can be taken once.
   ReadAnswer take();
 
  private:
@@ -67,9 +67,9 @@ struct AskedQuestion {
   ReadAnswer answer;
 };
 
-/// Asks the first `questions` questions of a world with the policy `spans`, each with an empty cache. A
-/// policy without a segment per document shows nothing about documents. Throws Failure on a stop, or if a run
-/// failed.
+/// Asks the first `questions` questions of `world` with the policy `spans`, each with an empty cache. A
+/// policy without a segment per document shows nothing about documents. Throws Failure when stopped, or if a
+/// run failed.
 std::vector<AskedQuestion> askQuestions(run::Session& session, AnswerSink& sink, const SourceWorld& world,
                                         std::int32_t questions, std::int32_t layers,
                                         const std::stop_token& stop);
@@ -84,12 +84,12 @@ struct SourceCount {
 SourceCount countAsked(const std::vector<AskedQuestion>& asked);
 SourceCount countRight(const std::vector<AskedQuestion>& asked);
 
-/// Counts the correct answers whose needed documents all rank above every other document. Equal documents do
-/// not count as above.
+/// Counts the correct answers whose needed documents all rank above every other document. A document with an
+/// equal value does not count as above.
 SourceCount countFound(const std::vector<AskedQuestion>& asked, const Reading& read);
 
 /// Returns at most `most` heads whose sum finds most of these questions. The best head comes first, then each
-/// time the head that adds most. It ends when no head adds anything.
+/// time the head that adds most. The list ends when no head adds anything.
 std::vector<Head> bestHeads(const std::vector<AskedQuestion>& asked, std::size_t most);
 
 }  // namespace spanscope::experiment

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measures prompt and generation speed by the conventions of llama-bench. ppN computes N prompt tokens, and
-// tgN generates N tokens one by one. Both follow a context of `depth` tokens. Tokenizing and sampling are not
-// included. One run without timing comes first. Open this file to change this benchmark.
+// tgN generates N tokens one by one. Both tests follow a context of `depth` tokens. Tokenizing and sampling
+// are not included. One run without timing comes first. Open this file to change this benchmark.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -31,8 +31,8 @@ struct SpeedOptions {
   std::int32_t rowsPerPass = 512;
   compute::DType kvType = compute::DType::F32;
   double weightElementBytes = 2;  ///< 2 for bf16, 4 for f32.
-  /// The machine's rate for the comparison with prompts: that of the arithmetic of most weights. A device
-  /// without this arithmetic is compared with its f32.
+  /// The machine's rate for the comparison with prompts: the rate of the arithmetic of most weights. A device
+  /// without this arithmetic is compared with its f32 rate.
   double compute::MachineRates::*arithmetic = &compute::MachineRates::flops;
 };
 
@@ -53,8 +53,8 @@ std::int32_t speedBlocks(const std::vector<SpeedTest>& tests, std::int32_t block
 /// Keeps the higher of each rate. A disturbance of one measurement is absent in another.
 void keepHighest(compute::MachineRates& most, const compute::MachineRates& measured);
 
-/// Measures one test. Calls `measureMachine` between the repeats, so that both have the same disturbances.
-/// Throws Failure on a stop, and if memory cannot be allocated.
+/// Measures one test. Calls `measureMachine` between the repeats, so that both measurements have the same
+/// disturbances. Throws Failure when stopped, and if memory cannot be allocated.
 SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, const SpeedTest& test,
                          const SpeedOptions& options, const compute::RateMeter& measureMachine,
                          std::stop_token stop);

@@ -26,13 +26,13 @@ Summary summarize(std::vector<double> samples);
 /// How two repeated measurements of a time compare.
 enum class Standing {
   Unclear,  ///< their spreads overlap: the difference may be noise
-  TooFew,   ///< one of them has fewer than kFewestSamples samples, so its spread is unknown
+  TooFew,   ///< one measurement has fewer than kFewestSamples samples, so its spread is unknown
   Faster,
   Slower,
 };
 inline constexpr std::size_t kFewestSamples = 3;
 /// Min number of samples for a spread between the quartiles. With fewer samples the spread is between min and
-/// max. One disturbed run among many does not matter. Among few runs it cannot be recognized.
+/// max. One disturbed run among many does not matter. Among few runs, a disturbed run cannot be recognized.
 inline constexpr std::size_t kFewestForQuartiles = 5;
 struct Comparison {
   Standing standing = Standing::TooFew;
@@ -47,8 +47,8 @@ struct ShareInterval {
   double high = 1;
 };
 
-/// Returns Wilson's score interval. It is correct also for few trials and for shares near 0 and 1. Without
-/// trials it is 0 … 1.
+/// Returns Wilson's score interval. The interval is also correct for few trials and for shares near 0 and 1.
+/// Without trials, the interval is 0 … 1.
 ShareInterval wilsonInterval(std::int64_t successes, std::int64_t trials);
 
 }  // namespace spanscope::experiment

@@ -15,7 +15,7 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::int32_t kBlockSize = 16;
-constexpr std::int32_t kRowsPerPass = 128;  // bounds the logits that are held at once
+constexpr std::int32_t kRowsPerPass = 128;  // limits the logits in memory
 
 [[noreturn]] void refuse(std::string place, std::string found, std::string expected) {
   throw Failure(

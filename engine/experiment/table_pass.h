@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Computes a span table with only the decoder: without cache, scheduler or shared data. Runs that reuse
-// blocks, and other implementations, are compared with it. Open this file to check a result.
+// blocks, and other implementations, are compared with its logits. Open this file to check a result.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -19,7 +19,7 @@ namespace spanscope::experiment {
 /// - A token id is not in the vocabulary.
 /// - The table is longer than the model's context.
 /// - Memory cannot be allocated.
-/// - The pass was stopped.
+/// - The computation was stopped.
 void computeTable(model::Decoder& decoder, compute::Backend& backend, const layout::SpanTable& table,
                   const std::function<void(std::int64_t position, std::span<const float> logits)>& give,
                   std::stop_token stop = {}, compute::DType keysAndValues = compute::DType::F32);

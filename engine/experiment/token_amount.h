@@ -18,7 +18,7 @@ namespace spanscope::experiment {
 
 /// The computed tokens, or bounds of them.
 struct TokenAmount {
-  run::CountRange prompt;  ///< tokens of prompts, many at a time; they include the first token of an answer
+  run::CountRange prompt;     ///< tokens of prompts, many at a time, including the first token of an answer
   run::CountRange generated;  ///< tokens of answers after the first, one after another
 
   TokenAmount& operator+=(const TokenAmount& other) {
@@ -79,8 +79,8 @@ std::string durationText(const SecondsRange& seconds);
 class RemainingTime {
  public:
   RemainingTime() = default;
-  /// `steps`: the tokens up to the end of each step, ascending. They may be those of an experiment with fewer
-  /// repeats of the same places. Empty: every step counts the same.
+  /// `steps`: the tokens up to the end of each step, ascending. The steps may be the steps of an experiment
+  /// with fewer repeats of the same places. Empty: every step counts the same.
   explicit RemainingTime(const std::vector<TokenAmount>& steps, const SpeedSample& pace = {});
 
   /// Returns the share of the work that is done after this share of the steps, 0 … 1.

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the steps whose answer is needed: steps that are not dropped, and the steps that they need.
+/// Returns the steps with a needed answer: steps that are not dropped, and the subqueries of these steps.
 std::vector<bool> keptSteps(const plan::Plan& plan) {
   std::vector<bool> kept(plan.steps.size());
   for (std::size_t i = plan.steps.size(); i-- > 0;) {
@@ -31,7 +31,7 @@ std::vector<bool> keptSteps(const plan::Plan& plan) {
   return kept;
 }
 
-/// Makes the messages of one step. It has the request of each earlier step.
+/// Makes the messages of one step. This class has the request of each earlier step.
 class MessageWriter {
  public:
   explicit MessageWriter(const std::map<StepIndex, std::size_t>& requestOf) : m_requestOf(&requestOf) {}
@@ -116,7 +116,8 @@ Error generatesNothing() {
 ChatRequests chatRequests(const query::Node& query, std::optional<std::uint64_t> seed) {
   plan::PlanOptions options;
   options.seed = seed.value_or(0);
-  // A subquery result would repeat the inner prompt, which a server without spans recomputes.
+  // A subquery result would repeat the prompt of the subquery, and a server without span support recomputes
+  // this prompt.
   options.distribute = false;
   plan::PlanResult planned = plan::makePlan(query, options);
   ChatRequests result;
@@ -188,7 +189,7 @@ query::Node joined(query::JoinKind kind, const std::vector<plan::PromptNode>& ch
   return {std::move(join)};
 }
 
-/// The calls of a query that has a plan.
+/// The calls of a planned query.
 class CallMaker {
  public:
   CallMaker(const query::Node& query, const plan::Plan& plan) : m_query(query), m_plan(plan) {}
@@ -228,8 +229,8 @@ class CallMaker {
     return request.messages.empty() ? std::string() : request.messages.front().content;
   }
 
-  /// Whether a step belongs to the last call. One call has all copies of a map, or the copies of a repeat
-  /// with the same prompt.
+  /// Whether a step belongs to the last call. One call has all steps of a map, or the copies of a repeat with
+  /// the same prompt.
   bool isSameCall(const plan::Step& before, const plan::Step& step) const {
     const QueryCall& call = m_made.calls.back();
     if (before.node != step.node || step.copy <= before.copy) return false;
@@ -246,7 +247,7 @@ class CallMaker {
 
 QueryCalls queryCalls(const query::Node& query) {
   plan::PlanOptions options;
-  // The sent query equals the written query, as far as possible.
+  // The sent query is as similar as possible to the written query.
   for (const char* const rule : {"flatten", "flatten plus", "unwrap"}) options.rules[rule] = false;
   plan::PlanResult planned = plan::makePlan(query, options);
   if (!planned.plan) return {.requests = {}, .calls = {}, .problems = std::move(planned.problems)};

@@ -30,7 +30,7 @@ std::string wholeText(const query::Node& query, QueryForm form, bool oneLine) {
   return oneLine ? query::writeAsReference(query) : query::writePretty(query);
 }
 
-/// The query at its stage, in one of SPNL's forms.
+/// The query after the chosen stage, in one of SPNL's forms.
 template <QueryForm form>
 Written writeWhole(const query::Node& query, const ExportSettings& settings) {
   if (settings.stage == ExportStage::Lowered) return ExportedText{.text = callLines(query)};
@@ -78,21 +78,22 @@ constexpr unsigned allOf(std::initializer_list<ExportOption> options) {
 using enum ExportOption;
 
 constexpr std::array kTargets{
-    ExportTarget{.name = "spnl",
-                 .title = forTranslation("Export", "SPNL JSON"),
-                 .help = forTranslation("Export",
-                                        "The query as IBM/spnl reads and writes it. Its last stage has the "
-                                        "calls for a server with span support."),
-                 .suffix = ".json",
-                 .part = "",
-                 .isJson = true,
-                 .isRequest = false,
-                 .target = Target::Query,
-                 .options = allOf({Stage, Lowering, OneLine, Model}),
-                 .write = &writeWhole<QueryForm::Json>},
+    ExportTarget{
+        .name = "spnl",
+        .title = forTranslation("Export", "SPNL JSON"),
+        .help = forTranslation(
+            "Export",
+            "The query as JSON for IBM/spnl. The last stage has the calls for a server with span support."),
+        .suffix = ".json",
+        .part = "",
+        .isJson = true,
+        .isRequest = false,
+        .target = Target::Query,
+        .options = allOf({Stage, Lowering, OneLine, Model}),
+        .write = &writeWhole<QueryForm::Json>},
     ExportTarget{.name = "yaml",
                  .title = forTranslation("Export", "SPNL YAML"),
-                 .help = forTranslation("Export", "The query as YAML, which IBM/spnl reads, too."),
+                 .help = forTranslation("Export", "The query as YAML, for IBM/spnl."),
                  .suffix = ".yaml",
                  .part = "",
                  .isJson = false,
@@ -134,18 +135,19 @@ constexpr std::array kTargets{
                  .target = Target::Request,
                  .options = allOf({Model, Endpoint}),
                  .write = &writeRequest<&spnl::pythonProgram>},
-    ExportTarget{.name = "chat",
-                 .title = forTranslation("Export", "Chat messages"),
-                 .help = forTranslation("Export",
-                                        "Chat completions of OpenAI's API, for servers without span support. "
-                                        "Several requests become a batch file with one line each."),
-                 .suffix = ".json",
-                 .part = "-chat",
-                 .isJson = true,
-                 .isRequest = true,
-                 .target = Target::Chat,
-                 .options = allOf({Model, Seed}),
-                 .write = &writeChat},
+    ExportTarget{
+        .name = "chat",
+        .title = forTranslation("Export", "Chat messages"),
+        .help = forTranslation("Export",
+                               "Chat completions of OpenAI's API, for servers without span support. "
+                               "Several requests become a batch file with one line for each request."),
+        .suffix = ".json",
+        .part = "-chat",
+        .isJson = true,
+        .isRequest = true,
+        .target = Target::Chat,
+        .options = allOf({Model, Seed}),
+        .write = &writeChat},
     ExportTarget{
         .name = "tokens",
         .title = forTranslation("Export", "Prompt tokens"),
@@ -183,7 +185,7 @@ std::vector<std::string> targetsWith(ExportOption option) {
 std::vector<TargetRemark> exportRemarks(const query::Node& query, const ExportTarget& target,
                                         const ExportSettings& settings) {
   const bool isLowered = settings.stage == ExportStage::Lowered;
-  // The text then equals the reference's text, byte for byte.
+  // The text then has the same bytes as the text of IBM/spnl.
   const bool isExact = target.has(OneLine) && (settings.oneLine || isLowered);
   return targetRemarks(query, isLowered ? Target::Calls : target.target,
                        {.stage = settings.stage,

@@ -28,7 +28,7 @@ enum class ExportOption : std::uint8_t {
   Stage,     ///< `stage`, except Lowered
   Lowering,  ///< the stage Lowered
   OneLine,   ///< `oneLine`
-  Model,     ///< another model than the one in the query
+  Model,     ///< another model than the model in the query
   Endpoint,  ///< `endpoint` and `stream`
   Seed,      ///< `seed`
   Tokens     ///< `tokens`, `tokenizer` and `chat`; the last two are required
@@ -36,20 +36,21 @@ enum class ExportOption : std::uint8_t {
 
 struct ExportSettings {
   ExportStage stage = ExportStage::Read;
-  /// For programs: JSON without white space, one call per line. Otherwise formatted for the user.
+  /// Writes JSON for programs, without white space and with one call per line. Otherwise the JSON is indented
+  /// for the user.
   bool oneLine = false;
   std::string endpoint = spnl::kDefaultEndpoint;
   bool stream = true;
-  std::optional<std::uint64_t> seed{};  ///< of the run; nothing: the server chooses
+  std::optional<std::uint64_t> seed{};  ///< the seed of the run; nothing: the server chooses the seed
   spnl::PromptTokenOptions tokens{};
   const text::Tokenizer* tokenizer = nullptr;
   const text::ChatTemplate* chat = nullptr;
-  bool isSentHere = false;  ///< for remarks, like TargetSettings::isSentHere
+  bool isSentHere = false;  ///< used for remarks, like TargetSettings::isSentHere
   std::stop_token stop{};   ///< a stop ends the text early
 };
 
 struct ExportedText {
-  std::string text;         ///< empty if the query has no such form; the remarks have the reason
+  std::string text;         ///< empty if the query has no such form; the remarks then have the reason
   std::size_t prompts = 0;  ///< number of prompts in tokens
   std::size_t tokens = 0;
 };
@@ -58,14 +59,15 @@ struct ExportedText {
 struct ExportTarget {
   const char* name;    ///< the name in options: "curl"
   const char* title;   ///< the name in a list: "curl line"
-  const char* help;    ///< the programs that accept it, in one or two sentences
-  const char* suffix;  ///< of a file name, with its dot
-  const char* part;    ///< of a file name, before the suffix, e.g. "-chat"; may be empty
+  const char* help;    ///< the programs that accept this form, in one or two sentences
+  const char* suffix;  ///< suffix of a file name, with the dot
+  const char* part;    ///< the characters before the suffix of a file name, e.g. "-chat"; may be empty
   bool isJson;         ///< whether the text is JSON, or lines of JSON
-  /// Whether it is sent unchanged. Then a program writes nothing for a query that the server refuses.
+  /// Whether a server gets the text unchanged. Then a program writes nothing for a query that the server
+  /// refuses.
   bool isRequest;
-  Target target;     ///< the target whose remarks apply if the query is not lowered
-  unsigned options;  ///< one bit for each ExportOption that it has
+  Target target;     ///< the remarks of this target apply if the query is not lowered
+  unsigned options;  ///< one bit for each ExportOption of this target
   /// Writes a query whose parameters are filled in. The Error has the reason why the query cannot be
   /// rewritten. Throws Failure if a text cannot be encoded.
   std::variant<ExportedText, Error> (*write)(const query::Node& query, const ExportSettings& settings);
@@ -73,7 +75,7 @@ struct ExportTarget {
   constexpr bool has(ExportOption option) const {
     return (options >> static_cast<unsigned>(option) & 1U) != 0;
   }
-  /// Whether this is a form of the whole query, which the user may want to keep.
+  /// Whether the text contains the whole query, so that the user can save the query in this form.
   bool isWhole() const { return has(ExportOption::Stage); }
 };
 

@@ -22,7 +22,7 @@ constexpr Targets kServer{Target::Calls, Target::Request};
 constexpr Targets kSent = kServer | Targets{Target::Chat};
 constexpr Targets kAll = kForms | kSent | Targets{Target::Tokens};
 
-/// Adds the remarks about an operator, by its properties.
+/// Adds the remarks that depend on the properties of an operator.
 void addOperator(std::vector<FeatureRow>& rows, std::string_view key, const query::OperatorInfo& info) {
   const auto add = [&](Targets targets, Effect effect, const query::Remark& remark,
                        RowCondition condition = RowCondition::Always) {
@@ -129,34 +129,34 @@ const std::vector<FeatureRow>& featureTable() {
        {Target::Request},
        Refused,
        /*id:inner-generate-request*/
-       "A generate node is inside another one. The server runs one at a time and gets inner answers as "
-       "messages. SPNL can run the query from the JSON.",
-       "{n} generate nodes are inside another one. The server runs one at a time and gets inner answers as "
-       "messages. SPNL can run the query from the JSON.",
+       "A generate node is inside another generate node. The server runs one node at a time and gets the "
+       "answers of inner nodes as messages. SPNL can run the query from the JSON.",
+       "{n} generate nodes are inside another generate node. The server runs one node at a time and gets the "
+       "answers of inner nodes as messages. SPNL can run the query from the JSON.",
        RowCondition::SentElsewhere},
       {InnerGenerate,
        {Target::Chat},
        Differs,
        /*id:inner-generate-chat*/
-       "A generate node is inside another one. Its answer is not known yet, so the outer request has a "
-       "placeholder. Replace the placeholder before you send the request.",
-       "{n} generate nodes are inside another one. Their answers are not known yet, so the outer requests "
-       "have placeholders. Replace the placeholders before you send the requests.",
+       "A generate node is inside another generate node. The inner answer is not known yet, so the outer "
+       "request has a placeholder. Replace the placeholder before you send the request.",
+       "{n} generate nodes are inside another generate node. The inner answers are not known yet, so the "
+       "outer requests have placeholders. Replace the placeholders before you send the requests.",
        RowCondition::SentElsewhere},
       {SharedPrompt,
        {Target::Chat},
        Differs,
        /*id:shared-prompt*/
        "The outer request has the answer of a generate node under plus, but not its prompt. A server with "
-       "span support gets both and reuses everything.",
+       "span support gets and reuses prompt and answer.",
        "The outer requests have the answers of {n} generate nodes under plus, but not their prompts. A "
-       "server with span support gets both and reuses everything."},
+       "server with span support gets and reuses prompts and answers."},
       {OutsideMessage,
        {Target::Calls, Target::Request, Target::Chat, Target::Tokens},
        Differs,
        /*id:message-stands-no*/
-       "A message is outside of every generate node. It is a part of the result and is not sent.",
-       "{n} messages are outside of every generate node. They are a part of the result and are not sent."},
+       "A message outside of every generate node is a part of the result and is not sent.",
+       "{n} messages outside of every generate node are a part of the result and are not sent."},
       {LostRole, kForms, Differs,
        /*id:simplify-makes-map*/
        "Simplify turns generate nodes over system or assistant messages into a map. The inputs of a map are "
@@ -172,16 +172,16 @@ const std::vector<FeatureRow>& featureTable() {
        {Target::Chat},
        Differs,
        /*id:plus-in-a-row*/
-       "A plus becomes messages in a row. Each attends to earlier ones, and their order matters. A server "
-       "reuses only the common prefix.",
-       "{n} plus become messages in a row. Each message attends to earlier ones, and the order matters. A "
-       "server reuses only the common prefix."},
+       "A plus becomes messages in a row. Each message attends to earlier messages, and the order matters. A "
+       "server reuses only the common prefix.",
+       "{n} plus become messages in a row. Each message attends to earlier messages, and the order matters. "
+       "A server reuses only the common prefix."},
       {Plus,
        {Target::Tokens},
        Differs,
        /*id:without-plus-marker*/
-       "Without a plus delimiter, the children of a plus are ordinary messages in a row. They attend to each "
-       "other, and only the common prefix is reused.",
+       "Without a plus delimiter, the children of a plus are ordinary messages in a row. These messages "
+       "attend to earlier ones, and only the common prefix is reused.",
        "",
        RowCondition::PlusIsNotMarked},
       {Plus,
@@ -199,24 +199,26 @@ const std::vector<FeatureRow>& featureTable() {
        "",
        RowCondition::OnlyPlusIsMarked},
       {AssistantMessage, kServer, Differs,
-       "The server truncates an assistant message. It loses its closing tokens and its partial block.",
-       "The server truncates {n} assistant messages. They lose their closing tokens and partial blocks.",
+       "The server truncates an assistant message. The message loses its closing tokens and its partial "
+       "block.",
+       "The server truncates {n} assistant messages. The messages lose their closing tokens and partial "
+       "blocks.",
        RowCondition::SentElsewhere},
       {AssistantMessage,
        {Target::Request},
        Differs,
-       "vLLM with the span patch truncates an assistant message. It loses its closing tokens and its partial "
-       "block. Spanscope keeps them.",
-       "vLLM with the span patch truncates the {n} assistant messages. They lose their closing tokens and "
-       "partial blocks. Spanscope keeps them.",
+       "vLLM with the span patch truncates an assistant message. The message loses its closing tokens and "
+       "its partial block. Spanscope keeps these tokens.",
+       "vLLM with the span patch truncates the {n} assistant messages. The messages lose their closing "
+       "tokens and partial blocks. Spanscope keeps these tokens.",
        RowCondition::SentHere},
       {AssistantMessage,
        {Target::Tokens},
        Differs,
-       "An assistant message is truncated, as servers with span support do. It loses its closing tokens and "
-       "its partial block.",
-       "{n} assistant messages are truncated, as servers with span support do. They lose their closing "
-       "tokens and partial blocks."},
+       "An assistant message is truncated, as on servers with span support. The message loses its closing "
+       "tokens and its partial block.",
+       "{n} assistant messages are truncated, as on servers with span support. The messages lose their "
+       "closing tokens and partial blocks."},
 
       // Settings.
       {WrongTemperature, kForms | kServer, Differs,
@@ -226,15 +228,16 @@ const std::vector<FeatureRow>& featureTable() {
        {Target::Query, Target::Calls},
        Differs,
        /*id:temperature-null-spnl*/
-       "A temperature is null. SPNL omits it, and reads a missing temperature as 0.6.",
-       "{n} temperatures are null. SPNL omits them, and reads a missing temperature as 0.6.",
+       "A temperature is null. SPNL omits the null, and reads a missing temperature as 0.6.",
+       "{n} temperatures are null. SPNL omits each null, and reads a missing temperature as 0.6.",
        RowCondition::NullsAreLeftOut},
       {NullMaxTokens,
        {Target::Query, Target::Calls},
        Note,
        /*id:number-tokens-null*/
-       "A number of tokens is null. SPNL omits it, and reads a missing number as 0: the server decides.",
-       "{n} numbers of tokens are null. SPNL omits them, and reads a missing number as 0: the server "
+       "A number of tokens is null. SPNL omits the null, and reads a missing number as 0: the server "
+       "decides.",
+       "{n} numbers of tokens are null. SPNL omits each null, and reads a missing number as 0: the server "
        "decides.",
        RowCondition::NullsAreLeftOut},
       {NoTemperature, kForms, Note, "A generate node has no temperature. SPNL uses 0.6.",
@@ -267,14 +270,15 @@ using query::Node;
 
 /// The surroundings of a node.
 struct Around {
-  const query::GenerateSettings* generate =
-      nullptr;  ///< settings of the generate whose prompt contains the node; null outside of generates
-  bool isFirst = true;     ///< the prompt has nothing before it
-  bool inPlus = false;     ///< directly
-  bool isDropped = false;  ///< in a monad: no answer contains this node
+  const query::GenerateSettings* generate = nullptr;  ///< settings of the generate node whose prompt contains
+                                                      ///< this node; null: no such generate node
+  bool isFirst = true;                                ///< the prompt has nothing before it
+  bool inPlus = false;                                ///< the parent is a plus
+  bool isDropped = false;  ///< the node is in a monad: no answer contains this node
 };
 
-/// The role of the messages that simplify turns into inputs of a map. Otherwise the role of the user.
+/// The role of the messages of a plus that `simplify` rewrites as a map. For any other join, the role of the
+/// user.
 query::Role roleOfMap(const query::Join& join) {
   constexpr query::Role kKept = query::Role::User;
   if (join.kind != query::JoinKind::Plus || join.children.size() < 2) return kKept;
@@ -438,14 +442,14 @@ class Remarks {
   std::vector<TargetRemark> m_remarks;
 };
 
-/// Adds the parts that IBM/spnl would read differently.
+/// Adds remarks about texts that IBM/spnl would read differently.
 void addForm(Remarks& remarks, const query::Node& query, query::QueryForm form) {
   for (const query::Diagnostic& diagnostic : query::formRemarks(query, form)) {
     remarks.add(Effect::Refused, diagnostic.message(), {diagnostic.pointer});
   }
 }
 
-/// Lists the calls that cannot be sent yet. This is no refusal as long as other calls can be sent.
+/// Lists the calls that cannot be sent yet. These calls are no refusal if other calls can be sent.
 void addWithheld(Remarks& remarks, const query::Node& query) {
   if (spnl::isServerBody(query)) return;
   const spnl::ServerBodies calls = spnl::serverBodies(query);
@@ -462,8 +466,8 @@ void addWithheld(Remarks& remarks, const query::Node& query) {
   }
 }
 
-/// Adds remarks about the messages of the requests. Servers render them with the model's own template. Many
-/// templates are strict about roles.
+/// Adds remarks about the messages of the requests. Servers render these messages with the model's own
+/// template. Many templates are strict about roles.
 void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
   std::vector<NodePath> empty;
   std::vector<NodePath> lateSystem;
@@ -477,7 +481,7 @@ void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
     }
   }
   const auto add = [&remarks](Effect effect, const char* text, std::vector<NodePath>& places) {
-    // The copies of a repeat are about the same nodes.
+    // All copies of a repeat have the same nodes.
     std::vector<NodePath> once;
     for (NodePath& place : places) {
       if (std::find(once.begin(), once.end(), place) == once.end()) once.push_back(std::move(place));
@@ -489,13 +493,13 @@ void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
       "A system message is not the first message. The chat templates of some models refuse this.",
       lateSystem);
   add(Effect::Note,
-      "Two messages in a row have the same role. The chat templates of some models refuse this, others join "
-      "them.",
+      "Two messages in a row have the same role. The chat templates of some models refuse this, other "
+      "templates join the messages.",
       repeated);
 }
 
 void addChat(Remarks& remarks, const query::Node& query) {
-  // A refused query needs no second refusal.
+  // One refusal of a query is enough.
   if (remarks.isRefused()) return;
   const ChatRequests made = chatRequests(query);
   for (const Error& problem : made.problems) {
@@ -511,7 +515,7 @@ void addChat(Remarks& remarks, const query::Node& query) {
   addChatOrder(remarks, made.requests);
 }
 
-/// Does the same for calls that this program sends one after the other.
+/// Adds such remarks about calls that this program sends one after the other.
 void addCalls(Remarks& remarks, const query::Node& query) {
   if (remarks.isRefused()) return;
   const QueryCalls made = queryCalls(query);

@@ -36,16 +36,16 @@ enum class ExportStage {
 };
 
 enum class Effect {
-  Refused,  ///< the target does not accept it
-  Differs,  ///< the target accepts it, but ignores it or treats it differently
+  Refused,  ///< the target does not accept the feature
+  Differs,  ///< the target accepts the feature, but ignores it or treats it differently
   Note,     ///< worth knowing
 };
 
 struct TargetRemark {
   Effect effect = Effect::Note;
   std::string text;  ///< one or more sentences.
-  /// The nodes of the remark in the order of the tree, or one field of a node. The text has their number. ""
-  /// is the root.
+  /// The nodes of the remark in the order of the tree, or one field of a node. The text has the number of
+  /// these nodes. "" is the root.
   std::vector<NodePath> places;
   bool operator==(const TargetRemark&) const = default;
 };
@@ -55,8 +55,8 @@ struct TargetSettings {
   ExportStage stage = ExportStage::Read;
   bool hasPlusMarker = true;   ///< tokens: the children of a plus get delimiters
   bool hasCrossMarker = true;  ///< tokens: the last child of a cross gets a delimiter
-  /// Chat and requests: this program sends them. It inserts answers where they are needed, and uses the
-  /// server's model for nodes without one.
+  /// Chat and requests only: this program sends the requests. The program inserts needed answers. Nodes
+  /// without a model use the server's model.
   bool isSentHere = false;
   /// JSON: null values are left out, as in IBM/spnl.
   bool leavesOutNulls = false;
@@ -70,26 +70,29 @@ std::vector<TargetRemark> targetRemarks(const query::Node& query, Target target,
 // The features of a query that matter to some target.
 
 enum class Feature {
-  Operator,         ///< named by key: an operator that is resolved, written out or run for its effect
-  NumberParameter,  ///< named by parameter: it has no value and replaces a number
-  TextParameter,    ///< named by parameter: it has no value and is in a text
-  NoModel,          ///< a generate, repeat or map without a model
-  NoProvider,       ///< named by model: no provider before a '/'
-  SpanProvider,     ///< named by model without provider: the provider is "spnl"
-  OtherProvider,    ///< named by model: another provider
+  Operator,  ///< an operator that is resolved, written out or run for its effect; the name is the key of the
+             ///< operator
+  NumberParameter,  ///< a number parameter without a value; the name is the name of the parameter
+  TextParameter,    ///< a text parameter without a value; the name is the name of the parameter
+  NoModel,          ///< a generate, repeat or map node without a model
+  NoProvider,       ///< a model without a provider before a '/'; the name is the model
+  SpanProvider,     ///< a model of the provider "spnl"; the name is the model without the provider
+  OtherProvider,    ///< a model of another provider; the name is the model
   NoTemperature,
   NoMaxTokens,
   NullTemperature,
   NullMaxTokens,
   WrongTemperature,  ///< negative or not finite
-  Plus,              ///< in a prompt, if its children can be independent of other text
+  Plus,              ///< a plus in a prompt with children that can be independent of other text
   Cross,
-  InnerGenerate,  ///< a generate, repeat or map in the prompt of another
-  SharedPrompt,   ///< an inner generate whose prompt would be in the outer prompt: plus distribution applies
-  AssistantMessage,  ///< in a prompt
-  OutsideMessage,    ///< a message outside of every generate
-  NotAGenerate,      ///< named by operator: the root is not a generate, repeat or map
-  LostRole,  ///< a plus of generates that simplify turns into a map, over messages whose role is not user
+  InnerGenerate,  ///< a generate, repeat or map node in the prompt of another such node
+  SharedPrompt,   ///< a subquery whose prompt would be in the prompt of the outer query, so plus distribution
+                  ///< applies
+  AssistantMessage,  ///< an assistant message in a prompt
+  OutsideMessage,    ///< a message outside of every generate node
+  NotAGenerate,      ///< a root that is not a generate, repeat or map; the name is the operator
+  LostRole,  ///< a plus of generate nodes over messages of another role than user; `simplify` makes a map of
+             ///< this plus
 };
 
 struct FoundFeature {
@@ -128,7 +131,7 @@ enum class RowCondition {
   PlusIsNotMarked,   ///< tokens without a plus delimiter
   OnlyPlusIsMarked,  ///< tokens with a plus delimiter and no cross delimiter
   NullsAreLeftOut,   ///< JSON as IBM/spnl writes it
-  SentElsewhere,     ///< by another program
+  SentElsewhere,     ///< another program sends the requests
   SentHere,
 };
 

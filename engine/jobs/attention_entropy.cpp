@@ -14,7 +14,7 @@
 namespace spanscope::jobs {
 namespace {
 
-/// Returns how many tokens of the answer can be measured at once.
+/// Returns how many tokens of the answer can be measured at the same time.
 std::int32_t measuredRows(const run::FinishedAnswer& answer, const model::ModelConfig& config) {
   std::uint64_t keys = answer.segments.size() + answer.tokens.size();
   for (const trace::SegmentInfo& segment : answer.segments) keys += segment.tokens.size();

@@ -18,9 +18,10 @@ void fields(V&& v, X& x) {
   v("request", x.request);
 }
 
-/// The entropy of attention weights over single keys. It is 0 for a row that attends to one key alone.
+/// The entropy of attention weights over single keys. The entropy is 0 for a row that attends to only one
+/// key.
 struct AttentionEntropy {
-  std::int32_t rows = 0;        ///< measured rows, from the row of the answer's first token on
+  std::int32_t rows = 0;        ///< measured rows, beginning with the row of the answer's first token
   std::int32_t answerRows = 0;  ///< all rows of the answer
   std::vector<double> layers;   ///< by layer: nats, the mean over rows and heads; at least 0
   std::vector<double> uniform;  ///< by layer: nats, as if every key had the same weight

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Defines the benchmarks of a document. One benchmark repeats the document's query
-// (engine/experiment/repeat_run.h). The other uses made-up documents from short to long on the document's
-// model (engine/experiment/abba.h). Open this file to change a benchmark's progress or result.
+// (engine/experiment/repeat_run.h). The other benchmark runs made-up documents, from short to long, on the
+// document's model (engine/experiment/abba.h). Open this file to change a benchmark's progress or result.
 #pragma once
 
 #include "engine/experiment/abba.h"
@@ -28,7 +28,7 @@ enum class BenchmarkKind : std::uint8_t {
 struct BenchmarkChoice {
   BenchmarkKind kind = BenchmarkKind::Query;
   std::int32_t repeats = 7;  ///< at least 1
-  /// Identifies what of the document the numbers depend on (benchmarkSubject()); 0: there is no document.
+  /// Identifies the content that the numbers depend on (benchmarkSubject()). 0: there is no document.
   std::uint64_t subject = 0;
   bool operator==(const BenchmarkChoice&) const = default;
 };
@@ -51,17 +51,17 @@ struct Benchmark {
   std::int32_t turn = 0;                                    ///< current turn of the query; 0: warming up
   experiment::RunCase runCase = experiment::RunCase::Cold;  ///< current case
   std::vector<experiment::RepeatTurn> turns{};              ///< turns that ended
-  std::vector<MeasuredLength> lengths{};                    ///< ascending; all that are to be measured
+  std::vector<MeasuredLength> lengths{};                    ///< ascending; all lengths to measure
 
   std::size_t measuredLengths() const;
-  /// How much is done, 0 … 1.
+  /// The completed share, 0 … 1.
   double progress() const;
 };
 
-/// Identifies the query of a document with its parameters, and the settings that the numbers depend on.
-/// Settings that only the window or the trace uses do not count.
+/// Identifies the query of a document, the parameters, and the settings that the numbers depend on. Settings
+/// that only the window or the trace uses do not count.
 std::uint64_t benchmarkSubject(const document::Document& document, BenchmarkKind kind);
-/// Does the same with these settings in place of the document's.
+/// Identifies the same query, but with these settings in place of the document's settings.
 std::uint64_t querySubject(const document::Document& document, const workbench::RunSettings& settings);
 
 /// Returns lengths of documents that fit into this context: 64 tokens, 128 tokens and so on, doubled each

@@ -32,8 +32,8 @@ std::shared_ptr<const experiment::OwnDocuments> documentsOf(query::Node query, c
   return std::make_shared<const experiment::OwnDocuments>(std::move(query), input.title);
 }
 
-/// Counts what the experiment computes. If this is not possible, the remaining time follows from the finished
-/// steps alone.
+/// Counts what the experiment computes. If the count is not possible, the remaining time follows from the
+/// finished steps alone.
 void count(const ExperimentRequest& request, experiment::ExperimentModel model, Measurement& at) {
   experiment::ExperimentAmount amount;
   try {

@@ -26,8 +26,8 @@ struct ExperimentJob {
   static bool takesQuery(const Arguments& request) {
     return request.source == experiment::DocumentSource::Own;
   }
-  /// Adds missing values, and the documents of the input's query. An augment finds its documents when the job
-  /// runs.
+  /// Adds missing values and the documents from the query of the input. An augment finds its documents when
+  /// the job runs.
   static Arguments completed(Arguments request, const JobInput& input);
   static bool isSound(const Result& result);
   /// Counts the computations with the model. Nothing for several models, or if the documents are not known

@@ -37,7 +37,7 @@ trace::EventWords FidelityJob::activity() const {
 
 workbench::Begun FidelityJob::start(workbench::JobContext& place, const std::stop_token& stop) {
   std::optional<workbench::ModelBundle> exact;
-  // The service reports a stop. A failure after a stop is no problem of the answer.
+  // The service reports a stop. A failure after a stop request is no problem of the answer.
   const auto note = [&](RequestId request, const NodePath& node, const Failure& failure) {
     if (stop.stop_requested()) throw failure;
     m_problems.push_back({.request = request, .node = node, .error = failure.error()});

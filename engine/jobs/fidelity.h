@@ -23,8 +23,9 @@ void fields(V&& v, X& x) {
 
 /// Measures how close answers are to a full prefill, one after the other, in their session
 /// (experiment::measureFidelity). If the session's arithmetic is not f32, the weights are loaded a second
-/// time. The full prefill is then compared with one in f32. The results are events of that session. If an
-/// answer cannot be measured, the others are still measured. The job then fails with its first problem.
+/// time. The full prefill is then compared with a full prefill in f32. The results are events of that
+/// session. If an answer cannot be measured, the others are still measured. The job then fails with its first
+/// problem.
 class FidelityJob final : public RecordedJob {
  public:
   static constexpr const char* kId = "fidelity";
@@ -55,9 +56,9 @@ class FidelityJob final : public RecordedJob {
     NodePath node;
     Error error;
   };
-  /// Returns the results of the answers. They exist once the job has ended.
+  /// Returns the results of the answers. The results exist once the job has ended.
   const std::vector<Found>& found() const { return m_found; }
-  /// Returns the problems of the answers. They exist once the job has ended.
+  /// Returns the problems of the answers. The problems exist once the job has ended.
   const std::vector<Problem>& problems() const { return m_problems; }
 
  private:

@@ -127,9 +127,9 @@ workbench::Begun RecordedJob::begin(workbench::JobContext& place, const std::sto
       m_recorder = place.recorder();
     }
   } catch (const std::exception&) {
-    // The trace of another session has nothing to do with the answer. The job says that it has ended.
+    // The trace of another session does not contain the answer.
   }
-  // Runs between two measured pieces may open another session.
+  // Runs between two steps of a measurement may open another session.
   const auto findTrace = [&] {
     if (!m_isAboutAnswer) m_recorder = place.traceRecorder();
   };

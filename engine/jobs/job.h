@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Kinds of jobs: computations by the engine besides runs. The result of a job is an event of the trace
-// (trace::JobEnded). A kind of job is a struct in its own file, with a row in jobTable(). Its members are:
+// (trace::JobEnded). A kind of job is a struct in its own file, with a row in jobTable(). The struct has
+// these members:
 //
 // - kId: names the kind in traces.
 // - Arguments, Result: values with fields() (engine/trace/event_fields.h). A kind has no Result if its result
@@ -61,7 +62,8 @@ namespace spanscope::jobs {
 struct AnswerFacts {
   std::span<const trace::SegmentInfo> segments;
   policy::Choice policy;
-  bool isInTeam = false;  ///< it was generated with others as a team (trace::TeamFormed)
+  bool isInTeam = false;  ///< the answer belongs to a group of requests that attend to each other's answers
+                          ///< (trace::TeamFormed)
 };
 
 /// The inputs of a job besides its arguments.
@@ -72,8 +74,9 @@ struct JobInput {
   query::Node query{};  ///< after every stage before planning, if the kind measures a query.
   /// Returns the query with its augments resolved, on the engine's thread. Empty: there is no augment.
   std::function<query::Node(workbench::JobContext& place, const retrieve::Watch& watch)> retrieve{};
-  std::string title{};                               ///< of the query, for the user
-  std::shared_ptr<workbench::SpeedRecords> paces{};  ///< gets the measured speed of the model; may be null
+  std::string title{};  ///< of the query, for the user
+  std::shared_ptr<workbench::SpeedRecords>
+      paces{};             ///< receives the measured speed of the model; may be null
   bool usesTiers = false;  ///< sessions that the job opens have the tiers of the settings
 };
 
@@ -95,36 +98,37 @@ enum class Scope : std::uint8_t {
   Program,   ///< no single document; the job measures in sessions of its own
 };
 
-/// How much a job computes, and how long that takes.
+/// The amount of a job's computation, and the predicted time.
 struct JobEstimate {
   experiment::TokenAmount amount;
   std::optional<experiment::SecondsRange> seconds{};  ///< nothing: the pace of the model is not known
 };
 
-/// A job that records its end in a trace, as a JobEnded. It is the trace of the session that gave the
-/// answers. For a job about no answer, it is the trace of the open session. A job that was stopped before it
-/// began sends nothing.
+/// A job that records its end in a trace, as a JobEnded. A job about answers uses the trace of the session
+/// that generated the answers. A job about no answer uses the trace of the open session. A job that was
+/// stopped before its start records nothing.
 class RecordedJob : public workbench::Job {
  public:
   workbench::Begun begin(workbench::JobContext& place, const std::stop_token& stop) final;
   bool hasEnded(run::Session& session) final;
 
-  /// How much is done, 0 … 1. Any thread may ask.
+  /// The completed share, 0 … 1. Any thread may call this function.
   virtual double share() const { return 0; }
-  /// How long the rest takes. Nothing: not known. Any thread may ask.
+  /// The predicted remaining time. Nothing: not known. Any thread may call this function.
   virtual std::optional<double> secondsLeft() const { return std::nullopt; }
-  /// The progress of the index that the job waits for, if it waits for one. Any thread may ask.
+  /// The progress of the index that the job waits for, if any. Any thread may call this function.
   virtual std::optional<retrieve::IndexProgress> indexing() const { return std::nullopt; }
-  /// The result so far, a Result of the kind; null: nothing yet. Any thread may ask.
+  /// The result so far, a Result of the kind; null: nothing yet. Any thread may call this function.
   virtual std::shared_ptr<const void> resultSoFar() const { return nullptr; }
-  /// The current activity. The text is marked for translation in the context "Events". Any thread may ask.
+  /// The current activity. The text is marked for translation in the context "Events". Any thread may call
+  /// this function.
   virtual trace::EventWords activity() const = 0;
 
  protected:
   /// The job is about the first of the answers. The list may be empty.
   RecordedJob(const char* kind, trace::PackedValue arguments,
               const std::vector<run::FinishedAnswer>& answers);
-  /// A job that is about no answer. Its result has everything that it computed, even if it fails or is
+  /// A job about no answer. The result has everything that the job computed, even if the job fails or is
   /// stopped.
   RecordedJob(const char* kind, trace::PackedValue arguments);
 
@@ -195,7 +199,7 @@ struct JobRow {
   /// The arguments, completed from the input. Throws Failure if the job is not possible with them.
   trace::PackedValue (*completed)(const trace::PackedValue& arguments, const JobInput& input);
   std::shared_ptr<RecordedJob> (*make)(const trace::PackedValue& arguments, JobInput input);
-  /// Null: it is no Result of the kind, or one that cannot be shown.
+  /// Null: the value is no Result of the kind, or a Result that cannot be shown.
   std::shared_ptr<const void> (*readResult)(const trace::PackedValue& result);
 };
 /// All kinds.
@@ -203,7 +207,7 @@ const std::vector<JobRow>& jobTable();
 /// nullptr: there is no such kind.
 const JobRow* findJob(const std::string& id);
 
-/// Estimates a job with the model of the settings, if that one is loaded.
+/// Estimates a job with the model of the settings, if this model is loaded.
 class EstimateJob final : public workbench::Job {
  public:
   EstimateJob(workbench::RunSettings settings, JobCall call, std::optional<experiment::SpeedSample> pace)

@@ -28,7 +28,7 @@ Measurement::Measurement(const char* kind, trace::PackedValue arguments, JobInpu
 
 run::SessionConfig Measurement::sessionConfig() const {
   run::SessionConfig config = m_place->configFor(m_input.settings);
-  // A cold run computes its tokens and does not load them.
+  // A cold run computes its tokens and does not load tokens.
   if (!m_input.usesTiers) config.store = {};
   return config;
 }

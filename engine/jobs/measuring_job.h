@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Defines jobs that measure in sessions of their own. The open session keeps its cache. Runs can execute
-// between two measured pieces. The result is an event of the trace, even if the job fails or is stopped.
+// between two steps of the measurement. The result is an event of the trace, even if the job fails or is
+// stopped.
 //
 // A kind that measures has these members beside those in engine/jobs/job.h. The constant kScope is
-// Scope::Document or Scope::Program. The function takesQuery() says whether the job measures the query of a
-// document. The function completed() adds to the arguments what follows from the input. It throws Failure if
-// that is not possible. The function begun() returns a Result before anything is measured. The function
-// progress() returns the share of a Result that is measured, 0 … 1. The function activity() returns the
-// current activity, marked for translation in the context "Events". The function measure() measures into a
-// Result. If it throws, the Result keeps its contents.
+// Scope::Document or Scope::Program. The function takesQuery() returns whether the job measures the query of
+// a document. The function completed() adds values from the input to the arguments. The function completed()
+// throws Failure if the job is not possible. The function begun() returns a Result before anything is
+// measured. The function progress() returns the share of a Result that is measured, 0 … 1. The function
+// activity() returns the current activity, marked for translation in the context "Events". The function
+// measure() measures into a Result. If measure() throws, the Result keeps its contents.
 #pragma once
 
 #include "engine/experiment/token_amount.h"
@@ -26,7 +27,7 @@
 
 namespace spanscope::jobs {
 
-/// Predicts the remaining time of a measurement. The time of other jobs between two pieces does not count.
+/// Predicts the remaining time of a measurement. The time of other jobs between two steps does not count.
 class MeasureClock {
  public:
   void begin() {
@@ -40,7 +41,7 @@ class MeasureClock {
   }
   /// Calls `pass`, whose time does not count.
   void leaveOut(const std::function<void()>& pass);
-  /// `progress`: how much is done, 0 … 1. Nothing before begin(), or if too little is done.
+  /// `progress`: the completed share, 0 … 1. Returns nothing before begin(), or if too little is done.
   std::optional<double> secondsLeft(double progress) const;
 
  private:
@@ -58,13 +59,13 @@ class Measurement : public RecordedJob {
   double share() const override { return m_progress.get().share; }
   std::optional<double> secondsLeft() const override { return m_progress.get().secondsLeft; }
   std::optional<retrieve::IndexProgress> indexing() const override { return m_indexing.progress(); }
-  /// The estimate before the first measured piece. Nothing: the amount is not known. Any thread may ask.
+  /// The estimate before the first step. Nothing: the amount is not known. Any thread may call this function.
   std::optional<JobEstimate> estimate() const { return m_estimate.get(); }
 
   workbench::JobContext& place() const { return *m_place; }
   workbench::ModelBundle& model() const { return *m_model; }
   const JobInput& input() const { return m_input; }
-  /// The query that is measured. Its augments are resolved.
+  /// The measured query, with its augments resolved.
   const query::Node& query() const { return m_input.query; }
   const std::stop_token& stop() const { return m_stop; }
   MeasureClock& clock() { return m_clock; }
@@ -72,7 +73,7 @@ class Measurement : public RecordedJob {
   run::SessionConfig sessionConfig() const;
   /// Publishes the result so far, and notifies the client.
   void report();
-  /// Lets waiting jobs run before it returns. Kinds call it between two pieces.
+  /// Lets waiting jobs run before it returns. Kinds call this function between two steps.
   void pass();
   void setEstimate(const JobEstimate& estimate);
 
@@ -81,7 +82,7 @@ class Measurement : public RecordedJob {
 
   /// Measures when the model is loaded and the query is known.
   virtual void measure() = 0;
-  /// Makes the result so far visible to other threads; returns how much is done, 0 … 1.
+  /// Makes the result so far visible to other threads; returns the completed share, 0 … 1.
   virtual double publish() = 0;
 
  private:
@@ -93,7 +94,7 @@ class Measurement : public RecordedJob {
   };
   JobInput m_input;
   workbench::JobContext* m_place = nullptr;         ///< while it measures
-  std::shared_ptr<workbench::ModelBundle> m_model;  ///< others may load another model between two pieces
+  std::shared_ptr<workbench::ModelBundle> m_model;  ///< other jobs may load another model between two steps
   std::stop_token m_stop;
   workbench::Indexing m_indexing;
   MeasureClock m_clock;
@@ -113,7 +114,7 @@ class MeasuringJob final : public Measurement {
         m_published(std::make_shared<const Result>(m_now)) {}
 
   trace::EventWords activity() const override { return Kind::activity(*found()); }
-  /// The result so far; never null. Any thread may ask.
+  /// The result so far; never null. Any thread may call this function.
   std::shared_ptr<const Result> found() const { return m_published.get(); }
   std::shared_ptr<const void> resultSoFar() const override { return found(); }
 

@@ -45,7 +45,7 @@ struct NextToken {
   TokenId ownBest = 0;
   TokenId otherBest = 0;
 
-  const Alternative* find(TokenId token) const;  ///< null: it is not among them
+  const Alternative* find(TokenId token) const;  ///< null: the token is not among the alternatives
 };
 
 template <class V, trace::Is<NextToken> X>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Computes the query vector of one token and the key vector of another token, in every layer and head. The
-// session of the answer computes them, and its cache does not change. Open this file to show more of a pair.
+// session of the answer computes the vectors, and the cache of the session does not change. Open this file to
+// show more of a pair.
 #pragma once
 
 #include "engine/jobs/job.h"

@@ -36,7 +36,7 @@ class ComparisonSink final : public trace::Sink {
   explicit ComparisonSink(std::int32_t blockSize) : m_accounts(blockSize) {}
 
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override {
-    // Events without a run are those of replays, which recompute an answer.
+    // Events without a run come from replays, which recompute an answer.
     if (run != 0) {
       if (experiment::FinishedAnswers::takes(payload)) {
         m_answers.take({.sequence = 0,

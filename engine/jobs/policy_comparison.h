@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compares reuse policies on a document's query. Each policy has a session of its own with an empty cache, so
-// that no policy uses what another one computed. A policy that fails is reported, and the others are still
-// measured.
+// Compares reuse policies on a document's query. Each policy has its own session with an empty cache. No
+// policy therefore uses the results of another policy. A policy that fails is reported, and the other
+// policies are still measured.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -24,7 +24,7 @@ namespace spanscope::jobs {
 struct PolicyChoice {
   std::vector<std::string> policies;  ///< as documents write them, in the order of the measurement
 
-  /// Identifies what of the document the numbers depend on (comparisonSubject()); 0: there is no document.
+  /// Identifies the content that the numbers depend on (comparisonSubject()). 0: there is no document.
   std::uint64_t subject = 0;
   bool operator==(const PolicyChoice&) const = default;
 };
@@ -33,8 +33,8 @@ struct PolicyChoice {
 enum class PolicyStage : std::uint8_t {
   Waiting,
   Cold,       ///< the query runs with an empty cache
-  Fidelity,   ///< its answers are compared with a full prefill
-  Reordered,  ///< the query runs with the children of plus in another order, or the same query once more
+  Fidelity,   ///< the answers of this query are compared with a full prefill
+  Reordered,  ///< the query runs with the children of plus in another order, or the same query again
   Done,
   Failed
 };
@@ -61,7 +61,7 @@ struct ComparedAnswer {
 struct MeasuredPolicy {
   std::string policy;  ///< with its values, as documents write it: "link(16)"
   PolicyStage stage = PolicyStage::Waiting;
-  std::string problem{};                 ///< why it failed; earlier results stay
+  std::string problem{};                 ///< why the policy failed; earlier results stay
   std::string answer{};                  ///< of the cold run
   std::int64_t generatedTokens = 0;      ///< of the cold run
   std::optional<PolicyRun> cold{};       ///< nothing: not measured
@@ -69,27 +69,28 @@ struct MeasuredPolicy {
   std::vector<ComparedAnswer> answers{};
   std::uint64_t cacheBytes = 0;  ///< of blocks that are cached or in use after both runs
 
-  /// Over all answers; nothing before they were measured.
+  /// Over all answers; nothing before all answers are measured.
   std::optional<trace::FidelityMetrics> fidelity() const;
 };
 
 struct PolicyComparison {
   std::uint64_t subject = 0;   ///< PolicyChoice::subject
-  std::string model{};         ///< name of the checkpoint; empty: it is still being loaded
+  std::string model{};         ///< name of the checkpoint; empty: the checkpoint is still being loaded
   std::string device{};        ///< with its threads
   std::int32_t blockSize = 0;  ///< tokens
-  /// Whether the second run had another order. The same query ran again where it has no plus with two
-  /// children.
+  /// Whether the second run had another order. If the query has no plus with two children, the same query
+  /// runs again.
   bool isReordered = false;
   /// Some generate nodes of the query set no temperature. In a comparison their temperature is 0.
   bool chosenTemperature = false;
-  std::vector<MeasuredPolicy> policies{};  ///< in the order in which they are measured
+  std::vector<MeasuredPolicy> policies{};  ///< in the order of the measurement
 
-  /// How much is done, 0 … 1.
+  /// The completed share, 0 … 1.
   double progress() const;
 };
 
-/// Identifies what of a document the numbers depend on. Its policy does not count: each has its own.
+/// Identifies the content of a document that the numbers depend on. The policy of the document does not
+/// count, because each policy is measured.
 std::uint64_t comparisonSubject(const document::Document& document);
 
 struct PolicyComparisonJob {

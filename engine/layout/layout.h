@@ -34,22 +34,24 @@ enum class Visibility {
 ///
 /// Exact: adds and truncates nothing. All segments together are exactly the chat template's text of the
 /// prompt, with one exception. With `Spans`, a subquery result (the prompt of an earlier step with its
-/// answer) begins like the original conversation. It has the text that the template puts before a first
-/// message.
+/// answer) begins like the original conversation. The subquery result has the text that the template puts
+/// before a first message.
 ///
 /// Padded and cropped:
 /// - Every child of a plus begins with the plus delimiter.
 /// - The last child of a cross that has tokens begins with the cross delimiter.
 /// - Each delimiter is at the beginning of a block.
-/// - The generation prompt gets a plus delimiter if the last delimiter before it is one.
+/// - The generation prompt gets a plus delimiter if the last delimiter before the generation prompt is a plus
+///   delimiter.
 /// - Padding belongs to the segment before it, and is cached with this segment.
 /// - Nothing is padded at the end.
 ///
-/// Cropped: a message or answer of the assistant loses its closing tokens. Then it is truncated to full
-/// blocks. Without a full block it loses all tokens.
+/// Cropped: a message or answer of the assistant loses its closing tokens. The message is then truncated to
+/// full blocks. A message without a full block loses all tokens.
 ///
 /// For some bodies, the cropped tokens equal those of IBM/spnl 0.22 (spnl::promptTokens). Such a body is
-/// accepted by IBM/spnl's server, needs no rewriting and has no empty messages. There are two differences:
+/// accepted by IBM/spnl's server, needs no rewriting and has no empty messages. Spanscope differs from
+/// IBM/spnl in two points:
 /// - The text that the template puts before a first message comes before all delimiters and is never
 ///   truncated.
 /// - Answers are in the prompt as they were sampled.

@@ -20,14 +20,14 @@ constexpr std::array<LayoutInfo, 3> kLayouts = {
      {.layout = Layout::Padded,
       .name = "padded",
       .brief = "padding and delimiter tokens",
-      .help = "Each child of a plus begins with a delimiter token at a block boundary. So does the last "
-              "child of a cross. Padding fills the block before it",
+      .help = "Each child of a plus begins with a delimiter token at a block boundary. The last child of a "
+              "cross also begins with a delimiter token. Padding fills the block before a delimiter",
       .over = "over the padded tokens and not the chat template's text"},
      {.layout = Layout::Cropped,
       .name = "cropped",
       .brief = "padded, and answers truncated to whole blocks",
-      .help = "As padded, and truncates answers so that they end at a block boundary. IBM/spnl does this for "
-              "servers with span support",
+      .help = "As padded, and truncates answers so that they end at a block boundary. IBM/spnl sends such "
+              "answers to servers with span support",
       .over =
           /*id:over-padded-cropped*/ "over the padded and cropped tokens and not the chat template's text"}}};
 

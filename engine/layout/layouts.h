@@ -22,7 +22,7 @@ enum class Layout : std::uint8_t {
            ///< span support
 };
 
-/// The texts about a layout. They are constants with the lifetime of the program.
+/// The texts about a layout. The texts are constants with the lifetime of the program.
 struct LayoutInfo {
   Layout layout;
   const char* name;   ///< "padded": the name in options, documents and traces

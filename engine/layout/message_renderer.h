@@ -43,12 +43,12 @@ class MessageRenderer {
     text::Place place = text::Place::Later;
   };
 
-  /// Both must outlive the renderer.
+  /// Template and tokenizer must outlive the renderer.
   MessageRenderer(const text::Tokenizer& tokenizer, const text::ChatTemplate& chat)
       : m_tokenizer(tokenizer), m_chat(chat) {}
 
   /// Encodes long texts in several threads, for later calls of message(). Nothing else changes. message()
-  /// handles a text that cannot be encoded or exceeds the limits.
+  /// reports a text that cannot be encoded or exceeds the limits.
   void prepare(const std::vector<Message>& messages);
 
   /// The next five functions throw Failure if a text cannot be encoded or the tokenizer lacks a control
@@ -66,7 +66,8 @@ class MessageRenderer {
   void useLayout(Layout layout, std::int32_t blockSize);
   const LayoutRules& rules() const { return m_rules; }
 
-  /// Sets the limits for later calls. Initially there are none. After a stop, all functions throw Failure.
+  /// Sets the limits for later calls. Initially there are none. When the job is stopped, all functions throw
+  /// Failure.
   void useLimits(PromptLimits limits) { m_limits = std::move(limits); }
   /// Throws Failure if a prompt of this number of tokens is too long.
   void checkLength(std::int64_t tokens) const {

@@ -13,7 +13,7 @@ namespace spanscope::layout {
 
 /// A run of a segment's tokens with one origin.
 struct TokenRun {
-  /// The last three occur only in the padded and cropped layouts.
+  /// The last three origins occur only in the padded and cropped layouts.
   enum class Source { Template, Text, Output, Pad, PlusMarker, CrossMarker };
   std::int32_t count = 0;  ///< tokens; consecutive runs cover the segment
   Source source = Source::Text;
@@ -22,10 +22,11 @@ struct TokenRun {
   bool operator==(const TokenRun&) const = default;
 };
 
-/// A token run that is computed as one sequence. Its token j has position base + j in the request view.
+/// A token run that is computed as one sequence. Token j of the segment has position base + j in the request
+/// view.
 struct Segment {
-  /// The segment opens a scope and attends to no other segment. It is the first of a plus child, or of a
-  /// reused output.
+  /// The segment opens a scope and attends to no other segment. The segment is the first of a plus child, or
+  /// of a reused output.
   bool independent = false;
   std::uint32_t scope = 0;  ///< 0 is the request's own scope; numbered in the order in which scopes open
   std::uint32_t depth = 0;  ///< number of plus nodes around the segment
@@ -33,11 +34,11 @@ struct Segment {
   std::int64_t base = 0;  ///< start position; negative only with a hidden prefix before position 0.
   /// First position in the segment that other segments can attend to. Earlier tokens are a hidden prefix.
   std::int32_t visibleBegin = 0;
-  /// No segment of the view attends to this segment. It only continues the key chain of a reused output or a
-  /// rest, or is the source of a copy.
+  /// Whether no segment of the view attends to this segment. A hidden segment continues the key chain of a
+  /// reused output or a rest. Or the segment is the source of a copy.
   bool hidden = false;
-  std::vector<std::uint32_t> sees;  ///< earlier segments in prompt order; a row attends to their visible
-                                    ///< tokens, then to its own segment up to itself
+  std::vector<std::uint32_t> sees;  ///< earlier segments in prompt order. A row attends to the visible tokens
+                                    ///< of these segments, then to its own segment up to itself
   std::vector<TokenRun> runs;
   NodePath node;  ///< the plus child; in the outermost scope, the node of its first message
   bool operator==(const Segment&) const = default;

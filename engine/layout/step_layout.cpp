@@ -318,8 +318,8 @@ class StepLayout {
       const std::size_t inherited = inner.view.size();
       layChild(child.node, [&] {
         markPlus(inner, child.node);
-        // The prompt of the inner step began with these tokens. Its keys and values are therefore hits only
-        // after them.
+        // The prompt of the inner step began with these tokens. The keys and values of the answer are
+        // therefore hits only after these tokens.
         if (isSubqueryResult(child)) open(child, child.node, inner);
         lay(child, inner);
       });
@@ -404,7 +404,8 @@ class StepLayout {
     answer.visibleBegin = visibleBegin;
     answer.node = node;
     cut(answer, static_cast<std::size_t>(visibleBegin) + counts[0]);
-    // In the inner step, these tokens were the generation prompt. Here they begin a message of this prompt.
+    // In the inner step, these tokens were the generation prompt. Here the same tokens begin a message of
+    // this prompt.
     m_position += static_cast<std::int64_t>(counts[0]);
     m_count += static_cast<std::int64_t>(counts[0]);
     m_last = static_cast<std::uint32_t>(m_table.segments.size() - 1);

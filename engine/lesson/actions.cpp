@@ -34,7 +34,7 @@ const std::vector<ActionInfo>& actionTable() {
        .effect = Effect::Document,
        .help = forTranslation(
            "Lessons",
-           "Open a query of the lesson's head from its file. Earlier edits are lost, settings stay"),
+           "Open a query of the lesson's front matter from its file. Earlier edits are lost, settings stay"),
        .example = "open example:rag.json"},
       {.kind = ActionKind::Layout,
        .words = "layout",

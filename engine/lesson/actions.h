@@ -37,7 +37,7 @@ enum class ActionKind : std::uint8_t {
 
 /// The kind of an argument.
 enum class ArgumentKind : std::uint8_t {
-  File,        ///< a query of the lesson's head: a path in the lesson's folder, or example:NAME
+  File,        ///< a query of the lesson's front matter: a path in the lesson's folder, or example:NAME
   Layout,      ///< of the window
   Dock,        ///< of the window, by its id
   Target,      ///< node:PATH, span:N, block:N or token:N
@@ -50,9 +50,9 @@ enum class ArgumentKind : std::uint8_t {
   Experiment,  ///< its name
 };
 
-/// A target that an action or a link can show: a part of the lesson's query or run. A link can also name a
-/// dock of the window. Numbers count in prompt order, in the first prompt of the last run. Blocks count from
-/// 0, as in views. Spans and tokens count from 1.
+/// A target that an action or a link can show, in the lesson's query or run. A link can also name a dock of
+/// the window. Numbers count in prompt order, in the first prompt of the last run. Blocks count from 0, as in
+/// views. Spans and tokens count from 1.
 struct Target {
   enum class Kind : std::uint8_t { Node, Span, Block, Token, Dock };
   Kind kind = Kind::Node;

@@ -61,7 +61,7 @@ class LessonChecker {
     m_state.begin(head, m_faults);
   }
 
-  /// Returns whether a run exists before this place. Reports a fault if it does not.
+  /// Returns whether a run exists before this place. Reports a fault if the run does not exist.
   bool isRunYet(std::uint32_t run, Offset offset, const char* what) {
     if (run <= m_runs) return true;
     const std::string soFar = m_runs == 0 ? "no run" : "only " + counted(m_runs, "run");

@@ -13,7 +13,7 @@
 //      operator    =  "=" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "lacks"
 //
 // Operators * and / come first, from left to right. A metric without a name has the name and the node of the
-// metric before it. Words, operators and numbers have spaces between them.
+// previous metric. Words, operators and numbers have spaces between them.
 #pragma once
 
 #include "engine/base/ids.h"

@@ -113,7 +113,7 @@ std::string indented(const std::string& text, const std::string& by) {
   return out;
 }
 
-/// A terminal cannot show a part of a query. A link to a part becomes its words.
+/// A terminal cannot show a node of a query. A link to a node becomes its words.
 std::string withoutTargets(const std::string& markdown) {
   std::string out;
   std::size_t at = 0;
@@ -257,7 +257,7 @@ bool isFence(std::string_view line) {
   return line.substr(begin).starts_with("```") || line.substr(begin).starts_with("~~~");
 }
 
-/// Characters before the text of a list's item: "- ", "  12. "; 0: it begins none.
+/// Characters before the text of a list's item: "- ", "  12. "; 0: the line begins no item.
 std::size_t markerLength(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(' ');
   if (begin == std::string_view::npos) return 0;

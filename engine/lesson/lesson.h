@@ -31,7 +31,7 @@
 //      ```
 //
 // A metric is in braces without code marks. Text may name earlier runs. A question may ask for any run of the
-// lesson. A lesson can come from anyone. Reading it opens no file.
+// lesson. A lesson can come from an unknown source. Reading a lesson opens no file.
 #pragma once
 
 #include "engine/lesson/actions.h"
@@ -48,7 +48,7 @@
 
 namespace spanscope::lesson {
 
-/// A value of the lesson's head with its place.
+/// A value of the lesson's front matter (the lines between ---) with its place.
 template <class Value>
 struct Placed {
   Value value{};
@@ -65,7 +65,7 @@ struct Head {
   std::vector<Placed<Assignment>> settings;
 };
 
-/// A stretch of Markdown, or a metric in it.
+/// A piece of Markdown, or a metric in Markdown.
 using ProsePiece = std::variant<std::string, Expression>;
 
 struct Prose {
@@ -123,14 +123,14 @@ struct ReadLesson {
   std::vector<Fault> faults;
 };
 
-/// Reads the whole text, without a byte order mark. Reports all faults at once, up to kMaxFaults.
+/// Reads the whole text, without a byte order mark. Reports all faults together, up to kMaxFaults.
 ReadLesson readLesson(std::string_view text);
 
 /// Returns faults for the user, in the order of the text.
 std::vector<query::Diagnostic> diagnosticsOf(std::vector<Fault> faults, std::string_view text);
 
-// The max sizes of a lesson. Lessons can come from anyone. The reader refuses larger lessons and reports the
-// place where the limit is exceeded.
+// The max sizes of a lesson. Lessons can come from unknown sources. The reader refuses larger lessons and
+// reports the place where the limit is exceeded.
 
 inline constexpr std::size_t kMaxBytes = std::size_t{256} << 10U;  ///< of the file
 inline constexpr std::size_t kMaxSteps = 60;

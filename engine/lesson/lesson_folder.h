@@ -31,7 +31,7 @@ class LessonFolder {
   const std::filesystem::path& path() const { return m_folder; }
 
   /// Returns the text of a query. The path is example:NAME, or a relative path without "..". After all links,
-  /// it must lead to a file in the folder.
+  /// the path must lead to a file in the folder.
   std::variant<std::string, query::NotGiven> read(const std::string& path) const;
   /// Returns the place of a model in the folder: a directory or a file.
   std::variant<std::filesystem::path, query::NotGiven> modelAt(const std::string& path) const;
@@ -52,8 +52,8 @@ struct BundledLesson {
   Head head;
 };
 
-/// Returns the bundled lessons by number. Their names begin with the number. Throws Failure if there are
-/// none.
+/// Returns the bundled lessons by number. The names of bundled lessons begin with the number. Throws Failure
+/// if there are none.
 std::vector<BundledLesson> bundledLessons();
 
 }  // namespace spanscope::lesson

@@ -69,15 +69,15 @@ std::vector<Line> wordsOf(Line line) {
   return words;
 }
 
-/// Finds the bar between the text of a choice and its comparison. It is the last bar that is not in a quoted
-/// text of the comparison. npos: there is none.
+/// Finds the bar between the text of a choice and its comparison. This bar is the last bar that is not in a
+/// quoted text of the comparison. npos: there is none.
 std::size_t barOfChoice(std::string_view text) {
   bool isWithin = false;
   for (std::size_t i = text.size(); i > 0; --i) {
     if (text[i - 1] == '"') isWithin = !isWithin;
     if (text[i - 1] == '|' && !isWithin) return i - 1;
   }
-  // If a quote is not closed, the parser of the comparison reports it.
+  // If a quote is not closed, the parser of the comparison reports this fault.
   return text.rfind('|');
 }
 
@@ -112,7 +112,7 @@ class LessonReader {
     while (!atEnd() && isBlankLine(line().text)) ++m_next;
     if (atEnd() || bare(line()).text != "---") {
       fault(atEnd() ? m_text.size() : line().offset, atEnd() ? "an empty file" : query::inQuotes(line().text),
-            /*id:head-lesson-begins*/ "the head of the lesson, which begins with a line ---");
+            /*id:head-lesson-begins*/ "the front matter of the lesson, which begins with a line ---");
       return;
     }
     std::set<std::string, std::less<>> seen;
@@ -121,7 +121,7 @@ class LessonReader {
       if (!isBlankLine(line().text)) readHeadLine(bare(line()), seen);
     }
     if (atEnd()) {
-      fault(begin, /*id:head-without-end*/ "a head without its end", "a line --- after it");
+      fault(begin, /*id:head-without-end*/ "front matter without a closing line ---", "a line --- after it");
       return;
     }
     for (const char* key : {"title", "minutes", "after"}) {
@@ -136,7 +136,7 @@ class LessonReader {
     const std::size_t colon = whole.text.find(':');
     const std::string key(whole.text.substr(0, colon));
     if (colon == std::string_view::npos) {
-      fault(whole.offset, query::inQuotes(whole.text), "a key of the head, a colon and a value");
+      fault(whole.offset, query::inQuotes(whole.text), "a key of the front matter, a colon and a value");
       return;
     }
     const Line value = bare({whole.text.substr(colon + 1), whole.offset + colon + 1});
@@ -468,7 +468,7 @@ class LessonReader {
     return prose;
   }
 
-  /// Warns about a metric in code. The lesson shows it unchanged.
+  /// Warns about a metric in code. The lesson shows such a metric unchanged.
   void warnOfCode(const Line& code) {
     for (std::size_t at = code.text.find('{'); at != std::string_view::npos;
          at = code.text.find('{', at + 1)) {
@@ -485,9 +485,9 @@ class LessonReader {
     }
   }
 
-  /// Warns about a metric at the beginning of a line, before a point. Markdown reads its number as a list
-  /// entry. `opensParagraph`: the line is the first of a paragraph, where text after the point is not
-  /// required.
+  /// Warns about a metric at the beginning of a line, before a point. Markdown reads the number of such a
+  /// metric as a list entry. `opensParagraph`: the line is the first of a paragraph, where text after the
+  /// point is not required.
   void warnOfList(const Expression& metric, std::string_view before, std::string_view behind, Offset offset,
                   bool opensParagraph) {
     using metrics::Unit;

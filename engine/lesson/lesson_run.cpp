@@ -67,7 +67,7 @@ class LessonRunner {
   }
 
  private:
-  /// A run of the lesson, with the session that made it.
+  /// A run of the lesson, with the session of this run.
   struct Made {
     RunId run = 0;
     std::vector<run::FinishedAnswer> answers;

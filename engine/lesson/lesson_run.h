@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a lesson without a window, on the embedded engine. It executes the lesson's actions in order: open,
-// set, edit, run and measure. Actions that only show something are skipped. Open this file to change headless
-// runs.
+// Runs a lesson without a window, on the embedded engine. The run executes the lesson's actions in order:
+// open, set, edit, run and measure. Actions that only show something are skipped. Open this file to change
+// headless runs.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -31,8 +31,8 @@ struct LessonRunOptions {
 /// The facts of the lesson's runs: entry n − 1 is run n.
 using LessonFacts = std::vector<metrics::RunFacts>;
 
-/// The lesson must have no faults. Throws Failure if a run fails, if the model cannot be loaded, or on a
-/// stop.
+/// The lesson must have no faults. Throws Failure if a run fails, if the model cannot be loaded, or when
+/// stopped.
 LessonFacts runLesson(const Lesson& lesson, const LessonFolder& folder, const LessonRunOptions& options);
 
 }  // namespace spanscope::lesson

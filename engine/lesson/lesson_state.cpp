@@ -204,7 +204,7 @@ void LessonState::open(const Argument& file, std::vector<Fault>& faults) {
   const std::string& name = std::get<std::string>(file.value);
   if (std::find(m_queries.begin(), m_queries.end(), name) == m_queries.end()) {
     faults.push_back({file.offset, "the query " + query::inQuotes(name),
-                      /*id:heads-queries*/ "a query in the head's \"queries:\""});
+                      /*id:heads-queries*/ "a query in \"queries:\" of the front matter"});
     return;
   }
   if (std::find(m_opened.begin(), m_opened.end(), name) == m_opened.end()) m_opened.push_back(name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The learner's state: the document after the lesson's actions so far, and the settings of the next run. The
-// lesson check and a headless run share this state. It runs no model. Open this file to change the effect of
-// an action.
+// lesson check and a headless run share this state. This code runs no model. Open this file to change the
+// effect of an action.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -21,7 +21,7 @@
 namespace spanscope::lesson {
 
 /// Whether a lesson may change this setting. A lesson may not choose settings of the learner's machine
-/// (model, device, arithmetic). It may not send texts to a server, or write to the disk.
+/// (model, device, arithmetic). A lesson may not send texts to a server, or write to the disk.
 bool mayBeSet(const workbench::Setting& setting);
 /// Returns the name of the first server in a node of the query. Empty: no node names a server.
 std::string firstServerOf(const document::Document& document);
@@ -39,7 +39,7 @@ class LessonState {
  public:
   explicit LessonState(const LessonFolder& folder) : m_folder(folder) {}
 
-  /// Sets the settings of the head and the queries that may be opened.
+  /// Sets the settings of the front matter, and the queries that may be opened.
   void begin(const Head& head, std::vector<Fault>& faults);
   /// Executes actions that change the document or its settings. Other actions change nothing. An impossible
   /// action changes nothing and adds a fault.
@@ -52,7 +52,7 @@ class LessonState {
   workbench::RunSettings& settings() { return m_settings; }
   /// Whether the open document has a node at this place of its query.
   bool hasNode(const NodePath& path) const;
-  /// Returns the names of the head's queries that were opened.
+  /// Returns the names of the front matter's queries that were opened.
   const std::vector<std::string>& opened() const { return m_opened; }
 
   /// Plans the query as a run would, with the files of the query's folder. Returns the problems, one sentence
@@ -67,7 +67,7 @@ class LessonState {
   document::NodeId nodeAt(const Argument& argument, std::vector<Fault>& faults) const;
 
   const LessonFolder& m_folder;
-  std::vector<std::string> m_queries;  ///< of the head
+  std::vector<std::string> m_queries;  ///< of the front matter
   std::vector<std::string> m_opened;
   std::string m_file;  ///< of the open document
   std::optional<document::Document> m_document;

@@ -117,7 +117,7 @@ std::vector<std::string> offeredComparisons(const OfferedMetric& metric, const F
       offered.push_back(metric.expression + relation + written(before));
     }
   }
-  // Comparisons that are false now are left out. All unknown ones are offered.
+  // Comparisons that are false now are left out. All unknown comparisons are offered.
   std::erase_if(offered, [&factsOf](const std::string& text) {
     const std::optional<Comparison> comparison = comparisonOf(text);
     if (!comparison) return true;

@@ -23,8 +23,8 @@ struct OfferedMetric {
 std::vector<OfferedMetric> offeredMetrics(std::uint32_t run, const std::optional<NodePath>& node,
                                           const FactsOf& factsOf);
 
-/// Returns comparisons of such a metric with a value, and with the same metric of the run before. This is the
-/// form of a line in a block `holds` and of the right side of a choice. If the values are known, only true
+/// Returns comparisons of such a metric with a value, and with the same metric of the run before. A line in a
+/// block `holds` and the right side of a choice have this form. If the values are known, only true
 /// comparisons are returned. A count is compared with "=". Another number is compared with a bound of two
 /// digits. A text is compared with "contains" and its first line. A time has no comparison.
 std::vector<std::string> offeredComparisons(const OfferedMetric& metric, const FactsOf& factsOf);

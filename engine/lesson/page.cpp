@@ -98,7 +98,8 @@ std::size_t bytesInPage(const PagePicture& picture) {
   return (picture.light.size() + picture.dark.size()) * 4 / 3;
 }
 
-/// Returns the pictures that fit into the page. The smallest come first, so that as many as possible fit.
+/// Returns the pictures that fit into the page. The smallest pictures come first, so that as many pictures as
+/// possible fit.
 std::set<const PagePicture*> fittingPictures(const Pictures& pictures) {
   std::vector<const PagePicture*> bySize;
   for (const auto& [step, ofStep] : pictures) {
@@ -137,7 +138,8 @@ class PageWriter {
     for (const FilledStep& step : lesson.steps) {
       m_out += "<section id=\"step-" + std::to_string(step.number) + "\">\n<h2>" +
                std::to_string(step.number) + ". " + escapedMarkup(step.title) + "</h2>\n";
-      // Pictures show the result of the step's last actions. The text after the actions describes it.
+      // Pictures show the result of the step's last actions. The text after the actions describes this
+      // result.
       const std::size_t last = lastActions(step);
       for (std::size_t i = 0; i < step.blocks.size(); ++i) {
         std::visit(*this, step.blocks[i]);
@@ -177,7 +179,7 @@ class PageWriter {
       }
       m_out += "</ul>\n";
     } else if (!question.answer.empty()) {
-      m_out += std::string("<p>The run says: <span class=\"figure\">") +
+      m_out += std::string("<p>Result of the run: <span class=\"figure\">") +
                (question.kind == Question::Kind::Block ? "block " : "") + escapedMarkup(question.answer) +
                "</span></p>\n";
     }
@@ -543,7 +545,7 @@ class PromptPicture {
     labels(boxes, perToken, top);
   }
 
-  /// Returns the first words of each part, as far as there is room for them.
+  /// Returns the first words of each part, as far as there is space for these words.
   void labels(const std::vector<BlockBox>& boxes, double perToken, double top) {
     double left = 2;
     for (std::size_t i = 0; i < boxes.size();) {

@@ -57,7 +57,7 @@ class ChangeRecorder {
       m_change.isWhole = false;
       return std::move(m_change);
     }
-    // Paths are those of the document after the earlier actions. All swaps come first.
+    // Paths are valid in the document after the earlier actions. All swaps come first.
     for (const NodeId id : *changed) exchange(id);
     for (auto& [path, id] : document::pathsInTree(m_after, m_after.root())) m_places[id] = path;
     for (const NodeId id : *changed) edit(id);
@@ -284,7 +284,7 @@ std::string valueText(const workbench::Setting& setting, const workbench::RunSet
 void addAction(std::vector<Action>& actions, Action action) {
   const auto isSame = [](const Action& one, const Action& other) { return written(one) == written(other); };
   if (infoOf(action.kind).effect == ActionEffect::View && action.kind != ActionKind::Layout) {
-    // The user saw these views before the last change or run. Their actions stay unchanged.
+    // The user saw these views before the last change or run. The actions for these views stay unchanged.
     std::size_t since = actions.size();
     while (since > 0 && infoOf(actions[since - 1].kind).effect == ActionEffect::View &&
            actions[since - 1].kind != ActionKind::Layout)

@@ -16,12 +16,12 @@ namespace spanscope::lesson {
 struct RecordedChange {
   std::vector<Action> actions;  ///< the actions that turn the old state into the new one
   /// Whether the actions make the whole change. Actions only change texts, the order of two children, and
-  /// settings that a lesson may set. They do not add, remove or move nodes. Changes that only the canvas
+  /// settings that a lesson may set. Actions do not add, remove or move nodes. Changes that only the canvas
   /// shows do not count.
   bool isWhole = true;
 };
 
-/// Both are states of one document. Their nodes therefore have the same ids.
+/// `before` and `after` are states of one document. The nodes of the two states therefore have the same ids.
 RecordedChange actionsBetween(const document::Document& before, const document::Document& after);
 
 /// Returns the value of a setting as assign() reads it.
@@ -46,13 +46,13 @@ struct RecordedQuestion {
   bool operator==(const RecordedQuestion&) const = default;
 };
 
-/// A step as recorded. Its texts are typed by the user: Markdown with metrics in braces, unchecked.
+/// A step as recorded. The user has typed the texts of the step: Markdown with metrics in braces, unchecked.
 struct RecordedStep {
   std::string title{};
   std::string text{};  ///< read first
   RecordedQuestion question{};
   std::vector<Action> actions{};
-  std::string after{};  ///< read when all actions are done; it may name results of the step's runs
+  std::string after{};  ///< read when all actions are done; the text may name results of the step's runs
   std::string holds{};  ///< comparisons of these results, a line each; empty: none
 };
 
@@ -60,13 +60,13 @@ struct RecordedStep {
 /// the last change or run. Repetitions are left out.
 void addAction(std::vector<Action>& actions, Action action);
 
-/// Returns the settings that a lesson may set, if they differ from those given.
+/// Returns the settings that a lesson may set and that differ from the given settings.
 std::vector<Assignment> settingsUnlike(const workbench::RunSettings& settings,
                                        const workbench::RunSettings& standard);
 
 /// Returns the file of a recorded lesson. In a step with a question, preparations of its first run come
 /// before the question, and the run after it. The preparations come before the text too if the text has a
-/// link to a section. Title and words of the head, choices and comparisons lose line ends.
+/// link to a section. Title and words of the front matter, choices and comparisons lose line ends.
 std::string written(const Head& head, const std::vector<RecordedStep>& steps);
 
 }  // namespace spanscope::lesson

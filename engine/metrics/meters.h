@@ -115,7 +115,7 @@ class HitRates {
 std::unique_ptr<Meter> recentHitRate();
 /// Makes a meter for the tokens of a prompt that a stock prefix cache would reuse. The meter has its own
 /// cache with these rules:
-/// - The cache has the session's block size and as many blocks as the pool. It keeps only full blocks.
+/// - The cache has the session's block size and as many blocks as the pool. The cache keeps only full blocks.
 /// - A prompt is one sequence: its visible tokens in prompt order. A block is a hit if all blocks before it
 ///   are hits.
 /// - The last token of a prompt is always computed.

@@ -41,7 +41,7 @@ Maybe ofRequests(const RunFacts& run, std::int64_t number) {
   return run.requests.empty() ? std::nullopt : count(number);
 }
 
-/// Returns a number that only the embedded engine reports, about blocks or passes.
+/// Returns a number that only the embedded engine reports, about blocks or forward passes.
 Maybe ofEngine(const RunFacts& run, std::int64_t number) {
   return run.isRemote ? std::nullopt : ofRequests(run, number);
 }

@@ -46,7 +46,7 @@ void ResidencySampler::take(const trace::Event& event) {
     if (found != m_followed.end()) found->second.stored = true;
   } else if (const auto* shared = std::get_if<trace::BlockShared>(&event.payload)) {
     const auto found = m_followed.find(shared->block);
-    // A block that is shared before it is stored is computed for both requests. This is not a use.
+    // A block that is shared before it is stored is computed for both requests. Such sharing is not a use.
     if (found == m_followed.end() || !found->second.stored) return;
     std::vector<std::int64_t>& uses = found->second.uses;
     if (uses.size() == kMostUses) uses.erase(uses.begin());

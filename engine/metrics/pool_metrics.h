@@ -18,8 +18,9 @@ namespace spanscope::metrics {
 /// The life of one block, from its allocation to its eviction. Times are nanoseconds.
 struct Residency {
   BlockId block = kNullBlock;
-  std::int64_t lifetime = 0;       ///< from its allocation to its eviction
-  std::int64_t idle = 0;           ///< from its last use to its eviction; for an unused block, its lifetime
+  std::int64_t lifetime = 0;  ///< from its allocation to its eviction
+  /// From the last use of the block to its eviction. For an unused block, the lifetime of the block.
+  std::int64_t idle = 0;
   std::vector<std::int64_t> gaps;  ///< times between its newest uses, the oldest first; at most kMostUses − 1
   bool operator==(const Residency&) const = default;
 };

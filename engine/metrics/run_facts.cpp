@@ -46,7 +46,7 @@ RunValues valuesOf(const trace::Progress& progress, const trace::RunState& run) 
   }
   measured.timeToFirstToken = medianOf(std::move(first));
   measured.interTokenLatency = medianOf(std::move(between));
-  // A twin has no times.
+  // A simulated session has no times.
   if (run.startedAt >= 0 && run.finishedAt >= 0 && !trace::isPredicted(progress.program))
     measured.whole = static_cast<double>(run.finishedAt - run.startedAt) * 1e-9;
   return measured;

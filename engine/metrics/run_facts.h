@@ -81,7 +81,7 @@ struct RunValues {
   std::optional<double> timeToFirstToken;   ///< seconds; median over the steps that generated a token
   std::optional<double> interTokenLatency;  ///< seconds; median over the steps that generated two tokens or
                                             ///< more
-  std::optional<double> whole;              ///< seconds from its start to its end
+  std::optional<double> whole;              ///< seconds from the start of the run to its end
   bool operator==(const RunValues&) const = default;
 };
 
@@ -103,11 +103,13 @@ struct RunFacts {
   /// Whether `account` includes every prompt. A server may not report its hits.
   bool isAccounted = true;
   BlockCounts blocks;
-  std::int64_t passes = 0;              ///< passes that computed at least one row of the run
-  std::int64_t decodePasses = 0;        ///< of these passes, those that computed no row of a prompt
-  std::int64_t mostRows = 0;            ///< max rows of the run in one pass
-  std::optional<double> prefillRate;    ///< tokens per second, over its passes that compute a prompt
-  std::optional<double> decodeRate;     ///< tokens per second, over its passes that only decode
+  std::int64_t passes = 0;        ///< forward passes that computed at least one row of the run
+  std::int64_t decodePasses = 0;  ///< number of these passes that computed no row of a prompt
+  std::int64_t mostRows = 0;      ///< Max rows of the run in one forward pass.
+  /// Tokens per second, over the forward passes of the run that compute a prompt.
+  std::optional<double> prefillRate;
+  /// Tokens per second, over the forward passes of the run that only decode.
+  std::optional<double> decodeRate;
   Metered metered{};                    ///< values of all its requests
   std::vector<RequestFacts> requests;   ///< in the order in which they started
   std::optional<LayoutMetrics> layout;  ///< sum of its prompts; absent: every prompt has the exact layout
@@ -139,8 +141,8 @@ std::vector<NodeRange> rangesOf(const RequestFacts& request, const NodePath& nod
 /// Takes the events of one session, in order.
 class RunFactsCollector {
  public:
-  /// Takes the next event. Returns the error if it contradicts earlier events. Such an event changes no sum
-  /// of the run.
+  /// Takes the next event. If the event contradicts earlier events, returns the error. Such an event changes
+  /// no sum of the run.
   std::optional<Error> take(const trace::Event& event);
   /// Returns the data of a run. Nothing: the session has no such run.
   std::optional<RunFacts> of(RunId run) const;
@@ -161,9 +163,9 @@ class RunFactsCollector {
     std::int64_t decodePasses = 0;
     std::int64_t mostRows = 0;
     std::int64_t prefillRows = 0;  ///< rows of prompts
-    std::int64_t prefillTime = 0;  ///< nanoseconds of the passes with such rows
+    std::int64_t prefillTime = 0;  ///< nanoseconds of the forward passes with such rows
     std::int64_t decodeRows = 0;
-    std::int64_t decodeTime = 0;  ///< nanoseconds of the other passes
+    std::int64_t decodeTime = 0;  ///< nanoseconds of the other forward passes
     std::vector<RequestId> requests;
   };
 

@@ -14,7 +14,7 @@ namespace {
 
 using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// Returns how many of begin … end − 1 are outside of all ranges.
+/// Returns the number of tokens begin … end − 1 that are outside of all ranges.
 std::int64_t uncovered(Ranges ranges, std::int64_t begin, std::int64_t end) {
   std::sort(ranges.begin(), ranges.end());
   std::int64_t count = 0;
@@ -276,7 +276,7 @@ PromptAccount RequestTokens::account(std::span<const trace::SegmentInfo> segment
   }
   account.prompt.computed = std::max<std::int64_t>(0, account.prompt.computed);
   account.beside = std::max<std::int64_t>(0, promptTokens - visibleTokens(segments));
-  // The engine's sums do not include copies. There, a miss that is computed twice counts once.
+  // The engine's sums do not include copies. In these sums, a miss that is computed twice counts once.
   for (const auto& [index, known] : m_segments) {
     if (known.again.empty() || index >= segments.size() || segments[index].hidden) continue;
     const Ranges found = foundIn(index);

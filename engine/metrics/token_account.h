@@ -17,7 +17,7 @@
 namespace spanscope::metrics {
 
 /// Numbers of tokens. Each token of a prompt is in exactly one of the first four counts. The prompt includes
-/// the tokens that the layout adds. It does not include the tokens that the layout truncates.
+/// the tokens that the layout adds. The prompt does not include the tokens that the layout truncates.
 struct TokenAccount {
   std::int64_t hit = 0;        ///< cache hits at the stored position
   std::int64_t relocated = 0;  ///< cache hits at another position
@@ -34,7 +34,7 @@ struct TokenAccount {
 
 /// The account of a whole prompt, or of several.
 struct PromptAccount {
-  /// The visible tokens. Together with `unread` these are all tokens of the prompt.
+  /// The visible tokens, except the tokens that `unread` counts.
   TokenAccount prompt;
   /// Misses that no forward pass has computed, because the request was stopped, failed or still runs.
   std::int64_t unread = 0;
@@ -84,14 +84,14 @@ class RequestTokens {
   void setRead() { m_isRead = true; }
   bool isRead() const { return m_isRead; }
 
-  /// Counts tokens [begin, end) of a segment. Misses count as computed, even before a pass computes them.
-  /// Truncated tokens belong to no segment and count only for the whole prompt.
+  /// Counts tokens [begin, end) of a segment. Misses count as computed, even before a forward pass computes
+  /// these tokens. Truncated tokens belong to no segment and count only for the whole prompt.
   TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
   /// Returns the positions of the recomputed tokens of a segment, ascending.
   std::vector<std::int32_t> again(std::uint32_t segment) const;
   /// Returns the number of truncated tokens of a message or answer.
   std::int64_t cropped(const NodePath& node) const;
-  /// Returns the number of misses among tokens [begin, end) that no pass has computed.
+  /// Returns the number of misses among tokens [begin, end) that no forward pass has computed.
   std::int64_t unread(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
   /// Counts all visible tokens, as of() does.
   TokenAccount prompt(std::span<const trace::SegmentInfo> segments) const;
@@ -105,7 +105,7 @@ class RequestTokens {
     std::vector<FoundTokens> found;
     std::set<std::int32_t> lookedUp;  ///< virtual blocks
     std::vector<std::int32_t> again;  ///< local tokens, ascending
-    Ranges computed;                  ///< in the order of passes
+    Ranges computed;                  ///< in the order of forward passes
   };
   /// Another segment with the same tokens, computed with fewer earlier tokens.
   struct Original {

@@ -48,7 +48,7 @@ struct Collector {
     if (event.request != 0) requests[event.request].finished = true;
   }
   void operator()(const trace::BlockLookedUp& e) const {
-    // A resumed request finds mostly its own blocks, so its hits are not reuse.
+    // The hits of a resumed request are mostly blocks of the same request, so these hits are not reuse.
     if (requests[event.request].preempted) return;
     ++stats.blocksLookedUp;
     if (e.outcome == trace::LookupOutcome::Hit) ++stats.blocksHit;

@@ -14,7 +14,7 @@
 namespace spanscope::metrics {
 
 /// Sums over a trace. Times are seconds. The tokens of a request come from its StepMetrics. Without
-/// StepMetrics, they come from its other events.
+/// StepMetrics, the tokens come from the other events of the request.
 struct TraceStats {
   std::uint64_t events = 0;
   std::uint64_t lost = 0;  ///< events that snapshots replaced
@@ -52,7 +52,7 @@ struct TraceStats {
   std::uint64_t attentionLeftOut = 0;    ///< attention records beyond the limit of their run
   std::uint64_t passes = 0;
   double meanRowsPerPass = 0;
-  double passTime = 0;           ///< time of all passes
+  double passTime = 0;           ///< time of all forward passes
   double timeToFirstToken = 0;   ///< median over the steps that generated a token; 0 without such steps
   double interTokenLatency = 0;  ///< median over the steps that generated two tokens or more; 0 without such
                                  ///< steps

@@ -36,7 +36,7 @@ class Adapter {
 
   const std::string& name() const { return m_name; }
   const std::filesystem::path& directory() const { return m_directory; }
-  /// Returns the pairs by the name of the matrix: "model.layers.0.self_attn.q_proj".
+  /// Returns the pairs of matrices by the name of the adapted matrix: "model.layers.0.self_attn.q_proj".
   const std::map<std::string, LowRankPair>& pairs() const { return m_pairs; }
   bool blockAttention() const { return m_blockAttention; }
   /// Returns the fingerprint of all contents.

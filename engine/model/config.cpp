@@ -140,7 +140,8 @@ ModelConfig readDirectory(const std::filesystem::path& directory) {
   const std::filesystem::path generation = directory / "generation_config.json";
   std::error_code ignored;
   if (!std::filesystem::exists(generation, ignored)) return result;
-  // This file is only for generation, so it overrides the defaults of the other file.
+  // The file generation_config.json is only for generation, so its values override the defaults of the other
+  // file.
   std::erase_if(result.endTokens,
                 [](const EndToken& end) { return end.sources == std::vector<std::string>{kFamilyDefaults}; });
   const checkpoint::MappedFile generationFile(generation);

@@ -34,7 +34,7 @@ struct YarnScaling {
   double factor = 1;
   double betaFast = 32;  ///< a frequency with at least this number of rotations over the original context is
                          ///< kept
-  double betaSlow = 1;   ///< a frequency with fewer rotations is divided by the factor
+  double betaSlow = 1;   ///< a frequency with fewer rotations than this is divided by the factor
   std::int64_t originalMaxPositions = 8192;
   bool truncates = true;  ///< whether the two limits are rounded to whole pairs
   bool operator==(const YarnScaling&) const = default;
@@ -79,7 +79,7 @@ struct AttentionKind {
 
 /// Returns the rotary table of a kind: headSize/2 inverse frequencies, with the scaling applied. If only a
 /// part of a head is rotated, the decoder has that part at the beginning of each half. The first frequencies
-/// then belong to its pairs, and the others are 0.
+/// then belong to the pairs of this part, and the other frequencies are 0.
 compute::RotaryTable makeRotaryTable(const AttentionKind& kind, std::int32_t headSize);
 
 }  // namespace spanscope::model
@@ -96,16 +96,16 @@ enum class NormPlace : std::uint8_t {
   Around   ///< both
 };
 
-/// Which rows of queries and keys are normed before the rotation.
+/// Which rows of query and key vectors are normed before the rotation.
 enum class QueryKeyNorm : std::uint8_t {
   None,
   Heads,  ///< each head separately
   Rows    ///< all heads of a token together
 };
 
-/// A model as `config.json` or the keys of a GGUF file describe it. All values are checked: they are in range
-/// and agree with each other. Everything specific to a family is a fact here. Other code therefore does not
-/// ask for the family.
+/// A model as `config.json` or the keys of a GGUF file describe it. All values are checked: each value is in
+/// range, and the values agree with each other. Everything specific to a family is a fact here. Other code
+/// therefore does not depend on the family.
 struct ModelConfig {
   std::string architecture;  ///< "LlamaForCausalLM"; see engine/model/architectures
   std::int32_t vocabularySize = 0;
@@ -134,9 +134,9 @@ struct ModelConfig {
   std::int64_t maxPositions = 2048;
   std::vector<EndToken> endTokens;  ///< from all files that name end tokens; each is in the vocabulary
   std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if that file has no value
-  bool blockAttention = false;      ///< the checkpoint says that it was trained for block attention.
-  /// The purpose that the checkpoint states if it is of little use for other purposes. Example: "questions
-  /// about a made-up world". At most kMostMadeFor bytes. Empty: no statement.
+  bool blockAttention = false;  ///< whether the checkpoint states that it was trained for block attention.
+  /// The purpose that the checkpoint states, if the checkpoint is of little use for other purposes. Example:
+  /// "questions about a made-up world". At most kMostMadeFor bytes. Empty: no statement.
   std::string madeFor;
   static constexpr std::size_t kMostMadeFor = 400;
 
@@ -184,8 +184,8 @@ inline compute::RotaryTable makeRotaryTable(const ModelConfig& config) {
   return makeRotaryTable(config.attention, config.headSize);
 }
 
-// Limits of the values of a configuration. They are far above those of every known model. No product of two
-// of them overflows 64 bits.
+// Limits of the values of a configuration. The limits are far above the values of every known model. No
+// product of two limits overflows 64 bits.
 
 inline constexpr std::int64_t kMaxVocabulary = 1 << 22;
 inline constexpr std::int64_t kMaxHiddenSize = 1 << 16;
@@ -203,8 +203,8 @@ inline std::int32_t narrow(std::int64_t value) {
 }
 
 /// Whether a model is in a folder with the name of a published checkpoint that was trained for block
-/// attention. The configuration of such a checkpoint does not say so. Examples are ".../Tulu3-Block-FT" and,
-/// in the cache of Hugging Face, ".../models--ldsjmdy--Tulu3-Block-FT/snapshots/…".
+/// attention. The configuration of such a checkpoint does not contain this fact. Examples are
+/// ".../Tulu3-Block-FT" and, in the cache of Hugging Face, ".../models--ldsjmdy--Tulu3-Block-FT/snapshots/…".
 bool isPublishedForBlockAttention(const std::filesystem::path& path);
 
 // Descriptions of a model's layers in words for the user.

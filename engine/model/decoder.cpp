@@ -79,7 +79,7 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
            "one, ascending, for each of " + counted(batch.narrowings.size(), "narrowing"));
   }
   if (batch.vectorsWanted && !batch.narrowings.empty())
-    refuse("vectors", "a narrowed pass", "a pass in which every row goes through all layers");
+    refuse("vectors", "a narrowed forward pass", "a forward pass in which every row goes through all layers");
   checkRange(batch.mass.runs, static_cast<std::int64_t>(batch.runs.size()), "mass runs");
   if (!batch.mass.keySpans.empty()) {
     if (batch.mass.keySpans.size() != batch.mass.runs.size())
@@ -194,12 +194,12 @@ struct Decoder::Impl {
   std::vector<Read> tensors;  ///< the weights that were read, as they were stored
   std::string weightsDigest;
   std::shared_ptr<const WeightSource> lender;  ///< while weights are borrowed
-  std::vector<Weight*> borrowed;               ///< the borrowed weights among them, the last first
+  std::vector<Weight*> borrowed;               ///< the borrowed weights, the last first
   bool hasRun = false;
 
-  // Activations. They are kept between passes, so that their memory is reused.
+  // Activations. Their memory is kept between forward passes and reused.
   std::unique_ptr<Tensor> residual, normed, queries, keys, values, headNormed, attended, gate, up, logits;
-  std::unique_ptr<Tensor> added, addedNormed;  ///< what attention or the MLP adds to the residual
+  std::unique_ptr<Tensor> added, addedNormed;  ///< the sum that attention or the MLP adds to the residual
   std::unique_ptr<Tensor> lowRank;             ///< between the two matrices of an adapter
   std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the requested rows
   std::unique_ptr<Tensor> scores, kept;                            ///< of rows that may be left out
@@ -243,7 +243,7 @@ struct Decoder::Impl {
     return *passes[config.kindOf(layer)];
   }
   void narrow(const Batch& batch, std::int32_t layer, const Passes& passes, const compute::KvStore& store);
-  /// Returns the rows that enter a part of a layer. They are normed if there is a norm before the part.
+  /// Returns the rows that enter a part of a layer. The rows are normed if there is a norm before the part.
   Tensor& entering(Tensor& x, const std::unique_ptr<Weight>& norm) {
     if (!norm) return x;
     backend.rmsNorm(x, *norm, config.normEpsilon, *normed);
@@ -355,15 +355,15 @@ bool Decoder::Impl::own(std::size_t bytes, const std::stop_token& stop) {
   return !borrowed.empty();
 }
 
-/// Copies borrowed weights before a pass, unless the pass has many rows. Many rows share the cost of
-/// arranging the borrowed weights. The first pass never copies, so that the first tokens do not wait. Later
-/// passes with few rows copy once.
+/// Copies borrowed weights before a forward pass, unless the forward pass has many rows. Many rows share the
+/// cost of arranging the borrowed weights. The first forward pass never copies, so that the first tokens do
+/// not wait. A later forward pass with few rows copies once.
 void Decoder::Impl::ownBefore(std::size_t rows, const std::stop_token& stop) {
   constexpr std::size_t kManyRows = 128;
   if (std::exchange(hasRun, true) && rows < kManyRows) own(std::numeric_limits<std::size_t>::max(), stop);
 }
 
-/// Leaves out the rows that differ least from their stored keys or values. Both have been computed now.
+/// Leaves out the rows that differ least from their stored keys or values.
 void Decoder::Impl::narrow(const Batch& batch, std::int32_t layer, const Passes& passes,
                            const compute::KvStore& store) {
   const bool isByKeys = batch.narrowedBy == compute::StoredPart::Keys;
@@ -438,8 +438,8 @@ void Decoder::Impl::feedForward(const Layer& layer, const Tensor& seen, Tensor& 
   add(*gate, layer.down, layer.afterGate, x);
 }
 
-/// Makes one pass for each kind of layer. All have the same rows, but different keys and distances. The first
-/// one also serves operations that concern only rows.
+/// Makes the inputs of one forward pass for each kind of layer. All these inputs have the same rows, but
+/// different keys and distances. The first inputs also serve operations that concern only rows.
 Passes Decoder::Impl::makePasses(const Batch& batch, const compute::KvShape& store) {
   Passes passes;
   for (const Kind& kind : kinds)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs a model of any family: one forward pass at a time over a backend. Open this file to change the layers
-// or the results of a pass.
+// or the results of a forward pass.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -28,12 +28,12 @@ struct Batch : compute::PassInputs {
   /// or values in that layer differ most from the stored ones.
   std::vector<std::int32_t> narrowingLayers;
   compute::StoredPart narrowedBy = compute::StoredPart::Keys;
-  /// Whether the queries and keys of all rows and layers are returned: many bytes per row. Not for a narrowed
-  /// pass.
+  /// Whether the query and key vectors of all rows and layers are returned: many bytes per row. Not for a
+  /// narrowed forward pass.
   bool vectorsWanted = false;
 };
 
-/// The vectors that a layer computed for the rows of a pass, before the rotation.
+/// The vectors that a layer computed for the rows of a forward pass, before the rotation.
 struct LayerVectors {
   std::vector<float> queries;  ///< [rows][queryHeads][headSize]
   std::vector<float> keys;     ///< [rows][keyHeads][headSize]
@@ -47,21 +47,21 @@ struct ForwardResult {
   std::vector<float> logits;                  ///< [logitRows][vocabularySize]; empty unless wanted
   std::vector<float> hidden;                  ///< [hiddenRows][hiddenSize], after the last norm
   std::vector<LayerMass> mass;
-  std::vector<std::int32_t> keptRows;  ///< for a narrowed pass: the rows that remained to the end
+  std::vector<std::int32_t> keptRows;  ///< for a narrowed forward pass: the rows that remained to the end
   std::vector<LayerVectors> vectors;   ///< one per layer; empty unless wanted
 };
 
 struct DecoderOptions {
   const Adapter* adapter = nullptr;  ///< is added to some of the matrices; null: nothing.
-  /// Owner of the data of the weights, if the decoder may borrow them. The decoder is then ready sooner. It
-  /// copies all weights before the second pass, or before a later one while passes have few rows. Null: it
-  /// copies them at once.
+  /// Owner of the data of the weights, if the decoder may borrow them. The decoder is then ready sooner. The
+  /// decoder copies all weights before the second forward pass. While forward passes have few rows, the
+  /// copies may come before a later forward pass. Null: the decoder copies all weights immediately.
   std::shared_ptr<const WeightSource> lender = {};
   bool hashesWeights = false;  ///< whether a digest of all weights is computed while they are read
 };
 
-/// A decoder of any family, written once over the operations of a backend. It does one forward pass at a
-/// time.
+/// A decoder of any family, written once over the operations of a backend. A decoder does one forward pass at
+/// a time.
 class Decoder {
  public:
   /// Prepares all weights. `backend` must outlive the decoder. Throws Failure in these cases:
@@ -79,12 +79,13 @@ class Decoder {
   std::size_t parameterCount() const;
   /// Returns the digest of all weights, or an empty text before it was computed.
   const std::string& weightsDigest() const;
-  /// Computes the digest from `weights`, which must be the loaded weights. Throws Failure if they cannot be
-  /// read.
+  /// Computes the digest from `weights`, which must be the loaded weights. Throws Failure if the weights
+  /// cannot be read.
   void readWeightsDigest(const WeightSource& weights);
 
-  /// Copies about `bytes` bytes of borrowed weights, between two passes. Returns whether borrowed weights are
-  /// left. Throws Failure if their file was truncated or changed, or if memory is short.
+  /// Copies about `bytes` bytes of borrowed weights, between two forward passes. Returns whether borrowed
+  /// weights are left. Throws Failure if the file of the weights was truncated or changed, or if memory is
+  /// short.
   bool own(std::size_t bytes);
 
   /// Returns the shape of a KV store for this model.

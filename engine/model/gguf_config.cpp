@@ -111,7 +111,7 @@ std::int64_t vocabularyOf(const GgufFile& file, const GgufKeys& keys) {
   const std::int64_t stated = keys.integer("vocab_size", kMaxVocabulary, rows);
   if (rows > kMaxVocabulary || stated != rows) {
     throw Failure({table->second.file, "token_embd.weight", counted(rows, "row"),
-                   std::to_string(stated) + ", as vocab_size says"});
+                   std::to_string(stated) + ", as in vocab_size"});
   }
   return rows;
 }
@@ -170,7 +170,7 @@ enum class Harmless : std::uint8_t {
 };
 
 struct UnusedKey {
-  std::string_view key;  ///< after the architecture; one that ends with a period is a prefix
+  std::string_view key;  ///< after the architecture; a key that ends with a period is a prefix
   Harmless harmless = Harmless::Always;
 };
 
@@ -230,7 +230,7 @@ bool isOff(const GgufValue& value) {
   return numberOf(value) == 0.0;
 }
 
-/// Returns the base of the frequencies of the layers with a window, or of the layers without one.
+/// Returns the base of the frequencies of the layers with a window, or of the layers without a window.
 bool hasTheta(const ModelConfig& config, bool windowed, std::optional<double> theta) {
   for (std::size_t i = 0; i < config.kinds(); ++i) {
     const AttentionKind& kind = config.kind(i);

@@ -17,9 +17,9 @@ namespace spanscope::model {
 
 struct ModelConfig;
 
-/// The keys of a GGUF file that describe its model. Their names begin with the architecture, which this class
-/// adds. Each getter throws Failure for values outside of the range, and for missing values without a
-/// default.
+/// The keys of a GGUF file that describe its model. The names of these keys begin with the architecture,
+/// which this class adds. Each getter throws Failure for values outside of the range, and for missing values
+/// without a default.
 class GgufKeys {
  public:
   /// `file` must outlive this object.

@@ -44,10 +44,10 @@ constexpr NormNames kGgufNorms = {.beforeAttention = "attn_norm",
 constexpr std::string_view kHuggingFaceLayer = "model.layers.";
 constexpr std::string_view kGgufLayer = "blk.";
 
-/// Names of Hugging Face for those of a file, and the other way round.
+/// Converts names of a file to names of Hugging Face, and the reverse.
 class HuggingFaceNames {
  public:
-  /// `gatesApart`: whether gate and up are two matrices. If not, the matrix of both has the name of up.
+  /// `gatesApart`: whether gate and up are two matrices. Otherwise, the combined matrix has the name of up.
   HuggingFaceNames(const ModelConfig& config, bool gatesApart) {
     for (const NamePair& pair : kOuterNames) m_outer.emplace(pair.gguf, pair.huggingFace);
     for (const NamePair& pair : kLayerNames) m_ofLayers.emplace(pair.gguf, pair.huggingFace);
@@ -62,7 +62,7 @@ class HuggingFaceNames {
     add(kGgufNorms.afterGate, norms.afterGate);
   }
 
-  /// Returns the same name if Hugging Face has no other.
+  /// Returns the same name if Hugging Face has no other name.
   std::string of(const std::string& name) const {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos) return name;
@@ -81,7 +81,7 @@ class HuggingFaceNames {
            std::string(found->second) + ending;
   }
 
-  /// Returns the same name if the file has no other.
+  /// Returns the same name if the file has no other name.
   std::string inFile(const std::string& name) const {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos) return name;
@@ -106,7 +106,7 @@ class HuggingFaceNames {
   std::map<std::string_view, std::string_view> m_ofLayers;
 };
 
-/// For queries and keys: the heads whose rows some files hold in another order.
+/// For query and key matrices: the heads whose rows are in another order in some files.
 std::optional<std::int32_t> permutedHeads(std::string_view name, const ModelConfig& config) {
   const auto isOf = [name](std::string_view stem) {
     return name.find(stem) != std::string_view::npos && name.starts_with(kHuggingFaceLayer);
@@ -173,7 +173,7 @@ class GgufWeights final : public WeightSource {
   std::vector<StoredTensor> stored() const override {
     std::vector<StoredTensor> tensors;
     for (const auto& [name, own] : m_names) {
-      // The configuration contains the rotation of queries and keys.
+      // The configuration contains the rotation of query and key vectors.
       if (!name.starts_with("rope_f")) tensors.push_back({name, m_file.tensors().at(own).file});
     }
     return tensors;

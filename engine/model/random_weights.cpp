@@ -159,8 +159,8 @@ class RandomWeights : public WeightSource {
     return fits ? info : compute::infoOf(compute::WeightFormat::BF16);
   }
 
-  /// Blocks between the offsets of two tensors (elements of a plain format). It is prime, so that rows of
-  /// different tensors do not line up.
+  /// Blocks between the offsets of two tensors (elements of a plain format). The number is prime, so that
+  /// rows of different tensors do not line up.
   static constexpr std::size_t kStep = 10007;
 
   struct Place {

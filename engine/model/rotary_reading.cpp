@@ -118,7 +118,7 @@ std::int32_t readTurned(const JsonPlace& fields, std::int32_t headSize) {
   const auto turned = static_cast<std::int32_t>(headSize * part);
   if (turned < 2 || turned % 2 != 0) {
     throw fields.field("partial_rotary_factor")
-        .fail(std::to_string(turned) + " of " + counted(headSize, "element"), "an even number of them");
+        .fail(std::to_string(turned) + " of " + counted(headSize, "element"), "an even number of elements");
   }
   return turned == headSize ? 0 : turned;
 }

@@ -13,10 +13,10 @@ namespace spanscope::model {
 /// The type of the layers that the fields beside `rope_parameters` describe.
 inline constexpr const char* kMainKind = "full_attention";
 
-/// Reads `rope_theta`, `rope_scaling` and `rope_parameters`. A value may be in two of them if both are equal.
-/// `kind` chooses an entry of `rope_parameters` if that has an object for each type of layers. `theta` is the
-/// base of the frequencies if no field has one. maxPositions and headSize of `result` must be known. Throws
-/// Failure for contradictions and for unsupported scalings.
+/// Reads `rope_theta`, `rope_scaling` and `rope_parameters`. A value may be in two of these fields if both
+/// values are equal. `kind` chooses an entry of `rope_parameters` if `rope_parameters` has an object for each
+/// type of layers. `theta` is the base of the frequencies if no field has one. maxPositions and headSize of
+/// `result` must be known. Throws Failure for contradictions and for unsupported scalings.
 RotarySpec parseRotary(const checkpoint::JsonPlace& config, const ModelConfig& result, double theta,
                        const std::string& kind = kMainKind);
 

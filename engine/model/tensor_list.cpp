@@ -76,7 +76,7 @@ struct Extra {
 
 constexpr std::array kExtras = {
     // transformers before 4.32 saved the frequencies of the rotary embedding with every layer. Some later
-    // versions save them once. Spanscope computes them from the configuration.
+    // versions save the frequencies once. Spanscope computes the frequencies from the configuration.
     Extra{"model.layers.", ".self_attn.rotary_emb.inv_freq"},
     Extra{"model.rotary_emb.inv_freq", ""},
     // Some trainers also saved their tables of cosines and sines.

@@ -43,8 +43,8 @@ void checkTensors(const ModelConfig& config, const WeightSource& source);
 /// Any other unused tensor means that checkpoint and configuration do not fit.
 bool isKnownExtra(std::string_view name, const ModelConfig& config);
 
-/// Throws Failure if the source has a tensor that is neither used nor a known extra. Without the error, such
-/// a tensor would be missing from every result.
+/// Throws Failure if the source has a tensor that is neither used nor a known extra. Without the error, every
+/// result would lack the effect of such a tensor.
 void refuseSurplus(const ModelConfig& config, const WeightSource& source, const std::set<std::string>& used);
 
 }  // namespace spanscope::model

@@ -121,7 +121,7 @@ namespace {
 constexpr std::size_t kChunk = 2048;
 
 /// Whether one of the chunk's elements has all bits of `exponent` set. IEEE formats write values that are not
-/// finite in this way. The loop has no branch, so that a compiler makes vector instructions of it.
+/// finite in this way. The loop has no branch, so that a compiler can vectorize the loop.
 template <class Bits>
 bool anyNotFinite(const std::byte* data, Bits exponent) {
   Bits found = 0;

@@ -33,8 +33,8 @@ class WeightReader {
   WeightReader(WeightReader&&) = delete;
   WeightReader& operator=(WeightReader&&) = delete;
 
-  /// Schedules the reading of a tensor. Each tensor only once. Throws the Failure of an earlier tensor, if
-  /// there is one.
+  /// Schedules the reading of a tensor. Call this function once for each tensor. Throws the Failure of an
+  /// earlier tensor, if there is one.
   void add(const std::string& name, const compute::HostMatrix& matrix);
   /// Waits until all tensors are read. Throws Failure for the first tensor, in order of add(), with a value
   /// that is not finite. Throws Failure if a file was truncated.

@@ -100,8 +100,8 @@ ModelConfig llama8b() {
   return config;
 }
 
-/// Qwen2.5 7B without its biases on queries, keys and values, because random weights have no biases. It has 7
-/// 615 487 488 parameters.
+/// Qwen2.5 7B without the biases of query, key and value vectors, because random weights have no biases. The
+/// model has 7 615 487 488 parameters.
 ModelConfig qwen7b() {
   ModelConfig config = base();
   config.vocabularySize = 152064;
@@ -201,7 +201,7 @@ class SafetensorsWeights final : public WeightSource {
  public:
   explicit SafetensorsWeights(std::filesystem::path directory) : m_directory(std::move(directory)) {}
 
-  /// Returns the tensors of one file: all, or those of `wanted`, which must exist.
+  /// Returns the tensors of one file: all, or the tensors of `wanted`, which must exist.
   void addFile(const std::string& name, const std::set<std::string>* wanted) {
     const std::string path = (m_directory / name).string();
     m_files.emplace_back(m_directory / name);
@@ -282,7 +282,7 @@ class SafetensorsWeights final : public WeightSource {
   };
 
   std::filesystem::path m_directory;
-  std::vector<checkpoint::MappedFile> m_files;  ///< the tensors point into these
+  std::vector<checkpoint::MappedFile> m_files;  ///< the tensors point into these files
   std::map<std::string, Located> m_tensors;
   std::map<std::string, std::string> m_unlisted;  ///< files of tensors that the index does not name
 };
@@ -334,7 +334,7 @@ namespace {
 
 /// Rows of a stored matrix that contains several matrices.
 struct Part {
-  std::string whole;  ///< its name
+  std::string whole;  ///< the name of the stored matrix
   std::int64_t wholeRows = 0;
   std::int64_t firstRow = 0;
 };
@@ -346,7 +346,7 @@ class Arrangement {
 
   explicit Arrangement(const ModelConfig& config) : m_config(config) {}
 
-  /// The stored matrices that contain several matrices, and where each begins.
+  /// The stored matrices that contain several matrices, and the first row of each contained matrix.
   std::array<std::pair<std::string_view, Parts>, 2> wholes() const {
     return {{{kQueryKeyValue,
               {{"self_attn.q_proj", 0},
@@ -359,7 +359,7 @@ class Arrangement {
                                    : 2 * std::int64_t{m_config.intermediateSize};
   }
 
-  /// For queries and keys with a rotated part.
+  /// For query and key matrices with a rotated part.
   std::optional<std::int32_t> rotatedHeads(std::string_view name) const {
     if (turned() == 0) return std::nullopt;
     if (name.find(".self_attn.q_proj") != std::string_view::npos) return m_config.heads;

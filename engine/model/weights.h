@@ -22,7 +22,7 @@
 
 namespace spanscope::model {
 
-/// A tensor in a source of weights. The decoder may not use it.
+/// A tensor in a source of weights. The decoder does not use all of these tensors.
 struct StoredTensor {
   std::string name;
   std::string file;  ///< the file, or another source of the tensor; for errors
@@ -45,37 +45,37 @@ class WeightSource {
   /// Call this after reading the data of get(), before using it. Throws Failure if a file was truncated
   /// meanwhile. The bytes that were read may then be wrong.
   virtual void requireWhole() const {}
-  /// Checks the same, and that no file was written to since it was opened. For weights that are read more
-  /// than once.
+  /// Checks like requireWhole(), and that no file was written to after its opening. For weights that are read
+  /// more than once.
   virtual void requireUnchanged() const {}
   /// Returns all tensors, ordered by name.
   virtual std::vector<StoredTensor> stored() const = 0;
-  /// Returns a fingerprint of the weights. It is equal for equal contents, as far as headers, sizes and
-  /// samples show.
+  /// Returns a fingerprint of the weights. The fingerprint depends on headers, sizes and samples. Equal
+  /// contents have equal fingerprints.
   virtual std::string fingerprint() const = 0;
   /// Returns the name of the weights for the user: a directory or a shape.
   virtual std::string name() const = 0;
 };
 
-/// Returns the file that contains a tensor. Returns the name of the source if it has no such tensor.
+/// Returns the file that contains a tensor. Returns the name of the source if the source has no such tensor.
 std::string fileOf(const WeightSource& source, const std::string& name);
 
-/// Opens the `*.safetensors` of a Hugging Face directory, memory-mapped. These are `model.safetensors`, or
-/// the shards that `model.safetensors.index.json` lists. Throws Failure if they cannot be read.
+/// Opens the `*.safetensors` of a Hugging Face directory, memory-mapped. The files are `model.safetensors`,
+/// or the shards that `model.safetensors.index.json` lists. Throws Failure if these files cannot be read.
 std::unique_ptr<WeightSource> openSafetensors(const checkpoint::Checkpoint& checkpoint);
 
-/// Opens a GGUF file, or the first of its parts, memory-mapped. `config` is that of the file. Tensors get
-/// their Hugging Face names. Rows of queries and keys get the order of Hugging Face. Throws Failure if the
-/// file cannot be read.
+/// Opens a GGUF file, or the first of its parts, memory-mapped. `config` is the configuration of the file.
+/// Tensors get their Hugging Face names. Rows of the query and key matrices get the order of Hugging Face.
+/// Throws Failure if the file cannot be read.
 std::unique_ptr<WeightSource> openGguf(const std::filesystem::path& path, const ModelConfig& config);
 
-/// Opens the weights of a checkpoint in the arrangement of the decoder. `config` is that of the same
-/// checkpoint. Throws Failure if they cannot be read.
+/// Opens the weights of a checkpoint in the arrangement of the decoder. `config` is the configuration of the
+/// same checkpoint. Throws Failure if the weights cannot be read.
 std::unique_ptr<WeightSource> openWeights(const checkpoint::Checkpoint& checkpoint,
                                           const ModelConfig& config);
 
-/// The number of a model's elements by format, as a decoder keeps them. The table of tokens counts twice,
-/// even if it is tied. Lookup and product need different layouts. Vectors are left out.
+/// The number of a model's elements by format, as a decoder keeps them. The table of token embeddings counts
+/// twice, even if the table is tied. Lookup and product need different layouts. Vectors are left out.
 using WeightAmounts = std::map<compute::WeightFormat, std::int64_t>;
 WeightAmounts weightAmounts(const ModelConfig& config, const WeightSource& weights);
 /// Returns the amounts as if all matrices had one format.
@@ -95,7 +95,7 @@ std::vector<std::string> shapeList();
 std::string shapeNames();
 
 /// Adds samples that distinguish the data of two tensors. Small tensors are added whole, large tensors in
-/// evenly spaced pieces. Reading gigabytes would cost more than loading them.
+/// evenly spaced pieces. A hash of gigabytes would take longer than loading.
 void addSamples(Digest& digest, std::span<const std::byte> data);
 
 /// Returns a source with the tensors as the decoder expects them, for every family:
@@ -109,8 +109,8 @@ void addSamples(Digest& digest, std::span<const std::byte> data);
 std::unique_ptr<WeightSource> arrange(std::unique_ptr<WeightSource> source, const ModelConfig& config,
                                       bool normsLackOne);
 
-/// Arranges an adapter like the weights. Pairs for a matrix that is split are split too. Rows of queries and
-/// keys are reordered. Pairs that match no matrix of the model stay as they are.
+/// Arranges an adapter like the weights. Pairs for a matrix that is split are split too. Rows of the query
+/// and key matrices are reordered. Pairs that match no matrix of the model stay as they are.
 Adapter arrange(const Adapter& adapter, const ModelConfig& config);
 
 }  // namespace spanscope::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the draft: the tree that the rewrite rules change. It is the query after its parameters and
+// Defines the draft: the tree that the rewrite rules change. A draft is the query after its parameters and
 // documents were resolved. Each node knows its origin in the query. Open this file before you write a rewrite
 // rule.
 #pragma once
@@ -17,7 +17,8 @@
 
 namespace spanscope::plan {
 
-/// The settings of a generate: all fields except its input. The defaults of the language are filled in.
+/// The settings of a generate node: all fields except the input. Absent settings have the defaults of the
+/// language.
 struct DraftSettings {
   std::string model;
   std::optional<std::int32_t> maxTokens;
@@ -30,20 +31,20 @@ struct Draft {
   enum class Mark {
     None,
     Done,       ///< the rule does not match this node again
-    AnswerOnly  ///< a judge of attention locality: like Done; prompts also contain its answer but never its
-                ///< prompt
+    AnswerOnly  ///< a judge of attention locality: like Done; prompts contain the judge's answer but never
+                ///< its prompt
   };
 
-  std::size_t op = query::kIndexOf<query::Join>;  ///< index of its operator in query::Operators
-  NodePath node;                                  ///< its origin in the given query
+  std::size_t op = query::kIndexOf<query::Join>;  ///< index of the operator in query::Operators
+  NodePath node;                                  ///< origin of the node in the given query
   query::Role role = query::Role::User;           ///< for a message
   std::string text;                               ///< for nodes with a text: messages, prints
   query::JoinKind join = query::JoinKind::Seq;    ///< for a join
   DraftSettings settings;                         ///< for nodes that generate
-  std::uint32_t count = 0;                        ///< for a repeat: the number of runs of its generate
+  std::uint32_t count = 0;                        ///< for a repeat: the number of runs of its generate node
   std::vector<std::string> inputs;           ///< for a map: the inputs; the model answers each one separately
-  OutputForm form = OutputForm::Recomputed;  ///< for a generate: how its output reaches its prompt
-  std::uint32_t call = 0;  ///< for a generate: equal numbers mean the same output, used in several places
+  OutputForm form = OutputForm::Recomputed;  ///< for a generate node: form of the output in the outer prompt
+  std::uint32_t call = 0;  ///< for a generate node: places with equal numbers share one output
   Mark mark = Mark::None;
   std::vector<Draft> children;  ///< as many as the operator takes
 
@@ -53,10 +54,10 @@ struct Draft {
     return op == query::kIndexOf<Operator>;
   }
   bool isJoin(query::JoinKind kindOfJoin) const { return is<query::Join>() && join == kindOfJoin; }
-  /// Returns the properties of its operator.
+  /// Returns the properties of the operator.
   const query::OperatorShape& shape() const { return query::shapeOf(op); }
   const query::OperatorInfo& info() const { return shape().info; }
-  /// Returns the key of its operator: "user", "plus", …
+  /// Returns the key of the operator: "user", "plus", …
   const char* name() const;
 };
 
@@ -64,7 +65,7 @@ struct Draft {
 /// step or a join without children.
 bool givesNothing(const Draft& draft);
 /// Whether a message gives no tokens. A system message without text is not silent. Some chat templates write
-/// a turn for it, and it replaces their own system message.
+/// an empty system message, which replaces the template's own system message.
 bool isSilent(const Draft& message);
 
 /// The size of a tree, in the units of PlanLimits.
@@ -79,7 +80,7 @@ DraftSize sizeOf(const Draft& draft);
 Draft makeDraft(const query::Node& query, float defaultTemperature, OutputForm outputForm,
                 std::size_t maxDepth, std::vector<Error>& problems);
 
-/// Max number of lines of a tree. One more line has the number of the lines that are left out.
+/// Max number of lines of a tree. If lines are left out, one more line shows the number of these lines.
 inline constexpr std::size_t kMaxTreeLines = 2000;
 
 /// Returns the draft from the top down, one line per node. No line is marked as changed. Equal adjacent nodes

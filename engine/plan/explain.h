@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Explains a plan like a database's EXPLAIN, and computes its cost before it runs. Open this file to change
-// what users read about a plan.
+// Explains a plan like a database's EXPLAIN, and computes the cost of the plan before the run. Open this file
+// to change what users read about a plan.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -23,8 +23,8 @@ struct TextMeasure {
   static TextMeasure characters();
 };
 
-/// The length of one prompt, or of several together. An answer does not exist yet. It counts as its max
-/// number of tokens.
+/// The length of one prompt, or of several together. An answer does not exist yet. An answer counts as its
+/// max number of tokens.
 struct PromptLength {
   std::uint64_t text = 0;  ///< messages, in the unit of the measure; without the text that the chat template
                            ///< adds
@@ -61,10 +61,10 @@ struct ExplainOptions {
 /// - the steps by level, with their settings and prompts;
 /// - the result of the query.
 std::string explain(const Plan& plan, const ExplainOptions& options);
-/// Explains the plan without trees and cost. Traces keep this text.
+/// Explains the plan without trees and cost. Traces contain this explanation.
 std::string explain(const Plan& plan);
 
-/// Returns the explanation as a JSON object, on indented lines. It ends with a newline.
+/// Returns the explanation as a JSON object, on indented lines. The text ends with a newline.
 std::string explainJson(const Plan& plan, const ExplainOptions& options = {});
 
 /// Returns the steps and their prompts as a Graphviz digraph.

@@ -18,7 +18,7 @@ namespace spanscope::plan {
 enum class OutputForm {
   Continuation,  ///< the output continues its own prompt in the same scope; prompt and answer together are a
                  ///< subquery result
-  Recomputed,    ///< an assistant message of its own; its keys and values are recomputed
+  Recomputed,    ///< an assistant message of its own with recomputed keys and values
   Reused         ///< an assistant message with the keys and values from its own prompt: approximate
 };
 
@@ -51,7 +51,7 @@ struct PromptPlus {
 };
 
 struct PromptNode {
-  NodePath node;  ///< the query node of its origin
+  NodePath node;  ///< the query node from which this node comes
   std::variant<PromptMessage, PromptOutput, PromptRun, PromptPlus> value;
   bool operator==(const PromptNode&) const = default;
 };
@@ -63,9 +63,9 @@ inline bool PromptPlus::operator==(const PromptPlus& other) const {
   return children == other.children;
 }
 
-/// One generation step. Its prompt is complete when every step in `needs` has ended.
+/// One generation step. The prompt is complete when every step in `needs` has ended.
 struct Step {
-  NodePath node;  ///< the generate, repeat or map of its origin
+  NodePath node;  ///< the generate, repeat or map node of the step
   std::uint32_t copy =
       0;  ///< number of the copy of a repeat or of the input of a map; nested repeats continue the numbering
   std::string model;
@@ -74,8 +74,7 @@ struct Step {
   std::uint64_t seed = 0;                          ///< hash of (plan seed, step, copy)
   PromptNode prompt;                               ///< the whole prompt, without the generation prompt
   std::vector<StepIndex> needs;                    ///< steps whose output is in the prompt, ascending
-  std::uint32_t ply = 0;  ///< level: 0 if it needs no step, else 1 + the highest level of the steps that it
-                          ///< needs
+  std::uint32_t ply = 0;  ///< level: 0 without needed steps, else 1 + the highest level of the needed steps
   bool dropped = false;   ///< true under a monad: the step runs for its side effect
   bool operator==(const Step&) const = default;
 };
@@ -113,9 +112,9 @@ struct PassReport {
   std::string reason;
   bool keepsMeaning = true;      ///< whether every prompt reads the same before and after
   std::uint32_t applied = 0;     ///< number of matches of the rule; each copy of a node counts
-  std::size_t firstChange = 0;   ///< index of its first change in Plan::rules
-  std::size_t changeCount = 0;   ///< number of these changes; all copies of a node count once
-  std::vector<TreeLine> before;  ///< the tree, if the options asked for it
+  std::size_t firstChange = 0;   ///< index of the first change of this pass in Plan::rules
+  std::size_t changeCount = 0;   ///< number of changes of this pass; all copies of a node count once
+  std::vector<TreeLine> before;  ///< the tree; empty unless PlanOptions::recordTrees is set
   std::vector<TreeLine> after;
   bool operator==(const PassReport&) const = default;
 };

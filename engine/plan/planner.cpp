@@ -29,8 +29,8 @@ PlanResult makePlan(const query::Node& query, const PlanOptions& options) {
 
 namespace {
 
-/// Each rule terminates, and all rules together terminate. More passes than this are a defect. The planner
-/// then reports an error instead of running on.
+/// Each rule terminates, and all rules together terminate. More passes than this number are a defect. The
+/// planner then reports an error instead of running on.
 constexpr std::size_t kMaxPasses = 100'000;
 
 std::uint32_t highestCall(const Draft& draft) {
@@ -164,7 +164,7 @@ class Rewriter {
   std::vector<TreeLine> m_tree;  ///< the current tree; empty until it is needed
 };
 
-/// Reports nodes that would need a rule that is off.
+/// Reports nodes whose rule is off.
 void findLeftovers(const Draft& draft, std::vector<Error>& problems) {
   for (const Rule* rule : rules()) {
     if (rule->writesOut != draft.op) continue;
@@ -412,7 +412,7 @@ LocalizedQuery localizedQuery(const query::Node& query, const LocalityOptions& l
   LocalizedQuery result;
   PlanOptions options;
   options.locality = locality;
-  // Zips stay, because a written-out zip would run its repeated part in every place. The target flattens
+  // Zips stay, because a written-out zip would run the repeated child in every place. The target flattens
   // joins itself.
   for (const Rule* rule : rules()) {
     options.rules[std::string(rule->name)] = rule == &kLocalityRule || rule == &kExpandRepeatRule ||

@@ -35,8 +35,8 @@ enum class LocalityShape {
 struct LocalityOptions {
   std::uint32_t fanIn = 0;  ///< k, the max number of entries that one judge reads; at least 2, or 0: off
   LocalityShape shape = LocalityShape::Tree;
-  /// The question of every level except the first. It replaces the last user message after the plus. Nothing:
-  /// all levels have the same question.
+  /// The question of every level except the first. This question replaces the last user message after the
+  /// plus. Nothing: all levels have the same question.
   std::optional<std::string> reducePrompt{};
 
   bool isOn() const { return fanIn >= 2; }
@@ -65,19 +65,19 @@ struct PlanResult {
   std::vector<Error> problems;  ///< `place` is the JSON pointer of the node or field
 };
 
-/// Plans a query. Reports all faults of the query and the options at once, as problems, and never throws for
-/// them. These are problems:
+/// Plans a query. Reports all faults of the query and the options as problems, in one call. Never throws for
+/// a fault. Problems are:
 /// - nodes that are not resolved yet (parameters, ask, file, augment);
 /// - values out of range;
 /// - growth beyond the limits;
 /// - unknown rules;
-/// - a repeat, map or zip that is left because its rule is off.
+/// - a repeat, map or zip that remains because its rule is off.
 PlanResult makePlan(const query::Node& query, const PlanOptions& options = {});
 
 /// Appends a problem for each unknown rule, and for options that no rule can follow.
 void checkRules(const PlanOptions& options, std::vector<Error>& problems);
 
-/// Applies every enabled rule, bottom up, until none matches. Appends the changes to `plan.rules` and the
+/// Applies every enabled rule, bottom up, until no rule matches. Appends the changes to `plan.rules` and the
 /// passes to `plan.passes`. If the tree would grow beyond the limits, appends a problem.
 void rewrite(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems);
 

@@ -72,7 +72,8 @@ std::string expectedOf(const Policy& policy) {
   return text;
 }
 
-/// In other languages, a zero before another digit means an octal number. Such a text is therefore refused.
+/// In other languages, a zero before another digit means an octal number. The function therefore refuses such
+/// a text.
 bool hasLeadingZero(std::string_view text) {
   return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Defines a choice: a policy with the values of its parameters. Each run has a choice. Documents, options and
-// traces write it as "spans", "link(16)" or "blend(0.15,by=values)". Open this file to change how a policy is
-// written or parsed.
+// traces write a choice as "spans", "link(16)" or "blend(0.15,by=values)". Open this file to change how a
+// policy is written or parsed.
 #pragma once
 
 #include "engine/policy/policy.h"
@@ -69,9 +69,9 @@ std::variant<Choice, ChoiceProblem> readChoice(std::string_view text);
 /// Like readChoice(), but returns nothing if the text is not a choice.
 std::optional<Choice> findChoice(std::string_view text);
 
-/// Returns the values as written between the parentheses.
+/// Returns the values of the choice as text, as between the parentheses of `name()`.
 std::string valuesText(const Choice& choice);
-/// Reads values as written between the parentheses.
+/// Reads the values of a policy from text, as between the parentheses of `name()`.
 std::variant<Choice, ChoiceProblem> readValues(const Policy& policy, std::string_view text);
 
 }  // namespace spanscope::policy

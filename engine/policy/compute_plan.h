@@ -36,11 +36,11 @@ struct Answer {
   std::int32_t wanted = 0;    ///< sampled tokens of the answer that have keys and values, or will have them
 };
 
-/// Defines the keys that generated rows read. The functions take the answers of a team, in the order of their
-/// places in the team. `own` is the index of the answer in question. A request without a team is alone in the
-/// list.
+/// Defines the keys that generated rows read. A team is a group of requests that generate together. The
+/// functions take the answers of a team, in team order. `own` is the index of the answer in question. For a
+/// request without a team, the list has only its answer.
 ///
-/// In the base class, generated rows read keys by default: like all other rows.
+/// The base class is the default: generated rows read the same keys as all other rows.
 class AnswerRows {
  public:
   virtual ~AnswerRows() = default;
@@ -55,9 +55,9 @@ class AnswerRows {
   /// Returns the position of a row in the view of its answer. `row` is counted from the answer's first row.
   virtual std::int64_t positionOf(std::span<const Answer> answers, std::size_t own, std::int32_t row) const;
 
-  /// Adds the keys that rows [row, row + count) of an answer read. They follow the keys of the segments
-  /// before. Also sets the other fields of the run for reading. `run` has the start position of the last
-  /// segment. For a member of a team, a run has one row.
+  /// Adds the keys that rows [row, row + count) of an answer read. The added keys come after the keys of the
+  /// earlier segments. Also sets the other fields of `run` that reading needs. `run` has the start position
+  /// of the last segment. For a member of a team, `count` is 1.
   virtual void addKeys(compute::QueryRun& run, std::span<const Answer> answers, std::size_t own,
                        std::int32_t row, std::int32_t count) const;
 
@@ -75,34 +75,35 @@ class AnswerRows {
 /// How the rows of one segment of a span table are computed.
 struct SegmentRows {
   /// The segment that this one copies: an earlier, hidden segment with the same tokens and the same visible
-  /// range. The keys and values of this segment begin as a copy. Only its visible rows are computed. They
-  /// attend to everything that this segment attends to. A copy is joint.
+  /// range. The keys and values of this segment begin as a copy. Only its visible rows are computed. The
+  /// computed rows attend to everything that this segment attends to. A copy is joint.
   std::optional<std::uint32_t> copyOf{};
   /// Whether the segment depends on rows that are chosen during the computation. All joint segments of a
-  /// request are computed whole, in one pass, after all other segments. They belong to the request alone.
-  /// Lookups never hit these segments, and the cache does not store them.
+  /// request are computed whole, in one forward pass, after all other segments. Joint segments belong to the
+  /// request alone. Lookups never hit joint segments, and the cache does not store them.
   bool isJoint = false;
   /// For a copy: the number of its group, from 0. The rows of a group are chosen together (Narrowing::kept).
   /// The segments of a group are consecutive in the table.
   std::uint32_t group = 0;
 };
 
-/// A layer that leaves rows out of the joint pass. These are the rows whose keys or values differ least from
+/// A layer that leaves rows out of the joint forward pass. The keys or values of these rows differ least from
 /// the stored ones (compute/narrowing.h). From this layer on, such a row keeps its stored keys and values.
 struct Narrowing {
   std::int32_t layer = 0;
   std::vector<std::int32_t> kept;  ///< by group: number of rows that remain
 };
 
-/// By default, every row is computed in every layer. It reads all keys that its segment attends to, and the
-/// earlier tokens of its segment. Other requests may reuse it.
+/// By default, every row is computed in every layer. A row reads all keys that its segment attends to, and
+/// the earlier tokens of its segment. Other requests may reuse a row.
 struct ComputePlan {
   std::vector<SegmentRows> segments{};  ///< one for each segment of the table; empty: all have the default
   std::vector<Narrowing> narrowings{};  ///< ascending by layer
   compute::StoredPart comparedPart = compute::StoredPart::Keys;  ///< decides which rows may be left out
-  std::int32_t checkLayer = 0;  ///< first layer that may leave rows out; the trace reports it
+  std::int32_t checkLayer = 0;  ///< first layer that may leave rows out; the trace reports this layer
   /// Chooses the keys that generated rows read. Null: the default keys. With other keys, the keys and values
-  /// of generated tokens differ from those of the same tokens elsewhere. They belong to the request alone.
+  /// of generated tokens differ from those of the same tokens elsewhere. Generated tokens then belong to the
+  /// request alone.
   std::shared_ptr<const AnswerRows> answer{};
 
   bool isJoint(std::size_t segment) const { return !segments.empty() && segments[segment].isJoint; }

@@ -30,7 +30,7 @@ constinit const Policy kSharedPrefix = {
     .brief = forTranslation("Policies", "block attention with the prompt before"),
     .help = forTranslation("Policies",
                            "Children of a plus attend to the prompt before their plus and to themselves. "
-                           "They are reused after the same prompt"),
+                           "Such children are reused after the same prompt"),
     .asIn = "",
     .exactness = "block attention after the prefix ✓ · full prefill ≈",
     .hasIndependentSpans = false,
@@ -40,9 +40,9 @@ constinit const Policy kSharedPrefix = {
 constinit const Policy kSpansNoReposition = {
     .name = "spans-no-reposition",
     .brief = forTranslation("Policies", "spans at one position, for study"),
-    .help = forTranslation(
-        "Policies",
-        "As spans, but all children of a plus have one position. It shows the benefit of relocation"),
+    .help = forTranslation("Policies",
+                           "As spans, but all children of a plus have one position. This policy shows the "
+                           "benefit of relocation"),
     .asIn = "",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,

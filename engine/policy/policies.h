@@ -24,9 +24,9 @@ const Policy& policyForAnyCheckpoint();
 /// it.
 std::string untrainedAdvice();
 
-/// Returns what a policy's result matches on a device. The bits of a row may depend on other rows of the pass
-/// (see compute::DeviceInfo::rowsAreBitEqual). Then nothing gets a check mark. Reused values are then only
-/// close to recomputed values.
+/// Returns what a policy's result matches on a device. On some devices, the bits of a row depend on other
+/// rows of the forward pass (see compute::DeviceInfo::rowsAreBitEqual). On such a device, nothing gets a
+/// check mark. Reused values are only close to recomputed values there.
 std::string exactnessOn(const Choice& choice, bool rowsAreBitEqual);
 
 /// Returns the advice in the trace on a device whose rows are not bit-equal.
@@ -35,7 +35,7 @@ std::string closeDeviceAdvice();
 /// Returns the policy with this name, or nullptr. `name` has no values in parentheses.
 const Policy* findPolicy(std::string_view name);
 
-/// Returns the names of all policies, in their order.
+/// Returns the names of all policies, in display order.
 std::vector<std::string> policyNames();
 
 /// The default method of servers. A prompt is one segment with plain causal attention. The longest prefix
@@ -59,8 +59,8 @@ extern const Policy kSpans;
 extern const Policy kSpansNoReposition;
 
 /// Quest (arXiv 2406.10774): the prompt is computed as under `spans`. Each generated token then reads only b
-/// blocks, in each layer and for each key head. These are the blocks with the highest upper bound of the
-/// score. The min and max keys of a block give the bound. The first and the last block are always read.
+/// blocks, in each layer and for each key head. The chosen blocks have the highest upper bounds of the score.
+/// The min and max keys of a block give the bound. The first and the last block are always read.
 extern const Policy kSparse;
 
 }  // namespace spanscope::policy

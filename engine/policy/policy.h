@@ -26,7 +26,7 @@ struct Parameter {
   double least = 0;
   double most = 0;
   bool isWhole = false;
-  /// Whether the word "all" is a value. It means that there is no limit. The value is infinity.
+  /// Whether the word "all" is a value. The word "all" means that there is no limit. The value is infinity.
   bool hasAll = false;
   /// The words, if the parameter has words instead of numbers. The value is then the index of a word.
   std::span<const char* const> words{};
@@ -39,17 +39,18 @@ struct Policy {
   const char* help;   ///< the effect, in a sentence
   /// The name of the original method, written after the words "as in": "EPIC". Empty: unknown.
   const char* asIn;
-  /// The computations that its result matches, for the user: "block attention ✓ · full prefill ≈". The text
-  /// is true on devices whose rows are bit-equal; see exactnessOn().
+  /// The computations that the policy's result matches, for the user: "block attention ✓ · full prefill ≈".
+  /// The text is true on devices whose rows are bit-equal; see exactnessOn().
   const char* exactness;
-  /// Whether the children of a plus are independent of each other and of everything before them. If they are
-  /// not, their order counts, and an answer is never reused without its own prompt.
+  /// Whether the children of a plus are independent of each other and of everything before them. If children
+  /// are dependent, their order matters, and an answer is never reused without its own prompt.
   bool hasIndependentSpans;
-  /// Whether it needs a checkpoint trained for block attention. Other checkpoints run, but less accurately.
+  /// Whether the policy needs a checkpoint that was trained for block attention. Other checkpoints run, but
+  /// less accurately.
   bool wantsBlockAttention;
   /// Whether a recomputed answer of the plan is quoted as generated, as if the plan reused this answer.
   bool quotesAsGenerated = false;
-  /// In written order: link(16), blend(0.15,layer=1).
+  /// The parameters in written order: link(16), blend(0.15,layer=1).
   std::span<const Parameter> parameters{};
   /// Returns the text of `exactness` for these values. nullptr: the text is the same for all values.
   const char* (*exactnessAt)(std::span<const double> values) = nullptr;
@@ -64,9 +65,9 @@ struct Policy {
   /// Checks whether a model with `layers` layers can run with `values`. Returns the expected values if not.
   /// nullptr: every model can.
   std::optional<std::string> (*expectedOn)(std::span<const double> values, std::int32_t layers) = nullptr;
-  /// The teams of a plan: steps that generate together, each reading the tokens of the others. A team has at
-  /// least two steps. They have the order of their places in the views. A nullptr means that each step
-  /// generates alone.
+  /// The teams of a plan. A team is a group of steps that generate together. Each step of a team reads the
+  /// tokens of the others. A team has at least two steps. The steps of a team have the order of their places
+  /// in the views. A nullptr means that each step generates alone.
   std::vector<std::vector<StepIndex>> (*teams)(const plan::Plan& plan) = nullptr;
 };
 

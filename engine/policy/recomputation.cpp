@@ -56,7 +56,7 @@ layout::SpanTable withoutCopies(const layout::SpanTable& table) {
   const std::vector<std::optional<std::uint32_t>> copies = copiesIn(table);
   layout::SpanTable result;
   result.cropped = table.cropped;
-  std::vector<std::uint32_t> places;  // by segment of the table: its index in the result
+  std::vector<std::uint32_t> places;  // by segment of the table: index of the segment in the result
   for (std::size_t i = 0; i < table.segments.size(); ++i) {
     if (copies[i]) {
       places.push_back(places[*copies[i]]);

@@ -22,8 +22,8 @@ struct Recomputation {
   double share = 0;  ///< share of the rows, 0 … 1, rounded down to whole rows.
   /// The check layer: the first layer that leaves rows out. All earlier layers compute all rows.
   std::int32_t layer = 0;
-  /// The number of layers that leave rows out, from the check layer on. Each of them leaves out rows by the
-  /// same ratio.
+  /// The number of layers that leave rows out, from the check layer on. Each of these layers leaves out the
+  /// same fraction of the remaining rows.
   std::int32_t steps = 1;
   compute::StoredPart by = compute::StoredPart::Keys;  ///< the part that is compared with the stored part
 
@@ -48,8 +48,7 @@ inline constexpr Parameter kDeviationOf = {
     .name = "by",
     .label = forTranslation("Policies", "by deviation of"),
     .help = forTranslation("Policies",
-                           "What is compared with the stored values: keys, as LMCache does, or values, as "
-                           "CacheBlend's code does"),
+                           "Compare keys (as LMCache) or values (as CacheBlend's code) with the stored ones"),
     .standard = 0,
     .words = kDeviatingParts};
 
@@ -71,11 +70,11 @@ Recomputation recomputationOf(std::span<const double> values);
 /// model can run.
 std::optional<std::string> expectedOfRecomputation(std::span<const double> values, std::int32_t layers);
 
-/// Returns for each segment of a table the hidden segment that it copies, or nothing. That segment is the
-/// nearest earlier one with the same start position, tokens, scope and visible range.
+/// Returns for each segment of a table the hidden segment that it copies, or nothing. The copied segment is
+/// the nearest earlier segment with the same start position, tokens, scope and visible range.
 std::vector<std::optional<std::uint32_t>> copiesIn(const layout::SpanTable& table);
 
-/// Returns the table without copies. The copied segments are visible in their place.
+/// Returns the table without copies. The copied segments are visible in the place of the copies.
 layout::SpanTable withoutCopies(const layout::SpanTable& table);
 
 /// The set of rows from which the recomputed rows are chosen.
@@ -85,7 +84,7 @@ enum class ChosenAmong : std::uint8_t {
 };
 
 /// Makes the compute plan of a table with copies. Joint segments are the copies, all segments that attend to
-/// a joint segment, and the last segment. Without copies, this is the default plan.
+/// a joint segment, and the last segment. For a table without copies, returns the default plan.
 ComputePlan planOfCopies(const layout::SpanTable& table, const Recomputation& recomputation,
                          ChosenAmong among);
 

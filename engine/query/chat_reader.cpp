@@ -20,7 +20,7 @@ namespace spanscope::query {
 namespace {
 
 /// Whether an object that begins with this key may be a request. An object that begins with an operator's key
-/// is a query. But requests have fields with the names of two operators.
+/// is a query. But two operators have the names of fields of a request.
 bool mayBeRequest(std::string_view first) {
   if (first == "system" || first == "user") return true;
   bool isOperator = false;
@@ -30,8 +30,8 @@ bool mayBeRequest(std::string_view first) {
   return !isOperator;
 }
 
-/// Fields of a request or of a message that ask for more than text. Without these fields the answer would be
-/// different.
+/// Fields of a request or of a message that request more than a text. Without these fields the answer would
+/// be different.
 constexpr std::array<std::string_view, 8> kTools = {"tools",         "functions",   "tool_calls",
                                                     "function_call", "tool_choice", "response_format",
                                                     "modalities",    "audio"};
@@ -72,7 +72,7 @@ class ChatReader {
     if (!m_walk.countNode(begin)) return;
     const std::size_t entry = m_sources.open({}, begin);
     Generate generate;
-    std::optional<Node> instructions;  // Anthropic's API has them beside the messages
+    std::optional<Node> instructions;  // Anthropic's API has the instructions beside the messages
     const std::size_t before = hasInstructions() ? 1 : 0;
     Setting<std::int32_t> newerMaxTokens;
     std::size_t maxTokensOffset = 0;
@@ -101,7 +101,7 @@ class ChatReader {
     };
     readFields(m_walk, ListForm::Refused, fields,
                [&](const std::string& key, std::size_t offset) { return readOther(key, offset); });
-    // In a request, null means the same as absence. In a query it would mean no limit.
+    // In a request, null means the same as absence. In a query, null would mean no limit.
     forgetNull(generate.settings.maxTokens);
     forgetNull(generate.settings.temperature);
     forgetNull(newerMaxTokens);
@@ -118,14 +118,14 @@ class ChatReader {
     m_walk.warning(
         begin, "a chat-completions request", "a query",
         std::string(
-            /*id:read-generate-over*/ "the request is read as a generate over a seq of its messages") +
+            /*id:read-generate-over*/ "the request is read as a generate node with a seq of its messages") +
             (isWarm ? "" : /*id:temperature-query-without*/
                  ", with the default temperature of 0.6"));
     node.value = std::move(generate);
     m_sources.close(entry, m_cursor.offset());
   }
 
-  /// Reads a list of messages as a seq, which has as many children `before` them.
+  /// Reads a list of messages as a seq. The seq already has `before` children before these messages.
   void readMessages(Node& node, const std::string& step, std::size_t before = 0) {
     if (m_cursor.peek() != JsonKind::Array) {
       m_walk.refuseValue("a list of messages");
@@ -276,7 +276,7 @@ class ChatReader {
     });
     if (m_walk.errors() > errorsBefore || m_cursor.stopped()) return text;
     if (type != "text") {
-      // The other fields of this part are refused together with it.
+      // The other fields of this part are refused together with the part.
       m_walk.error(begin, /*id:part-type*/ "a part of the type " + inQuotes(*type), "the type text",
                    /*id:query-holds-text*/ "a query contains only text");
       return text;
@@ -307,7 +307,7 @@ class ChatReader {
                    /*id:left-out*/ "the field is left out");
   }
 
-  /// Whether the value asks for an answer of text, which a query gives anyway. If yes, skips the value.
+  /// Whether the value requests an answer of text, like every query. If yes, skips the value.
   bool isTextAlone(std::string_view key) {
     const ValueCursor::Mark mark = m_cursor.mark();
     const JsonKind kind = m_cursor.peek();
@@ -344,7 +344,7 @@ class ChatReader {
     return false;
   }
 
-  /// Skips a value. Returns true if it has no effect: null, false, an empty list, or the default.
+  /// Skips a value. Returns true if the value has no effect: null, false, an empty list, or the default.
   bool isNothing(std::string_view key) {
     if (isTextAlone(key)) return true;
     const JsonKind kind = m_cursor.peekNumber();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads chats in OpenAI's notation where a query is expected. A list of messages, {"role": …, "content": …},
-// becomes a seq. The body of a chat-completions request becomes a generate over this seq. Open this file when
-// a pasted chat is read wrongly.
+// becomes a seq. The body of a chat-completions request becomes a generate node with this seq as input. Open
+// this file when a pasted chat is read wrongly.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -27,8 +27,9 @@ class NoIssues final : public ValueCursor::Listener {
 ChatForm chatFormOf(ValueCursor& cursor, const QueryWalk::MakeCursor& makeCursor);
 
 /// Reads a value as a query. chatFormOf() has recognized the form of the value. Warns that a chat was read,
-/// and adds its nodes to `sources`. A query cannot express everything in a chat. If the answer depends on
-/// such a field (tools, images), the field is an error. Other such fields are left out with a warning.
+/// and adds the nodes of the query to `sources`. A query cannot express everything in a chat. A field that a
+/// query cannot express is an error if the answer depends on it (tools, images). Otherwise the reader leaves
+/// out the field with a warning.
 void readChat(QueryWalk& walk, ChatForm form, SourceMap& sources, Node& node);
 
 }  // namespace spanscope::query

@@ -17,7 +17,7 @@
 namespace spanscope::query {
 namespace {
 
-/// A member of an object, or an element of a list. The chat was read before, so it has no issues.
+/// A member of an object, or an element of a list. The chat was read before and thus has no issues.
 struct Member {
   std::string key;  ///< empty for an element
   SourceRange whole;
@@ -27,7 +27,7 @@ struct Member {
 
 /// An object or a list in the chat.
 struct Level {
-  SourceRange range;  ///< with its brackets
+  SourceRange range;  ///< of the level, with its brackets
   std::vector<Member> members;
 
   const Member* find(std::string_view key) const {
@@ -40,7 +40,7 @@ struct Level {
 /// The text of a member or an element in the new chat.
 struct Part {
   std::string text;
-  std::optional<std::size_t> origin;  ///< its index in the level; nothing for a new part
+  std::optional<std::size_t> origin;  ///< index of the part in the level; nothing for a new part
 };
 
 std::string_view textIn(std::string_view text, SourceRange range) {
@@ -388,7 +388,7 @@ class ChatWriter {
   Level m_top;
   Level m_list;                      ///< the messages
   const Member* m_system = nullptr;  ///< within m_top: the system prompt beside the messages
-  std::vector<MessageOf> m_old;      ///< as they are read: the system prompt, then the list
+  std::vector<MessageOf> m_old;      ///< messages in reading order: the system prompt, then the list
   bool m_isPlainKnown = false;
   std::optional<Level> m_plain;  ///< a message with a role and a text alone
   std::vector<Diagnostic> m_lost;

@@ -21,8 +21,8 @@ namespace spanscope::query {
 /// Returns the chat form of a JSON text. The function does not check that the text is a valid query.
 ChatForm chatFormOf(std::string_view json);
 
-/// Returns the messages of a query that a chat can contain. These are the children of a seq that consists of
-/// messages alone. For a request, this seq is the input of the generate at the root. Returns nullptr for
+/// Returns the messages of a query that a chat can contain. The messages are the children of a seq that has
+/// only messages. For a request, this seq is the input of the generate node at the root. Returns nullptr for
 /// other queries.
 const std::vector<Node>* chatMessages(const Node& query, ChatForm form);
 

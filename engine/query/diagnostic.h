@@ -31,7 +31,7 @@ struct Diagnostic {
   /// 200 bytes are truncated.
   std::string pointer;
   TextPosition position;   ///< the place in the text
-  std::size_t offset = 0;  ///< the same place, in bytes from 0
+  std::size_t offset = 0;  ///< the place in the text, in bytes from 0
   std::string found;       ///< the text at this place, e.g. "the number 1.5"
   std::string expected;    ///< the text that belongs there, e.g. "a whole number from 0 to 255"
   std::string hint;        ///< how to correct the fault; may be empty
@@ -54,11 +54,11 @@ TextPosition positionAt(std::string_view text, std::size_t offset);
 /// `offset`.
 void locate(std::vector<Diagnostic>& diagnostics, std::string_view text);
 
-/// Checks a text before its form is known: its size, and whether it is UTF-8. Returns nothing if both are
-/// right.
+/// Checks the size of a text, and whether the text is UTF-8, before the form of the text is known. Returns
+/// nothing if the text has no fault.
 std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes);
 
-/// Returns the text with line feeds if its lines end in carriage returns alone, as in files of old programs.
+/// If lines end with a carriage return alone, as in files of old programs, returns the text with line feeds.
 /// Returns nothing for other texts. Each byte keeps its place.
 std::optional<std::string> withLineFeeds(std::string_view text);
 
@@ -69,8 +69,8 @@ struct SourceRange {
   bool operator==(const SourceRange&) const = default;
 };
 
-/// Maps each node of a query to its place in the text, by its NodePath. The range of a node is its operator
-/// object, including the braces.
+/// Maps the NodePath of each node of a query to the place of the node in the text. The range of a node is its
+/// operator object, including the braces.
 class SourceMap {
  public:
   /// Returns the range of the node at this path, or nothing.
@@ -101,11 +101,10 @@ class SourceMap {
 inline constexpr std::size_t kMaxDepth = 127;
 
 struct ParseLimits {
-  std::size_t maxBytes = std::size_t{64} << 20U;  ///< of the text
+  std::size_t maxBytes = std::size_t{64} << 20U;  ///< max size of the text
   std::size_t maxDepth = kMaxDepth;               ///< nesting of containers; larger values mean kMaxDepth
-  std::size_t maxNodes = 1'000'000;               ///< nodes of the query, including inputs of maps
-  std::size_t maxDiagnostics = 100;  ///< max errors, and max warnings; the reader stops at this number of
-                                     ///< errors
+  std::size_t maxNodes = 1'000'000;               ///< max nodes of the query, including inputs of maps
+  std::size_t maxDiagnostics = 100;  ///< max errors, and max warnings; the reader stops at the max of errors
 };
 
 struct ParseResult {

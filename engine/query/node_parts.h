@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the parts that several operators have, by their type. Each function returns nullptr if the operator
-// has no such part. The file also counts the children that an operator takes and the answers that it gives.
-// Open this file to ask for a property of a node without a switch over operators.
+// Finds parts of operators by the type of the part. Different operators can have the same kind of part. Each
+// function returns nullptr if the operator has no such part. The file also counts the children that an
+// operator takes and the answers that it gives. Open this file to get a property of a node without a switch
+// over operators.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -19,18 +20,18 @@ namespace spanscope::query {
 const std::string* textOf(const Node& node);
 std::string* textOf(Node& node);
 
-/// The settings of a generate, also of a repeated or mapped one. An operator generates if it has settings.
+/// The settings of a generate node, also of a repeat or map. An operator generates if it has settings.
 const GenerateSettings* settingsOf(const Node& node);
 GenerateSettings* settingsOf(Node& node);
 inline bool answers(const Node& node) {
   return settingsOf(node) != nullptr;
 }
 
-/// The generate that this node is or repeats.
+/// The generate node itself, or the generate node inside a repeat.
 const Generate* generateOf(const Node& node);
 Generate* generateOf(Node& node);
 
-/// The number of times that the node's generate runs.
+/// The number of runs of the generate node inside a repeat.
 const Times* countOf(const Node& node);
 Times* countOf(Node& node);
 
@@ -79,7 +80,7 @@ Arity arityOf(const Node& node);
 std::size_t mostAnswers(const Node& node);
 
 /// The nesting of containers (objects and lists) in the JSON form of the node. `aroundChild` is the number of
-/// containers around its children, or 0 if the operator takes no children. `own` is the depth without the
+/// containers around its children, or 0 if the operator has no children. `own` is the depth without the
 /// children.
 struct Containers {
   std::size_t aroundChild = 0;
@@ -100,7 +101,7 @@ Node withChildren(Node node, std::vector<Node> children);
 Node makeOperator(std::string_view key);
 
 // Functions that visit the nodes of a query. The field list of each operator names the fields that contain
-// queries. These functions visit all nodes.
+// queries. The next functions visit all nodes.
 
 /// Calls visit(child, step) for each child in prompt order. `step` is the part of the JSON pointer from the
 /// node to the child. The visit may change a child, but must not move it.

@@ -31,7 +31,7 @@ double doubleValue(std::string_view number) {
   if (error == std::errc()) return value;
 
   // An out-of-range error does not report the direction. The power of ten of the first significant digit
-  // does.
+  // shows the direction.
   const bool negative = number.starts_with('-');
   if (negative) number.remove_prefix(1);
   const std::size_t exponentAt = number.find_first_of("eE");
@@ -106,7 +106,7 @@ float floatValue(std::string_view number) {
     }
   }
   // From half a step above the largest float on, the nearest float is infinity. A cast does not guarantee
-  // this.
+  // infinity.
   constexpr double kBeyondFloat = 0x1.ffffffp127;
   const double value = doubleValue(number);
   if (std::fabs(value) >= kBeyondFloat) return value > 0 ? HUGE_VALF : -HUGE_VALF;
@@ -162,13 +162,13 @@ std::string_view takeLooseDigits(std::string_view& text) {
   return digits;
 }
 
-/// The parts of a decimal number. It has at least one digit before or after the point.
+/// The parts of a decimal number. The number has at least one digit before or after the point.
 struct Decimal {
   bool isNegative = false;
   bool hasPoint = false;
   std::string_view whole;
   std::string_view fraction;
-  std::string_view exponent;  ///< includes its letter; empty if there is no exponent
+  std::string_view exponent;  ///< includes the letter e or E; empty if there is no exponent
 };
 
 std::optional<Decimal> readDecimal(std::string_view text) {
@@ -194,7 +194,7 @@ std::optional<Decimal> readDecimal(std::string_view text) {
   return decimal;
 }
 
-/// Reads "0x1f" and "0o17", if they fit into 64 bits.
+/// Reads numbers such as "0x1f" and "0o17" that fit into 64 bits.
 std::optional<std::int64_t> readBased(std::string_view text) {
   int base = 0;
   if (text.starts_with("0x")) base = 16;

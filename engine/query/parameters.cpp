@@ -25,7 +25,7 @@ bool isInName(char c) {
   return beginsName(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
-/// The name of the parameter that begins at the front of `text`; nothing if none begins there.
+/// The name of the parameter that begins at the front of `text`; nothing if no parameter begins there.
 std::optional<std::string_view> nameAtFront(std::string_view text) {
   if (text.size() < 3 || text[0] != '{' || !beginsName(text[1])) return std::nullopt;
   std::size_t end = 2;

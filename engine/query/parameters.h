@@ -17,8 +17,8 @@
 
 namespace spanscope::query {
 
-/// Returns the name if the whole text is a parameter: "n" for "{n}". A name begins with a letter or _.
-/// Letters, digits and _ . - follow.
+/// Returns the name if the whole text is a parameter: "n" for "{n}". A name begins with a letter or _. The
+/// other characters are letters, digits, _, . and -.
 std::optional<std::string> parameterName(std::string_view text);
 
 enum class ParameterKind {
@@ -37,8 +37,9 @@ struct ParameterUse {
   bool operator==(const ParameterUse&) const = default;
 };
 
-/// Lists all uses of all parameters, in the order of the tree. It searches messages, prints, prompts, paths,
-/// the inputs of a map, and the names of models and documents. It does not search the content of a document.
+/// Lists all uses of all parameters, in the order of the tree. The function searches messages, prints,
+/// prompts, paths, the inputs of a map, and the names of models and documents. The function does not search
+/// the content of a document.
 std::vector<ParameterUse> findParameters(const Node& node);
 
 /// Returns the name of the kind in documents: "text", "count", "max_tokens", "temperature".
@@ -64,17 +65,17 @@ struct ParameterDeclaration {
   std::string description{};                ///< the purpose, for the user
   bool operator==(const ParameterDeclaration&) const = default;
 
-  /// Whether it declares only the name.
+  /// Whether the declaration has only the name.
   bool isEmpty() const { return !kind && !defaultValue && description.empty(); }
 };
 
 /// All data about a parameter, for a form in which the user enters values.
 struct ParameterInfo {
   std::string name;
-  /// The narrowest kind among its uses and its declaration. Each count is also a max_tokens, each max_tokens
-  /// is also a temperature, and each temperature is also a text.
+  /// The narrowest kind among the uses and the declaration of the parameter. Each count is also a max_tokens,
+  /// each max_tokens is also a temperature, and each temperature is also a text.
   ParameterKind kind = ParameterKind::Text;
-  std::vector<ParameterUse> uses;  ///< empty if it is only declared
+  std::vector<ParameterUse> uses;  ///< empty if the parameter is only declared
   std::optional<std::string> defaultValue;
   std::string description{};
 
@@ -89,7 +90,7 @@ std::vector<ParameterInfo> listParameters(const Node& node,
 
 /// Checks values and defaults, but not the text of the query. Reports each value that does not have the kind
 /// of its parameter. Warns about a name that neither the query nor a declaration has. The diagnostics have no
-/// positions. Their pointer is that of the first use.
+/// positions. The pointer of a diagnostic is the pointer of the first use.
 std::vector<Diagnostic> checkValues(const std::vector<ParameterInfo>& parameters,
                                     const std::map<std::string, std::string>& values);
 
@@ -98,14 +99,14 @@ std::map<std::string, std::string> withDefaults(const std::vector<ParameterInfo>
                                                 std::map<std::string, std::string> values);
 
 /// Returns the query with the given values filled in, or all errors. A number without a value is an error. A
-/// value that is not the right number is one too. Values are not searched for parameters. A name that does
-/// not occur in the query is no error. The diagnostics have a pointer into the canonical form and no
+/// value of the wrong kind is also an error. The function does not search values for parameters. A name that
+/// does not occur in the query is no error. The diagnostics have a pointer into the canonical form and no
 /// position.
 std::variant<Node, std::vector<Diagnostic>> resolveParameters(
     const Node& node, const std::map<std::string, std::string>& values);
 
-/// Fills in values, also with the declarations of a document. A default applies where no value is given.
-/// Values in texts must have the declared kind too.
+/// Like the function above, with the declarations of a document. A default applies where no value is given.
+/// Values in texts must also have the declared kind.
 std::variant<Node, std::vector<Diagnostic>> resolveParameters(
     const Node& node, const std::vector<ParameterDeclaration>& declarations,
     const std::map<std::string, std::string>& values);

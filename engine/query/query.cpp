@@ -18,8 +18,8 @@ bool takeStep(std::string_view& pointer, std::string_view key) {
   return true;
 }
 
-/// Removes "/<index>" from the front of `pointer`. Lists can be long, so it reads the index instead of
-/// comparing it with the index of each child.
+/// Removes "/<index>" from the front of `pointer`. Lists can be long. The function therefore reads the index
+/// and does not compare the index of each child.
 const Node* takeElement(const std::vector<Node>& children, std::string_view& pointer) {
   if (!pointer.starts_with('/')) return nullptr;
   const std::string_view digits = pointer.substr(1, pointer.substr(1).find('/'));
@@ -32,7 +32,7 @@ const Node* takeElement(const std::vector<Node>& children, std::string_view& poi
   return &children[index];
 }
 
-/// Finds the child on the way of a pointer that begins in the fields of a node.
+/// Finds the child on the path of a pointer. The pointer begins in the fields of the node.
 class ChildFinder {
  public:
   explicit ChildFinder(std::string_view pointer) : m_pointer(pointer) {}
@@ -67,8 +67,8 @@ class ChildFinder {
   std::string_view m_pointer;
 };
 
-/// Returns the next child of `node` on the path `pointer`, and removes its step from the pointer. Returns
-/// nullptr if there is none.
+/// Returns the next child of `node` on the path `pointer`, and removes the step to this child from the
+/// pointer. Returns nullptr if there is no such child.
 const Node* takeChild(const Node& node, std::string_view& pointer) {
   if (!takeStep(pointer, operatorName(node))) return nullptr;
   ChildFinder finder(pointer);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Defines the span query: a tree of messages and operators, as in IBM/spnl 0.22. The tree consists of plain
-// values. Threads can copy, compare and pass them. The tree keeps the order of children as read. It keeps
-// whether a setting is absent, null or a value.
+// values. Threads can copy, compare and pass the values. The tree keeps the order of children as read. The
+// tree distinguishes a setting that is absent, null or a value.
 //
 // Each operator has a file in operators/ with its struct, its fields and its properties. All readers, writers
-// and walks use these field lists (visit_fields.h, node_parts.h). Open this file first when you work on the
-// query language.
+// and walks use the field lists of operators (visit_fields.h, node_parts.h). Open this file first when you
+// work on the query language.
 #pragma once
 
 #include "engine/query/operators/ask.h"
@@ -66,8 +66,8 @@ struct ChildRef {
   const Node* node = nullptr;
   std::string step;
 };
-/// Returns the children of a node in prompt order. The inner generate of a repeat is part of the repeat. The
-/// step to the generate's input is therefore "/repeat/g/input".
+/// Returns the children of a node in prompt order. The inner generate node of a repeat is part of the repeat.
+/// The step to the input of this generate node is therefore "/repeat/g/input".
 std::vector<ChildRef> childrenOf(const Node& node);
 
 /// Returns the node at this NodePath ("" is `root`), or nullptr. The function finds only nodes of the tree.

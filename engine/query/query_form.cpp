@@ -184,7 +184,7 @@ std::size_t endOfLine(std::string_view text, std::size_t offset) {
 
 /// A scalar whose "#" begin no comments: it is in quotes, or a block of lines.
 struct OpaqueScalar {
-  std::size_t end = 0;                      ///< the offset of the scalar if it is neither
+  std::size_t end = 0;                      ///< the offset of the scalar for any other scalar
   std::optional<std::size_t> comment = {};  ///< in the first line of a block
 };
 
@@ -263,7 +263,7 @@ void findInYaml(std::string_view text, std::vector<Diagnostic>& found) {
   places.anchors.report(found, "an", "anchor", "a query cannot contain an anchor");
 }
 
-/// Forms that give a value when the text is read: the query has the value, not the form.
+/// Forms that are evaluated when the text is read. The query has the value and not the form.
 constexpr std::array<std::string_view, 12> kEvaluated = {"with",   "extract", "combine", "filen",
                                                          "fetchn", "fetchb",  "take",    "prefix",
                                                          "chunk",  "foreach", "length",  "format"};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads and writes a query in any of its forms: JSON, YAML, Lisp. Open this file to add a form or to change
-// how the form of a file is recognized.
-// Finds the parts of a written query that its tree does not contain. Open this file when saving a query loses
-// something without a warning.
+// how the form of a file is recognized. Finds the parts of a written query that the query's tree does not
+// contain. Open this file when saving a query loses something without a warning.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -16,8 +15,8 @@ namespace spanscope::query {
 
 enum class QueryForm { Json, Yaml, Lisp };
 
-/// Returns the form of a file. The end of its name decides: .json, .yaml, .yml, .lisp, .spnl, in any case.
-/// Otherwise the beginning of the text decides.
+/// Returns the form of a file. The file extension decides: .json, .yaml, .yml, .lisp or .spnl, in capital or
+/// small letters. For other extensions, the beginning of the text decides.
 /// - "(" and ";" begin Lisp.
 /// - "---", "#", "- " and a word with a colon begin YAML.
 /// - Everything else is JSON.
@@ -26,7 +25,7 @@ QueryForm queryFormOf(std::string_view fileName, std::string_view text);
 /// Returns "JSON", "YAML" or "Lisp".
 const char* queryFormName(QueryForm form);
 
-/// Reads a query in this form. Only the Lisp reader asks `surroundings` for files and answers.
+/// Reads a query in this form. Only the Lisp reader gets files and answers from `surroundings`.
 ParseResult parseQuery(std::string_view text, QueryForm form, const ParseLimits& limits = {},
                        Surroundings* surroundings = nullptr);
 

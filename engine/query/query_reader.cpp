@@ -212,7 +212,7 @@ void readTexts(const ReadContext& context, std::vector<std::string>& texts) {
 }
 
 void readOlderGenerate(const ReadContext& context, Generate& generate, const std::string& pointer) {
-  constexpr const char* kForm = "a generate: {\"g\": {…}}";
+  constexpr const char* kForm = "a generate node: {\"g\": {…}}";
   ValueCursor& cursor = context.walk.cursor();
   if (cursor.peek() != JsonKind::Object) {
     context.walk.refuseValue(kForm);
@@ -229,7 +229,7 @@ void readOlderGenerate(const ReadContext& context, Generate& generate, const std
         return;
       }
       context.walk.error(object.keyOffset, (count == 0 ? "the key " : "a second key, ") + inQuotes(key),
-                         kForm, /*id:generate-can-repeated*/ "only a generate can be repeated");
+                         kForm, /*id:generate-can-repeated*/ "only a generate node can be repeated");
       cursor.skipValue();
     });
   }

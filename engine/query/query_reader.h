@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads operators from a document of values, as their field lists say. Open this file when JSON or YAML is
-// read wrongly.
+// Reads operators from a document of values by the field lists of the operators. Open this file when JSON or
+// YAML is read wrongly.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -18,7 +18,7 @@
 
 namespace spanscope::query {
 
-/// Reads the document of an augment, a list of its name and its content, and reports its errors.
+/// Reads the document of an augment, a list of name and content, and reports errors in this list.
 void readDocument(QueryWalk& walk, SourceDocument& document);
 
 // Reads the fields of an operator from a document of values. The field list of the operator names the keys.
@@ -26,7 +26,7 @@ void readDocument(QueryWalk& walk, SourceDocument& document);
 /// Whether a prompt made from this subtree would contain no text.
 bool hasNoPrompt(const Node& node);
 
-/// Reads a query at the current place of the walk. The surrounding node reaches this place by `step`.
+/// Reads a query at the current place of the walk. `step` leads from the surrounding node to this place.
 class NodeReader {
  public:
   virtual ~NodeReader() = default;
@@ -42,7 +42,7 @@ struct ReadContext {
 
 void readChildren(const ReadContext& context, std::vector<Node>& children, const std::string& pointer);
 void readTexts(const ReadContext& context, std::vector<std::string>& texts);
-/// Reads a generate that older documents write as a whole query, "query": {"g": {…}}.
+/// Reads a generate node that older documents write as a whole query, "query": {"g": {…}}.
 void readOlderGenerate(const ReadContext& context, Generate& generate, const std::string& pointer);
 
 template <class Fields>
@@ -234,11 +234,11 @@ void readOperatorValue(const ReadContext& context, Operator& op) {
   }
 }
 
-/// Reads one query from a document of values. parseJson() and parseYaml() share this class. It follows the
-/// field lists of the operators. Use each object once.
+/// Reads one query from a document of values. parseJson() and parseYaml() share this class. The class follows
+/// the field lists of the operators. Use each object once.
 class QueryReader : private NodeReader {
  public:
-  /// `text` is well-formed UTF-8 within the limits. The offsets of the cursor refer to it.
+  /// `text` is well-formed UTF-8 within the limits. The offsets of the cursor refer to `text`.
   QueryReader(std::string_view text, const ParseLimits& limits, const QueryWalk::MakeCursor& makeCursor);
 
   ParseResult read();

@@ -84,7 +84,7 @@ std::vector<Diagnostic> QueryWalk::takeDiagnostics() {
   const auto isEarlier = [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; };
   std::stable_sort(m_diagnostics.begin(), m_diagnostics.end(), isEarlier);
   // Skips the older form of a repeat once before reading it. Issues within its strings and numbers are
-  // therefore found twice. The second time, their place is more exact.
+  // therefore found twice. The second report has the more exact place.
   std::vector<Diagnostic> kept;
   for (Diagnostic& diagnostic : m_diagnostics) {
     std::size_t same = kept.size();
@@ -128,9 +128,10 @@ void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t off
   const auto meant = nearestName(key, names);
   std::string hint = "it is ignored";
   if (meant) hint += "; did you mean \"" + *meant + "\"?";
-  // Within a repeat, "g" is the key of the generate itself. Elsewhere, it is the key of the operator. So
-  // users easily write it twice.
-  if (key == "g") hint += /*id:fields-generate-stand*/ "; the fields of the generate belong here directly";
+  // Within a repeat, "g" is the key of the generate node itself. Elsewhere, "g" is the key of the operator.
+  // Users thus easily write "g" twice.
+  if (key == "g")
+    hint += /*id:fields-generate-stand*/ "; the fields of the generate node belong here directly";
   walk.warning(offset, "the unknown field " + inQuotes(key), "one of " + namesOf(fields), std::move(hint));
 }
 
@@ -251,8 +252,8 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   return std::nullopt;
 }
 
-/// Reads null, or a text that names a parameter. False if the next value is something else; that value is
-/// then not read.
+/// Reads null, or a text that names a parameter. Returns false for any other value, and does not read that
+/// value.
 template <typename Number>
 bool readNullOrParameter(QueryWalk& walk, const std::string& expected, Setting<Number>& setting) {
   const JsonKind kind = walk.cursor().peekNumber();

@@ -30,14 +30,14 @@ struct JsonIssue {
 };
 
 /// Reads a document of JSON-like values from front to back and builds nothing. The cursor hides the form of
-/// the text from the reader of the language. The caller names the kind of value that it expects next. The
-/// caller visits a container with a loop:
+/// the text from the reader of the language. The caller names the expected kind of the next value. The caller
+/// visits a container with a loop:
 /// - enterObject() or enterArray() enters the container.
 /// - nextMember() or nextElement() returns whether a value follows.
 /// - The loop body reads or skips exactly one value.
 ///
-/// The cursor reports a syntax error once, and the error ends the walk. After that stopped() is true, peek()
-/// returns Invalid, and loops end.
+/// The cursor reports a syntax error once, and the error ends the walk. After the error, stopped() is true,
+/// peek() returns Invalid, and loops end.
 class ValueCursor {
  public:
   /// Receives the issues in the order in which the cursor finds them.
@@ -50,10 +50,10 @@ class ValueCursor {
   /// State of a loop over the members or elements of one container.
   struct Container {
     bool isFirst = true;
-    std::size_t keyOffset = 0;  ///< where the key of the last member began
+    std::size_t keyOffset = 0;  ///< offset of the key of the last member
   };
 
-  /// A place for goTo(). It is valid only for the cursor that made it.
+  /// A place for goTo(). A place is valid only for the cursor that made the place.
   struct Mark {
     std::size_t place = 0;
     std::size_t depth = 0;
@@ -80,8 +80,8 @@ class ValueCursor {
   virtual void enterArray() = 0;
   virtual void enterObject() = 0;
 
-  /// Returns whether the array has another element. That element is the next value. Without one, the cursor
-  /// moves past the end of the array.
+  /// Returns whether the array has another element. That element is the next value. Without another element,
+  /// the cursor moves past the end of the array.
   virtual bool nextElement(Container& array) = 0;
   /// Returns whether the object has another member. Reads its key. The next value is the value of this
   /// member.
@@ -94,12 +94,14 @@ class ValueCursor {
 
   virtual Mark mark() const = 0;
   virtual void goTo(Mark mark) = 0;
-  /// Ends the walk, for a caller with its own reason.
+  /// Ends the walk, e.g. because the caller found an error.
   virtual void stop() = 0;
 
-  /// Describes the next value, which has this kind, in words: "the number 1.5". Does not skip the value.
+  /// Describes the next value in words: "the number 1.5". `kind` is the kind of the value. Does not skip the
+  /// value.
   virtual std::string describeNext(JsonKind kind) const = 0;
-  /// Advises how to write a text instead of the next value, which has this kind. Empty if there is no advice.
+  /// Returns advice on how to write a text instead of the next value, which has this kind. Empty if there is
+  /// no advice.
   virtual std::string textHint(JsonKind /*kind*/) const { return {}; }
 
  protected:
@@ -115,7 +117,7 @@ class QueryWalk : private ValueCursor::Listener {
   /// Makes the cursor that walks through the text and reports to the listener.
   using MakeCursor = std::function<std::unique_ptr<ValueCursor>(ValueCursor::Listener&)>;
 
-  /// `text` is well-formed UTF-8 within the limits. The offsets of the cursor refer to it.
+  /// `text` is well-formed UTF-8 within the limits. The offsets of the cursor refer to `text`.
   QueryWalk(std::string_view text, const ParseLimits& limits, const MakeCursor& makeCursor);
 
   ValueCursor& cursor() { return *m_cursor; }
@@ -170,20 +172,19 @@ enum class Need {
 struct FieldReader {
   const char* name;
   Need need;
-  const char* meaning;  ///< names the value for the error if the field is missing; nullptr: the field is
-                        ///< optional
+  const char* meaning;  ///< name of the value in the error for a missing field; nullptr: optional
   std::function<void()> read;
 };
 
 struct FieldsRead {
-  std::vector<bool> seen;   ///< by field: whether it was read
+  std::vector<bool> seen;   ///< by field: whether the field was read
   bool isComplete = false;  ///< the whole object or list was read
 };
 
 enum class ListForm { Allowed, Refused };
 
-/// Gets the key of a member that is no field, and the offset of the key. Returns true if it has read the
-/// value.
+/// Gets the key of a member that is no field, and the offset of the key. Returns true if the function has
+/// read the value.
 using OtherField = std::function<bool(const std::string&, std::size_t)>;
 
 /// Reads the fields of an operator. Reports fields that are missing, given twice or unknown.

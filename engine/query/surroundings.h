@@ -16,7 +16,7 @@ namespace spanscope::query {
 struct NotGiven {
   std::string found;     ///< e.g. "a file of 20000000 bytes"
   std::string expected;  ///< e.g. "at most 16777216"
-  std::string hint;      ///< may be empty
+  std::string hint;      ///< advice to the user; may be empty
 };
 
 /// Paths of files, ordered by their bytes. readFile() accepts each of them. `leftOut` has a remark for each
@@ -43,8 +43,8 @@ class Surroundings {
 /// A byte order mark is removed. Zero bytes and unpaired UTF-16 surrogates are errors.
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path);
 
-/// Returns the text that replaces sugar (isSugar() in node_parts.h). It is the answer to a question or the
-/// text of a file.
+/// Returns the text that replaces sugar (isSugar() in node_parts.h). The result is the answer to a question
+/// or the text of a file.
 std::variant<std::string, NotGiven> textOfSugar(const Node& sugar, Surroundings& surroundings);
 
 /// Replaces every `ask` and `file` by a user message with the answer or the text. Returns an error for each

@@ -66,7 +66,7 @@ std::vector<retrieve::EmbeddingVector> EmbeddingsClient::embed(std::span<const s
     refuse("reply", "status " + std::to_string(reply.status) + (text.empty() ? "" : ": " + text),
            "status 200");
   }
-  // Errors show the fault in the answer. A server that repeats the key must not bring the key into them.
+  // Errors show the fault in the answer. If a server repeats the key, an error must not show the key.
   const bool hasKey = !m_server.key.empty() && reply.body.find(m_server.key) != std::string::npos;
   return readEmbeddings(hasKey ? withoutKey(reply.body, m_server.key) : reply.body, texts.size(), url);
 }
@@ -75,7 +75,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Max number of values in an answer for each text beside its vector.
+/// Max number of values in an answer for each text, without the vector.
 constexpr std::size_t kMaxOtherValues = 100;
 constexpr int kMaxDepth = 16;
 constexpr const char* kReply = "reply";
@@ -144,9 +144,9 @@ class ReplyReader {
 
  private:
   /// Parses the answer. The number and depth of values are limited during the parse. Each value takes more
-  /// memory than its one or two bytes of text.
+  /// memory than one or two bytes of text.
   Json parse(std::string_view body) const {
-    // The parser treats a NUL as the end and would ignore the text after it.
+    // The parser treats a NUL as the end and would ignore the text after the NUL.
     if (const std::size_t nul = body.find('\0'); nul != std::string_view::npos)
       refuse("byte " + std::to_string(nul + 1), "a NUL", "JSON");
     const std::size_t most = m_count * (kMaxDimensions + kMaxOtherValues);
@@ -173,7 +173,7 @@ class ReplyReader {
     refuse(place, inQuotes(around(body, finder.byte)), "JSON");
   }
 
-  /// Returns the text at a byte, counted from 1, and a little text before it.
+  /// Returns the text at a byte, counted from 1, and some text before this byte.
   static std::string_view around(std::string_view text, std::size_t byte) {
     constexpr std::size_t kBefore = 20;
     std::size_t begin = std::min(text.size(), byte > kBefore ? byte - kBefore : 0);
@@ -181,7 +181,7 @@ class ReplyReader {
     return text.substr(begin, 2 * kBefore);
   }
 
-  /// Returns a value as messages show it.
+  /// Returns a value in the form for messages.
   static std::string textOf(const Json& value) {
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";
@@ -214,7 +214,7 @@ class ReplyReader {
   static std::optional<float> floatOf(const Json& number) {
     if (!number.is_number()) return std::nullopt;
     constexpr double kLargest = std::numeric_limits<float>::max();
-    // The shortest digits of the largest float give a number that is a little larger.
+    // The shortest digits of the largest float give a slightly larger number.
     constexpr double kRoundedToIt = 0x1.fffffefffffffp127;
     const auto value = number.get<double>();
     if (!(std::abs(value) <= kRoundedToIt)) return std::nullopt;

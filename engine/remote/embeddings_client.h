@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Embeds texts with a server that has OpenAI's embeddings API. Open this file when such a server is refused.
+// Embeds texts with a server that has OpenAI's embeddings API. Open this file when the client refuses such a
+// server.
 #pragma once
 
 #include "engine/retrieve/embedder.h"
@@ -24,7 +25,7 @@ struct EmbeddingsServer {
   std::string model;  ///< the server's name for the model
   std::string key;    ///< sent as a bearer token; empty: no key
   std::chrono::milliseconds connectTimeout{10'000};
-  std::chrono::milliseconds timeout{120'000};  ///< for a whole request
+  std::chrono::milliseconds timeout{120'000};  ///< time limit of a whole request
 
   bool operator==(const EmbeddingsServer&) const = default;
 };
@@ -34,8 +35,8 @@ std::string endpointOf(const EmbeddingsServer& server);
 
 /// Embeds with a server that accepts POST {url}/embeddings as in OpenAI's API. The request is {"model": …,
 /// "input": [texts]}. The answer is {"data": [{"index": i, "embedding": [numbers]}, …]}. The client uses only
-/// http and https. It does not follow redirects, so that a key reaches no other server. Requests to this
-/// machine use no proxy. A model name must always mean the same vectors.
+/// http and https. The client does not follow redirects, so that a key reaches no other server. Requests to
+/// this machine use no proxy. A model name must always mean the same vectors.
 class EmbeddingsClient final : public retrieve::Embedder {
  public:
   explicit EmbeddingsClient(EmbeddingsServer server);
@@ -44,7 +45,7 @@ class EmbeddingsClient final : public retrieve::Embedder {
   std::string name() const override { return endpointOf(m_server); }
   std::string fingerprint() const override;
 
-  /// Throws Failure for an invalid address (server_address.h). A stop ends the request at once. Throws
+  /// Throws Failure for an invalid address (server_address.h). A stop ends the request immediately. Throws
   /// Failure that names the endpoint in these cases:
   /// - The model has no name.
   /// - No answer arrives in time.
@@ -65,8 +66,8 @@ class EmbeddingsClient final : public retrieve::Embedder {
 inline constexpr std::size_t kMaxDimensions = 65'536;
 
 /// Returns the vectors of an answer {"data": [{"index": i, "embedding": [numbers]}, …]}, one for each of
-/// `count` texts. They are ordered by index. If no entry has an index, they keep the order of the list.
-/// Throws Failure, with the file `url`, for other answers.
+/// `count` texts. The vectors are ordered by index. If no entry has an index, the vectors keep the order of
+/// the list. Throws Failure, with the file `url`, for other answers.
 std::vector<retrieve::EmbeddingVector> readEmbeddings(std::string_view body, std::size_t count,
                                                       const std::string& url);
 

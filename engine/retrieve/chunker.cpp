@@ -9,7 +9,7 @@
 namespace spanscope::retrieve {
 namespace {
 
-/// Rates a place between two tokens for a cut.
+/// Rates a place between two tokens as the end of a passage.
 enum class Cut {
   WithinCharacter,
   WithinWord,
@@ -23,8 +23,8 @@ bool isBlank(char byte) {
   return kBlank.find(byte) != std::string_view::npos;
 }
 
-/// Whether the text ends with a sentence. White space after it is ignored. Closing quotes and brackets may
-/// follow its mark.
+/// Whether the text ends with a sentence. White space after the sentence is ignored. Closing quotes and
+/// brackets may follow the sentence's mark.
 bool endsSentence(std::string_view text) {
   static constexpr std::array<std::string_view, 6> kClosing = {"\"", "'", ")", "]", "\u201D", "\u2019"};
   static constexpr std::array<std::string_view, 7> kMarks = {".",      "!",      "?",     "\u2026",
@@ -41,7 +41,7 @@ bool endsSentence(std::string_view text) {
                      [&](std::string_view mark) { return text.ends_with(mark); });
 }
 
-/// A unit as tokens: the offset of each token, and the rating of the place before it for a cut.
+/// A unit as tokens: the offset of each token, and the rating of the place before each token.
 class TokenText {
  public:
   TokenText(std::string_view unit, const text::Tokenizer& tokenizer, const std::stop_token& stop) {
@@ -91,7 +91,7 @@ class TokenText {
 std::size_t endOf(const TokenText& tokens, std::size_t first, std::size_t most) {
   if (tokens.size() - first <= most) return tokens.size();
   const std::size_t least = first + (most + 1) / 2;
-  // A short last passage would rank high for every word in it, because BM25 favours short texts.
+  // A short last passage would rank high for each of its words, because BM25 favours short texts.
   const std::size_t latest = std::min(first + most, std::max(least, tokens.size() - most / 4));
   std::size_t best = latest;
   Cut bestCut = Cut::WithinCharacter;
@@ -104,7 +104,7 @@ std::size_t endOf(const TokenText& tokens, std::size_t first, std::size_t most) 
   return best;
 }
 
-/// Returns the beginning of the passage after one that ends before `end`.
+/// Returns the beginning of the passage that follows a passage with the end `end`.
 std::size_t beginAfter(const TokenText& tokens, std::size_t end, std::size_t overlap) {
   std::size_t best = end;
   Cut bestCut = Cut::WithinWord;

@@ -36,18 +36,19 @@ std::optional<Error> checkChunkOptions(const ChunkOptions& options);
 struct Chunk {
   std::size_t firstToken = 0;
   std::size_t tokenCount = 0;
-  std::string text;  ///< the text of the tokens; encoded alone it may have a few tokens more or fewer
+  std::string text;  ///< the text of the tokens; the text encoded alone may have a few tokens more or fewer
   bool operator==(const Chunk&) const = default;
 };
 
-/// Returns the passages of a unit, in order. The options must be in their ranges. Throws Failure on a stop,
-/// and if the tokenizer does. Rules:
+/// Returns the passages of a unit, in order. The options must be in their ranges. Throws Failure when
+/// stopped, and if the tokenizer throws Failure. Rules:
 /// - Together the passages contain every token. No passage has more than options.tokens tokens.
-/// - If there are several, the last has at least a quarter of this length, and the others at least half.
-/// - A passage (except the last) ends with a sentence if one ends in the allowed range. Otherwise it ends
-///   with a word if one ends there.
-/// - A passage (except the first) begins in the last options.overlap tokens of the passage before. It begins
-///   with the first sentence there, or else with the first word.
+/// - If there are several passages, the last passage has at least a quarter of this length. The other
+///   passages have at least half of this length.
+/// - Each passage except the last ends at the end of a sentence, if a sentence ends in the allowed range.
+///   Otherwise the passage ends at the end of a word, if a word ends in this range.
+/// - Each passage except the first begins in the last options.overlap tokens of the passage before. The
+///   passage begins with the first sentence in these tokens, or else with the first word.
 /// - No character is split.
 std::vector<Chunk> chunkUnit(std::string_view unit, const text::Tokenizer& tokenizer,
                              const ChunkOptions& options, const std::stop_token& stop = {});

@@ -13,7 +13,7 @@ namespace spanscope::retrieve {
 namespace {
 
 constexpr std::int32_t kBlockSize = 16;
-/// Max windows of one pass, without the null block. A text takes at least one.
+/// Max windows of one forward pass, without the null block. A text takes at least one window.
 constexpr std::int32_t kBlocks = 2 * DecoderEmbedder::kWindow / kBlockSize;
 
 std::int32_t blocksOf(std::size_t tokens) {

@@ -15,18 +15,18 @@
 
 namespace spanscope::retrieve {
 
-/// Embeds with a checkpoint that was made for generation. The vector of a text has length 1. It is the mean
-/// of the last hidden states (after the last norm) over its tokens. A longer text than kWindow tokens or the
-/// model's context is split into windows. Each window is computed alone, and the mean is taken over the
-/// tokens of all windows. A text without tokens has a zero vector. Such directions carry much less meaning
-/// than those of a checkpoint trained for embedding.
+/// Embeds with a checkpoint that was made for generation. The vector of a text has length 1. The vector is
+/// the mean of the last hidden states (after the last norm) over the tokens of the text. A text longer than
+/// kWindow tokens or the model's context is split into windows. Each window is computed alone, and the mean
+/// is taken over the tokens of all windows. A text without tokens has a zero vector. These vectors represent
+/// the meaning much worse than vectors of a checkpoint that was trained for embedding.
 class DecoderEmbedder final : public Embedder {
  public:
   static constexpr std::int32_t kWindow = 512;
 
-  /// Everything passed by reference must outlive the embedder. Nothing else may use the decoder at the same
-  /// time. Keys and values are in a small store of its own. `modelFingerprint` is that of configuration and
-  /// weights. Throws Failure if the store cannot be allocated.
+  /// All arguments passed by reference must outlive the embedder. No other code may use the decoder at the
+  /// same time. Keys and values are in a small separate store. `modelFingerprint` is the fingerprint of
+  /// configuration and weights. Throws Failure if the store cannot be allocated.
   DecoderEmbedder(model::Decoder& decoder, compute::Backend& backend, const text::Tokenizer& tokenizer,
                   const std::string& modelFingerprint);
 

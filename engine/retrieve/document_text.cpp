@@ -138,7 +138,7 @@ std::optional<unsigned> utf16UnitOf(std::string_view text) {
   return unit;
 }
 
-/// Whether a word instead of a value is a number that JSON does not have: NaN, an infinity, or a number that
+/// Whether a word in place of a value is a number that JSON does not have: NaN, an infinity, or a number that
 /// is too large.
 bool isNoNumber(std::string_view word) {
   if (!word.empty() && (word.front() == '-' || word.front() == '+')) word.remove_prefix(1);
@@ -400,8 +400,8 @@ std::string pagesText(const std::vector<std::size_t>& pages) {
 
 namespace {
 
-/// Returns the min number of separators outside of quotes in the first records. A character of the texts then
-/// does not count.
+/// Returns the min number of separators outside of quotes per record, over the first records. A character
+/// that is missing in one record has the count 0.
 std::size_t leastSeparators(std::string_view text, char separator) {
   constexpr int kLookedAt = 5;
   std::optional<std::size_t> least;

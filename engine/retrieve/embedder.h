@@ -19,11 +19,11 @@ class Embedder {
   /// Returns the name in messages: "http://localhost:8000/v1/embeddings", "the model that is loaded".
   virtual std::string name() const = 0;
 
-  /// Identifies everything that a vector depends on, except the text. It is part of the key of stored
-  /// vectors.
+  /// Identifies everything that a vector depends on, except the text. This identity is part of the key of
+  /// stored vectors.
   virtual std::string fingerprint() const = 0;
 
-  /// Returns one vector for each text, in order, all of the same length. Returns nothing after a stop. The
+  /// Returns one vector for each text, in order, all of the same length. Returns nothing when stopped. The
   /// vector of a text depends only on this text. Throws Failure if vectors cannot be made.
   virtual std::vector<EmbeddingVector> embed(std::span<const std::string> texts, std::stop_token stop) = 0;
 };

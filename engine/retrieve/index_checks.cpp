@@ -17,7 +17,7 @@ void addNumber(Digest& digest, std::int64_t number) {
   digest.add(std::as_bytes(std::span(&number, 1)));
 }
 
-/// All rows of a table that FTS5 keeps, in its own order, value by value.
+/// All rows of a table of FTS5, in the order of FTS5, value by value.
 constexpr std::array<const char*, 4> kWordTables = {
     "SELECT id, block FROM words_data ORDER BY id",
     "SELECT segid, term, pgno FROM words_idx ORDER BY segid, term",
@@ -85,7 +85,7 @@ bool IndexChecks::isWhole(std::int64_t id, const DocumentKey& key) {
   if (!m_document) {
     m_document.emplace(m_database,
                        "SELECT key, fragments, words, checksum, unread FROM documents WHERE id = ?1");
-    // Reads each row by its number. An index over the rows might differ from them.
+    // Reads each row by its number. An SQL index over the rows might differ from the rows.
     m_rows.emplace(m_database,
                    R"(SELECT fragments.id, fragments.document, fragments.number, fragments.level, )"
                    R"(fragments.place, fragments.hash, fragments.text FROM fragments AS listed )"
@@ -111,7 +111,7 @@ bool IndexChecks::isWhole(std::int64_t id, const DocumentKey& key) {
 
 void IndexChecks::refuse(const DocumentKey& key) const {
   throw Failure({m_database.file(), "document " + key, "other rows than were written",
-                 "the written rows (the next search indexes the document again; or delete the file)"});
+                 "the written rows. The next search indexes the document again"});
 }
 
 std::string IndexChecks::wordsChecksum() {
@@ -179,11 +179,11 @@ struct Definition {
 };
 
 /// `words` refers to the texts in `fragments`. Texts are therefore stored once. Vectors and summaries belong
-/// to contents, not to documents. A changed document keeps those of its unchanged texts. `used` is the day of
-/// the last use, and `size` the bytes of a document's passages. Numbers of removed rows are not used again
-/// (AUTOINCREMENT), because another program may have them. `fragments` and `words` of a document are counts,
-/// for measuring a search without its texts. `unread` names its pages without text. index_checks.h defines
-/// the checksums. The one in `checks` covers the words.
+/// to contents, not to documents. A changed document keeps the vectors and summaries of its unchanged texts.
+/// `used` is the day of the last use, and `size` the bytes of a document's passages. Numbers of removed rows
+/// are not used again (AUTOINCREMENT), because another program may still use these numbers. `fragments` and
+/// `words` of a document are counts, for measuring a search without its texts. `unread` names the pages of a
+/// document without text. index_checks.h defines the checksums. The checksum in `checks` covers the words.
 constexpr Definition kTables[] = {
     {"documents",
      R"(CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,)"
@@ -237,7 +237,8 @@ void checkDefinitions(Database& database, const std::string& file) {
 }  // namespace
 
 void prepareTables(Database& database, const std::string& file) {
-  // Only for a new file, and before it has a page. Free space in the file can then be returned to the disk.
+  // This statement works only for a new file, before the file has a page. Free space in the file can then be
+  // returned to the disk.
   if (numberFrom(database, "SELECT count(*) FROM sqlite_schema") == 0)
     database.execute("PRAGMA auto_vacuum = INCREMENTAL");
   Transaction transaction(database);
@@ -299,8 +300,8 @@ class Pruner {
     return day.step() && day.integer(0) == m_today;
   }
 
-  /// Returns documents that were unused for too long. Then come those beyond the max size, the least recently
-  /// used first.
+  /// Returns documents that were unused for too long. Documents beyond the max size follow, the least
+  /// recently used first.
   std::vector<std::int64_t> documentsToGo() {
     std::int64_t bytes = 0;
     {
@@ -320,7 +321,7 @@ class Pruner {
   }
 
   void removeDocument(std::int64_t document) {
-    // The document may have been used since it was listed.
+    // The document may have been used since the list was made.
     m_isStale.bind(1, document);
     m_isStale.bind(2, m_today - 1);
     const bool goes = m_isStale.step();
@@ -333,7 +334,7 @@ class Pruner {
     m_passages.bind(1, document);
     while (m_passages.step()) {
       const std::string text = m_passages.text(2);
-      // Words can only be removed with the text that they were made from.
+      // FTS5 needs the original text to remove the words of this text.
       if (isWhole) {
         m_words.bind(1, m_passages.integer(0));
         m_words.bind(2, text);
@@ -352,7 +353,7 @@ class Pruner {
     }
   }
 
-  /// Removes unused embedders and summaries, and notes that this was done.
+  /// Removes unused embedders and summaries, and stores the day of this removal.
   void removeRest() {
     Transaction transaction(m_database);
     for (const char* sql :

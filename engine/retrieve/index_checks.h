@@ -29,7 +29,7 @@ class DocumentChecksum {
   explicit DocumentChecksum(const DocumentKey& key);
   void add(std::int64_t row, std::int64_t number, std::int64_t level, std::string_view place,
            std::string_view hash);
-  /// `words`: the number of words in all its passages. `unread`: its pages without text.
+  /// `words`: the number of words in all passages of the document. `unread`: the pages without text.
   std::string value(std::int64_t passages, std::int64_t words, std::string_view unread) const;
 
  private:
@@ -41,7 +41,7 @@ std::int64_t vectorChecksum(std::string_view fingerprint, std::string_view textH
                             std::span<const std::byte> vector);
 std::int64_t summaryChecksum(std::string_view key, std::string_view text, std::string_view textHash);
 
-/// Checks documents and words once, and again after this or another program has written.
+/// Checks documents and words once. Checks again after any program has written to the index.
 class IndexChecks {
  public:
   explicit IndexChecks(Database& database) : m_database(database) {}
@@ -53,18 +53,18 @@ class IndexChecks {
   /// Drops all results. Call this if a write may have been undone.
   void forget();
 
-  /// Whether the document is as it was written. Its row must exist.
+  /// Whether the document is as it was written. The row of the document must exist.
   bool isWhole(std::int64_t id, const DocumentKey& key);
   /// Throws the Failure for a damaged document.
   [[noreturn]] void refuse(const DocumentKey& key) const;
 
-  /// Checks that the words are as they were written, and rebuilds them if not. Call requireWords() before a
-  /// search. Call requireWordsHere() in a transaction that writes, before it changes words.
+  /// Checks that the words are unchanged, and rebuilds changed words. Call requireWords() before a search.
+  /// Call requireWordsHere() in a writing transaction, before the transaction changes words.
   void requireWords();
   void requireWordsHere();
-  /// Call this in such a transaction if it removes rows of passages without their words.
+  /// Call this in a writing transaction that removes rows of passages but not the words of these rows.
   void dropWords() { m_areWordsStale = true; }
-  /// Call this at the end of such a transaction. It stores the checksum of the new words.
+  /// Call this at the end of a writing transaction. The function stores the checksum of the new words.
   void noteWords();
 
  private:
@@ -81,14 +81,14 @@ class IndexChecks {
 };
 
 /// Makes the tables of a new index. Checks that an existing file is an index of this version. Throws Failure
-/// if it is not.
+/// for any other file.
 void prepareTables(Database& database, const std::string& file);
 
-/// Removes from an index everything that the rule does not keep. These are documents with their passages,
-/// words and vectors, vectors of embedders, and summaries. Then returns the space to the disk. Works once a
-/// day; further calls do nothing and return false. Each transaction is short and removes whole documents. A
-/// program may therefore end at any moment, and other programs do not wait long. The next call completes a
-/// stopped one.
+/// Removes from an index everything that the rule does not keep. The removed data are documents with their
+/// passages, words and vectors, vectors of embedders, and summaries. Then returns the space to the disk.
+/// Works once a day; further calls do nothing and return false. Each transaction is short and removes whole
+/// documents. A program may therefore end at any moment, and other programs do not wait long. The next call
+/// completes an interrupted call.
 bool pruneIndex(Database& database, IndexChecks& checks, const KeepRule& rule, std::stop_token stop);
 
 }  // namespace spanscope::retrieve

@@ -16,7 +16,7 @@ struct SourceDocument {
   std::string bytes;
 };
 
-/// The key of a document in the index. It is a hash of these facts:
+/// The key of a document in the index. The key is a hash of these facts:
 /// - the document's format and bytes, the size and overlap of passages, and the tokenizer's vocabulary;
 /// - with summaries, their writer and the number of texts of each summary.
 ///
@@ -25,7 +25,7 @@ using DocumentKey = std::string;
 
 struct Passage {
   DocumentKey document;
-  std::int64_t number = 0;  ///< of the passage in its document, from 0; summaries have the last numbers
+  std::int64_t number = 0;  ///< index of the passage in the document, from 0; summaries have the last numbers
   std::uint32_t level = 0;  ///< 0: the document's own text; n: a summary of passages of level n − 1
   std::string place;        ///< in its document, e.g. "page 3"; may be empty
   std::string hash;         ///< hash128 of the text, in hexadecimal digits
@@ -37,12 +37,14 @@ enum class IndexPhase { Documents, Summaries, Vectors };
 
 struct IndexProgress {
   IndexPhase phase = IndexPhase::Documents;
-  std::size_t done = 0;   ///< documents that were checked; summaries or vectors that were made
-  std::size_t total = 0;  ///< number of these; for summaries: the number that is known so far
-  std::size_t added = 0;  ///< number of finished ones that were not in the index before
+  std::size_t done = 0;  ///< documents that were checked; summaries or vectors that were made
+  /// Number of all documents, summaries or vectors. For summaries: the number that is known so far.
+  std::size_t total = 0;
+  /// Number of finished documents, summaries or vectors that were not in the index before.
+  std::size_t added = 0;
 };
 
-/// Watches the building of an index, and may stop it. Work before a stop is kept.
+/// Watches the building of an index, and may stop it. Finished work is kept after a stop.
 struct Watch {
   std::function<void(const IndexProgress&)> progress;  ///< called after each step; may be empty
   std::stop_token stop;

@@ -24,10 +24,10 @@ namespace {
 
 /// Max time to collect documents for one transaction. Each transaction waits for the disk.
 constexpr std::chrono::milliseconds kTransactionTime{200};
-/// The same limit as a multiple of the time that a transaction takes to end. Ending it goes through all
-/// words.
+/// The same limit as a multiple of the time that a transaction takes to end. The end of a transaction reads
+/// all words.
 constexpr int kTransactionTimes = 4;
-/// Number of texts that are passed to an embedder at once.
+/// Number of texts in one call of an embedder.
 constexpr std::size_t kEmbeddedAtOnce = 32;
 
 static_assert(std::endian::native == std::endian::little, "vectors are kept as the floats in memory");
@@ -90,7 +90,7 @@ std::size_t countFrom(Database& database, const char* sql) {
   return statement.step() ? static_cast<std::size_t>(statement.integer(0)) : 0;
 }
 
-/// Returns the similarity in double precision. The order of nearly equal passages is then that of their
+/// Returns the similarity in double precision. The order of nearly equal passages then depends only on their
 /// vectors. 0 if a vector has no direction.
 double cosine(const EmbeddingVector& a, const EmbeddingVector& b) {
   double product = 0;
@@ -115,14 +115,15 @@ void checkVectorBytes(std::size_t found, std::size_t kept, const Embedder& embed
            ", like the vectors in the index (if the name now means another embedder, delete the index)"});
 }
 
-/// A found passage. Its row number depends on the time of insertion, so no result may depend on it.
+/// A found passage. The row number of the passage depends on the time of insertion, so no result may depend
+/// on it.
 struct Found {
   double score = 0;
   std::int64_t place = 0;   ///< of its document among those that are searched
   std::int64_t number = 0;  ///< in its document
   std::int64_t row = 0;
 
-  /// Equal passages have the order of the documents, then of their texts.
+  /// Passages with equal scores are ordered by their documents, then by their texts.
   bool operator<(const Found& other) const {
     return std::tie(other.score, place, number) < std::tie(score, other.place, other.number);
   }
@@ -139,7 +140,7 @@ Passage passageIn(const Statement& statement) {
   return passage;
 }
 
-/// Discards cached knowledge after an exception ended a change.
+/// Discards cached facts after an exception ended a change.
 class DoubtOnFailure {
  public:
   explicit DoubtOnFailure(IndexChecks& checks) : m_checks(checks) {}
@@ -181,7 +182,7 @@ struct PassageIndex::Parts final : SummaryStore {
     return statement.integer(0);
   }
 
-  /// Whether the document is there, and its use is noted for today or later.
+  /// Whether the document is in the index, and its last recorded use is today or later.
   bool isNoted(const DocumentKey& key, Day day) {
     Statement& statement = prepared(isUsed, "SELECT 1 FROM documents WHERE key = ?1 AND used >= ?2");
     const StatementUse use(statement);
@@ -197,7 +198,7 @@ struct PassageIndex::Parts final : SummaryStore {
     statement.run();
   }
 
-  /// Returns the document's pages without text; empty if there are none.
+  /// Returns the document's pages without text. The result is empty if all pages have text.
   std::string unreadOf(const DocumentKey& key) {
     Statement& statement = prepared(readUnread, "SELECT unread FROM documents WHERE key = ?1");
     const StatementUse use(statement);
@@ -238,7 +239,7 @@ struct PassageIndex::Parts final : SummaryStore {
       checksum.add(rows.back(), static_cast<std::int64_t>(i), static_cast<std::int64_t>(passages[i].level),
                    passages[i].place, hash);
     }
-    // The number is known if there is any row.
+    // The number is known if the table has a row.
     const std::int64_t wordsBefore = allWords();
     for (std::size_t i = 0; i < passages.size(); ++i) {
       words.bind(1, rows[i]);
@@ -254,7 +255,7 @@ struct PassageIndex::Parts final : SummaryStore {
     count.run();
   }
 
-  /// Removes a damaged document. Its words are unknown. All words are therefore rebuilt.
+  /// Removes a damaged document. The words of the document are unknown, so all words are rebuilt.
   void takeOut(std::int64_t id) {
     for (const char* sql :
          {"DELETE FROM fragments WHERE document = ?1", "DELETE FROM documents WHERE id = ?1"}) {
@@ -272,8 +273,8 @@ struct PassageIndex::Parts final : SummaryStore {
     return statement.step() ? statement.integer(0) : 0;
   }
 
-  /// Fills the table of chosen documents, each with its place, unless it has these documents already. Returns
-  /// the size of their contents.
+  /// Fills the table of chosen documents, each with its place, unless the table already has these documents.
+  /// Returns the size of their contents.
   const CollectionSize& choose(const DocumentChoice& documents) {
     checks.refresh();
     // Other programs may have removed or added documents since.
@@ -383,7 +384,7 @@ struct PassageIndex::Parts final : SummaryStore {
     return statement.integer(0);
   }
 
-  /// The search does not find vectors that were only written.
+  /// Throws the Failure for an index in which a search does not find written vectors.
   [[noreturn]] void refuseVectors() const {
     throw Failure({database.file(), "vectors", "fewer vectors than were written",
                    "a complete index: delete the file to make a new one"});
@@ -444,7 +445,7 @@ struct PassageIndex::Parts final : SummaryStore {
                   std::span<const std::int64_t> passages, std::span<const std::string> hashes,
                   std::span<const EmbeddingVector> vectors) {
     Transaction transaction(database);
-    // Another program may have removed their texts meanwhile.
+    // Another program may have removed the texts of these passages meanwhile.
     Statement statement(database, R"(INSERT OR REPLACE INTO vectors(embedder, hash, vector, checksum) )"
                                   R"(SELECT ?1, ?2, ?3, ?4 )"
                                   R"(WHERE EXISTS (SELECT 1 FROM fragments WHERE id = ?5 AND hash = ?2))");
@@ -521,7 +522,7 @@ IndexedDocuments PassageIndex::add(std::size_t count, const DocumentReader& read
     std::optional<std::int64_t> id = m_parts->idOf(key);
     if (!id) return false;
     if (!checks.isWhole(*id, key)) {
-      // Another program may be changing the document now. A transaction excludes this.
+      // Another program may be changing the document now. A transaction prevents such changes.
       begin();
       id = m_parts->idOf(key);
       if (!id) return false;
@@ -537,7 +538,7 @@ IndexedDocuments PassageIndex::add(std::size_t count, const DocumentReader& read
     m_parts->note(key, day);
     return m_parts->idOf(key).has_value();
   };
-  /// Nothing after a stop.
+  /// Nothing when stopped.
   const auto cutUp = [&](const SourceDocument& document) -> std::optional<std::variant<CutDocument, Error>> {
     try {
       auto cut = cutDocument(document, tokenizer, options.chunk, watch.stop);
@@ -564,7 +565,7 @@ IndexedDocuments PassageIndex::add(std::size_t count, const DocumentReader& read
       if (!addSummaries(cut.passages, *options.summarizer, *m_parts, watch)) return DocumentKey();
     }
     begin();
-    // Another program may have added it before the transaction began.
+    // Another program may have added the document before the transaction began.
     if (isThere(key)) return key;
     change();
     m_parts->add(key, cut, day);
@@ -662,9 +663,9 @@ std::vector<Passage> PassageIndex::find(std::string_view question, std::size_t c
   if (expression.empty()) return {};
   const CollectionSize size = m_parts->choose(documents);
   m_parts->checks.requireWords();
-  // FTS5 finds and counts. Its own bm25 would also count passages that are not searched. Only this order of
-  // the join is fast, because any other order would query FTS5 for each passage. Texts are fetched only for
-  // the best passages, since a common word is in every passage.
+  // FTS5 finds and counts. The bm25 function of FTS5 would also count passages that are not searched. Only
+  // this order of the join is fast, because any other order would query FTS5 for each passage. Texts are
+  // fetched only for the best passages, since a common word is in every passage.
   Statement& statement = m_parts->prepared(
       m_parts->findWords,
       R"(SELECT fragments.id, chosen.place, fragments.number, word_match(words) FROM words )"
@@ -704,7 +705,7 @@ std::vector<Passage> PassageIndex::nearest(const EmbeddingVector& question, std:
     if (vectorChecksum(fingerprint, list.text(4), bytes) != list.integer(5)) {
       throw Failure({m_parts->database.file(), "vectors",
                      /*id:another-written*/ "another vector than was written",
-                     "the written vector (the next indexing of its document makes it again)"});
+                     "the written vector. The next indexing of the document makes the vector again"});
     }
     checkVectorBytes(question.size() * sizeof(float), bytes.size(), embedder);
     std::memcpy(vector.data(), bytes.data(), bytes.size());

@@ -35,29 +35,29 @@ using Day = std::int64_t;
 Day today();
 
 /// The rule for keeping data in an index. Queries with different documents share the index, and no event
-/// reports that a document is obsolete. The only sign is that no query has searched it for a long time. Data
-/// that was searched today or yesterday always stays.
+/// reports that a document is obsolete. The only sign is that no query has searched the document for a long
+/// time. Data that was searched today or yesterday always stays.
 struct KeepRule {
   Day unusedDays = 30;  ///< max days without use
-  /// Max bytes of passages' texts. Beyond this, the least recently used data is removed.
+  /// Max bytes of passages' texts. Above this size, the least recently used data is removed.
   std::int64_t mostBytes = std::int64_t{1} << 30;
   std::function<Day()> today = retrieve::today;
 };
 
-/// The documents to search. Their order decides between equal scores. A document that is named twice counts
-/// once, at its first place. Nothing: all documents in the index, ordered by key.
+/// The documents to search. The order of the documents decides between equal scores. A document that is named
+/// twice counts once, at its first place. Nothing: all documents in the index, ordered by key.
 using DocumentChoice = std::optional<std::vector<DocumentKey>>;
 
-/// Returns a document when it is needed, or the reason why it cannot be read.
+/// Returns a document when the index needs it, or the reason why the document cannot be read.
 using DocumentReader = std::function<std::variant<SourceDocument, Error>(std::size_t)>;
 
 struct IndexedDocuments {
-  /// Key of each document, in the given order. A skipped document has an empty key. After a stop there are
-  /// fewer keys.
+  /// Key of each document, in the given order. A skipped document has an empty key. If the call was stopped,
+  /// there are fewer keys.
   std::vector<DocumentKey> keys;
   std::size_t added = 0;       ///< documents that were not in the index
   std::vector<Error> skipped;  ///< the reasons why documents could not be read
-  std::vector<Error> unread;   ///< pages without text, of documents that have text on others
+  std::vector<Error> unread;   ///< pages without text, of documents with text on other pages
 };
 
 struct IndexOptions {
@@ -68,8 +68,8 @@ struct IndexOptions {
 /// An index, in memory or in one file. A program may end at any moment. A document is in the index as a whole
 /// or not at all, and the file can be opened again. Several programs may use a file at the same time. Only
 /// one thread at a time may use an object. Documents without a search for a long time are removed (KeepRule),
-/// once a day, after documents were added. All functions throw Failure for options out of range. They throw
-/// Failure for a file that is no index, or that cannot be read or written.
+/// once a day, after documents were added. All functions throw Failure for options out of range. All
+/// functions also throw Failure for a file that is no index, or that cannot be read or written.
 class PassageIndex {
  public:
   /// An empty `file` means in memory.
@@ -78,20 +78,20 @@ class PassageIndex {
   PassageIndex(PassageIndex&&) noexcept;
   PassageIndex& operator=(PassageIndex&&) noexcept;
 
-  /// Adds the documents that are not in the index yet, one after the other. From then on all of them count as
-  /// used.
+  /// Adds the documents that are not in the index yet, one after the other. After the call, all these
+  /// documents count as used.
   IndexedDocuments add(std::size_t count, const DocumentReader& read, const text::Tokenizer& tokenizer,
                        const IndexOptions& options, const Watch& watch = {});
   /// Adds documents in memory.
   IndexedDocuments add(const std::vector<SourceDocument>& documents, const text::Tokenizer& tokenizer,
                        const IndexOptions& options = {}, const Watch& watch = {});
 
-  /// Adds vectors of this embedder for the passages that have none yet. Returns false if a stop came before
-  /// the end. Also throws Failure if the new vectors and those in the index differ in length.
+  /// Adds vectors of this embedder for the passages that have none yet. Returns false if the call was stopped
+  /// before the end. Also throws Failure if the new vectors and the stored vectors differ in length.
   bool embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch = {});
 
   /// Returns at most `count` passages that share a word with the question, the best first. A question is a
-  /// text, never an expression. Only its first kMaxQuestionWords different words count.
+  /// text, never an expression. Only the first kMaxQuestionWords different words of the question count.
   std::vector<Passage> find(std::string_view question, std::size_t count,
                             const DocumentChoice& documents = std::nullopt) const;
 
@@ -100,7 +100,7 @@ class PassageIndex {
   std::vector<Passage> nearest(const EmbeddingVector& question, std::size_t count, const Embedder& embedder,
                                const DocumentChoice& documents = std::nullopt) const;
 
-  /// Returns a passage with this hash. Of several, returns the first.
+  /// Returns a passage with this hash. If several passages have this hash, returns the first passage.
   std::optional<Passage> withHash(std::string_view hash, const DocumentChoice& documents) const;
 
   std::size_t documentCount() const;

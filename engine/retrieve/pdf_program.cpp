@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A separate program that reads a PDF with poppler. PDFs can come from anyone. Some PDFs need unlimited
-// memory or time, or crash the library. readPdf() (pdf_text.h) starts this program with two arguments: bytes
-// of memory, and seconds of processor time. The PDF is the standard input. pdf_text.h defines the output.
+// A separate program that reads a PDF with poppler. PDFs can come from unknown sources. Some PDFs need
+// unlimited memory or time, or crash the library. readPdf() (pdf_text.h) starts this program with two
+// arguments: bytes of memory, and seconds of processor time. The PDF is the standard input. pdf_text.h
+// defines the output.
 #include "engine/retrieve/pdf_text.h"
 
 #include <poppler-document.h>
@@ -35,7 +36,7 @@ namespace {
 
 using spanscope::retrieve::PdfRecord;
 
-/// Counts poppler's messages about a file. They are not printed to standard error.
+/// Counts poppler's messages about a file. The messages are not printed to standard error.
 void countRemark(const std::string& /*remark*/, void* count) {
   ++*static_cast<std::size_t*>(count);
 }
@@ -50,7 +51,7 @@ void limit(__rlimit_resource_t resource, rlim_t most) {
 }
 
 void limitThisProcess(rlim_t memory, rlim_t seconds) {
-  // The process ends with the program that started it, because its output then has no reader.
+  // The process ends when the program that started this process ends. The output then has no reader.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   limit(RLIMIT_CORE, 0);
@@ -122,7 +123,7 @@ int writePages(const std::string& bytes) {
   for (int i = 0; i < pages; ++i) {
     const std::size_t before = remarks;
     const std::unique_ptr<poppler::page> page(document->create_page(i));
-    // A damaged page leaves the others readable, and keeps their numbers.
+    // If a page is damaged, the other pages are still readable and keep their numbers.
     if (page == nullptr) {
       writeRecord(PdfRecord::Damaged, {});
       writeRecord(PdfRecord::Page, {});
@@ -142,7 +143,8 @@ int writePages(const std::string& bytes) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   limitThisProcess(std::strtoull(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10));
-  // Missing memory ends the process at any place. The program that started it reports this.
+  // Missing memory ends the process at any place. The program that started this process reports the missing
+  // memory.
   try {
     return writePages(readAll(STDIN_FILENO));
   } catch (const std::bad_alloc&) {

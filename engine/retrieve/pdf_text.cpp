@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 /// Max delay of a stop.
 constexpr int kLookMilliseconds = 50;
 /// The processor time is limited. Time on the clock is limited as well, so that a suspended process ends too.
-/// On a busy machine it is many times the processor time.
+/// On a busy machine, time on the clock is many times the processor time.
 constexpr int kClockTimes = 20;
 
 const char* const kReadable = /*id:pdf-can-read*/ "a PDF that can be read";
@@ -38,7 +38,7 @@ std::string systemError(int number) {
 }
 
 /// Searches beside the folder of installed programs, as in the folder of the build. Programs of tests are one
-/// folder deeper. Returns the last place if it is missing.
+/// folder deeper. If the program is missing, returns the last place.
 std::filesystem::path pdfProgram() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -63,10 +63,10 @@ Descriptor fileOf(std::string_view bytes) {
   return file;
 }
 
-/// The program that reads one PDF. It is killed on destruction.
+/// The program that reads one PDF. The program is killed on destruction.
 class PdfProcess {
  public:
-  /// The error if it could not be started.
+  /// The error if the program could not be started.
   std::optional<Error> start(std::string_view bytes, const PdfLimits& limits) {
     const auto noProcess = [](int number) {
       return Error{{},
@@ -122,7 +122,8 @@ class PdfProcess {
 
   int output() const { return m_output.number(); }
 
-  /// Kills the process if it still runs. Returns its status of waitpid(); nothing if it is unknown.
+  /// Kills the process if it still runs. Returns the status of waitpid(), or nothing if the status is
+  /// unknown.
   std::optional<int> end() {
     if (m_process == 0) return std::nullopt;
     kill(m_process, SIGKILL);
@@ -273,7 +274,7 @@ std::string withPlainLetters(std::string_view text) {
     if (text.starts_with(kSoftHyphen)) {
       text.remove_prefix(kSoftHyphen.size());
       const std::size_t next = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-      // Poppler begins a page's last line end with a form feed. A word does not continue across it.
+      // Poppler begins a page's last line end with a form feed. A word does not continue after this line end.
       if (text.substr(0, next).find('\n') != std::string_view::npos) text.remove_prefix(next);
       continue;
     }

@@ -20,7 +20,7 @@ namespace spanscope::retrieve {
 
 enum class PdfRecord : std::uint8_t {
   Page = 'p',      ///< the text of the next page in UTF-8
-  Damaged = 'd',   ///< empty; the next page, or all pages, cannot be read as the file says
+  Damaged = 'd',   ///< empty; the next page, or all pages, cannot be read as described in the file
   Found = 'f',     ///< the reason why there are no (further) pages: Error::found
   Expected = 'x',  ///< Error::expected; follows Found
   End = 'e'        ///< empty; the last record
@@ -43,15 +43,15 @@ PdfLimits pdfLimits(std::size_t bytes);
 struct PdfText {
   std::vector<std::string> pages;         ///< empty for a page without text
   std::vector<std::size_t> damagedPages;  ///< from 1, in order: pages without text that cannot be read
-  bool isDamaged = false;                 ///< the file says that there are pages, but no pages were found
+  bool isDamaged = false;                 ///< the file declares pages, but no pages were found
 };
 
 /// Returns the text of each page, in reading order and in UTF-8. Ligatures (U+FB00 … U+FB06) become their
-/// letters, and soft hyphens are removed. The words can then be found. `bytes` must be at most
+/// letters, and soft hyphens are removed. Searches can then find the words. `bytes` must be at most
 /// kMaxDocumentBytes.
 ///
-/// Another program reads the PDF (pdf_program.cpp). No PDF can therefore end or block this program. A stop
-/// ends it at once, with an error. These are errors too:
+/// Another program reads the PDF (pdf_program.cpp). No PDF can therefore end or block this program. When
+/// reading is stopped, it ends immediately, with an error. Further errors are:
 /// - The bytes are no PDF, or the PDF needs a password.
 /// - The PDF has more than kMaxPdfPages pages, or more than kMaxDocumentBytes of text.
 /// - The PDF exceeds the limits.

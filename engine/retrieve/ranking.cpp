@@ -13,7 +13,7 @@ namespace spanscope::retrieve {
 
 namespace {
 
-/// The constant of the paper. The paper reports that its value matters little.
+/// The constant of the paper. According to the paper, the value of the constant matters little.
 constexpr double kFusionConstant = 60;
 
 constexpr std::array<std::pair<Ranking, const char*>, 3> kNames = {
@@ -176,8 +176,8 @@ void addWordFunctions(Database& database, WordMatches& matches) {
 
 namespace {
 
-/// Bytes of words: letters and digits of ASCII, and all bytes beyond ASCII. FTS5's own tokenizer splits them
-/// further.
+/// Bytes of words: letters and digits of ASCII, and all bytes beyond ASCII. FTS5's own tokenizer splits such
+/// words further.
 bool isWordByte(char byte) {
   return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
          static_cast<unsigned char>(byte) >= 0x80U;

@@ -37,15 +37,15 @@ struct Placing {
 };
 
 struct RankedPassage {
-  Passage passage;  ///< its score is that of the whole ranking
+  Passage passage;  ///< `score` is the score of the whole ranking
   std::optional<Placing> lexical;
   std::optional<Placing> embedding;
 };
 
 /// Fuses two lists by reciprocal rank fusion (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion
-/// outperforms Condorcet …", SIGIR 2009). Each list that contains a passage adds 1 / (60 + its rank there) to
-/// its score. The best passage comes first. Passages with equal scores keep the order of the lexical list,
-/// then that of the other list. Passages with the same document and number are the same.
+/// outperforms Condorcet …", SIGIR 2009). Each list adds 1 / (60 + rank) to the score of each of its
+/// passages. The best passage comes first. Passages with equal scores keep the order of the lexical list,
+/// then the order of the other list. Passages with the same document and number are the same.
 std::vector<RankedPassage> fuseRanks(const std::vector<Passage>& lexical,
                                      const std::vector<Passage>& embedding);
 
@@ -58,7 +58,7 @@ std::vector<RankedPassage> rankPassages(const PassageIndex& index, std::string_v
                                         std::size_t depth, Ranking ranking, const DocumentChoice& documents,
                                         Embedder* embedder, std::stop_token stop = {});
 
-// Counts from SQLite's FTS5: the words of its rows, and the words that they share with a question.
+// Counts from SQLite's FTS5, for each row: the number of all words, and the counts of a question's words.
 
 /// The number of times that a row contains a word of the question. A word is a phrase if FTS5 splits it.
 struct WordCount {
@@ -107,15 +107,15 @@ struct CollectionSize {
 };
 
 /// Returns the BM25 score of each match in a collection (Robertson and Zaragoza, "The Probabilistic Relevance
-/// Framework: BM25 and Beyond", 2009). Higher is better. The constants are those of FTS5: k1 = 1.2, b = 0.75.
-/// A word's weight is at least 1e-6. Scores equal FTS5's to the last bit if FTS5's table contains only this
-/// collection. `matches` are all passages of the collection that contain a word of the question. A score that
-/// is not a number becomes 0.
+/// Framework: BM25 and Beyond", 2009). A higher score is better. The constants are the constants of FTS5: k1
+/// = 1.2, b = 0.75. A word's weight is at least 1e-6. The scores are bit-equal to the scores of FTS5 if the
+/// table of FTS5 contains only this collection. `matches` are all passages of the collection that contain a
+/// word of the question. A score that is not a number becomes 0.
 std::vector<double> bm25Scores(const WordMatches& matches, const CollectionSize& collection);
 
-/// Returns an FTS5 expression that matches any row with a word of the text. It contains the first `count`
-/// different words. It is empty if there is no word. Every word is a quoted string. No word can therefore be
-/// an operator.
+/// Returns an FTS5 expression that matches any row with a word of the text. The expression contains the first
+/// `count` different words. The expression is empty if there is no word. Every word is a quoted string, so no
+/// word can be an operator.
 std::string matchAnyWord(std::string_view text, std::size_t count);
 
 }  // namespace spanscope::retrieve

@@ -197,7 +197,7 @@ Ranking rankingFor(const std::string& model, const RetrievalOptions& options, co
 }
 
 /// The documents that could be read, and their names for the user. Equal documents have the name of the first
-/// one.
+/// of these documents.
 struct Indexed {
   std::vector<DocumentKey> keys;
   std::map<DocumentKey, std::string> names;
@@ -225,7 +225,7 @@ std::optional<Indexed> indexDocuments(AugmentDocuments& documents, const Retriev
 }
 
 /// Pinned passages come first, in the order of the pins. Then the best passages that were not dropped follow,
-/// up to the requested number. Then the others follow, by rank.
+/// up to the requested number. Then the other passages follow, by rank.
 std::vector<FoundPassage> choose(std::vector<RankedPassage> ranked, const PassageChoice& choice,
                                  std::size_t wanted, const PassageIndex& index, const Indexed& indexed,
                                  SearchRemarks& remarks) {

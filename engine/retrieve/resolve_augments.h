@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Turns a query with augments into one with the retrieved passages. Open this file to change how augments are
-// resolved.
-// Searches the documents of an augment. Open this file to change which documents are read, or which passages
-// are kept.
+// Turns a query with augments into a query with the retrieved passages. Open this file to change how augments
+// are resolved. Searches the documents of an augment. Open this file to change which documents are read, or
+// which passages are kept.
 #pragma once
 
 #include "engine/base/error.h"
@@ -32,7 +31,7 @@
 namespace spanscope::retrieve {
 
 /// Number of further passages that are listed for an augment, beyond those in the prompt. The user can choose
-/// from them.
+/// from these passages.
 inline constexpr std::size_t kRunnersUp = 10;
 
 /// The user's decisions about the passages of one augment, by the hashes of their texts.
@@ -57,7 +56,7 @@ struct RetrievalTools {
   query::Surroundings* files = nullptr;  ///< reads files; null: augments have no files
   /// Whether a name ("spnl/spanlet") means the embedder's model. Empty: there is no embedder.
   std::function<bool(const std::string&)> isEmbedder;
-  /// The makers are called at their first use. They may throw Failure.
+  /// The makers are called at their first use. The makers may throw Failure.
   std::function<Embedder&()> embedder;
   std::function<Summarizer&()> summarizer;
   Watch watch;
@@ -73,7 +72,7 @@ struct FoundPassage {
   bool isInPrompt = false;
 };
 
-/// The result of one augment: first the passages in the prompt, in their order there, then the others by
+/// The result of one augment: first the passages in the prompt, in prompt order, then the other passages by
 /// rank.
 struct Retrieved {
   NodePath node;  ///< of the augment, and of the plus that replaces it
@@ -85,18 +84,18 @@ struct Retrieved {
 
 struct ResolvedAugments {
   std::optional<query::Node> query;            ///< nothing after an error or a stop
-  std::vector<query::Diagnostic> diagnostics;  ///< they have the path of the node and no position
+  std::vector<query::Diagnostic> diagnostics;  ///< with the path of the node, without a position
   std::vector<Retrieved> retrieved;
   bool isStopped = false;
 };
 
 bool hasAugment(const query::Node& node);
 
-/// Replaces each augment of the query by a plus of user messages. First come the pinned passages of its
-/// documents, then the passages that match its body best, the best first. The question is the text of the
-/// messages in the body. Documents, their vectors and summaries are added to the index. An augment without
-/// passages becomes an empty plus, with a warning. If an augment has many files, unreadable files are left
-/// out with a warning. Every problem of every augment is listed. These are errors:
+/// Replaces each augment of the query by a plus of user messages. The pinned passages of the augment's
+/// documents come first. The passages that match the augment's body best follow, the best first. The question
+/// is the text of the messages in the body. Documents, their vectors and summaries are added to the index. An
+/// augment without passages becomes an empty plus, with a warning. If an augment has many files, unreadable
+/// files are left out with a warning. Every problem of every augment is listed. These are errors:
 /// - a node of the body without text before the run, such as a generate, a map or another augment;
 /// - an ask or file of the body that is not resolved;
 /// - a document that cannot be read, or options out of range;
@@ -107,12 +106,13 @@ ResolvedAugments resolveAugments(const query::Node& node, const RetrievalOptions
 /// Max number of bytes of all files of one augment together.
 inline constexpr std::size_t kMaxAugmentBytes = std::size_t{512} << 20U;
 
-/// The documents that an augment searches. If the augment's own document has text, it is the only one.
-/// Otherwise its name is that of a file, a folder, or a pattern of files. Files are read one at a time.
+/// The documents that an augment searches. If the augment's own document has text, only this document is
+/// searched. Otherwise the name of this document names a file, a folder, or a pattern of files. Files are
+/// read one at a time.
 class AugmentDocuments {
  public:
-  /// Returns the augment's document or, if it is empty, the files. Without `files`, there are no files.
-  /// `document` and `files` must outlive the result.
+  /// Returns the augment's document. If this document is empty, returns the files. Without `files`, there are
+  /// no files. `document` and `files` must outlive the result.
   static std::variant<AugmentDocuments, query::NotGiven> of(const query::SourceDocument& document,
                                                             query::Surroundings* files);
 
@@ -121,7 +121,8 @@ class AugmentDocuments {
   /// Returns the files that were left out of the list.
   const std::vector<query::NotGiven>& leftOut() const { return m_leftOut; }
 
-  /// Returns the replaced bytes of the documents read so far: bytes that are not UTF-8.
+  /// Returns the documents with replaced bytes among those read so far. Bytes that are not UTF-8 are
+  /// replaced.
   const std::vector<Error>& altered() const { return m_altered; }
 
   /// Reads one document. A file that is neither text nor PDF, or exceeds kMaxAugmentBytes, is an error too.

@@ -86,7 +86,7 @@ Database::Database(const std::string& file) : m_file(file == ":memory:" ? std::s
   m_database.reset(database);
   if (code != SQLITE_OK) fail();
   sqlite3_busy_timeout(database, kBusyMilliseconds);
-  // The file may come from anyone. Statements in its schema may only define tables.
+  // The file may come from an unknown source. Statements in its schema may only define tables.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
 }

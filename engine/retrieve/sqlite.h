@@ -31,12 +31,12 @@ class Statement {
   void bind(int parameter, std::int64_t value);
   /// `text` must stay valid until the next reset().
   void bind(int parameter, std::string_view text);
-  /// Binds bytes that are no text. They too must stay valid until the next reset().
+  /// Binds bytes that are no text. These bytes must also stay valid until the next reset().
   void bindBytes(int parameter, std::span<const std::byte> bytes);
   /// Binds a pointer for SQL functions that take a pointer with this type. `pointer` and `type` must be valid
   /// as long as the statement.
   void bindPointer(int parameter, void* pointer, const char* type);
-  /// Goes to the next row. Returns false after the last one.
+  /// Goes to the next row. Returns false after the last row.
   bool step();
   /// Runs a statement without rows to its end and makes it ready for the next use.
   void run();
@@ -75,7 +75,7 @@ class Database {
   /// Opens or makes a file. ":memory:" makes a separate database in memory.
   explicit Database(const std::string& file);
 
-  /// Runs one or more statements. Their rows are ignored.
+  /// Runs one or more statements. The rows of the results are ignored.
   void execute(const char* sql);
   std::int64_t lastRow() const { return sqlite3_last_insert_rowid(m_database.get()); }
 
@@ -89,7 +89,7 @@ class Database {
   std::unique_ptr<sqlite3, CloseDatabase> m_database;
 };
 
-/// All or nothing: when the scope ends in any way, changes without commit() are undone.
+/// A transaction. If the scope ends without a call of commit(), all changes are undone.
 class Transaction {
  public:
   enum class Kind {

@@ -10,7 +10,7 @@
 namespace spanscope::retrieve {
 namespace {
 
-/// Summaries that are requested at once, so that they share forward passes.
+/// Number of summaries in one request, so that these summaries share forward passes.
 constexpr std::size_t kBatch = 8;
 
 /// Passages [begin, end) of the level below.

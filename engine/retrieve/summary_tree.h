@@ -2,8 +2,8 @@
 // A tree of summaries over the passages of a document, after RAPTOR (Sarthi et al., "RAPTOR: Recursive
 // Abstractive Processing for Tree-Organized Retrieval", ICLR 2024). There are two differences. A summary
 // covers neighbours in the text, not clusters of vectors. The tree therefore depends only on the document. A
-// search covers all levels at once (RAPTOR's "collapsed tree"). Open this file to change how summaries are
-// grouped.
+// search covers all levels at the same time (RAPTOR's "collapsed tree"). Open this file to change how
+// summaries are grouped.
 #pragma once
 
 #include "engine/retrieve/passage.h"
@@ -22,8 +22,8 @@ class Summarizer {
  public:
   virtual ~Summarizer() = default;
 
-  /// Identifies everything that a summary depends on, except the texts. It is part of the key of stored
-  /// summaries.
+  /// Identifies everything that a summary depends on, except the texts. This identity is part of the key of
+  /// stored summaries.
   virtual std::string fingerprint() const = 0;
 
   /// Returns the number of texts of one summary; at least 2.
@@ -48,9 +48,9 @@ class SummaryStore {
 
 /// Appends the summaries to the passages of a document, level by level, up to one summary of the whole. Each
 /// summary covers a group of neighbours. A group has at least two texts and at most the summarizer's group
-/// size. All groups are as equal as possible. Only text, level and place of a passage are read and written.
-/// An empty summary is left out. If the only summary of a level is empty, the tree ends. Returns false after
-/// a stop. Throws Failure, also for more than kMaxSummarizedPassages passages.
+/// size. The sizes of the groups are as equal as possible. Only text, level and place of a passage are read
+/// and written. An empty summary is left out. If the only summary of a level is empty, the tree ends. Returns
+/// false after a stop. Throws Failure, also for more than kMaxSummarizedPassages passages.
 bool addSummaries(std::vector<Passage>& passages, Summarizer& summarizer, SummaryStore& store,
                   const Watch& watch);
 

@@ -31,12 +31,12 @@ class Computation {
                                        std::stop_token stop) = 0;
   /// Copies blocks one after the other, before later computations.
   virtual void copyBlocks(std::span<const cache::BlockCopy> copies) = 0;
-  virtual std::int32_t vocabularySize() const = 0;  ///< logits of one row
+  virtual std::int32_t vocabularySize() const = 0;  ///< number of logits in one row
   virtual std::int32_t heads() const = 0;
 };
 
-/// Computes with a decoder on a backend. `store` contains the keys and values. All three must outlive this
-/// object.
+/// Computes with a decoder on a backend. `store` contains the keys and values. Decoder, backend and store
+/// must outlive this object.
 class ModelComputation final : public Computation {
  public:
   ModelComputation(model::Decoder& decoder, compute::Backend& backend, compute::KvStore& store)
@@ -69,7 +69,7 @@ class TimedComputation final : public Computation {
 
   model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,
                                std::stop_token stop) override {
-    constexpr std::int64_t kFewestRows = 16;  // min rows of a pass that counts as prompt computation
+    constexpr std::int64_t kFewestRows = 16;  // min rows of a forward pass that counts as prompt computation
     const auto begin = std::chrono::steady_clock::now();
     model::ForwardResult result = m_computation.forward(batch, most, std::move(stop));
     const auto rows = static_cast<std::int64_t>(batch.tokens.size());

@@ -14,8 +14,9 @@ namespace spanscope::run {
 
 namespace {
 
-/// A forward pass may compute nothing, e.g. because it only ends answers whose context is full. The next one
-/// then continues. If this many consecutive forward passes end no step, none ever will.
+/// A forward pass may compute nothing, e.g. because it only ends answers whose context is full. The next
+/// forward pass then continues. If this number of consecutive forward passes ends no step, no later forward
+/// pass ends a step.
 constexpr int kMostIdlePasses = 16;
 
 Error unexpected(const std::string& found) {
@@ -35,7 +36,7 @@ std::optional<Thrown> thrownBy(const Work& work) {
   } catch (const Failure& failure) {
     return Thrown{.error = failure.error()};
   } catch (const std::exception& exception) {
-    // E.g. missing memory.
+    // Any exception, e.g. for missing memory.
     return Thrown{.error = unexpected(exception.what()), .isForeseen = false};
   }
   return std::nullopt;
@@ -57,7 +58,7 @@ struct PlanDriver::Driven {
   std::int32_t priority = 0;
   std::stop_token stop;
   DriveHooks hooks;
-  /// Stops the pass if all plans have been stopped.
+  /// Stops the forward pass if all plans have been stopped.
   std::optional<std::stop_callback<std::function<void()>>> whenStopped;
 
   bool isStopped() const { return stop.stop_requested(); }
@@ -155,7 +156,7 @@ void PlanDriver::endWhere(const Take& take, std::vector<DrivenPlan>& ended) {
 
 std::vector<DrivenPlan> PlanDriver::advance() {
   std::vector<DrivenPlan> ended;
-  // After a stop, the encoding of a text ends with a Failure.
+  // When the plan is stopped, the encoding of a text ends with a Failure.
   const auto failed = [](const Driven& plan, const Thrown& thrown) {
     if (plan.isStopped() && thrown.isForeseen)
       return DrivenPlan{.outcome = trace::RunOutcome::Stopped, .error = {}};
@@ -270,8 +271,8 @@ std::int32_t answerLimit(const plan::Step& step, const RunOptions& options, cons
   if (limit <= 0) limit = options.maxTokens;
   if (limit <= 0) limit = model.maxNewTokens;
   if (limit <= 0) limit = kAnswerLimit;
-  // The limit is not below the min number, unless the step has its own limit. The largest min number means
-  // that no token ends an answer.
+  // The limit is at least RunOptions::minTokens, unless the step has its own limit. The largest value of
+  // minTokens means that no token ends an answer.
   const bool isFree = step.maxTokens.value_or(0) <= 0;
   const bool isLeast = options.minTokens < std::numeric_limits<std::int32_t>::max();
   return isFree && isLeast ? std::max(limit, options.minTokens) : limit;
@@ -369,7 +370,7 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
   options.sampling = {
       .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
   options.alternatives = m_options.alternatives;
-  // With the largest min number, an answer ends only at its limit and may contain end tokens.
+  // With the largest value of minTokens, an answer ends only at its limit and may contain end tokens.
   const bool ignoresEnd = m_options.minTokens == std::numeric_limits<std::int32_t>::max();
   if (!ignoresEnd) options.endTokens = m_model.endTokenIds();
   options.minNewTokens = m_options.minTokens;

@@ -42,7 +42,7 @@ class PlanSteps : public RequestSource {
                                                           ///< failed
 };
 
-/// Functions that are called while a plan is driven. Each may be empty.
+/// Functions that are called while a plan is driven. Each function may be empty.
 struct DriveHooks {
   std::function<void()> beforePass;
   std::function<void()> afterPass;
@@ -56,9 +56,9 @@ struct DrivenPlan {
 };
 
 /// Drives several plans through one scheduler. Each forward pass computes rows of all plans. A plan ends when
-/// all its steps have ended, when one of them failed, or on a stop. Its remaining steps are then aborted. An
-/// exception of a layout is an error of its plan alone. An exception of a forward pass is an error of all
-/// plans.
+/// all its steps have ended, when one step failed, or when the plan is stopped. The remaining steps are then
+/// aborted. An exception of a layout is an error of one plan alone. An exception of a forward pass is an
+/// error of all plans.
 class PlanDriver final : private RequestSource {
  public:
   /// `passBegins`, if given, is called before each forward pass with the token that stops the forward pass.
@@ -68,10 +68,10 @@ class PlanDriver final : private RequestSource {
   PlanDriver(const PlanDriver&) = delete;
   PlanDriver& operator=(const PlanDriver&) = delete;
 
-  /// Begins to drive a plan. `steps` must live until the plan has ended. Its requests have the number `run`
-  /// in the scheduler. Plans with a larger priority are asked for steps first. Among plans of equal priority,
-  /// the earlier plan is first. If all plans are stopped, the stop ends the current forward pass. Otherwise
-  /// the stop takes effect after the forward pass, because the other plans need it.
+  /// Begins to drive a plan. `steps` must live until the plan has ended. The requests of the plan have the
+  /// number `run` in the scheduler. The steps of plans with a larger priority start first. Among plans of
+  /// equal priority, the earlier plan is first. If all plans are stopped, the stop ends the current forward
+  /// pass. Otherwise the stop takes effect after the forward pass, because the other plans need it.
   void begin(PlanSteps& steps, RunId run, std::int32_t priority, std::stop_token stop, DriveHooks hooks);
 
   bool isIdle() const { return m_plans.empty(); }
@@ -100,8 +100,8 @@ class PlanDriver final : private RequestSource {
   Driven* m_asked = nullptr;    ///< the plan that lays out a step now, or null
   int m_idlePasses = 0;         ///< consecutive forward passes that computed nothing and ended no step
   std::mutex m_stopMutex;       ///< guards the next two members
-  std::stop_source m_passStop;  ///< stops the current pass
-  std::vector<std::stop_token> m_stops;  ///< of all plans
+  std::stop_source m_passStop;  ///< stops the current forward pass
+  std::vector<std::stop_token> m_stops;  ///< stop tokens of all plans
 };
 
 /// Drives one plan to its end. Throws nothing.
@@ -111,8 +111,8 @@ DrivenPlan drivePlan(Scheduler& scheduler, PlanSteps& steps, RunId run, const st
 /// The error of a step whose prompt leaves no space for an answer.
 Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model);
 
-/// Returns the limits of the layout of a step's prompt. The layout is aborted on a stop, or if the prompt is
-/// far too long.
+/// Returns the limits of the layout of a step's prompt. The layout is aborted when `stop` requests a stop, or
+/// if the prompt is far too long.
 layout::PromptLimits layoutLimits(const plan::Step& step, const model::ModelConfig& model,
                                   std::stop_token stop);
 
@@ -124,8 +124,8 @@ class PlanProgress {
   using Clock = std::chrono::steady_clock;
 
   /// All references must outlive this object. `renderer` gets the layout of the options. `blockSize` is the
-  /// session's block size. After a stop, next() throws. Throws like layout::MessageRenderer::useLayout() and
-  /// policy::Choice::checkFor().
+  /// session's block size. When the run is stopped, next() throws. Throws like
+  /// layout::MessageRenderer::useLayout() and policy::Choice::checkFor().
   PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
                layout::MessageRenderer& renderer, std::int32_t blockSize, std::stop_token stop);
 
@@ -175,11 +175,11 @@ class PlanProgress {
   std::optional<TooLongPrompt> m_tooLong;
 };
 
-// Checks whether a run fits: its prompts in the model's context, its prompts and answers in the pool.
+// Checks whether a run fits. Prompts must fit the model's context. Prompts and answers must fit the pool.
 
 struct PlanFit {
-  std::optional<Error> error{};  ///< the reason why a run of the plan fails; nothing: it fits.
-  /// False: the run fails only if answers get long, or only if they are short.
+  std::optional<Error> error{};  ///< the reason why a run of the plan fails; nothing: the run fits
+  /// Whether the run fails for any answers. False: only long answers or only short answers make the run fail.
   bool isCertain = false;
   /// The min number of blocks of a pool for the run, including the null block. 0: the run fits, or no pool
   /// helps.
@@ -190,13 +190,13 @@ struct PlanFit {
 /// Predicts the same plan for a session with an empty cache.
 using PredictInSession = std::function<Prediction(const SessionConfig& session)>;
 
-/// Checks whether a run fits the empty pool of a session. `empty` is its prediction there. If the run does
-/// not fit, the function searches for the smallest pool that is large enough. Each try calls `predict` once.
-/// Returns nothing if a prediction was stopped.
+/// Checks whether a run fits the empty pool of a session. `empty` is the prediction of the run in this
+/// session. If the run does not fit, the function searches for the smallest pool that is large enough. Each
+/// try calls `predict` once. Returns nothing if a prediction was stopped.
 std::optional<PlanFit> planFit(const Prediction& empty, const SessionConfig& session,
                                const PredictInSession& predict);
-/// Checks the same without a prediction for the whole pool. It begins with a small part of the pool. A large
-/// pool then takes no memory if the run does not need it.
+/// Checks the same without a prediction for the whole pool. The check begins with a prediction for a small
+/// pool. A large pool thus takes no memory if the run does not need a large pool.
 std::optional<PlanFit> planFit(const SessionConfig& session, const PredictInSession& predict);
 
 }  // namespace spanscope::run

@@ -156,7 +156,7 @@ struct PartKeys {
   std::uint32_t part = 0;
   std::size_t range = 0;
   std::int32_t begin = 0;  ///< local tokens
-  std::int32_t end = 0;    ///< the last token; the rest of the range belongs to it
+  std::int32_t end = 0;    ///< index of the last token; the rest of the range belongs to this token
 };
 
 /// Returns the visible tokens of all key ranges by section, in prompt order.
@@ -215,7 +215,7 @@ trace::PartAttention partAttention(const QueryPlace& place, const ObservedRows& 
     event.layers.push_back(layer.layer);
     const std::size_t heads = run.first.size() / run.keyBlocks.size();
     event.heads = static_cast<std::int32_t>(heads);
-    std::vector<std::size_t> offsets;  // by key range: where its keys begin
+    std::vector<std::size_t> offsets;  // by key range: index of its first key
     std::size_t width = 0;
     for (const std::int32_t count : run.keyBlocks) {
       offsets.push_back(width);
@@ -366,7 +366,8 @@ bool AttentionLimit::Room::takesBytes(std::uint64_t bytes) {
 
 bool AttentionLimit::Room::takes(const trace::AttentionMass& mass) {
   const bool isMean = mass.layer < 0;
-  // A forward pass sends its attention layer by layer, and all its rows must have the same layers.
+  // A forward pass sends its attention layer by layer. All rows of the forward pass must have the same
+  // layers.
   if (!isMean && mass.layer < m_lastLayer) spare();
   if (!isMean) m_lastLayer = mass.layer;
   if (!isMean && !isKept(mass.layer)) return false;

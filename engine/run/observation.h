@@ -24,7 +24,8 @@ inline constexpr std::uint64_t kAttentionBytes = 64ULL << 20;
 /// Passes events on, and limits the attention events of each run. When half of the limit is used, only every
 /// second observed layer is recorded. When half of the rest is used, only every fourth layer is recorded, and
 /// so on. In the end only the last layer is recorded, so that later requests still have some attention. The
-/// trace reports what was left out. The events of a replay are not limited; the caller must do that.
+/// trace reports what was left out. The events of a replay are not limited; the caller must limit these
+/// events.
 class AttentionLimit final : public trace::Sink {
  public:
   /// `sink` must outlive this object.
@@ -44,7 +45,7 @@ class AttentionLimit final : public trace::Sink {
    public:
     Room(std::vector<std::int32_t> layers, std::uint64_t limit);
 
-    /// Whether the event is recorded. Removes the layers that are left out from `looked`.
+    /// Whether the event is recorded. Removes from `looked` the layers that are left out.
     bool takes(const trace::AttentionMass& mass);
     bool takes(trace::SegmentAttention& looked);
     bool takes(trace::PartAttention& looked);
@@ -81,33 +82,33 @@ enum class AttentionDetail : std::uint8_t {
   /// Only the rows from which tokens of the answer are sampled. Attention to segments is recorded by layer
   /// and head. Attention to key blocks is recorded as the mean over layers and heads.
   Answer,
-  Prompt,  ///< The same, and also the rows of the prompt, by query block.
-  Heads    ///< All rows: segments and key blocks, both by layer and head. This is a lot of data.
+  Prompt,  ///< As Answer, and also the rows of the prompt, by query block.
+  Heads    ///< Attention of all rows to segments and to key blocks, by layer and head: a lot of data.
 };
 
 /// A query run for which a forward pass computes attention mass. The run has some or all rows of one query
 /// block of one request.
 struct ObservedRun {
-  std::uint32_t run = 0;     ///< index of the query run in the pass
-  std::size_t part = 0;      ///< index of the entry in the pass's list of parts for these rows
+  std::uint32_t run = 0;     ///< index of the query run in the forward pass
+  std::size_t part = 0;      ///< index of the entry for these rows in the list of parts of the forward pass
   std::int32_t begin = 0;    ///< first position in the segment
   std::int32_t count = 0;    ///< rows
   std::int32_t keySpan = 0;  ///< as in compute::MassRequest
   bool tellsParts = false;   ///< attention to the sections of the prompt is reported
   bool onlyForParts =
       false;  ///< single keys are computed only for the sums by section; the events are by key block
-  bool joinsPrevious = false;  ///< shares an event with the run before it, which has the same query block
+  bool joinsPrevious = false;  ///< shares an event with the previous run, which has the same query block
   std::int32_t answer = -1;  ///< index of the answer's token that is sampled from this single row; −1: none
 };
 
 /// One observed run, or two consecutive runs of one query block.
 struct ObservedRows {
-  ObservedRun rows;        ///< the first run, but with the rows of both
+  ObservedRun rows;        ///< the first run, but with the rows of both runs
   std::size_t first = 0;   ///< index of the first run in the list of observed runs
   std::size_t number = 1;  ///< number of runs
 };
 
-/// The place of a query block, and what its rows attend to.
+/// The place of a query block, and the segments that its rows attend to.
 struct QueryPlace {
   std::uint32_t segment = 0;
   std::span<const std::uint32_t> sees;  ///< segments that the rows attend to before their own segment
@@ -115,7 +116,7 @@ struct QueryPlace {
   const layout::SpanTable* table = nullptr;  ///< never null
 };
 
-/// Whether `segment`, or a segment that it attends to, has tokens of more than one section.
+/// Whether `segment`, or a segment that `segment` attends to, has tokens of more than one section.
 bool seesSeveralParts(const layout::SpanTable& table, std::uint32_t segment);
 
 /// Returns the attention of a row to each section of the prompt, by layer and head. A token is sampled from
@@ -138,8 +139,8 @@ trace::SegmentAttention segmentAttention(const QueryPlace& place, const Observed
 trace::AttentionMass meanMass(const QueryPlace& place, const ObservedRows& observed, bool singleRow,
                               std::span<const std::int32_t> layers, std::span<const model::LayerMass> mass);
 
-/// Returns the attention of the rows to key blocks, in one layer and by head. `singleRow`: the rows are one
-/// requested row.
+/// Returns the attention of the rows to key blocks, in one layer and by head. `singleRow`: the rows are a
+/// single row that a replay requested.
 trace::AttentionMass massEvent(const QueryPlace& place, const ObservedRows& observed, bool singleRow,
                                std::int32_t heads, const model::LayerMass& mass);
 

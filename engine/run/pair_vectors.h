@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Computes the query vector of one token and the key of another token, without and with rotation. The views
-// use this to show why a stored key can be used at any position. Open this file to change the data of the
-// rotation view.
+// use the vectors to show why a stored key can be used at any position. Open this file to change the data of
+// the rotation view.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -34,9 +34,9 @@ struct LayerRotation {
 
 struct PairVectors {
   std::vector<LayerRotation> layers;
-  std::vector<float> queries;  ///< [layers][queryHeads][headSize], of the row, not rotated
-  std::vector<float> keys;     ///< [layers][keyHeads][headSize], of the key, not rotated.
-  /// Attention weight of the row on the key in the pass, 0 … 1: [layers][queryHeads].
+  std::vector<float> queries;  ///< [layers][queryHeads][headSize], query vectors of the row, not rotated
+  std::vector<float> keys;     ///< [layers][keyHeads][headSize], key vectors of the key, not rotated.
+  /// Attention weight of the row on the key in the forward pass, 0 … 1: [layers][queryHeads].
   std::vector<float> weights;
 
   std::span<const float> query(std::int32_t layer, std::int32_t head) const;
@@ -45,10 +45,10 @@ struct PairVectors {
   float weight(std::int32_t layer, std::int32_t head) const;
 };
 
-/// Computes the table up to the row with only the decoder, in its own KV store. No cache is used or changed.
-/// Only the segments that the row depends on are computed. Throws Failure in these cases:
+/// Computes the table up to the row with only the decoder, in a separate KV store. No cache is used or
+/// changed. Only the segments that the row depends on are computed. Throws Failure in these cases:
 /// - The row cannot attend to the key.
-/// - One of them is not in the table.
+/// - The row or the key is not in the table.
 /// - The table is longer than the model's context.
 /// - The computation was stopped.
 PairVectors pairVectors(model::Decoder& decoder, compute::Backend& backend, const PairRequest& request,
@@ -68,8 +68,8 @@ struct RotatedPair {
   double score = 0;  ///< the contribution of this pair to the score
 };
 
-/// Rotates a query by `queryRotation` positions and a key by `keyRotation`, pair by pair. The sum of their
-/// scores depends only on queryRotation − keyRotation, up to rounding. Scores are scaled as in the layer,
+/// Rotates a query vector by `queryRotation` positions and a key by `keyRotation`, pair by pair. The sum of
+/// the scores depends only on queryRotation − keyRotation, up to rounding. Scores are scaled as in the layer,
 /// except for the factor that grows with the row's position (AttentionShape::positionScale).
 std::vector<RotatedPair> rotatedPairs(std::span<const float> query, std::span<const float> key,
                                       const LayerRotation& layer, std::int64_t queryRotation,

@@ -88,7 +88,8 @@ void PlanPrediction::Silence::copyBlocks(std::span<const cache::BlockCopy> /*cop
 SampledToken PlanPrediction::Silence::makeUp(std::uint64_t index, std::int32_t most) {
   if (m_length == AnswerLength::Shortest) {
     if (m_end) return {.token = *m_end};
-    // A model without end tokens always generates the max number. It can close its answer itself.
+    // A model without end tokens always generates the max number. The answer itself may then contain the
+    // closing tokens.
     const std::size_t open =
         static_cast<std::size_t>(most) - std::min(static_cast<std::size_t>(most), m_suffix.size());
     if (index >= open) return {.token = m_suffix[index - open]};
@@ -117,7 +118,7 @@ PredictedPlan PlanPrediction::run(const plan::Plan& plan, const RunOptions& opti
   m_result.steps.resize(plan.steps.size());
   m_submitted.clear();
   m_pads = options.layout != layout::Layout::Exact;
-  // A session also does this at the end of each run.
+  // A session has the same call at the end of each run.
   if (std::exchange(m_hasRun, true)) {
     m_cache->beginKeeping();
     m_cache->keepSome({});
@@ -218,7 +219,7 @@ void PlanPrediction::onAdmitted(RequestId request, const cache::Admission& admis
 
 void PlanPrediction::noteTiers(RequestId request, PredictedStep& facts) {
   if (m_cache->tiers() == nullptr) return;
-  // Two answers may turn out to be equal. Host memory then keeps one of them.
+  // Two answers may turn out to be equal. Host memory then keeps one of the two answers.
   const cache::BlockTiers::PredictionFacts& predictionFacts = m_witness.predictionFacts;
   const bool matter = m_tiersMatter || (predictionFacts.gaveUp && m_anySampled);
   facts.isUnsure.resize(facts.blocks.size());
@@ -249,7 +250,7 @@ void PlanPrediction::explainMisses(PredictedStep& facts) const {
                            .cacheTails = m_setting.session.cacheTails,
                            .plainRoot = m_cache->plainRoot(m_setting.session.salt),
                            .blocksToKeep = [this](std::uint64_t evictedBy) {
-                             // A larger pool would also have computed the requests that failed in this one.
+                             // A larger pool would also have computed the requests that failed in this pool.
                              if (m_hasFailed) return std::optional<std::uint64_t>();
                              const auto found = m_witness.blocksToKeep.find(evictedBy);
                              return found == m_witness.blocksToKeep.end() ? std::nullopt : found->second;
@@ -270,8 +271,8 @@ void PlanPrediction::explainMisses(PredictedStep& facts) const {
 }
 
 void PlanPrediction::onPreempted(RequestId /*request*/) {
-  // The lengths of answers decide which request is preempted. Its later hits depend on whether two answers
-  // are equal.
+  // The lengths of answers decide which request is preempted. The later hits of this request depend on
+  // whether two answers are equal.
   m_lengthsMatter = true;
   m_contentsMatter = true;
 }
@@ -307,7 +308,8 @@ std::int64_t PlanPrediction::emptyBlocks() const {
 
 namespace {
 
-/// If more segments than this attend to unknown tokens, the others count as equal to one of them.
+/// If more segments than this number attend to unknown tokens, each further segment counts as equal to one of
+/// these segments.
 constexpr std::size_t kMostUncertain = 64;
 
 /// One step of SplitMix64, applied to the state so far and the next value.
@@ -326,8 +328,8 @@ std::int32_t knownBeginning(const std::vector<TokenId>& tokens) {
   return static_cast<std::int32_t>(std::find_if(tokens.begin(), tokens.end(), isUnknown) - tokens.begin());
 }
 
-/// The hash of a context before its tokens. The context is compared with each beginning of the tokens, so
-/// hashes are made token by token.
+/// The hash of a context before its tokens. The context is compared together with each beginning of the
+/// tokens. The hash is therefore extended token by token.
 std::uint64_t beginning(std::uint64_t identity) {
   return mixed(identity, std::uint64_t{1});
 }

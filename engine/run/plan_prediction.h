@@ -42,8 +42,8 @@ class AnswerPlaces {
   void add(const layout::SpanTable& table);
 
   struct Reach {
-    /// A segment continues at the place of an unknown token. Or its attended segments may become equal to
-    /// segments with unknown tokens.
+    /// Whether a segment continues at the place of an unknown token. Also true if the attended segments may
+    /// become equal to segments with unknown tokens.
     bool continues = false;
     /// One of two conditions is true:
     /// - A segment ends inside the block in which unknown tokens begin. The unknown tokens decide which block
@@ -55,19 +55,17 @@ class AnswerPlaces {
   Reach reach(const layout::SpanTable& table) const;
 
  private:
-  /// The known properties of a segment of a table and of everything that it attends to.
+  /// The known properties of a segment of a table and of everything that the segment attends to.
   struct Context {
-    bool known = true;             ///< it attends to no unknown token, not even through other segments
-    std::uint64_t identity = 0;    ///< equal for the same attended segments at the same distances; only if
-                                   ///< `known`
-    std::uint64_t content = 0;     ///< of the segment and its attended segments; only if all their tokens are
-                                   ///< known
+    bool known = true;           ///< the segment attends to no unknown token, not even through other segments
+    std::uint64_t identity = 0;  ///< hash of the attended segments and their distances; valid only if `known`
+    std::uint64_t content = 0;  ///< hash of segment and attended segments; valid only if all tokens are known
     std::int32_t knownTokens = 0;  ///< tokens of the segment before its first unknown token
   };
   /// A segment that attends to unknown tokens.
   struct Uncertain {
-    std::vector<std::vector<TokenId>> seen;  ///< known tokens at the beginning of each attended segment
-    std::vector<bool> whole;                 ///< whether these are all tokens of the attended segment
+    std::vector<std::vector<TokenId>> seen;  ///< for each attended segment: known tokens at its beginning
+    std::vector<bool> whole;                 ///< for each attended segment: whether `seen` has all its tokens
     std::vector<TokenId> tokens;             ///< tokens of this segment before its first unknown token
   };
 
@@ -80,14 +78,14 @@ class AnswerPlaces {
   std::int32_t m_blockSize;
   /// Hashes of a context and the tokens before an unknown token.
   std::unordered_set<std::uint64_t> m_continued;
-  /// The same, but ended at any token of the block of the unknown token.
+  /// The same hashes, but ended at any token of the block of the unknown token.
   std::unordered_set<std::uint64_t> m_ended;
   /// Hashes of a context and each beginning of a segment after an answer.
   std::unordered_set<std::uint64_t> m_moved;
-  std::map<std::size_t, std::vector<Uncertain>> m_uncertain;  ///< by their number of attended segments
+  std::map<std::size_t, std::vector<Uncertain>> m_uncertain;  ///< by number of attended segments
 };
 
-/// The length of invented answers: each adds the min or the max number of tokens to a later prompt.
+/// The length of invented answers. Each answer adds the min or the max number of tokens to a later prompt.
 enum class AnswerLength : std::uint8_t { Shortest, Longest };
 
 /// The setting that all simulated plans share. All references must outlive the simulation.
@@ -109,11 +107,12 @@ struct PredictedStep {
   std::map<BlockId, StoredBy> servedBy;
   std::int64_t evictedAtAdmission = 0;
   std::int64_t evicted = 0;
-  bool continuesAnswer = false;        ///< see Doubt::ContinuesReply
+  bool continuesAnswer = false;        ///< see Doubt::ContinuesAnswer
   bool endsWhereAnswerBegins = false;  ///< see AnswerPlaces::Reach::ends
   bool standsElsewhere = false;        ///< see Doubt::SeveralBlocks
-  /// Whether answers influenced an event before the admission that decides what a full pool evicts next.
-  /// Their lengths (`lengthsMattered`) or their tokens (`contentsMattered`) influenced the event.
+  /// Whether answers influenced an event before the admission that decides the next evictions of a full pool.
+  /// The lengths of answers (`lengthsMattered`) or the tokens of answers (`contentsMattered`) influenced the
+  /// event.
   bool lengthsMattered = false;
   bool contentsMattered = false;
   bool followsAnswer = false;  ///< an answer had begun before the step was admitted
@@ -128,7 +127,7 @@ struct PredictedPlan {
   RunId run = 0;
   std::vector<std::optional<PredictedStep>> steps;  ///< by step; nothing: the step was not admitted
   std::vector<StepIndex> order;                     ///< steps in the order of admission
-  std::int64_t mostBlocks = 0;                      ///< max blocks of all steps together if nothing is shared
+  std::int64_t mostBlocks = 0;  ///< max blocks of all steps together, if no steps share blocks
   std::optional<Error> error;
   std::optional<StepIndex> failed;  ///< the step that caused the error, if a step did
   bool stopped = false;
@@ -150,8 +149,8 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
   std::int64_t emptyBlocks() const;
 
  private:
-  /// Counts the events of each request of the simulated plan. Its event numbers are larger than those of any
-  /// session. They distinguish evictions by the simulation from earlier evictions.
+  /// Counts the events of each request of the simulated plan. The event numbers of the simulation are larger
+  /// than those of any session. The numbers distinguish evictions by the simulation from earlier evictions.
   class Witness final : public trace::Sink {
    public:
     static constexpr std::uint64_t kFirst = std::uint64_t{1} << 62U;
@@ -160,7 +159,7 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
 
     std::map<RequestId, std::vector<trace::BlockLookedUp>> lookups;
     std::map<RequestId, std::vector<trace::BlockLoaded>> loads;
-    cache::BlockTiers::PredictionFacts predictionFacts;  ///< at the last lookup of a request
+    cache::BlockTiers::PredictionFacts predictionFacts;  ///< facts at the last lookup of a request
     std::map<RequestId, std::int64_t> evicted;
     bool saysWhatIf = false;
     const cache::KvCache* cache = nullptr;
@@ -187,7 +186,8 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
     SampledToken makeUp(std::uint64_t index, std::int32_t most);
 
     AnswerLength m_length;
-    std::optional<TokenId> m_end;   ///< ends a short answer so that the template adds the fewest tokens
+    std::optional<TokenId>
+        m_end;  ///< the end token of a short answer, after which the template adds the fewest tokens
     std::vector<TokenId> m_suffix;  ///< tokens with which the template closes an answer
     TokenId m_lastUnknown = 0;      ///< counts down, so that no two unknown tokens are equal
   };
@@ -230,7 +230,8 @@ class PlanPrediction final : private RequestListener, private PlanSteps {
   bool m_pads = false;  ///< the layout of the simulated plan adds padding.
   /// Requests that were admitted with answers in their prompts, in a layout that adds padding.
   std::set<std::pair<RunId, RequestId>> m_shapeless;
-  /// Whether a real run may have loaded other contents. Its tiers may then keep other contents.
+  /// Whether a real run may have loaded other contents. The tiers of the real run may then keep other
+  /// contents.
   bool m_tiersMatter = false;
   bool m_hasRun = false;
 

@@ -32,7 +32,7 @@
 
 namespace spanscope::run {
 
-/// Submits the steps of a plan when the scheduler asks for them, and collects the results.
+/// Submits the steps of a plan on request of the scheduler, and collects the results.
 class PlanRun final : public PlanSteps {
  public:
   /// Throws Failure if the tokenizer lacks a token of the layout, or the policy does not fit the model.
@@ -40,8 +40,8 @@ class PlanRun final : public PlanSteps {
           const text::Tokenizer& tokenizer, const text::ChatTemplate& chat, std::int32_t blockSize,
           trace::Sink& sink, std::stop_token stop);
 
-  /// Lays out and submits the step that has been ready longest, unless a step has failed. Throws Failure on a
-  /// stop. Throws Failure if the step cannot be laid out or does not fit the model's context.
+  /// Lays out and submits the step that has been ready longest, unless a step has failed. Throws Failure when
+  /// the run is stopped. Throws Failure if the step cannot be laid out or does not fit the model's context.
   bool submitNext(Scheduler& scheduler) override;
   bool hasNext() const override { return !m_error && m_progress.hasNext(); }
   /// Whether this run submitted the request.
@@ -99,15 +99,15 @@ class PlanRun final : public PlanSteps {
 
 // The replay of a finished answer, together with other requests of the scheduler.
 
-/// The requests of one replay: first those of the answer's teammates, then its own. Receives the scheduler's
-/// reports about these requests.
+/// The requests of one replay: first the requests of the answer's teammates, then the answer's own request.
+/// Receives the scheduler's reports about these requests.
 class ReplayedRequests final : public PlanSteps {
  public:
   struct Prompt {
     layout::SpanTable table;
     RequestOptions options;
   };
-  /// `prompts` has at least one entry. The last entry is the answer's own.
+  /// `prompts` has at least one entry. The last entry is the prompt of the answer itself.
   explicit ReplayedRequests(std::vector<Prompt> prompts);
 
   bool hasNext() const override;
@@ -134,7 +134,7 @@ class ReplayedRequests final : public PlanSteps {
   std::size_t m_submitted = 0;
   std::size_t m_ended = 0;
   std::set<RequestId> m_requests;
-  RequestId m_own = 0;  ///< of the answer itself; 0: not submitted yet
+  RequestId m_own = 0;  ///< request of the answer itself; 0: not submitted yet
   std::optional<std::int64_t> m_cachedTokens;
   std::vector<trace::AttentionMass> m_rows;
   std::optional<Error> m_error;

@@ -22,7 +22,7 @@ metrics::RequestTokens tokensOf(const StepPrediction& step, std::span<const trac
   return tokens;
 }
 
-/// Counts the hits of a prompt, by whether the policy recomputes them.
+/// Counts the hits of a prompt. Hits that the policy recomputes are counted separately.
 class FoundRows {
  public:
   explicit FoundRows(const ChosenRows& chosen) : m_chosen(chosen), m_found(chosen.groups.size()) {}

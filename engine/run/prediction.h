@@ -25,11 +25,11 @@ using metrics::CountRange;
 enum class Doubt : std::uint8_t {
   None,             ///< the counts are exact: the run will have the same counts
   HoldsAnswer,      ///< the prompt contains an answer that is not sampled yet
-  ContinuesAnswer,  ///< a segment continues or ends where an answer to an earlier prompt will be
-  SeveralBlocks,  ///< the content is stored at several positions; the lengths of answers decide which of them
-                  ///< is the hit
-  FullPool,       ///< the length of answers decides the evictions, or which request is preempted
-  Tiers           ///< only the run shows what a tier still has, or whether a slow tier is skipped
+  ContinuesAnswer,  ///< a segment continues or ends at the place of a later answer to an earlier prompt
+  SeveralBlocks,  ///< the content is stored at several positions; the lengths of answers decide which stored
+                  ///< copy is the hit
+  FullPool,       ///< the lengths of answers decide the evictions, or which request is preempted
+  Tiers           ///< only the run shows the contents of a tier, or whether a slow tier is skipped
 };
 const char* doubtName(Doubt doubt);  ///< "none", "holds_answer", "continues_answer", "several_blocks", ...
 /// Returns a clause for the user about the reason, or an empty text for None.
@@ -76,11 +76,12 @@ struct StepPrediction {
   /// Max number of chosen rows that can be recomputed, for any lengths of answers.
   std::int64_t mostChosen = 0;
   bool isExactLayout = false;  ///< for any answers, the layout adds and removes nothing
-  /// Whether the reasons of misses are certain if the counts are. An earlier answer may by chance have the
-  /// tokens of a block, or may end before a block is stored. This changes the reason and not the counts.
+  /// Whether exact counts also imply certain reasons of misses. An earlier answer may by chance have the
+  /// tokens of a block, or may end before a block is stored. Such an answer changes the reason and not the
+  /// counts.
   bool reasonsAreSure = false;
-  /// For each of `blocks`, the changes that would make it a hit, if requested. WhatIf::block names a block of
-  /// the simulated cache. `servedBy` names the request that stored its content.
+  /// For each of `blocks`, the changes that would make the block a hit. Empty unless requested. WhatIf::block
+  /// names a block of the simulated cache. `servedBy` names the request that stored its content.
   std::vector<std::vector<cache::WhatIf>> whatIf;
   std::map<BlockId, StoredBy> servedBy;
 };
@@ -103,8 +104,8 @@ struct Prediction {
   std::vector<StepPrediction> steps;  ///< the steps that will be admitted, ascending
   std::vector<StepIndex> order;       ///< in the order of admission, if answers have their max length
   std::optional<Error> error;         ///< the reason why the run will fail
-  bool errorIsCertain = false;        ///< false: only if answers get long, or only if they are short
-  bool stopped = false;               ///< on request; all other members are then undefined
+  bool errorIsCertain = false;  ///< false: the run fails only with long answers, or only with short answers
+  bool stopped = false;  ///< the prediction was stopped on request; all other members are then undefined
 };
 
 }  // namespace spanscope::run

@@ -69,7 +69,7 @@ std::int64_t certainlyComputed(const PredictedStep& step, std::int32_t blockSize
   std::int64_t computed = 0;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const layout::Segment& segment = step.table.segments[i];
-    if (step.rows.copyOf(i)) continue;  // its tokens already count
+    if (step.rows.copyOf(i)) continue;  // the tokens of the copied segment already count
     const bool isCut = wholeBlocks && known[i] < segment.length();
     const std::int32_t end = isCut ? known[i] - known[i] % blockSize : known[i];
     computed += std::max(0, end - step.admission.segments[i].computeFrom);
@@ -89,7 +89,7 @@ struct SurelyFound {
   std::int64_t old = 0;    ///< hits that earlier runs stored
   /// Distances of the hit to its attended segments. An answer may be between them.
   std::vector<std::int64_t> distances;
-  bool seesAnswer = false;  ///< whether it attends to an answer, which then decides the hit
+  bool seesAnswer = false;  ///< whether the segment attends to an answer, which then decides the hit
 };
 
 /// All rows of a copy are recomputed if no layer leaves rows out.
@@ -133,7 +133,7 @@ struct Predictor::Impl {
     std::vector<std::optional<PromptBounds>> bounds;  ///< by step
     PredictedPlan shortest;
     PredictedPlan longest;
-    std::int64_t mostBlocks = 0;  ///< max blocks of all steps together if nothing is shared
+    std::int64_t mostBlocks = 0;  ///< max blocks of all steps together, if no steps share blocks
   };
 
   void boundBlocks(Rehearsals& both) const;
@@ -228,8 +228,8 @@ std::int64_t Predictor::Impl::mostChosen(const Rehearsals& both, StepIndex index
   return kept > 0 && longest < most ? most : kept;
 }
 
-/// Returns the length of the prompt. Without an answer in the prompt, the length is known, and only the
-/// number of hits is not.
+/// Returns the length of the prompt. Without an answer in the prompt, the length is known. Only the number of
+/// hits is then unknown.
 CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index) {
   if (both.bounds[index]) return both.bounds[index]->prompt;
   const std::optional<PredictedStep>& shown =
@@ -238,11 +238,11 @@ CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index)
 }
 
 /// Returns the certain hits of each segment. Contents that are stored before the step can begin are hits,
-/// unless they are evicted. For tokens before answers, these are all hits of the simulation. For answers,
-/// these are the tokens that their own steps stored. Contents that other steps store in the meantime may be
-/// hits or not. The same is true for an answer that equals an earlier one. `agreed` has the tokens of each
-/// segment that exist for all lengths of answers. `agreed` is given if the lengths of answers decide these
-/// tokens.
+/// unless they are evicted. Before the first answer, all hits of the simulation are certain. In an answer,
+/// the tokens that the answer's own step stored are certain hits. Contents that other steps store in the
+/// meantime may be hits or misses. An answer that equals an earlier answer may also be a hit or a miss.
+/// `agreed` has the tokens of each segment that exist for all lengths of answers. `agreed` is given if the
+/// lengths of answers decide these tokens.
 std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     const PredictedPlan& predicted, StepIndex index, const std::set<StepIndex>& needed,
     const std::optional<std::vector<std::int32_t>>& agreed) const {
@@ -304,7 +304,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
   return all;
 }
 
-/// Bounds segments separately, because one answer may be short while others are long.
+/// Computes bounds for each segment separately, because one answer may be short while others are long.
 Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both, StepIndex index) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, index);
   // The lengths of answers decide which padding and delimiters exist. Answers that are truncated away also
@@ -342,8 +342,9 @@ Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both
   return bounds;
 }
 
-/// Whether answers move a segment that does not attend to them. An earlier run may have stored the segment at
-/// this position. Fewer of its tokens may then be computed than with the shortest or the longest answers.
+/// Whether answers change the position of a segment that does not attend to the answers. An earlier run may
+/// have stored the segment at this position. Fewer of its tokens may then be computed than with the shortest
+/// or the longest answers.
 bool Predictor::Impl::answersMoveOthers(const Rehearsals& both, StepIndex index) const {
   const std::set<StepIndex> needed = neededSteps(both.plan, index);
   const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed, std::nullopt);
@@ -405,7 +406,8 @@ void Predictor::Impl::boundEvictions(const Rehearsals& both, const PredictedStep
                                      StepPrediction& prediction) const {
   if (hasRoom()) return;
   if (!holdsAll(both)) {
-    // A resumed request evicts once more. The requests that it preempted may do the same.
+    // A resumed request evicts blocks again. The requests that this request preempted may also evict blocks
+    // again.
     const bool known = prediction.doubt == Doubt::None;
     prediction.evicted = {known ? step.evictedAtAdmission : 0, CountRange::kUnbounded};
     return;
@@ -444,7 +446,8 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
   const auto boundsOf = [&](const std::optional<StepIndex>& step) {
     return step ? both.bounds[*step] : std::nullopt;
   };
-  // Equal answers share blocks, which is unknown before the run. Then a pool may be large enough.
+  // Equal answers share blocks, and a smaller pool may then be large enough. Before the run, such equality is
+  // unknown.
   const bool anyHoldsAnswers = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
                                            [](const plan::Step& step) { return !step.needs.empty(); });
   const auto shortestBounds = boundsOf(both.shortest.failed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Predicts reuse. Simulates each plan with scheduler and cache but without a model. One simulation has the
-// shortest answers, the other has the longest. Open this file to change how predictions are made.
+// Predicts reuse. The predictor simulates each plan with scheduler and cache but without a model. One
+// simulation has the shortest answers, the other has the longest. Open this file to change how predictions
+// are made.
 #pragma once
 
 #include "engine/cache/kv_cache.h"
@@ -16,8 +17,8 @@
 
 namespace spanscope::run {
 
-/// Each plan is predicted after the earlier plans of this predictor. A predictor is not thread-safe. It is
-/// independent of the session whose cache it copied.
+/// Each plan is predicted after the earlier plans of this predictor. A predictor is not thread-safe. A
+/// predictor is independent of the session whose cache it copied.
 class Predictor {
  public:
   /// Begins with an empty cache. `model`, `tokenizer` and `chat` must outlive the predictor. Throws Failure

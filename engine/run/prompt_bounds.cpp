@@ -57,12 +57,12 @@ bool endsWithMarkOfAnswer(const SpanTable& table, const layout::MarkerTokens& ma
   return isOpen;
 }
 
-/// Max number of segments that replace one. A policy that splits a segment in two may also keep the whole
-/// segment.
+/// Max number of segments that replace one segment. A policy that splits a segment in two may also keep the
+/// whole segment.
 constexpr std::int64_t kMostCopies = 3;
 
 struct FinalMark {
-  std::int64_t view = 0;  ///< tokens of the delimiter and of the padding before it; 0: there is no delimiter
+  std::int64_t view = 0;    ///< tokens of the delimiter and its padding; 0: there is no delimiter
   std::int64_t prompt = 0;  ///< the same tokens, with each copy in the table counted
 };
 
@@ -152,8 +152,8 @@ class Bounding {
       bounds.prompt.least -= mark.prompt;
       bounds.view.least -= mark.view;
     }
-    // An inner prompt may end in a block because its own answers were truncated away. The answer to it then
-    // begins a segment of its own.
+    // An inner prompt may end in a block because its own answers were truncated away. The answer to this
+    // inner prompt then begins a segment of its own.
     if (crops) bounds.mostBlocks += kMostCopies * answersIn(step.prompt);
     if (crops && finalMarkOf(many).view == 0) {
       bounds.prompt.most += (m_options.policy.policy().hasIndependentSpans ? kMostCopies : 1) * m_blockSize;
@@ -198,10 +198,10 @@ class Bounding {
   }
 
   /// Bounds the hidden tokens in the prompt. The tables with the shortest and the longest answers do not
-  /// determine them:
+  /// determine these bounds:
   /// - The inner prompt of a reused answer may have a delimiter or not.
-  /// - The answer may be truncated away with that prompt. This depends on the place in a block where the
-  ///   answer begins.
+  /// - The answer may be truncated away with that prompt. The truncation depends on the position of the
+  ///   answer's beginning in its block.
   /// - A policy may keep more tokens, or leave tokens out.
   void boundHidden(const plan::Step& step, const SpanTable& few, const SpanTable& many,
                    PromptBounds& bounds) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Computes bounds of the lengths of a plan's prompts and answers, for any answers. The bounds follow from
 // layouts alone. Simulations do not give these bounds. A simulated run has only short answers or only long
-// ones. But a short answer may leave space for a long one. Open this file when a predicted length is
+// answers. But a short answer may leave space for a long answer. Open this file when a predicted length is
 // exceeded.
 #pragma once
 

@@ -23,8 +23,9 @@ struct Admission;
 
 namespace spanscope::run {
 
-/// Rows of the last segment, from `firstRow` to its end. These rows are computed even if they are stored.
-/// RequestListener::onReplayed receives the rows one by one. The results of the rows are not stored.
+/// Rows of the last segment, from `firstRow` to its end. The rows are computed even if their keys and values
+/// are stored. RequestListener::onReplayed receives the rows one by one. The results of the rows are not
+/// stored.
 struct ReplayedRows {
   std::int32_t firstRow = 0;  ///< position in the last segment
   bool singleKeys = false;    ///< true: attention by key token; false: by key block
@@ -33,15 +34,15 @@ struct ReplayedRows {
 };
 
 /// A place in a team. A team is a group of requests of one run that generate together. After all prompts are
-/// computed, each pass computes one generated token of some members. The function policy::ReplyRows::next()
-/// chooses these members. If one member is preempted, the others wait for it. All members release their
-/// blocks together, when the last answer has ended.
+/// computed, each forward pass computes one generated token of some members. The function
+/// policy::AnswerRows::next() chooses these members. If one member is preempted, the others wait for it. All
+/// members release their blocks together, when the last answer has ended.
 struct TeamPlace {
   std::uint32_t team = 0;     ///< number of the team in the run
   std::uint32_t place = 0;    ///< place of this request in the team, 0 … members − 1
   std::uint32_t members = 2;  ///< at least 2
   std::int64_t positions =
-      0;  ///< max positions of the model: an answer ends when its view has no position left
+      0;  ///< max positions of the model: an answer ends when the view of the answer has no position left
 };
 
 /// The logits of the prompt that RequestListener::onLogits receives.
@@ -64,8 +65,9 @@ struct RequestOptions {
   trace::StepOutcome limitOutcome = trace::StepOutcome::TokenLimit;
   std::int32_t alternatives = 0;   ///< number of most likely tokens that RequestListener::onAlternatives
                                    ///< receives
-  std::vector<TokenId> endTokens;  ///< in any order; each of them ends the answer
-  /// No end token is sampled before the answer has this length. Its logit counts as −∞.
+  std::vector<TokenId> endTokens;  ///< in any order; each of these tokens ends the answer.
+  /// No end token is sampled before the answer has this length. Until then, the logit of each end token
+  /// counts as −∞.
   std::int32_t minNewTokens = 0;
   std::vector<std::int32_t> observedLayers;
   AttentionDetail attentionDetail = AttentionDetail::Answer;
@@ -84,7 +86,7 @@ struct RequestOptions {
 
 // The scheduler's reports about a request.
 
-/// Receives the scheduler's reports about requests, on the thread that calls `pass`.
+/// Receives the scheduler's reports about requests, on the thread that calls Scheduler::pass().
 class RequestListener {
  public:
   virtual ~RequestListener() = default;
@@ -94,8 +96,8 @@ class RequestListener {
   /// Gets the logits of one token of the prompt. Tokens come in the order of computation. Without joint
   /// segments this is prompt order. The last call is for the last token of the prompt.
   virtual void onLogits(RequestId request, std::span<const float> logits) = 0;
-  /// Gets the most likely tokens for place `index` of an answer, before its token; see
-  /// RequestOptions::alternatives.
+  /// Gets the most likely tokens for place `index` of an answer. The call comes before the call for the token
+  /// itself; see RequestOptions::alternatives.
   virtual void onAlternatives(RequestId request, std::int32_t index,
                               const std::vector<compute::LikelyToken>& tokens);
   /// `segmentMass`: see trace::TokenGenerated.

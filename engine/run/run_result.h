@@ -27,7 +27,7 @@ struct StepResult {
 struct TooLongPrompt {
   std::int64_t tokens = 0;  ///< of the prompt
   std::int64_t most = 0;    ///< the max number of tokens of the prompt
-  bool isAtLeast = false;   ///< it has more than `tokens`; the rest was not counted
+  bool isAtLeast = false;   ///< the prompt has more than `tokens` tokens; the rest was not counted
   bool operator==(const TooLongPrompt&) const = default;
 };
 
@@ -40,10 +40,10 @@ struct RunResult {
   double seconds = 0;
 };
 
-// An answer of an ended run, with everything that is needed to compute it once more.
+// An answer of an ended run, with everything that is needed to recompute the answer.
 
-/// The team of an answer. In a team, requests generate together and read each other. The members have the
-/// order of their places in the event TeamFormed.
+/// The team of an answer. A team is a group of requests that generate together and read each other's answers.
+/// The members have the order of their places in the event TeamFormed.
 struct Teammates {
   struct Member {
     RequestId request = 0;

@@ -15,12 +15,12 @@ namespace spanscope::run {
 
 namespace {
 
-/// Max prompt tokens that are laid out and looked up for new requests before a pass. The lookup of a token
-/// takes less than a microsecond. Running requests therefore wait only for a limited time.
+/// Max prompt tokens that are laid out and looked up for new requests before a forward pass. The lookup of a
+/// token takes less than a microsecond. Running requests therefore wait only for a limited time.
 constexpr std::int64_t kMostTokensLaidOut = 1 << 20;
 
-/// Samples the next token of an answer that must not end yet. The probability is relative to all tokens, as
-/// are all probabilities before temperature and filters.
+/// Samples the next token of an answer that must not end yet. The probability is relative to all tokens, like
+/// all probabilities before temperature and filters.
 SampledToken drawWithoutEnd(const ScheduledRequest& request, std::span<const float> logits) {
   std::vector<float> barred(logits.begin(), logits.end());
   for (const TokenId end : request.options.endTokens) {
@@ -105,13 +105,13 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
     collectPrefills(pass);
     if (!pass.parts.empty()) break;
     removeEnded();
-    // If all requests were preempted, one of them can begin again.
+    // If all requests were preempted, one request can begin again.
     if (m_preemptions == preemptions || m_failures != failures) return Progress::Idle;
   }
   narrow(pass);
   if (!pass.observed.empty()) {
-    // Every request of a pass is observed at all layers that any request needs. A request gets only the
-    // layers that its options name.
+    // Every request of a forward pass is observed at all layers that any request needs. A request gets only
+    // the layers that its options name.
     for (const ObservedRun& run : pass.observed) {
       pass.batch.mass.runs.push_back(run.run);
       pass.batch.mass.keySpans.push_back(run.keySpan);
@@ -213,7 +213,7 @@ void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
   takeNew([](std::int32_t) { return true; });
 }
 
-/// Returns false if the request must wait for running requests. Later requests must not be tried then.
+/// Returns false if the request must wait for running requests. After false, do not try later requests.
 bool Scheduler::tryAdmit(Request& request) {
   // The time of a cache lookup grows with the prompt. The lookup is therefore repeated only if its result can
   // have changed.
@@ -282,8 +282,8 @@ bool Scheduler::tryAdmit(Request& request) {
   return true;
 }
 
-/// After its prompt is computed and its answer has begun, a member of a team waits for the others. The same
-/// is true for a resumed member.
+/// After its prompt is computed and its answer has begun, a member of a team waits for the others. A resumed
+/// member also waits for the others.
 void Scheduler::settle(Request& request) {
   if (!request.options.team || request.state != Request::State::Prefill || request.generated.empty()) return;
   for (std::uint32_t i = 0; i <= request.lastSegment(); ++i) {
@@ -292,7 +292,7 @@ void Scheduler::settle(Request& request) {
   request.state = Request::State::Decode;
 }
 
-/// Ends the given answers, once all of their tokens are computed.
+/// Ends the given answers when all tokens of these answers are computed.
 void Scheduler::endGivenAnswers() {
   for (const auto& request : m_requests) {
     const bool isDone = !request->options.given.empty() && !request->isOver &&
@@ -307,7 +307,7 @@ void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
   for (const Pass::Part& part : pass.parts) {
     const std::int32_t end = part.begin + part.count;
     part.request->computed[part.segment] = end;
-    // A growing partial block is stored when it is full and once more at the end, not token by token.
+    // A growing partial block is stored when the block is full and again at the end, not token by token.
     const bool growing = part.request->state == Request::State::Decode;
     if (!growing || end % blockSize == 0)
       m_cache.computed(part.request->id, part.segment, part.request->storable(part.segment, end));

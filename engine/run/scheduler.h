@@ -4,13 +4,15 @@
 // order of submission. Open this file when requests wait, are preempted or fail, or to add a state of
 // requests or teams.
 //
-// A request is admitted if its prompt fits. Its longest answer does not have to fit. If a running request
-// needs a block and none is free, another request is preempted (see givesWayTo). It releases its blocks and
-// waits to be resumed. Most of its computed tokens are hits then, and its answer continues token for token.
+// A request is admitted if its prompt fits. The longest answer of the request does not have to fit. If a
+// running request needs a block and none is free, another request is preempted (see givesWayTo). The
+// preempted request releases its blocks and waits to be resumed. Most of its computed tokens are hits then,
+// and its answer continues token for token.
 //
 // Requests are admitted strictly in the order of service. The hits of a request therefore do not depend on
-// the division into forward passes. A request fails for lack of blocks only if an empty pool is too small for
-// it. A team fails only if an empty pool is too small for all its members together.
+// the division into forward passes. A request fails because of missing blocks only if an empty pool is too
+// small for the request. A team (TeamPlace) fails only if an empty pool is too small for all its members
+// together.
 #pragma once
 
 #include "engine/base/error.h"
@@ -67,7 +69,8 @@ class RequestSource {
   virtual bool hasNext() const = 0;
   /// Returns the priority of the next request (RequestOptions).
   virtual std::int32_t nextPriority() const { return 0; }
-  /// Submits the next request. Returns false and submits nothing if there is none. May throw Failure.
+  /// Submits the next request. Returns false and submits nothing if there is no next request. May throw
+  /// Failure.
   virtual bool submitNext(Scheduler& scheduler) = 0;
 };
 
@@ -92,13 +95,13 @@ class Scheduler {
   /// still exist until `abort`.
   Progress pass(std::stop_token stop, RequestSource* source = nullptr);
 
-  /// Ends every request of the run with outcome Stopped, whether it waits or runs.
+  /// Ends every waiting or running request of the run with outcome Stopped.
   void abort(RunId run);
 
   /// The effect of emptying the cache on running requests.
   enum class Running : std::uint8_t {
     Keep,    ///< nothing is emptied while a request runs
-    Preempt  ///< all running requests wait again, in order, and are recomputed when they are resumed
+    Preempt  ///< all running requests wait again, in order, and are recomputed when resumed
   };
   /// Empties the cache. Call this only between forward passes. Returns whether the cache was emptied.
   bool clearCache(Running running);
@@ -190,8 +193,8 @@ struct ScheduledRequest {
   std::uint32_t prefillPlace = 0;            ///< index in prefillOrder: the segment of the current prefill
   std::vector<TokenId> generated;  ///< tokens sampled so far; the last one has not been computed yet
   std::int32_t placed = 0;         ///< for members of teams: tokens of the last segment that have a slot
-  bool isOver = false;             ///< the answer has ended; others of the team may still read it
-  bool isReported = false;         ///< the trace has the event that the team has formed
+  bool isOver = false;      ///< the answer has ended; other members of the team may still read this answer
+  bool isReported = false;  ///< the trace has the event that the team has formed
 
   /// Whether the next token of the answer must not be an end token.
   bool barsEnd() const {
@@ -209,7 +212,7 @@ struct ScheduledRequest {
     return options.replay ? options.replay->firstRow + 1 : table.segments.back().length();
   }
   /// Whether keys and values of the answer belong to this request alone. The policy then chooses the keys
-  /// that its rows read.
+  /// that the rows of the answer read.
   bool answerIsItsOwn() const { return options.rows.answer != nullptr; }
   /// Whether position `begin` of the segment is a generated token for which the policy chooses the keys to
   /// read.

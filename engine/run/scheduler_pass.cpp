@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Chooses the rows of a forward pass and the keys that these rows read. Reports the results of the pass to
-// the trace.
+// Chooses the rows of a forward pass and the keys that these rows read. Reports the results of the forward
+// pass to the trace.
 #include "engine/run/scheduler_pass.h"
 
 #include "engine/run/computation.h"
@@ -33,8 +33,8 @@ void Scheduler::collectDecodes(Pass& pass) {
 }
 
 /// Returns the members of a team with a row in the team's next step. Each has a slot for that row. The rows
-/// may exceed the remaining rows of the pass, because each member reads the rows of the others. Empty if a
-/// member must wait. Also empty for every member except the first, which represents all.
+/// may exceed the remaining rows of the forward pass, because each member reads the rows of the others. Empty
+/// if a member must wait. Also empty for every member except the first, which represents all members.
 std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   const Team team(m_requests, member);
   if (team.members().front() != &member || !team.isReady()) return {};
@@ -72,7 +72,7 @@ void Scheduler::collectPrefills(Pass& pass) {
     while (request.prefillPlace < request.prefillOrder.size() && pass.rows() < m_rowsPerPass) {
       const std::uint32_t segment = request.prefillOrder[request.prefillPlace];
       const std::int32_t length = request.prefillLength(segment);
-      // Rows of the segment that are already in this pass count as computed for later rows.
+      // Rows of the segment that are already in this forward pass count as computed for later rows.
       std::int32_t begin = request.computed[segment];
       if (!pass.parts.empty() && pass.parts.back().request == &request &&
           pass.parts.back().segment == segment) {
@@ -83,8 +83,8 @@ void Scheduler::collectPrefills(Pass& pass) {
         continue;
       }
       if (request.options.rows.isJoint(segment) && begin == 0) {
-        // The source of a copy must be computed before the pass begins. A pass is narrowed for one request
-        // only.
+        // The source of a copy must be computed before the forward pass begins. A forward pass is narrowed
+        // for one request only.
         const bool isPassFree =
             !pass.joint && std::none_of(pass.parts.begin(), pass.parts.end(),
                                         [&](const Pass::Part& part) { return part.request == &request; });
@@ -100,8 +100,8 @@ void Scheduler::collectPrefills(Pass& pass) {
   }
 }
 
-/// Adds all joint segments of the request. These segments may have more rows than the pass has left, because
-/// rows are chosen among all rows of the segments.
+/// Adds all joint segments of the request. The added rows may exceed the remaining rows of the forward pass,
+/// because rows are chosen among all rows of the segments.
 void Scheduler::addJoint(Pass& pass, Request& request) {
   pass.joint = Pass::Joint{.request = &request, .copies = {}};
   std::vector<cache::BlockCopy> copies;
@@ -147,8 +147,8 @@ void Scheduler::addCopy(Pass& pass, Request& request, std::uint32_t segment,
   addRun(pass, request, segment, first, count, firstRow);
 }
 
-/// Sets for the whole pass which rows remain in which layers. All rows remain except rows of copies. The
-/// compute plan sets how many rows of copies remain.
+/// Sets for the whole forward pass which rows remain in which layers. All rows remain except rows of copies.
+/// The compute plan sets how many rows of copies remain.
 void Scheduler::narrow(Pass& pass) {
   if (!pass.joint) return;
   const policy::ComputePlan& plan = pass.joint->request->options.rows;
@@ -169,7 +169,7 @@ void Scheduler::narrow(Pass& pass) {
   }
 }
 
-/// Puts a row into the pass. `blocks`: the blocks of the row's segment.
+/// Puts a row into the forward pass. `blocks`: the blocks of the row's segment.
 void Scheduler::addRow(Pass& pass, TokenId token, std::int32_t local,
                        const std::vector<BlockId>& blocks) const {
   const std::int32_t blockSize = m_cache.config().blockSize;
@@ -250,11 +250,11 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
     if (part.drawn) observe(end - 1, end, false);
     return;
   }
-  // One run per query block or row. The views show the backend's sums of these runs.
+  // One run per query block or row. The views show the backend's sums over each run.
   for (std::int32_t j = begin; j < end;) {
     const std::int32_t blockEnd = (j / blockSize + 1) * blockSize;
     std::int32_t next = request.options.observeRows ? j + 1 : std::min(blockEnd, end);
-    // The row from which the first token is sampled is also observed alone, and reported with its block.
+    // The row from which the first token is sampled is also observed alone, and is reported with its block.
     const bool drawsFrom = segment == request.lastSegment() && next == length;
     if (drawsFrom && next - j > 1) --next;
     observe(j, next, !request.options.observeRows && j > begin && j % blockSize != 0);
@@ -262,7 +262,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   }
 }
 
-/// Marks the next run of the pass as observed.
+/// Marks the next run of the forward pass as observed.
 void Scheduler::addObservedRun(Pass& pass, const Request& request, ObservedRun run) {
   // Single keys are observed only in short prompts, because the data grow with the square of the tokens.
   const bool singleKeys = request.options.replay ? request.options.replay->singleKeys
@@ -337,7 +337,7 @@ Scheduler::AnswersInStep Scheduler::answersInStepWith(const Request& request) co
           .own = static_cast<std::size_t>(own - team.members().begin())};
 }
 
-// Reports of a computed pass to the trace.
+// Reports of a computed forward pass to the trace.
 
 /// Reports which rows of copies were computed in all layers.
 void Scheduler::reportCopies(const Pass& pass, const model::ForwardResult& result) {
@@ -390,9 +390,9 @@ void Scheduler::reportAnswerMass(const Pass& pass, model::ForwardResult& result)
   }
 }
 
-/// Reports the attention to sections of the prompt, for which single keys were requested. After that, the
-/// mass of these rows is by key block, like that of all others. With an explicit request for single keys, the
-/// mass stays by key.
+/// Reports the attention to sections of the prompt, for which single keys were requested. Then the mass of
+/// these rows is added up by key block, like the mass of all other rows. With an explicit request for single
+/// keys, the mass stays by key.
 void Scheduler::reportPartMass(const Pass& pass, model::ForwardResult& result) {
   if (result.mass.empty()) return;
   for (std::size_t i = 0; i < pass.observed.size(); ++i) {

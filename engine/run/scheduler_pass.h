@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One forward pass of the scheduler, from its assembly to the reports of its results. Open this file to
-// change which rows share a pass.
+// change which rows share a forward pass.
 #pragma once
 
 #include "engine/model/decoder.h"
@@ -15,8 +15,8 @@
 
 namespace spanscope::run {
 
-/// The answers that are generated together, in the order of their places. They are the input of a compute
-/// plan.
+/// The answers that are generated together, in the order of their places. These answers are the input of a
+/// compute plan.
 struct Scheduler::AnswersInStep {
   std::vector<policy::Answer> answers;
   std::size_t own = 0;  ///< index of the answer in question
@@ -31,18 +31,19 @@ struct Scheduler::Pass {
     bool decode = false;
     bool repeated =
         false;  ///< recomputed: the rows were computed before a preemption, or as the original of a copy
-    std::int32_t firstLogit = -1;  ///< index of its first logits in those of the pass; −1: none are requested
+    std::int32_t firstLogit =
+        -1;  ///< index of its first row in the logits of the forward pass; −1: no logits
     std::int32_t logitCount = 0;
-    bool drawn = false;  ///< whether a token is sampled from the last of its logits
+    bool drawn = false;  ///< whether a token is sampled from its last row of logits
   };
   /// The computed rows of a copy (policy::SegmentRows::copyOf). Later layers may leave some of these rows
   /// out.
   struct Copy {
-    std::size_t run = 0;   ///< index of their query run
-    std::size_t part = 0;  ///< index of their part
+    std::size_t run = 0;   ///< index of the query run of the rows
+    std::size_t part = 0;  ///< index of the part of the rows
     std::uint32_t group = 0;
   };
-  /// The joint segments of a request. A pass computes the joint segments of at most one request.
+  /// The joint segments of a request. A forward pass computes the joint segments of at most one request.
   struct Joint {
     const Request* request = nullptr;
     std::vector<Copy> copies;  ///< in the order of their rows

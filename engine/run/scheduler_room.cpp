@@ -71,22 +71,22 @@ bool Scheduler::othersGoOn(const Request& request) const {
                      [&](const auto& other) { return other.get() != &request && goesOn(*other); });
 }
 
-/// The requests that must be in the pool together with this one, including this one.
+/// The requests that must be in the pool together with this request, including this request.
 std::vector<Scheduler::Request*> Scheduler::unitOf(Request& request) const {
   if (!request.options.team) return {&request};
   return Team(m_requests, request).members();
 }
 
 /// Returns the blocks that the request needs in a pool without other contents, including the tokens that are
-/// computed next. For a member of a team: the blocks that all members need together.
+/// computed next. For a member of a team, returns the blocks that all members need together.
 std::int64_t Scheduler::needOf(Request& request) const {
   std::vector<cache::RequestSpec> specs;
   for (const Request* each : unitOf(request)) specs.push_back(specOf(*each));
   return m_cache.blocksTogether(specs);
 }
 
-/// Whether even an empty pool is too small for the request, or for its team together. The contents of the
-/// pool do not matter. The result is therefore the same after any other runs.
+/// Whether even an empty pool is too small for the request, or for all members of its team together. The
+/// contents of the pool do not matter. The result is therefore the same after any other runs.
 bool Scheduler::exceedsPool(Request& request) const {
   std::int64_t most = 0;
   for (const Request* each : unitOf(request)) most += m_cache.blocksPerRequest(specOf(*each));
@@ -106,8 +106,8 @@ bool Scheduler::isNext(const Request& request) const {
   return first != m_requests.end() && (first->get() == &request || areTeammates(**first, request));
 }
 
-/// Frees blocks for the next request. Returns false if nothing can be freed. Tries first requests that have
-/// blocks but wait for others. Then tries contents that are not in use. Last comes the request's own team,
+/// Frees blocks for the next request. Returns false if nothing can be freed. First tries requests that have
+/// blocks but wait for others. Then tries contents that are not in use. Last tries the request's own team,
 /// which then begins again.
 bool Scheduler::makeWay(Request& request, const cache::RequestSpec& spec) {
   for (auto other = m_requests.rbegin(); other != m_requests.rend(); ++other) {
@@ -142,7 +142,7 @@ bool Scheduler::restart(Request& request) {
 ///    whole team would wait for its member.
 /// 2. A member of another team that waits for another request anyway.
 /// 3. For a member of a team: a member of a later team.
-/// 4. The asking request itself; for a team, the last of its members.
+/// 4. The request that needs the block; for a team, the last member.
 ///
 /// The first team therefore always continues, or the first request if there is no team.
 Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
@@ -201,7 +201,7 @@ std::optional<cache::Slot> Scheduler::place(Request& request, TokenId token) {
   }
 }
 
-/// Finds a slot for the next row of an answer. Returns whether there is one.
+/// Finds a slot for the next row of an answer. Returns whether a slot was found.
 bool Scheduler::makeRoom(Request& request, TokenId token) {
   const std::optional<cache::Slot> slot = place(request, token);
   if (slot && slot->copy) {

@@ -28,7 +28,7 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const model::ModelCo
   out.blockCount = config.blockCount;
   out.cacheTails = config.cacheTails;
   out.positionStep = model::positionStepOf(model);
-  // Everything that determines keys and values, except the tokens and the tokens that they attend to.
+  // Everything that determines keys and values, except the token itself and the tokens that it attends to.
   out.fingerprint = "model=" + modelFingerprint + ";kv=" + compute::nameOf(*config.kvType) +
                     ";keys=local;block=" + std::to_string(config.blockSize) +
                     ";backend=" + backend.info().numericRevision;
@@ -74,7 +74,7 @@ std::int64_t allTokens(const layout::SpanTable& table, const policy::ComputePlan
   return tokens;
 }
 
-constexpr RunId kNoRun = 0;  ///< of the requests of a replay
+constexpr RunId kNoRun = 0;  ///< run number of the requests of a replay
 
 /// A run, from its beginning until it has a result.
 struct RunInProgress {
@@ -88,9 +88,9 @@ struct RunInProgress {
 struct ReplayInProgress {
   AttentionReplayRequest asked;
   trace::AttentionReplayed said;
-  std::int64_t tokens = 0;  ///< of the prompt of the replay
+  std::int64_t tokens = 0;  ///< number of tokens in the prompt of the replay
   std::unique_ptr<ReplayedRequests> requests;
-  std::optional<std::variant<trace::AttentionReplayed, Error>> result;  ///< once it has ended
+  std::optional<std::variant<trace::AttentionReplayed, Error>> result;  ///< set when the replay has ended
 };
 
 Error wasStopped() {
@@ -153,7 +153,7 @@ struct Session::Impl final : RequestListener {
     traceStore(0);
   }
 
-  /// Reports the problems of the span store to the trace, as warnings. Also reports the measurements of its
+  /// Reports the problems of the span store to the trace, as warnings. Also reports the measurements of the
   /// tiers.
   void tellProblems(RunId run) {
     if (!spans) return;
@@ -222,12 +222,12 @@ struct Session::Impl final : RequestListener {
   }
 
   bool isReplaying() const { return replay && !replay->result; }
-  /// The replay that a request belongs to; null if it belongs to none.
+  /// The replay that a request belongs to; null if there is no such replay.
   ReplayedRequests* replayOf(RequestId request) const {
     return isReplaying() && replay->requests->has(request) ? replay->requests.get() : nullptr;
   }
 
-  /// The run that a request belongs to; null if it belongs to none.
+  /// The run that a request belongs to; null if there is no such run.
   PlanRun* runOf(RequestId request) const {
     for (const auto& [number, run] : runs) {
       if (run->steps->has(request)) return run->steps.get();
@@ -287,7 +287,7 @@ struct Session::Impl final : RequestListener {
   }
 
   /// Returns everything that is needed to recompute an answer. The other members of its team come first,
-  /// because they are computed together. The last entry is `own`, which this function completes.
+  /// because all members are computed together. The last entry is `own`, which this function completes.
   std::vector<ReplayedRequests::Prompt> withTeam(const FinishedAnswer& finished,
                                                  ReplayedRequests::Prompt own) {
     const Teammates& teammates = finished.teammates;
@@ -329,8 +329,8 @@ struct Session::Impl final : RequestListener {
     return prompts;
   }
 
-  /// Computes requests of one run number outside of any plan. Throws Failure on a stop. Throws Failure if a
-  /// request does not fit, or if a run or replay is in progress.
+  /// Computes requests of one run number outside of any plan. Throws Failure when it is stopped. Throws
+  /// Failure if a request does not fit, or if a run or replay is in progress.
   void compute(std::vector<ReplayedRequests::Prompt> prompts, const std::stop_token& stop) {
     if (!runs.empty()) refuse("session", counted(runs.size(), "run") + " in progress", "an idle session");
     if (isReplaying()) refuse("session", "a replay in progress", "none");
@@ -357,8 +357,8 @@ struct Session::Impl final : RequestListener {
     }
   }
 
-  /// Replays find the blocks of their run only under its salt, which no trace contains. After very many
-  /// salted runs, the oldest salts are dropped. A replay then recomputes.
+  /// Replays find the blocks of a run only under the salt of the run, which no trace contains. After very
+  /// many salted runs, the oldest salts are dropped. A replay then recomputes.
   void rememberSalt(RunId run, const std::optional<std::string>& salt) {
     constexpr std::size_t kMostSalts = 4096;
     if (!salt) return;
@@ -424,7 +424,7 @@ struct Session::Impl final : RequestListener {
                                             own.options.chat != nullptr ? *own.options.chat : *chat,
                                             config.blockSize, sink, stop);
     } catch (const Failure& failure) {
-      // The vocabulary lacks what the layout needs, or the model lacks what the policy needs.
+      // The vocabulary lacks a token of the layout, or the model does not fit the policy.
       failAtOnce(failure.error());
       return run;
     }
@@ -522,9 +522,9 @@ struct Session::Impl final : RequestListener {
 
   RunId lastRun;
   std::map<RunId, RunResult> results;  ///< results that no client has taken yet
-  std::map<RunId, std::string> salts;  ///< salts of the runs that had their own
+  std::map<RunId, std::string> salts;  ///< salts of the runs that had their own salts
   bool isKeeping = false;              ///< contents still have to be handed over or written
-  bool leavesSomething = false;        ///< an ended run left contents, and their hand-over has not begun
+  bool leavesSomething = false;        ///< an ended run left contents whose hand-over has not begun
   std::vector<std::vector<float>> logits;
   std::int64_t cachedTokens = 0;
   std::optional<Error> logitsError;

@@ -42,7 +42,7 @@ namespace spanscope::run {
 struct LogitsRequest {
   layout::SpanTable table;
   policy::ComputePlan rows{};  ///< compute plan of the table
-  bool everyToken = false;     ///< true: of every token that must be computed; false: only of the last token
+  bool everyToken = false;     ///< true: logits of every token to be computed; false: only of the last token
 };
 struct LogitsResult {
   std::vector<std::vector<float>> logits;  ///< one row of [vocabularySize] per token, in prompt order
@@ -73,8 +73,9 @@ class Session {
   RunId begin(std::shared_ptr<const plan::Plan> plan, RunOptions options, std::stop_token stop = {});
   /// Whether a run is in progress.
   bool isRunning() const;
-  /// Computes one forward pass for the runs and the replay in progress. If all of them are stopped, the stop
-  /// ends the forward pass. Otherwise a stopped run ends after the forward pass. Never throws, like run().
+  /// Computes one forward pass for the runs and the replay in progress. If all runs and the replay are
+  /// stopped, the forward pass is interrupted. Otherwise a stopped run ends after the forward pass. Never
+  /// throws, like run().
   void advance();
   /// Returns the result of a run that has ended, once. Returns nothing while the run is in progress, or if
   /// there is no such run.
@@ -84,44 +85,45 @@ class Session {
   /// replay is in progress. After any exception, the session is usable as before.
   LogitsResult logits(const LogitsRequest& request, std::stop_token stop = {});
 
-  /// Starts to copy the contents of the cache to the disk, so that they outlive the session. The copying
-  /// continues in the background and needs a folder in the config. A run calls this at its end, unless it was
-  /// stopped. Contents that wait for the disk are in memory, up to SpanStoreConfig::waitingBytes. The rest
-  /// stays in the pool until one of the next functions copies it. An error becomes a warning in the trace.
+  /// Starts to copy the contents of the cache to the disk, so that the contents outlive the session. The
+  /// copying continues in the background and needs a folder in the config. A run calls this at its end,
+  /// unless it was stopped. Contents that wait for the disk are in memory, up to
+  /// SpanStoreConfig::waitingBytes. The rest stays in the pool until one of the next functions copies it. An
+  /// error becomes a warning in the trace.
   void startKeeping();
   /// Continues the copying for at most this time. Returns true when nothing is left to do.
   bool keepFor(std::chrono::milliseconds most);
-  /// Continues the copying until everything is on the disk. On a stop, the rest is not kept. The destructor
-  /// also finishes the copying, and cannot be stopped. The end of a stopped run also ends the copying,
-  /// without the rest.
+  /// Continues the copying until everything is on the disk. When the copying is stopped, the rest is not
+  /// kept. The destructor also finishes the copying, and cannot be stopped. The end of a stopped run also
+  /// ends the copying, without the rest.
   void finishKeeping(const std::stop_token& stop = {});
   /// Starts the copying, and continues as finishKeeping() does.
   void keepAll(const std::stop_token& stop = {});
 
-  /// Computes an answer once more, with its tokens given, and emits the attention of each of its rows. The
-  /// events are one AttentionReplayed, then one ReplayedMass per row. All other events of the replay belong
-  /// to no run. Runs in progress continue meanwhile. Keys and values of the prompt come from the cache.
-  /// Evicted blocks are recomputed, which may evict other blocks, as in a run. The hits of the cache do not
-  /// change, and no later answer changes. Throws Failure in these cases, and then emits nothing:
+  /// Recomputes an answer with given tokens, and emits the attention of each row of the answer. The events
+  /// are one AttentionReplayed, then one ReplayedMass per row. All other events of the replay belong to no
+  /// run. Runs in progress continue meanwhile. Keys and values of the prompt come from the cache. Evicted
+  /// blocks are recomputed, which may evict other blocks, as in a run. The hits of the cache do not change,
+  /// and no later answer changes. Throws Failure and emits nothing in these cases:
   /// - There is no such layer or head.
   /// - The prompt does not fit, or the attention would take more than kReplayBytes.
   /// - The replay was stopped, or another replay is in progress.
   trace::AttentionReplayed replayAttention(const AttentionReplayRequest& request, std::stop_token stop = {});
 
   /// Begins a replay as in replayAttention(). advance() then computes the replay together with the runs in
-  /// progress. The replay shares their forward passes, like another run. If blocks run out, the replay is
-  /// preempted like the newest request. Throws like replayAttention() before it computes.
+  /// progress. The replay shares the forward passes of these runs, like another run. If blocks run out, the
+  /// replay is preempted like the newest request. Throws like replayAttention() before it computes.
   void beginReplay(const AttentionReplayRequest& request, std::stop_token stop = {});
   /// Whether a replay that was begun is in progress.
   bool isReplaying() const;
   /// Returns the result of the replay, once, when it has ended. Throws Failure if the replay failed or was
-  /// stopped. Returns nothing while it is in progress, or if there was none.
+  /// stopped. Returns nothing while the replay is in progress, or if there was no replay.
   std::optional<trace::AttentionReplayed> takeReplay();
 
-  /// Computes an answer once more, with its tokens given. Returns the logits of each token, and the attention
-  /// of all layers for the first `observedRows` rows. No event reports the answer. Cache, trace and failures
-  /// are as in replayAttention(). But the attention is not limited to kReplayBytes, and no run and no replay
-  /// may be in progress.
+  /// Recomputes an answer with given tokens. Returns the logits of each token, and the attention of all
+  /// layers for the first `observedRows` rows. No event reports the answer. Cache, trace and failures are as
+  /// in replayAttention(). But the attention is not limited to kReplayBytes, and no run and no replay may be
+  /// in progress.
   ReplayedAnswer replayAnswer(const FinishedAnswer& answer, std::int32_t observedRows,
                               std::stop_token stop = {});
 
@@ -133,10 +135,10 @@ class Session {
   void clearCache();
   trace::PoolState dumpPool() const;
   const SessionConfig& config() const;
-  /// Later runs and requests get larger numbers than these. No run may be in progress.
+  /// Later runs and requests get larger numbers than the given ones. No run may be in progress.
   void countFrom(RunId lastRun, RequestId lastRequest);
-  /// Returns the numbers of the newest run and request. If there is none yet, returns the numbers of the
-  /// config.
+  /// Returns the numbers of the newest run and request. If there is no run or request yet, returns the number
+  /// of the config.
   RunId lastRun() const;
   RequestId lastRequest() const;
 

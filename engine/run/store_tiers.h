@@ -34,12 +34,12 @@ class TierRates {
   static constexpr std::int64_t kFewestTokens = 1024;
 
   void noteLoaded(trace::StoreTier tier, std::int64_t tokens, std::int64_t nanoseconds);
-  /// Notes a pass that computed rows of prompts. A pass with single rows of answers is slower per row. It is
-  /// therefore not noted.
+  /// Notes a forward pass that computed rows of prompts. A forward pass with single rows of answers is slower
+  /// per row. Do not note such a forward pass.
   void noteComputed(std::int64_t rows, std::int64_t nanoseconds);
 
-  /// Returns false after loading a token from the tier took longer on average than computing one. The result
-  /// then stays false, because a tier that is not used is not measured.
+  /// Returns false after loading a token from the tier took longer on average than computing a token. The
+  /// result then stays false, because a tier that is not used is not measured.
   bool isWorthIt(trace::StoreTier tier) const;
 
   /// Returns the number of tokens that were loaded from the tier so far.
@@ -92,12 +92,12 @@ class StoreTiers final : public cache::BlockTiers {
   void clear() override { m_store->clearHost({.stop = m_stop}); }
   std::shared_ptr<cache::BlockTiers> prediction() const override;
 
-  /// From now on, a stop ends the wait for space in the store. A content that leaves the pool and finds no
+  /// From now on, `stop` ends the wait for space in the store. A content that leaves the pool and finds no
   /// space is then lost.
   void setStop(std::stop_token stop) { m_stop = std::move(stop); }
 
-  /// Returns the measurements that decide whether a tier is still searched. When loading from a tier takes
-  /// longer than computing, this tier gives no more hits.
+  /// Returns the measurements that decide whether a tier is still searched. A tier gives no more hits after
+  /// loading from the tier took longer than computing.
   const std::shared_ptr<TierRates>& rates() const { return m_rates; }
 
  private:
@@ -140,7 +140,7 @@ class PredictionTiers final : public cache::BlockTiers {
   std::size_t keep(
       std::span<const cache::PooledBlock> blocks, const cache::Patience& patience,
       const std::function<void(const cache::PooledBlock&, const cache::Spilled&)>& taken) override;
-  /// A content that this prediction put on the disk counts as written there.
+  /// A content that this prediction put on the disk counts as written.
   cache::KeptState stateOf(const cache::ContentName& name) const override;
   bool finishKeeping(const cache::Patience& /*patience*/) override { return true; }
   void clear() override { m_host.clear(); }

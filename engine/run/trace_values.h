@@ -15,7 +15,7 @@ namespace spanscope::run {
 /// Returns the segments of a table as in events, without the texts of their tokens.
 std::vector<trace::SegmentInfo> segmentsOf(const layout::SpanTable& table);
 
-/// `tokenizer` may be null. Tokens are then shown by their ids.
+/// `tokenizer` may be null. Tokens are then shown as ids.
 trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer);
 
 /// Returns the sections of a table's prompt.

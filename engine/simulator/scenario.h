@@ -43,7 +43,7 @@ class ScenarioPlace {
   const Json& value() const { return *m_value; }
   Failure fail(std::string found, std::string expected) const;
 
-  // For an object. A null member counts as absent.
+  // These functions read members of an object. A null member counts as absent.
   ScenarioPlace field(const std::string& name) const;
   std::optional<ScenarioPlace> find(const std::string& name) const;
   std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const;
@@ -52,7 +52,7 @@ class ScenarioPlace {
   bool flagOr(const std::string& name, bool otherwise) const;
   std::string textOr(const std::string& name, std::string otherwise) const;
 
-  // For any value.
+  // These functions read the value itself.
   void requireObject() const;
   /// Returns the elements of a list.
   std::vector<ScenarioPlace> elements() const;
@@ -71,8 +71,8 @@ class ScenarioPlace {
   std::string m_pointer;
 };
 
-/// Returns the object in a line of text. Throws Failure if it is no object, or is nested more than 64 levels
-/// deep.
+/// Returns the object in a line of text. Throws Failure if the text is no object, or is nested more than 64
+/// levels deep.
 Json parseScenario(std::string_view text, const ScenarioLine& line);
 
 /// A member of an object of a scenario.
@@ -131,8 +131,8 @@ class SeenTokens {
  public:
   void add(std::string_view salt, std::span<const TokenId> tokens);
 
-  /// Returns the fates of a prompt. Its first `cached` tokens are hits, and its first `kept` tokens are in
-  /// the cache. Both numbers are whole blocks of `block` tokens.
+  /// Returns the fates of a prompt. The first `cached` tokens of the prompt are hits, and the first `kept`
+  /// tokens are in the cache. Both numbers are multiples of `block`.
   std::vector<FateRun> fates(std::string_view salt, std::span<const TokenId> prompt, std::size_t cached,
                              std::size_t kept, std::size_t block) const;
 

@@ -20,7 +20,7 @@ struct FateText {
 
 constexpr std::array<FateText, 7> kFates{
     {{Fate::Found, "found", /*id:kept-earlier-request*/ "kept from an earlier request"},
-     {Fate::Moved, "moved", "kept after other tokens, and moved here"},
+     {Fate::Moved, "moved", "kept after other tokens, and relocated"},
      {Fate::Differs, "differs", "no kept request continues with these tokens"},
      {Fate::Gone, "gone", "in an earlier request, but evicted"},
      {Fate::NotWhole, "not_whole", "in an earlier request, but only full blocks are cached"},

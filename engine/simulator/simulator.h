@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The interface of cache simulators. A cache simulator implements the caching rules of another server. For
-// each request, it reports the tokens that the server would reuse. It does not run the model, so each request
-// contains its answer. Open this file first when you work on cache simulators.
+// each request, it reports the tokens that the server would reuse. The simulator does not run the model, so
+// each request contains its answer. Open this file first when you work on cache simulators.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -19,7 +19,7 @@ namespace spanscope::simulator {
 /// The fate of tokens of a prompt, with the reason.
 enum class Fate : std::uint8_t {
   Found,             ///< hit: kept at this position after this prefix
-  Moved,             ///< kept after another prefix, and moved here (approximate)
+  Moved,             ///< kept after another prefix, and relocated to this position (approximate)
   Differs,           ///< computed: no kept content continues like this
   Gone,              ///< computed: an earlier request had the tokens, but they were evicted
   NotWhole,          ///< computed: an earlier request had the tokens, but only full blocks or pages are kept
@@ -42,8 +42,8 @@ struct Request {
   std::span<const TokenId> prompt;  ///< at least one token
   std::span<const TokenId> answer;  ///< the sampled tokens; the server has not computed the last one
   std::string_view salt;            ///< empty: none
-  /// Whether the request arrives during the answer to the previous request. This matters only for servers
-  /// with slots, because a slot answers one request at a time.
+  /// Whether the request arrives during the answer to the previous request. This fact matters only for
+  /// servers with slots, because a slot answers one request at a time.
   bool isBeside = false;
 };
 
@@ -62,7 +62,7 @@ struct Settings {
   std::int64_t cacheTokens = 0;  ///< max tokens in the cache; 0: unlimited
   std::int32_t blockSize = 0;    ///< tokens of a block or page; 0: the server's default
   std::int32_t slots = 0;        ///< kept sequences; 0: the server's default
-  std::int32_t chunk = 0;        ///< min tokens of a run that is moved; 0: nothing is moved
+  std::int32_t chunk = 0;        ///< min tokens of a run that is relocated; 0: nothing is relocated
 };
 
 inline constexpr const char* kServedName = "served";

@@ -30,7 +30,7 @@ const Join* seqOf(const Node& node) {
   return join != nullptr && join->kind == JoinKind::Seq ? join : nullptr;
 }
 
-/// Whether a plus contains only generates.
+/// Returns the plus if all children are generate nodes, else null.
 const Join* plusOfGenerates(const Node& node) {
   const auto* join = node.as<Join>();
   if (join == nullptr || join->kind != JoinKind::Plus) return nullptr;
@@ -40,19 +40,19 @@ const Join* plusOfGenerates(const Node& node) {
              : nullptr;
 }
 
-/// Puts the generate and its input under a plus, which takes the place of a seq.
+/// Returns the generate node with a plus around its input. A seq as input becomes the plus.
 Generate withPlus(const Generate& generate) {
   const Join* seq = seqOf(*generate.input);
   return {generate.settings, plusOf(seq != nullptr ? seq->children : std::vector<Node>{*generate.input})};
 }
 
-/// Returns the input of an inner generate, followed by the generate. The outer prompt then begins like the
-/// inner prompt.
+/// Returns the input of a subquery, followed by the generate node of the subquery. The outer prompt then
+/// contains the prompt of the subquery.
 Node distributed(const Generate& generate) {
   return plusOf({*generate.input, Node{withPlus(generate)}});
 }
 
-/// Does the same for a repeated generate.
+/// Distributes a repeated generate node.
 Node distributedRepeat(const Node& repeat) {
   const Generate& generate = *query::generateOf(repeat);
   const Node& input = *generate.input;
@@ -171,7 +171,7 @@ void append(std::vector<Node>& list, std::vector<Node>& more) {
   std::move(more.begin(), more.end(), std::back_inserter(list));
 }
 
-/// A setting that was left out has its default; null is a value of its own.
+/// A missing setting has the default. Null is another value than the default.
 template <class T>
 query::Setting<T> given(const query::Setting<T>& setting, T defaultValue) {
   return std::holds_alternative<query::Absent>(setting) ? query::Setting<T>(defaultValue) : setting;
@@ -183,7 +183,7 @@ bool haveEqualMeaning(const query::GenerateSettings& a, const query::GenerateSet
          given(a.temperature, query::kDefaultTemperature) == given(b.temperature, query::kDefaultTemperature);
 }
 
-/// Returns the message that is the only input of a generate.
+/// Returns the message if the node is a generate node with a message as input.
 const Message* onlyMessage(const Node& node) {
   const auto* generate = node.as<Generate>();
   return generate == nullptr ? nullptr : generate->input->as<Message>();
@@ -372,7 +372,7 @@ class Simplifier {
     return true;
   }
 
-  Size* m_size;  ///< of the whole query
+  Size* m_size;  ///< size of the whole query
   bool m_isTooLarge = false;
 };
 

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reproduces the whole optimizer of IBM/spnl 0.22 without retrieval, rule for rule. The optimizer has one
-// pass of distribution, then five rounds of simplify. Open this file when a rewritten query differs from
-// SPNL's.
+// Reproduces the whole optimizer of IBM/spnl 0.22 without retrieval, rule for rule. The optimizer distributes
+// plus once, then does five rounds of simplify. Open this file when a rewritten query differs from SPNL's.
 //
-// The pass descends through plus, cross, generate and repeat. It does not change seq, par, monad, zip, map,
-// augment and print, or anything in them.
-// - A repeat gets a plus of its own around it.
-// - After the pass through the input of a generate, the input is simplified once. Before the five rounds, a
-//   node has therefore had one round for each generate around it.
-// - If the generate's server reuses spans and its input is now a seq, the entries of this seq are
-//   distributed.
-// - A plus that contains only generates becomes, for each generate, its input followed by the generate. The
-//   input of this generate is then under a plus, not under a seq.
+// The distribution descends through plus, cross, generate and repeat. The distribution does not change seq,
+// par, monad, zip, map, augment and print, or their descendants.
+// - Each repeat becomes the only child of a new plus.
+// - After the distribution in the input of a generate node, this input is simplified once. So a node is
+//   simplified once for each generate node above the node, before the five rounds begin.
+// - If the server of a generate node reuses spans and the input is a seq, its entries are distributed.
+// - A plus of generate nodes only is replaced: each generate node becomes its input, then the node. The input
+//   of this generate node is then under a plus, not under a seq.
 // - A repeat with a bulk form in the backend becomes a zip of its input and the repeat. The input of this
-//   repeat is then under a plus. In both places of the zip, a seq becomes a plus.
+//   repeat is then under a plus. In both children of the zip, a seq becomes a plus.
 #pragma once
 
 #include "engine/base/error.h"
@@ -26,7 +24,7 @@ namespace spanscope::spnl {
 
 /// Max number of nodes of a query after its repeats and maps are written out.
 inline constexpr std::size_t kMaxNodes = 1'000'000;
-/// Max number of bytes of text in it.
+/// Max number of bytes of text in such a query.
 inline constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20U;
 
 /// A query after rewriting. If the query would exceed the limits, there is a problem instead.
@@ -37,29 +35,32 @@ struct Rewritten {
 
 Rewritten optimize(const query::Node& query);
 
-// The `simplify` of IBM/spnl 0.22, rule for rule. The planner has its own rules (engine/plan/rules). These
-// rules show a query as IBM/spnl rewrites it, for export, comparison and teaching.
+// The `simplify` of IBM/spnl 0.22, rule for rule. The planner has its own rules (engine/plan/rules). The
+// rules here rewrite a query as IBM/spnl does, for export, comparison and teaching.
 //
 // One round goes through the tree once:
-// - An empty message, an empty seq and an empty plus are removed from the join around them. If they are a
-//   whole input or the whole query, they become an empty seq.
+// - An empty message, an empty seq and an empty plus are removed from their parent join. If such a node is
+//   the whole input or the whole query, the node becomes an empty seq.
 // - If a round empties a longer seq, the empty seq remains. An empty cross remains too.
 // - A seq or par with one entry becomes that entry. A seq in a seq is replaced by its entries. A par that
 //   contains only plus (also an empty par) becomes one plus.
-// - A plus of two or more generates becomes a map under three conditions. Their settings are equal, each has
-//   one message as its input, and all messages have the same role. A role other than user is lost.
-// - A plus that contains only plus is joined by one level. Another plus whose first entry is a seq or a plus
-//   takes in the children of only this entry. Any other plus takes in every plus in it.
-// - A cross whose last entry is a cross takes in its children. A par in a par and a cross elsewhere stay.
-// - A repeat or map becomes a plus of generates if the backend has no bulk form. The repeated generate does
-//   not change.
-// - A zip, augment or print, and everything in it, does not change.
+// - A plus of two or more generate nodes becomes a map if all settings are equal. Then each input is one
+//   message, and all messages have the same role. A role other than user is lost.
+// - If all children of a plus are plus, each child is replaced by its children. Otherwise, if the first child
+//   is a seq or a plus, only this child is replaced by its children. In any other plus, every child that is a
+//   plus is replaced by its children.
+// - If the last child of a cross is a cross, this child is replaced by its children. A par in a par and a
+//   cross elsewhere do not change.
+// - A repeat or map becomes a plus of generate nodes if the backend has no bulk form. The repeated generate
+//   node does not change.
+// - A zip, augment or print does not change, nor do its descendants.
 //
-// The children before the round decide which rule rewrites a par, plus or cross. Then the children are
-// simplified. Exceptions are the children of a join that becomes a map or is joined out of plus.
+// The rule for a par, plus or cross depends on the children before the round. After the rule, the children
+// are simplified. Exceptions: the children of a join that becomes a map, or whose children are all plus, are
+// not simplified.
 
 /// Does one round of simplify. One round reaches no fixed point: joins of several levels need several rounds.
-/// A map that was written out for lack of a bulk form becomes a map again in the next round.
+/// A backend without a bulk form makes a round write out each map. The next round makes a map of the result.
 Rewritten simplifyOnce(query::Node query);
 
 /// The size of a query in memory; see the limits in optimize.h.
@@ -70,7 +71,7 @@ struct Size {
 Size sizeOf(const query::Node& query);
 
 /// Does one round over a subtree of a query. Returns nothing if the query would exceed the limits. `size` is
-/// the size of the whole query. The function updates it when it writes something out.
+/// the size of the whole query. The function updates `size` when the function writes out a repeat or map.
 std::optional<query::Node> simplifyPart(query::Node part, Size& size);
 
 /// Returns the error for a query that exceeds the limits of rewriting.

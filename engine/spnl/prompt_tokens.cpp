@@ -168,14 +168,14 @@ class MarkerWriter {
   }
 
   void writeGenerationPrompt() {
-    // If both markers have one token, this token counts as a cross marker.
+    // If both delimiters have the same token, this token counts as a cross delimiter.
     const bool endsWithPlus = lastMarker() == m_options->plus && m_options->plus != m_options->cross;
     if (m_options->plus && m_options->cross && endsWithPlus) mark(m_options->plus);
     m_ids.insert(m_ids.end(), m_tokens->generationPrompt.begin(), m_tokens->generationPrompt.end());
   }
 
  private:
-  /// Finds markers by their token, like a server. Text and padding with the same token also count as markers.
+  /// Finds delimiters by token, like a server. Text and padding with the same token also count as delimiters.
   std::optional<TokenId> lastMarker() const {
     const auto found = std::find_if(m_ids.rbegin(), m_ids.rend(), [this](TokenId id) {
       return id == m_options->plus || id == m_options->cross;

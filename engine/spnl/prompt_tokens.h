@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Computes the prompt tokens that a server with span support gets for a query: templates, delimiters, padding
-// and truncation. Open this file when exported tokens differ from SPNL's.
+// Computes the prompt tokens that a server with span support gets for a query. Handles templates, delimiters,
+// padding and truncation. Open this file when exported tokens differ from SPNL's.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -25,7 +25,7 @@ struct PromptTokenOptions {
 
 /// The prompts of one bulk call.
 struct CallTokens {
-  NodePath node;       ///< the origin of the call: a generate, repeat or map
+  NodePath node;       ///< the origin of the call: a generate, repeat or map node
   bool isMap = false;  ///< one prompt per input; otherwise one prompt
   std::vector<std::vector<TokenId>> prompts;
 };
@@ -41,21 +41,21 @@ std::vector<CallTokens> promptTokens(const query::Node& query, const text::Token
 
 /// Returns {"ids": […]} on one line, without a line break at its end. A map has one list per input.
 std::string tokensOnOneLine(const CallTokens& call);
-/// Returns the same JSON with one block of ids per line. It ends with a line break.
+/// Returns the same JSON with one block of ids per line. The text ends with a line break.
 std::string tokensByBlock(const CallTokens& call, std::int32_t blockSize);
 
-// Computes the padded and cropped layout with delimiter tokens. These are exactly the tokens that IBM/spnl
-// 0.22 sends to a server with span support. The layout is for export, comparison and teaching. In this layout
-// the tokens mark the structure. Spanscope itself keeps the structure in the span table.
+// Computes the padded and cropped layout with delimiter tokens. The tokens are exactly the tokens that
+// IBM/spnl 0.22 sends to a server with span support. The layout is for export, comparison and teaching. In
+// this layout, delimiter tokens mark the structure. Spanscope itself keeps the structure in the span table.
 //
 // - Each child of a plus begins at a block boundary: padding, then the plus delimiter.
 // - The last child of a cross begins at a block boundary: padding, then the cross delimiter.
-// - An assistant message loses its closing tokens. Then it is truncated to end at a block boundary. Without a
-//   block boundary in the message, the whole message is lost.
+// - An assistant message loses its closing tokens. Then the message is truncated to end at a block boundary.
+//   Without a block boundary in the message, the whole message is lost.
 // - The generation prompt may get padding and a plus delimiter of its own. Both delimiters must be set, and
-//   the last delimiter before it must be a plus.
-// - Nothing is padded at the end. A map is an exception. Each of its inputs is a plus child, is padded at the
-//   end, and has no generation prompt.
+//   the last delimiter before the generation prompt must be a plus.
+// - Nothing is padded at the end. A map is an exception. Each input of a map is a plus child, is padded at
+//   the end, and has no generation prompt.
 //
 // Without a delimiter, there is no padding for this delimiter. Assistant messages are still truncated.
 
@@ -73,7 +73,7 @@ struct BodyTokens {
   std::vector<TokenId> generationPrompt;
 };
 
-/// Returns the messages of a body in the order of the layout. For a map: its inputs as user messages.
+/// Returns the messages of a body in the order of the layout. For a map: the inputs as user messages.
 std::vector<query::Message> messagesOf(const query::Node& body);
 
 /// Returns the prompt of a generate or repeat, or one prompt per input of a map. Throws Failure in these

@@ -23,7 +23,7 @@ std::string shellQuoted(std::string_view text) {
 
 std::string pythonLiteral(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  // Single quotes, because JSON is full of double quotes.
+  // Uses single quotes, because JSON has many double quotes.
   std::string literal = "'";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -62,13 +62,13 @@ std::string curlLine(std::string_view body, std::string_view endpoint, bool stre
   url += endpoint.find('?') == std::string_view::npos ? '?' : '&';
   url += stream ? "stream=true" : "stream=false";
   std::string line = "curl --fail-with-body --no-buffer";
-  // curl expands these in addresses.
+  // curl expands these characters in addresses.
   if (endpoint.find_first_of("[]{}") != std::string_view::npos) line += " --globoff";
   line += " --request POST " + shellQuoted(url) + " \\\n  --header 'Content-Type: text/plain' \\\n";
   if (body.size() <= kMaxCurlWord) {
     line += "  --data-binary " + shellQuoted(body) + "\n";
   } else {
-    // The JSON is one line that begins with a brace, so it cannot contain the end mark as a line.
+    // The JSON is one line that begins with a brace, so no line of the JSON is the end mark.
     line += "  --data-binary @- <<'END_OF_QUERY'\n";
     line += body;
     line += "\nEND_OF_QUERY\n";
@@ -132,7 +132,7 @@ bool wantsOneToken(const query::Node& request) {
 namespace {
 
 // The providers without a bulk form, as recorded from the reference. The last name of each list is for the
-// reference's own tests.
+// tests of the reference.
 constexpr std::array<std::string_view, 4> kWithoutBulkRepeat = {"spnl/", "ollama/", "gemini/",
                                                                 "disable_bulk_repeat/"};
 constexpr std::array<std::string_view, 3> kWithoutBulkMap = {"ollama/", "gemini/", "disable_bulk_map/"};
@@ -172,9 +172,9 @@ bool isPrompt(const Node& node) {
 std::string reasonOf(const Node& node) {
   switch (query::infoOf(node).gives) {
     case query::Gives::Answer:
-      return /*id:call-prompt-holds-reply*/ "its prompt contains an answer that is not known yet";
+      return /*id:call-prompt-holds-reply*/ "the prompt contains an answer that is not known yet";
     case query::Gives::Resolved:
-      return std::string("its prompt contains an operator \"") + query::operatorName(node) +
+      return std::string("the prompt contains an operator \"") + query::operatorName(node) +
              "\", which is resolved before a query is sent";
     case query::Gives::Nothing:
     case query::Gives::Text:
@@ -194,7 +194,7 @@ bool isParameter(const query::GenerateSettings& settings) {
          std::holds_alternative<query::Parameter>(settings.temperature);
 }
 
-/// Returns the prompt without parts that give no tokens; nothing if no part is left.
+/// Returns the prompt without nodes that give no tokens; nothing if no node is left.
 std::optional<Node> cleaned(const Node& node) {
   if (const auto* message = node.as<Message>()) {
     return message->text.empty() ? std::nullopt : std::optional<Node>(node);

@@ -3,12 +3,15 @@
 // Open this file to change these texts.
 //
 // The server is vLLM with the span patch, which IBM/spnl uses. The request is POST
-// /v1/query/execute?stream=…, content type text/plain. Its body is one `repeat` or `map` whose prompt
-// contains only messages and joins. Names of models have no provider "spnl/". Lists what the backends of
-// IBM/spnl 0.22 can do. The provider is the beginning of a model's name, before the first '/'. Open this file
-// to add a backend. Splits a query into bulk calls for the query endpoint of a server with span support
-// (IBM/spnl 0.22: POST /v1/query/execute). A call is a generate, a repeat or a map whose prompt contains only
-// messages and joins. Open this file to change what can be sent.
+// /v1/query/execute?stream=…, content type text/plain. The body is one `repeat` or `map` whose prompt
+// contains only messages and joins. Names of models have no provider "spnl/".
+//
+// This file also lists the bulk forms that the backends of IBM/spnl 0.22 support. The provider is the
+// beginning of a model's name, before the first '/'. Open this file to add a backend.
+//
+// This file also splits a query into bulk calls for the endpoint of IBM/spnl 0.22, POST /v1/query/execute. A
+// call is a generate, repeat or map node whose prompt contains only messages and joins. Open this file to
+// change the rules for calls.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -24,15 +27,16 @@ namespace spanscope::spnl {
 
 inline constexpr char kDefaultEndpoint[] = "http://localhost:8000/v1/query/execute";
 
-/// Makes the request for a query: the generate, repeat or map at its root. Models lose "spnl/", and a single
-/// generate becomes a repeat of one. Another root does not change, and the server refuses it.
+/// Makes the request for a query whose root is a generate, repeat or map node. Models lose "spnl/", and a
+/// generate node becomes a repeat of one. A query with another root does not change, and the server refuses
+/// such a query.
 query::Node requestFor(const query::Node& query);
 
-/// Whether the request asks for only one token. SPNL then requests the answer in one piece.
+/// Whether the request has a limit of one token. SPNL then requests the answer in one piece.
 bool wantsOneToken(const query::Node& request);
 
-/// Returns the text as one word of a POSIX shell, byte for byte. The text must not contain NUL, which a shell
-/// cannot pass.
+/// Returns the text as one word of a POSIX shell, with the same bytes. The text must not contain NUL, which a
+/// shell cannot pass.
 std::string shellQuoted(std::string_view text);
 /// Returns the text, which must be UTF-8, as a Python 3 string literal.
 std::string pythonLiteral(std::string_view text);
@@ -41,12 +45,12 @@ std::string pythonLiteral(std::string_view text);
 /// written as a here-document.
 inline constexpr std::size_t kMaxCurlWord = 100'000;
 
-/// Returns a command for a POSIX shell. It ends with a line break.
+/// Returns a command for a POSIX shell. The command ends with a line break.
 std::string curlLine(std::string_view body, std::string_view endpoint, bool stream);
-/// Returns a program that uses the package requests. It ends with a line break.
+/// Returns a Python program that uses the package requests. The program ends with a line break.
 std::string pythonProgram(std::string_view body, std::string_view endpoint, bool stream);
 
-/// Calls `change` with the settings of every generate, repeat and map.
+/// Calls `change` with the settings of every generate, repeat and map node.
 template <class Change>
 void changeSettings(query::Node& query, const Change& change) {
   query::walk(query, {}, [&](query::Node& node, const NodePath& /*path*/) {
@@ -54,13 +58,13 @@ void changeSettings(query::Node& query, const Change& change) {
   });
 }
 
-/// Whether the model's server reuses spans. Only then are inner prompts distributed.
+/// Whether the model's server reuses spans. The prompts of subqueries are distributed only then.
 bool supportsSpans(std::string_view model);
 
-/// Whether `repeat` is sent unchanged. If not, it is written out as a plus of generates.
+/// Whether a `repeat` is sent unchanged. Otherwise the `repeat` is written out as a plus of generate nodes.
 bool supportsBulkRepeat(std::string_view model);
 
-/// Whether `map` is sent unchanged. If not, it is written out as a plus of generates.
+/// Whether a `map` is sent unchanged. Otherwise the `map` is written out as a plus of generate nodes.
 bool supportsBulkMap(std::string_view model);
 
 // Names of models in SPNL's form: "provider/name", e.g. "spnl/ibm-granite/granite-3.3-8b-instruct".
@@ -84,11 +88,11 @@ inline std::string_view nameWithoutProvider(std::string_view model) {
 bool isServerBody(const query::Node& query);
 
 struct ServerBody {
-  NodePath node;     ///< the origin of the body: a generate, repeat or map
-  query::Node body;  ///< isServerBody() is true for it
+  NodePath node;     ///< the origin of the body: a generate, repeat or map node
+  query::Node body;  ///< isServerBody() returns true for this node
 };
 
-/// A generate, repeat or map that cannot be sent yet.
+/// A generate, repeat or map node that cannot be sent yet.
 struct Withheld {
   NodePath node;
   std::string reason;  ///< one sentence
@@ -99,9 +103,9 @@ struct ServerBodies {
   std::vector<Withheld> withheld;  ///< in sending order
 };
 
-/// Returns the bulk calls of a query. `bodies` are the calls that can be sent. Their prompts leave out nodes
-/// without tokens (print, monad, empty messages). `withheld` are the other calls. Their prompt contains
-/// another answer, or something that must be resolved first.
+/// Returns the bulk calls of a query. `bodies` are the calls that can be sent. The prompts of `bodies` leave
+/// out nodes without tokens (print, monad, empty messages). `withheld` are the other calls. The prompt of
+/// such a call contains another answer, or a node that must be resolved first.
 ServerBodies serverBodies(const query::Node& query);
 
 }  // namespace spanscope::spnl

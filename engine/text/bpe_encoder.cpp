@@ -37,12 +37,12 @@ void BpeEncoder::encodeWord(std::string_view word) {
     m_cache.keep(word, m_units);
     return give(m_units);
   }
-  // A place that no merge can join separates two words in practice. This matters because a word may be a
-  // whole text.
+  // A place that no merge can join separates two words in practice. The separation matters because a word may
+  // be a whole text.
   std::size_t begin = 0;
   std::size_t last = 0;
   forEachUnit(word, [&](TokenId unit, std::size_t offset) {
-    // A character that is spelled in bytes stays whole, because a cut part is known by its characters.
+    // A character that is spelled in bytes stays whole, because the characters identify a cut part.
     if (offset != last && !m_model->canMeet(m_units.back(), unit)) {
       encodeStretch(word.substr(begin, offset - begin));
       begin = offset;
@@ -55,7 +55,7 @@ void BpeEncoder::encodeWord(std::string_view word) {
 
 /// Encodes a part of a word, whose units are in m_units.
 void BpeEncoder::encodeStretch(std::string_view stretch) {
-  // A stretch might be a piece as a separate word, but within its word it is not.
+  // A section might be a piece as a separate word, but within its word the section is no piece.
   const bool isCached =
       m_units.size() > 1 && stretch.size() <= WordCache::kMostBytes && !m_model->takesWholeWordsFirst();
   const auto known = isCached ? m_cache.find(stretch) : std::span<const TokenId>();
@@ -110,7 +110,7 @@ void BpeEncoder::join() {
   }
 }
 
-/// Looks at all pairs in each step. With few pairs, this is faster than any order kept over them.
+/// Looks at all pairs in each step. With few pairs, this search is faster than an ordered list of pairs.
 void BpeEncoder::joinFew() {
   if (m_units.size() < 2) return;
   const auto jointAt = [this](std::size_t left) {
@@ -134,7 +134,7 @@ void BpeEncoder::joinFew() {
 }
 
 /// Keeps the pairs that can be joined in a queue. A side of a queued pair may have been joined with another
-/// unit since. Its rank has then changed.
+/// unit since. The rank of the pair has then changed.
 void BpeEncoder::joinMany() {
   const auto count = static_cast<std::uint32_t>(m_units.size());
   m_links.resize(count);
@@ -215,7 +215,7 @@ void BpeModel::finish() {
     merges.push_back({merge.rank, left, right, merge.joined});
     most = std::max({most, left, right, merge.joined});
   });
-  // Usually a merge comes after the merges that make its parts.
+  // Usually a merge comes after the merges that make the two parts of the merge.
   std::sort(merges.begin(), merges.end(), [](const Made& a, const Made& b) { return a.rank < b.rank; });
   std::vector<Ends> ends;
   for (TokenId id = 0; id <= most; ++id) ends.push_back({id, id});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Byte-pair encoding of the words of one text. Each step joins the pair of units with the lowest rank. Of
-// equal pairs, it joins the leftmost. Open this file to change the speed of encoding.
+// equal pairs, the leftmost pair is joined. Open this file to change the speed of encoding.
 // The tables of byte-pair encoding: the units of a word before any merge, and the possible merges. Open this
 // file to change how a vocabulary is looked up.
 #pragma once
@@ -30,7 +30,7 @@
 namespace spanscope::text {
 
 // A hash map from numbers to small values in one array. Tokenizers look up a pair of ids several times per
-// byte of a text. The nodes of std::unordered_map would take most of their time.
+// byte of a text. With std::unordered_map, most of this time would go to its nodes.
 
 template <class Value>
 class FlatMap {
@@ -94,7 +94,7 @@ class FlatMap {
     }
   }
 
-  std::vector<Place> m_places;  ///< their number is a power of two
+  std::vector<Place> m_places;  ///< the number of entries is a power of two
   std::size_t m_size = 0;
   unsigned m_shift = 0;
 };
@@ -120,8 +120,8 @@ class BpeModel {
 
   /// Sets whether a word that is a piece stays whole, independent of the merges. Call this before addPiece().
   void setWholeWordsFirst(bool first) { m_wholeWordsFirst = first; }
-  /// Adds a piece that text may become, with its bytes in a word. Encoding yields only pieces that were added
-  /// here.
+  /// Adds a piece to the results of encoding. `spelling`: the bytes of the piece in a word. Encoding yields
+  /// only added pieces.
   void addPiece(const std::string& spelling, TokenId id);
   /// Joins `left` and a following `right` to `joined`. If a pair has two merges, the later one counts.
   void addMerge(TokenId left, TokenId right, std::uint32_t rank, TokenId joined) {
@@ -143,7 +143,8 @@ class BpeModel {
   /// Call this after all merges were added. Long words can then be encoded in sections.
   void finish();
 
-  /// Returns the piece of a byte or of a character, or −1. The units of the model decide between both.
+  /// Returns the piece of a byte or of a character, or −1. The model has either byte units or character
+  /// units.
   TokenId unitId(char32_t unit) const {
     if (unit < m_firstUnits.size()) return m_firstUnits[unit];
     const TokenId* id = m_otherUnits.find(unit);
@@ -190,9 +191,9 @@ class BpeModel {
 };
 
 // A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan: "Faster Algorithms for the Shortest Path Problem", 1990).
-// This queue pops the smallest rank first, and for equal ranks the smallest place. It is fast if most pushed
-// ranks are higher than the last popped rank. Unlike a binary heap, it reads its memory in order. This
-// matters for queues of millions of entries.
+// This queue pops the smallest rank first, and for equal ranks the smallest place. The queue is fast if most
+// pushed ranks are higher than the last popped rank. Unlike a binary heap, the queue reads its memory in
+// order. This order matters for queues of millions of entries.
 
 class RisingQueue {
  public:
@@ -233,13 +234,14 @@ class RisingQueue {
 
  private:
   /// Returns the highest bit in which a rank and the batch's rank differ, or 0 for equal ranks. Entries stay
-  /// in their bucket until it is the first one. Until then, the batch differs from them in no higher bit.
+  /// in their bucket until this bucket is the first. Until then, the ranks of these entries equal the rank of
+  /// the batch in all higher bits.
   std::size_t bucketOf(std::uint32_t rank) const {
     return static_cast<std::size_t>(std::bit_width(rank ^ m_base));
   }
 
-  /// Makes the entries of the lowest rank the batch. The other entries of their bucket move to earlier
-  /// buckets.
+  /// Moves the entries of the lowest rank into the batch. The other entries of the same bucket move to
+  /// earlier buckets.
   void refill() {
     const auto bucket = std::find_if(m_buckets.begin(), m_buckets.end(),
                                      [](const auto& entries) { return !entries.empty(); });
@@ -324,12 +326,12 @@ class BpeEncoder {
       : m_model(&model), m_ids(&ids), m_poll(stop), m_cache(textBytes) {}
 
   /// Writes the ids of one word, which must be valid UTF-8. Takes O(n log n) steps. The memory depends on the
-  /// longest stretch in which each two neighbours might be joined. Throws Failure for a unit that no piece
-  /// covers, and on a stop.
+  /// longest section whose neighbouring units can all be joined. Throws Failure for a unit without a piece,
+  /// and when the job is stopped.
   void encodeWord(std::string_view word);
 
  private:
-  /// A piece of a long stretch, and its merge with the next piece.
+  /// A piece of a long section, and its merge with the next piece.
   struct Link {
     TokenId id = -1;
     TokenId joined = -1;
@@ -352,7 +354,7 @@ class BpeEncoder {
   IdOutput* m_ids;
   StopPoll m_poll;
   WordCache m_cache;
-  std::vector<TokenId> m_units;  ///< of the stretch
+  std::vector<TokenId> m_units;  ///< of the section
   std::vector<BpeModel::Merge> m_joints;
   std::vector<Link> m_links;
   RisingQueue m_candidates;  ///< places are those of the left pieces in m_links

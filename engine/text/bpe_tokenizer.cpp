@@ -178,7 +178,7 @@ class BpeTokenizer final : public PieceTable {
       return id != m_unknown && !m_target->m_pieces[static_cast<std::size_t>(id)].control;
     }
 
-    /// Markers, the unknown piece and byte pieces are left out. No text may become one of them by its
+    /// Markers, the unknown piece and byte pieces are left out. No text may become such a piece by its
     /// spelling.
     void addPieces() {
       m_target->m_model.reserveMerges(m_description->merges.size());

@@ -135,7 +135,7 @@ class PieceRenderer {
       poll.step();
       total += m_tokenizer->bytes(id).size();
     }
-    // A tokenizer may add a space before the text; it does not belong to the message.
+    // A tokenizer may add a space before the text; this space does not belong to the message.
     const std::size_t added = total > m_literal.size() ? total - m_literal.size() : 0;
     const std::size_t begin = m_ownBegin + added;
     const std::size_t end = m_ownEnd + added;
@@ -200,7 +200,8 @@ void readConfiguration(const checkpoint::JsonPlace& config, const TakeSource& ta
 
 void readSource(const checkpoint::Checkpoint& checkpoint, const TakeSource& take) {
   checkpoint.require();
-  // Newer checkpoints have a separate file for it. Older ones have a field of the tokenizer's file.
+  // Newer checkpoints have a separate file for the template. Older checkpoints have a field in the
+  // tokenizer's file.
   const std::filesystem::path own = checkpoint.path() / "chat_template.jinja";
   std::error_code error;
   if (std::filesystem::is_regular_file(own, error)) {
@@ -274,7 +275,7 @@ std::string spellTurn(const TurnForm& form, std::string_view text) {
   return spell(form.prefix) + std::string(trimmed(valid, form.trim)) + spell(form.suffix);
 }
 
-/// Whether the code of a template has the family's markers, and no markers of others.
+/// Whether the code of a template has the family's markers, and no markers of other families.
 bool hasMarkers(const KnownChatTemplate& known, const std::string& code) {
   const auto isIn = [&](const std::string& marker) {
     return code.find(markerCode(marker)) != std::string::npos;
@@ -334,7 +335,7 @@ std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source) {
       return FoundChatTemplate{&known.chat, TemplateMatch::Fingerprint};
     }
   }
-  // White space between tags would be written with every message. No entry of the table has this.
+  // White space between tags would be written with every message. No entry of the table has such white space.
   if (writesSpaceBetweenTags(source)) return std::nullopt;
   const std::string code = templateCode(source);
   for (const KnownChatTemplate& known : knownChatTemplates()) {

@@ -18,13 +18,13 @@
 
 namespace spanscope::text {
 
-/// A control piece or a literal text. A list of them comes before or after a text.
+/// A control piece or a literal text. A list of pieces comes before or after a text.
 struct TemplatePiece {
   bool control = false;  ///< `text` is one control piece; otherwise it is encoded as text, together with the
                          ///< message
   std::string text;
   /// The tokenizers of the family drop white space after the control piece ("rstrip"). This white space is
-  /// written but gives no ids. GGUF files do not report this, so that the template does.
+  /// written but gives no ids. GGUF files do not report this property, so the template stores this property.
   bool dropsSpaceAfter = false;
 };
 
@@ -78,8 +78,8 @@ struct RenderedMessage {
   std::int32_t textCount = 0;
 };
 
-/// Throws Failure if the family has no turn for the role, or the tokenizer lacks a control piece. `limits`
-/// are those of Tokenizer::encode(). With more than limits.mostTokens ids, some ids are missing.
+/// Throws Failure if the family has no turn for the role, or the tokenizer lacks a control piece. `limits`:
+/// as in Tokenizer::encode(). With more than limits.mostTokens ids, some ids are missing.
 RenderedMessage render(const ChatTemplate& chat, const Tokenizer& tokenizer, query::Role role,
                        std::string_view text, Place place = Place::Later, const EncodeLimits& limits = {});
 std::vector<TokenId> renderPieces(const std::vector<TemplatePiece>& pieces, const Tokenizer& tokenizer);
@@ -107,8 +107,8 @@ struct FoundChatTemplate {
   TemplateMatch match = TemplateMatch::Fingerprint;
 };
 
-/// Returns the entry of the table for a template's text (a Jinja program). Returns nothing if neither its
-/// fingerprint nor its delimiters are known.
+/// Returns the entry of the table for a template's text (a Jinja program). Returns nothing if neither the
+/// fingerprint nor the delimiters of the text are known.
 std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source);
 
 /// A checkpoint's own template, a Jinja program.
@@ -127,7 +127,7 @@ TemplateSource templateSource(const checkpoint::Checkpoint& checkpoint);
 const ChatTemplate& findChatTemplate(const checkpoint::Checkpoint& checkpoint);
 
 /// Returns all templates that can be chosen by name: the entries of the table in order, then SPNL's turns.
-/// They have the lifetime of the program.
+/// The templates have the lifetime of the program.
 std::vector<const ChatTemplate*> chatTemplates();
 
 /// Returns every control piece that prompts of the template may contain, each once.
@@ -143,8 +143,9 @@ const ChatTemplate* findChatTemplateNamed(std::string_view name);
 const ChatTemplate& chatTemplateNamed(std::string_view name);
 
 /// Returns the turns as IBM/spnl 0.22 writes them, each message separately. The families' own templates have
-/// a line break between turns, and SPNL has none. SPNL's ChatML also has none after the generation prompt.
-/// They are for exports that are compared with SPNL's requests. They are chosen only by name.
+/// a line break between turns, and SPNL has none. SPNL's ChatML also has no line break after the generation
+/// prompt. SPNL's turns are for exports that are compared with SPNL's requests. A user chooses SPNL's turns
+/// only by name.
 const std::vector<ChatTemplate>& spnlChatTemplates();
 
 }  // namespace spanscope::text

@@ -67,8 +67,9 @@ KnownChatTemplate llama3() {
   return known;
 }
 
-/// Llama 3.1, 3.2 and 3.3 begin with a system turn that has a date. Their templates ask for the current date.
-/// This date is their fallback. A date that changes would make every cached block useless the next day.
+/// Llama 3.1, 3.2 and 3.3 begin with a system turn that has a date. The templates of these models use the
+/// current date. The date here is the fallback date of these templates. A date that changes would make every
+/// cached block useless the next day.
 KnownChatTemplate llama31() {
   KnownChatTemplate known = llama3();
   known.chat.name = "llama-3.1";
@@ -112,7 +113,7 @@ KnownChatTemplate chatMlWithSystem(std::string name, std::string system, std::ve
 }
 
 /// Reasoning in earlier assistant turns is kept as it is written. The checkpoint's template drops it. But a
-/// span does not know whether a turn is an earlier one.
+/// span does not contain whether a turn is an earlier turn.
 KnownChatTemplate qwen3() {
   KnownChatTemplate known = chatMl();
   known.chat.name = "qwen3";
@@ -145,8 +146,9 @@ KnownChatTemplate qwen3WithoutThinking() {
   return known;
 }
 
-/// Granite 3.0 to 3.2. From 3.1 on, a conversation without a system message begins with one that has the
-/// current date. Spanscope leaves it out, because it would change every block's key every day.
+/// Granite 3.0 to 3.2. From 3.1 on, a conversation without a system message begins with a default message
+/// that has the current date. Spanscope leaves this message out, because the date would change every block's
+/// key every day.
 KnownChatTemplate granite3() {
   KnownChatTemplate known;
   ChatTemplate& chat = known.chat;
@@ -163,7 +165,7 @@ KnownChatTemplate granite3() {
   return known;
 }
 
-/// Granite 3.3 writes that message too. Its date is the fallback date of Llama's templates.
+/// Granite 3.3 writes that message too. The date in the message is the fallback date of Llama's templates.
 KnownChatTemplate granite33() {
   KnownChatTemplate known = granite3();
   known.chat.name = "granite-3.3";
@@ -191,7 +193,7 @@ KnownChatTemplate granite4() {
   return known;
 }
 
-/// Granite 4.1 has no such message, and leaves out one without text.
+/// Granite 4.1 has no such message, and leaves out a system message without text.
 KnownChatTemplate granite41() {
   KnownChatTemplate known = granite3();
   known.chat.name = "granite-4.1";
@@ -203,7 +205,7 @@ KnownChatTemplate granite41() {
 }
 
 /// SmolLM3 writes the system message in its own form, which also switches thinking. The form's line with the
-/// current date is left out. It would change every block's key every day.
+/// current date is left out. A current date would change every block's key every day.
 KnownChatTemplate smollm3(const std::string& mode, std::string defaultSystem) {
   KnownChatTemplate known = chatMl();
   known.chat.name = "smollm3";
@@ -301,7 +303,8 @@ KnownChatTemplate phi4Mini() {
   return known;
 }
 
-/// Phi-4's tokenizers drop white space on both sides of the control pieces. These are the ends of a text.
+/// Phi-4's tokenizers drop white space on both sides of the control pieces. The text is therefore trimmed at
+/// both ends.
 KnownChatTemplate phi4() {
   KnownChatTemplate known;
   ChatTemplate& chat = known.chat;
@@ -383,7 +386,7 @@ KnownChatTemplate gemma() {
 }
 
 /// Mistral's families differ in spaces, in [INST] as a control piece, and in trimming. Before v7 the system
-/// has no turn of its own. It is written into the first or the last of the user's turns.
+/// has no turn of its own. The system message is written into the first or the last of the user's turns.
 KnownChatTemplate mistral(std::string name, TurnForm user, TurnForm assistant) {
   KnownChatTemplate known;
   ChatTemplate& chat = known.chat;
@@ -430,7 +433,7 @@ KnownChatTemplate mistralNemo() {
 }
 
 /// Other templates with these markers begin with a system message of their own. Only the fingerprint
-/// distinguishes them.
+/// distinguishes these templates.
 KnownChatTemplate mistralV7() {
   KnownChatTemplate known = mistral("mistral-v7", {{control("[INST]"), literal(" ")}, {control("[/INST]")}},
                                     {{literal(" ")}, {control("</s>")}});
@@ -441,7 +444,7 @@ KnownChatTemplate mistralV7() {
 }
 
 /// From Mistral Small 3 on, there are no spaces around the markers. Templates with their own system message
-/// are not in this table, because each has another one.
+/// are not in this table, because each has a different system message.
 KnownChatTemplate mistralV7Tekken() {
   KnownChatTemplate known =
       mistral("mistral-v7-tekken", {{control("[INST]")}, {control("[/INST]")}}, {{}, {control("</s>")}});

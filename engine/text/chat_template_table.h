@@ -34,8 +34,8 @@ bool writesSpaceBetweenTags(std::string_view source);
 struct KnownChatTemplate {
   ChatTemplate chat;
   std::vector<std::uint64_t> fingerprints;  ///< of templates that write plain turns exactly like this one
-  std::vector<std::string> markers;         ///< the code of the family's templates contains all of them
-  std::vector<std::string> foreign;         ///< the code contains none of them
+  std::vector<std::string> markers;         ///< the code of the family's templates contains all these markers
+  std::vector<std::string> foreign;         ///< the code contains none of these markers
 };
 
 /// Returns all known chat templates. Markers are tried in this order.

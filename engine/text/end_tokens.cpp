@@ -42,7 +42,7 @@ std::optional<TokenId> addedId(const checkpoint::JsonPlace& config, const std::s
   return std::nullopt;
 }
 
-/// Adds one piece, as a text or an object, or a list of them. Adds nothing for null and for an empty text.
+/// Adds one piece, as a text or an object, or a list of pieces. Adds nothing for null and for an empty text.
 void addPieces(const checkpoint::JsonPlace& place, const checkpoint::JsonPlace& config,
                const Tokenizer& tokenizer, std::int32_t vocabularySize, const std::string& source,
                std::vector<EndToken>& tokens) {
@@ -57,7 +57,7 @@ void addPieces(const checkpoint::JsonPlace& place, const checkpoint::JsonPlace& 
   }
   const checkpoint::JsonPlace text = place.value().is_object() ? place.field("content") : place;
   if (!text.value().is_string())
-    throw text.unexpected("a text, an object with \"content\", or a list of them");
+    throw text.unexpected("a text, an object with \"content\", or a list of texts and objects");
   const std::string& piece = text.requireText();
   if (piece.empty()) return;
   std::optional<TokenId> id = idOf(tokenizer, piece);

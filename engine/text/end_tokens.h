@@ -14,14 +14,14 @@
 namespace spanscope::text {
 
 /// Adds the eos_token of tokenizer_config.json and special_tokens_map.json. The value is a text, an object
-/// with "content", or a list of them. If a GGUF file is the tokenizer, also adds its eos, eot and eom ids.
-/// `vocabularySize` is that of the model. Throws Failure with file and place for a piece that the tokenizer
-/// lacks. Throws Failure for an id outside of the model's vocabulary.
+/// with "content", or a list of texts or objects. If a GGUF file is the tokenizer, also adds its eos, eot and
+/// eom ids. `vocabularySize` is the vocabulary size of the model. Throws Failure with file and place for a
+/// piece that the tokenizer lacks. Throws Failure for an id outside of the model's vocabulary.
 void addTokenizerEndTokens(const checkpoint::Checkpoint& checkpoint, const Tokenizer& tokenizer,
                            std::int32_t vocabularySize, std::vector<EndToken>& tokens);
 
-/// Adds the first piece of the template's answer suffix if it is a control piece of the tokenizer. Throws
-/// Failure for an id outside of the model's vocabulary.
+/// Adds the first piece of the template's answer suffix, if this piece is a control piece of the tokenizer.
+/// Throws Failure for an id outside of the model's vocabulary.
 void addClosingPiece(const ChatTemplate& chat, const Tokenizer& tokenizer, std::int32_t vocabularySize,
                      std::vector<EndToken>& tokens);
 

@@ -48,11 +48,11 @@ bool isText(const SentencePiece& piece) {
 
 /// Finds places where a text can be split so that the library encodes both sides as in the whole text.
 ///
-/// A model that merges pairs makes a symbol only if it is a piece. No symbol therefore contains two
+/// A model that merges pairs makes a symbol only if the symbol is a piece. No symbol therefore contains two
 /// neighbouring characters that are neighbours in no piece. Merges on one side do not change the order of
-/// those on the other. How an unused piece falls apart depends only on its spelling. Without byte fallback,
-/// consecutive characters that are no pieces give one id. The character after a cut must therefore be a
-/// piece.
+/// merges on the other side. The split of an unused piece depends only on its spelling. Without byte
+/// fallback, consecutive characters that are no pieces give one id. The character after a cut must therefore
+/// be a piece.
 ///
 /// A unigram model allows no cut: the library rounds sums of scores from the beginning of the text.
 class CutPlaces {
@@ -80,8 +80,8 @@ class CutPlaces {
     }
   }
 
-  /// The bytes up to the first cut that is `least` bytes from the beginning or later. If there is none, it is
-  /// the whole text, or more than kMostUncutBytes. `text` must be valid UTF-8 and not empty.
+  /// The bytes up to the first cut that is `least` bytes from the beginning or later. Without such a cut,
+  /// returns the whole text, or more than kMostUncutBytes. `text` must be valid UTF-8 and not empty.
   std::size_t length(std::string_view text, std::size_t least) const {
     if (!m_canCut) return text.size();
     std::size_t end = std::min(std::max<std::size_t>(least, 1), text.size()) - 1;
@@ -137,8 +137,8 @@ std::vector<TokenId> callLibrary(const sentencepiece::SentencePieceProcessor& li
   return ids;
 }
 
-/// Calls of the library that may take longer than a stop. A stopped call continues in its thread. The next
-/// call waits for that thread, so that only one call uses memory.
+/// Calls of the library that may take too long for a stop request. A stopped call continues in its thread.
+/// The next call waits for that thread, so that only one call uses memory.
 class LongCalls {
  public:
   std::vector<TokenId> encode(const sentencepiece::SentencePieceProcessor& library, std::string_view text,

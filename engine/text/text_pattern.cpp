@@ -105,8 +105,8 @@ class ExpressionPattern final : public TextPattern {
     };
     const Budget before = budget;
     int result = match(0);
-    // Machine code takes the same steps, but has a small stack. If it fails, the interpreter starts from the
-    // beginning.
+    // Machine code takes the same steps, but has a small stack. If machine code fails, the interpreter starts
+    // from the beginning.
     if (result < 0 && result != PCRE2_ERROR_NOMATCH && result != PCRE2_ERROR_CALLOUT) {
       budget = before;
       result = match(PCRE2_NO_JIT);
@@ -265,7 +265,8 @@ class Translator {
     }
   }
 
-  /// Groups that both libraries know. An option in the middle, "(?i)", has a longer range in one of them.
+  /// Groups that both libraries know. An option in the middle, "(?i)", has a longer range in one of the
+  /// libraries.
   void group() {
     if (peek(1) == '*') return refuse(2);
     if (peek(1) != '?') return copy(1);

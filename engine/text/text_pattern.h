@@ -29,7 +29,8 @@ class TextPattern {
   using Found = std::function<void(ByteRange)>;
 
   /// Calls `found` for every match in `text`, which must be valid UTF-8, from left to right. Matches are not
-  /// empty and do not overlap. Throws Failure on a stop, or if the search would take too many steps.
+  /// empty and do not overlap. Throws Failure when the job is stopped, or if the search would take too many
+  /// steps.
   virtual void find(std::string_view text, const std::stop_token& stop, const Found& found) const = 0;
   std::vector<ByteRange> findAll(std::string_view text) const;
 };

@@ -61,8 +61,8 @@ class ReplaceNormalizer final : public Normalizer {
   std::string m_replacement;
 };
 
-/// Splits a word at the matches of a pattern. Joins matches and the text between them as the behavior says.
-/// Passes on a word as soon as no later text can join it.
+/// Splits a word at the matches of a pattern. Joins matches and the text between matches, as `behavior`
+/// requires. Passes on a word as soon as no later text can join it.
 class WordCutter {
  public:
   WordCutter(const Word& word, SplitBehavior behavior, bool invert, WordSink& words)
@@ -249,7 +249,7 @@ constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 /// and most characters are read once or twice.
 class Characters {
  public:
-  /// Both must outlive this object.
+  /// Text and stop token must outlive this object.
   Characters(std::string_view text, const std::stop_token& stop) : m_text(text), m_poll(stop) {}
 
   std::size_t size() const { return m_text.size(); }
@@ -261,7 +261,7 @@ class Characters {
     return i < size() && characterClass(at(i)) == wanted;
   }
 
-  /// The character after that at i.
+  /// The character after the character at i.
   std::size_t after(std::size_t i) const {
     do ++i;
     while (i < size() && isUtf8Continuation(m_text[i]));
@@ -310,7 +310,8 @@ std::size_t endOfContraction(const Characters& text, std::size_t i, bool anyCase
   return isLong ? text.after(afterFirst) : i;
 }
 
-/// Returns the end of white space. Its last character belongs to the following word, if there is one.
+/// Returns the end of white space. The last white-space character belongs to the following word, if there is
+/// a word.
 std::size_t endOfWhiteSpace(Characters& text, std::size_t i) {
   const std::size_t end = text.endOfRun(i, CharacterClass::WhiteSpace);
   const std::size_t last = text.before(end);

@@ -24,7 +24,7 @@ namespace spanscope::text {
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
-  /// Throws Failure on a stop.
+  /// Throws Failure when the job is stopped.
   virtual std::string apply(std::string_view text, const std::stop_token& stop) const = 0;
 };
 
@@ -50,16 +50,16 @@ class WordSink {
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  /// Calls `words` for each word of `word`, in order. Throws Failure on a stop.
+  /// Calls `words` for each word of `word`, in order. Throws Failure when the job is stopped.
   virtual void apply(const Word& word, const std::stop_token& stop, WordSink& words) const = 0;
 };
 
 /// The treatment of the matches of a pattern.
 enum class SplitBehavior {
-  Removed,             ///< they are left out
-  Isolated,            ///< they are words of their own
-  MergedWithPrevious,  ///< they end a word
-  MergedWithNext,      ///< they begin a word
+  Removed,             ///< matches are left out
+  Isolated,            ///< each match is a word
+  MergedWithPrevious,  ///< a match ends a word
+  MergedWithNext,      ///< a match begins a word
   Contiguous           ///< like Isolated, but neighbouring matches are one word
 };
 
@@ -72,8 +72,8 @@ std::unique_ptr<const PreTokenizer> prefixSpacePreTokenizer();
 
 enum class PrependScheme { Always, First, Never };
 
-/// Replaces spaces by `mark`. Puts one mark before the text, as `scheme` says. With `split`, splits before
-/// each mark.
+/// Replaces spaces by `mark`. Puts one mark before the text, by the rule of `scheme`. With `split`, splits
+/// before each mark.
 std::unique_ptr<const PreTokenizer> metaspacePreTokenizer(std::string mark, PrependScheme scheme, bool split);
 
 /// Does all steps in order. Each word goes through all steps before the next word is split off. A long text
@@ -85,7 +85,7 @@ void preTokenize(const std::vector<std::unique_ptr<const PreTokenizer>>& steps, 
 struct AddedToken {
   TokenId id = -1;
   std::string content;      ///< valid UTF-8, not empty
-  bool special = false;     ///< a control piece: it hides other tokens at its place in a text, but is never
+  bool special = false;     ///< a control piece: hides other tokens at its place in a text, but is never
                             ///< found itself
   bool normalized = false;  ///< searched in the normalized text and not in the original text
   bool singleWord = false;  ///< found only if no word character is next to it
@@ -102,8 +102,7 @@ struct TextPart {
   TokenId id = -1;
 };
 
-/// Finds the tokens of a list in a text: the leftmost one. Of several tokens at one place, it finds the
-/// longest.
+/// Finds the leftmost token of a list in a text. Of several tokens at one place, the longest token is found.
 class AddedTokenFinder {
  public:
   AddedTokenFinder();
@@ -113,7 +112,7 @@ class AddedTokenFinder {
   using Found = std::function<void(const TextPart&)>;
 
   /// Splits the text into non-empty sections and calls `found` for each. `text` must be valid UTF-8. Throws
-  /// Failure on a stop.
+  /// Failure when the job is stopped.
   void split(std::string_view text, const std::stop_token& stop, const Found& found) const;
 
  private:

@@ -97,7 +97,7 @@ struct PreTokenization {
   bool wholeWordsFirst = false;  ///< a word that is a piece is not split
 };
 
-// Names of llama.cpp (src/llama-vocab.cpp). The checkpoints' tokenizer.json defines what they mean.
+// Names of llama.cpp (src/llama-vocab.cpp). The checkpoints' tokenizer.json defines the meaning of each name.
 constexpr std::array kKnown = {
     PreTokenization{"gpt-2", WordPattern::Gpt2},
     PreTokenization{"llama-bpe", WordPattern::Llama3, false, false, true},
@@ -378,7 +378,7 @@ void readPreTokenizer(const checkpoint::JsonPlace& place, BpeDescription& descri
   }
 }
 
-/// A decoder says how a space is written. The other parts show that bytes are joined.
+/// A decoder defines how a space is written. The other parts show that bytes are joined.
 void readDecoder(const checkpoint::JsonPlace& place, BpeDescription& description) {
   const std::string& type = place.field("type").requireText();
   if (type == "Metaspace") {
@@ -448,7 +448,7 @@ std::pair<std::string, std::string> readMerge(const checkpoint::JsonPlace& place
   return {both.substr(0, space), both.substr(space + 1)};
 }
 
-/// Settings that change the tokens of a text. They must have the value that changes nothing.
+/// Settings that change the tokens of a text. Each setting must have the value that changes nothing.
 void requireUnset(const checkpoint::JsonPlace& model) {
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     const checkpoint::JsonPlace setting = model.field(name);

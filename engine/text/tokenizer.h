@@ -31,22 +31,22 @@ struct EncodeLimits {
   std::size_t mostTokens = std::numeric_limits<std::size_t>::max();
 };
 
-/// Gets ids as they are made. Returns false to stop.
+/// Gets ids during encoding. Returns false to stop.
 using TokenSink = std::function<bool(std::span<const TokenId>)>;
 
 /// Converts text to token ids and back. Implementations do not change after loading. Several threads may use
-/// them.
+/// one tokenizer.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
   /// Returns the ids of a user's text. The result never has a control piece (chat delimiters, end of text,
-  /// …), even if the text spells one. The text should be UTF-8. Invalid bytes become U+FFFD first. Throws
-  /// Failure for a text that the tokenizer cannot encode. Such a text has a character without any piece, or
-  /// its expression takes too many steps.
+  /// …), even if the text spells a control piece. The text should be UTF-8. Invalid bytes become U+FFFD
+  /// first. Throws Failure for a text that the tokenizer cannot encode. Such a text has a character without
+  /// any piece, or its expression takes too many steps.
   ///
   /// A text with more than limits.mostTokens ids is not encoded to its end. The result then has more than
-  /// this number of ids, but not all.
+  /// this number of ids, but not all ids.
   std::vector<TokenId> encode(std::string_view text, const EncodeLimits& limits = {}) const;
   /// Returns the number of ids of encode() without keeping the ids.
   std::size_t count(std::string_view text, const EncodeLimits& limits = {}) const;
@@ -56,8 +56,8 @@ class Tokenizer {
   /// Returns the id of the control piece with exactly this spelling, e.g. "<|user|>", or −1.
   virtual TokenId controlId(std::string_view piece) const = 0;
 
-  /// Returns the bytes of an id. They may be a part of a UTF-8 sequence (byte pieces). A control piece has
-  /// none.
+  /// Returns the bytes of an id. The bytes may be a fragment of a UTF-8 sequence (byte pieces). A control
+  /// piece has no bytes.
   virtual std::string bytes(TokenId id) const = 0;
 
   /// Returns a token for display. Control pieces are spelled out, and bytes look like "<0xE2>".
@@ -106,10 +106,10 @@ std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& met
 /// Max size in bytes of a tokenizer.json.
 inline constexpr std::size_t kMaxTokenizerJsonBytes = std::size_t{128} << 20U;
 
-/// Reads a tokenizer with the model type BPE. Truncation, padding and post-processor are not read. They do
-/// not change the ids of a text, because the control pieces come from the chat template. Everything else
-/// throws Failure with its name, line, column and JSON pointer. A partly understood tokenizer would give
-/// wrong ids. Supported parts:
+/// Reads a tokenizer with the model type BPE. Truncation, padding and post-processor are not read. These
+/// entries do not change the ids of a text, because the control pieces come from the chat template.
+/// Everything else throws Failure with its name, line, column and JSON pointer. A partly understood tokenizer
+/// would give wrong ids. Supported parts:
 /// - the normalizers NFC, NFD, NFKC, NFKD, Prepend, Replace and Sequence;
 /// - the pre-tokenizers ByteLevel, Split, Digits, Metaspace and Sequence;
 /// - the matching decoders.

@@ -43,7 +43,7 @@ constexpr NewerCharacters kNewer[] = {
     {0x1E5EE, 0x1E5EF, "Mn"}, {0x1E5F0, 0x1E5F0, "Lo"}, {0x1E5F1, 0x1E5FA, "Nd"}, {0x2B739, 0x2B739, "Lo"},
     {0x2EBF0, 0x2EE5D, "Lo"}, {0x31350, 0x323AF, "Lo"}};
 
-/// The general category of a character that utf8proc does not know. Empty if it has none.
+/// The general category of a character that utf8proc does not know. Empty if the character has none.
 std::string_view newerCategory(char32_t c) {
   const auto after =
       std::upper_bound(std::begin(kNewer), std::end(kNewer), c,
@@ -91,7 +91,7 @@ void decompose(char32_t c, bool compatible, std::vector<utf8proc_int32_t>& out) 
   out.insert(out.end(), buffer.begin(), buffer.begin() + count);
 }
 
-/// The canonical ordering. The library's own takes quadratic time on long runs of marks.
+/// The canonical ordering. The library's own ordering takes quadratic time on long runs of marks.
 void orderMarks(std::vector<utf8proc_int32_t>& characters, const std::stop_token& stop) {
   StopPoll poll(stop);
   auto begin = characters.begin();
@@ -116,15 +116,15 @@ bool isOfHangul(char32_t c) {
          (c >= 0x3131 && c <= 0x318E) || (c >= 0xFFA0 && c <= 0xFFDC);
 }
 
-/// Arithmetic splits and joins them.
+/// Hangul syllables are split and joined by arithmetic.
 bool isHangulSyllable(char32_t c) {
   return c >= 0xAC00 && c <= 0xD7A3;
 }
 
-/// Whether a normal form can be computed separately before and after the character. It then begins with a
-/// character that is reordered before none, and that no earlier character joins.
+/// Whether a normal form can be computed separately before and after the character. The normal form of the
+/// character then begins with a character that never changes its place, and that no earlier character joins.
 bool isBoundary(char32_t c) {
-  // Letters are never second in a pair, except those of Hangul's syllables and those that replace a mark.
+  // Letters are never second in a pair, except letters of Hangul's syllables and letters that replace a mark.
   if (c <= kLastAscii) return true;
   if (isOfHangul(c)) return false;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
@@ -148,7 +148,7 @@ bool isInert(char32_t c) {
 /// Appends normal forms of texts one after the other.
 class NormalFormWriter {
  public:
-  /// `stop` must outlive it.
+  /// `stop` must outlive this object.
   NormalFormWriter(NormalForm form, const std::stop_token& stop)
       : m_form(form), m_stop(&stop), m_poll(stop) {}
 
@@ -173,7 +173,7 @@ class NormalFormWriter {
     }
   }
 
-  /// Returns the length of the beginning that stays unchanged, whatever follows.
+  /// Returns the length of the beginning that stays unchanged, independent of the following text.
   std::size_t settledLength(std::string_view text) {
     std::size_t end = 0;
     while (end < text.size() && (isAscii(text[end]) || isInert(firstCharacter(text.substr(end))))) {
@@ -184,7 +184,7 @@ class NormalFormWriter {
     return end > 0 && end < text.size() && isAscii(text[end - 1]) ? end - 1 : end;
   }
 
-  /// Returns the length of the beginning that must be converted together. It ends at a boundary.
+  /// Returns the length of the beginning that must be converted together. The beginning ends at a boundary.
   std::size_t joinedLength(std::string_view text) {
     // Long texts are converted in parts, because conversion takes many times the memory of the text.
     constexpr std::size_t kPartBytes = 16384;

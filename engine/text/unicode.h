@@ -29,7 +29,7 @@ struct NewerCharacters {
 };
 
 /// Returns all letters, marks, numbers and connectors that are newer than the tables of PCRE2, in order. The
-/// tokenizers of Hugging Face know them.
+/// tokenizers of Hugging Face know these characters.
 std::span<const NewerCharacters> newerCharacters();
 
 /// Whether regular expressions count the character as part of a word: letters, marks, decimal digits,
@@ -57,8 +57,8 @@ constexpr std::size_t characterLength(char first) {
 /// The Unicode normal forms.
 enum class NormalForm : std::uint8_t { C, D, Kc, Kd };
 
-/// Normalizes `text`, which must be valid UTF-8. Takes O(n log n) steps for any text. Throws Failure on a
-/// stop.
+/// Normalizes `text`, which must be valid UTF-8. Takes O(n log n) steps for any text. Throws Failure when the
+/// job is stopped.
 std::string normalized(std::string_view text, NormalForm form, const std::stop_token& stop = {});
 
 }  // namespace spanscope::text

@@ -23,8 +23,8 @@
 
 namespace spanscope::trace {
 
-/// The remaining memory for values that are read, in bytes. It limits the allocations that a small file can
-/// cause.
+/// The remaining memory for values that are read, in bytes. This budget limits the allocations that a small
+/// file can cause.
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::uint64_t bytes) : m_left(bytes) {}

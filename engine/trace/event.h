@@ -182,7 +182,7 @@ struct BlockLookedUp {
                                        ///< segments; −1: the same segments at another distance
   bool operator==(const BlockLookedUp&) const = default;
 };
-/// A free block was allocated for a virtual block. Its reference count becomes 1.
+/// A free block was allocated for a virtual block. The reference count of the block becomes 1.
 struct BlockAllocated {
   BlockId block = kNullBlock;
   std::uint32_t segment = 0;
@@ -333,7 +333,7 @@ struct BatchEntry {
   bool repeated = false;   ///< keys and values existed before, but were lost in a preemption or are copied
   bool operator==(const BatchEntry&) const = default;
 };
-/// A forward pass has ended. It took `nanoseconds`. Event::time is its end.
+/// A forward pass has ended. The forward pass took `nanoseconds` and ended at Event::time.
 struct BatchComputed {
   std::vector<BatchEntry> entries;
   std::int64_t nanoseconds = 0;
@@ -364,8 +364,8 @@ struct TokenAlternatives {
 };
 /// The attention weights of one row, or the mean over the rows of a query block. The weights are by layer,
 /// head and key segment. Sums over the answer are computed from these events. The event has two numbers of 4
-/// bytes for each layer, head and attended segment. For 30 layers, 9 heads and 22 segments, this is 48 kB per
-/// row.
+/// bytes for each layer, head and attended segment. With 30 layers, 9 heads and 22 segments, a row takes 48
+/// kB.
 struct SegmentAttention {
   /// The index (as in TokenGenerated) of the token that was sampled from this row. −1: rows of the prompt.
   std::int32_t index = -1;
@@ -378,15 +378,15 @@ struct SegmentAttention {
   std::vector<std::int32_t> layers;        ///< the observed layers, ascending
   std::int32_t heads = 0;
   std::vector<float> mass;  ///< [layers][heads][keySegments]. The sum for each head is 1.
-  /// By layer, head and key segment: the part of `mass` on the first attended token of the segment. For the
-  /// first segment, this token is the first key of the prompt. It is the attention sink, to which models
-  /// attend if they need no information. An independent segment was computed without earlier tokens. Its
-  /// first token can therefore also be such a sink.
+  /// By layer, head and key segment: the share of `mass` on the first attended token of the segment. For the
+  /// first segment, this token is the first key of the prompt, the attention sink. Models attend to the
+  /// attention sink if they need no information. An independent segment was computed without earlier tokens.
+  /// The first token of such a segment can therefore also be an attention sink.
   std::vector<float> first;
   bool operator==(const SegmentAttention&) const = default;
 };
-/// The attention of one query block: the attention weight by head and stretch of keys, as the mean over rows.
-/// A stretch is a key block, or a single key token on request.
+/// The attention of one query block: the attention weight by head and range of keys, as the mean over rows. A
+/// range is a key block, or a single key token on request.
 struct AttentionMass {
   std::int32_t layer = 0;         ///< −1: the mean over all observed layers and heads, as a single head
   std::uint32_t segment = 0;      ///< segment of the query block
@@ -395,8 +395,8 @@ struct AttentionMass {
   std::int32_t rows = 0;          ///< number of averaged rows
   std::vector<std::uint32_t> keySegments;  ///< the attended segments, in prompt order; the row's own segment
                                            ///< comes last
-  std::int32_t keySpan = 0;             ///< tokens per stretch; the last stretch of a segment may have fewer
-  std::vector<std::int32_t> keyBlocks;  ///< number of stretches of each segment
+  std::int32_t keySpan = 0;                ///< tokens per range; the last range of a segment may have fewer
+  std::vector<std::int32_t> keyBlocks;     ///< number of ranges of each segment
   std::int32_t heads = 0;
   std::vector<float> mass;  ///< [heads][sum of keyBlocks]; the sum for each head is 1
   bool operator==(const AttentionMass&) const = default;
@@ -439,8 +439,8 @@ struct RecomputedTokens {
 /// The tokens that a policy recomputed for a request (blend, relay). The other tokens of these segments have
 /// the keys and values of the copied segments.
 struct TokensRecomputed {
-  std::int32_t layer = 0;   ///< up to this layer, all tokens were computed to choose among them
-  std::int64_t tokens = 0;  ///< number of tokens to choose from
+  std::int32_t layer = 0;   ///< all tokens were computed up to this layer, to choose the tokens to recompute
+  std::int64_t tokens = 0;  ///< number of tokens that could be chosen
   std::vector<RecomputedTokens> segments;  ///< segments with recomputed tokens
   bool operator==(const TokensRecomputed&) const = default;
 };
@@ -482,29 +482,29 @@ struct ArithmeticToken {
   double exactProbability = 0;
   bool operator==(const ArithmeticToken&) const = default;
 };
-/// How close a full prefill in the session's arithmetic is to a full prefill in f32. Both use the tokens of
-/// an answer and the same weights. Event::request is the request of the answer. FidelityMeasured compares the
-/// policy with the full prefill in the session's arithmetic. This event is sent only if the arithmetic is not
-/// f32.
+/// How close a full prefill in the session's arithmetic is to a full prefill in f32. Both prefills use the
+/// tokens of an answer and the same weights. Event::request is the request of the answer. FidelityMeasured
+/// compares the policy with the full prefill in the session's arithmetic. This event is sent only if the
+/// arithmetic is not f32.
 struct ArithmeticMeasured {
   std::string arithmetic;  ///< "fast"
   std::vector<ArithmeticToken> tokens;
   bool operator==(const ArithmeticMeasured&) const = default;
 };
-/// Requests that attend to each other's answers during generation, in prompt order. Each request attends to
-/// its own prompt, then to the other answers in this order, then to its own answer. The event is sent once,
-/// before the first token that attends to another answer.
+/// A group of requests that attend to each other's answers during generation, in prompt order. Each request
+/// attends to its own prompt, then to the other answers in this order, then to its own answer. The event is
+/// sent once, before the first token that attends to another answer.
 struct TeamFormed {
   std::vector<RequestId> requests;
   bool operator==(const TeamFormed&) const = default;
 };
 /// The attention to the answers of other requests, from a row from which a token was sampled. The other
-/// attention events do not include it.
+/// attention events do not include this attention.
 struct TeammateAttention {
   std::int32_t index = 0;           ///< index of the token in the answer
-  std::vector<RequestId> requests;  ///< the other requests of the team
-  std::vector<float> mass;  ///< by request: attention mass on its answer, mean over heads and observed
-                            ///< layers, 0 … 1
+  std::vector<RequestId> requests;  ///< the other requests of the group (TeamFormed)
+  std::vector<float> mass;  ///< by request: attention mass on the answer of this request, mean over heads and
+                            ///< observed layers, 0 … 1
   bool operator==(const TeammateAttention&) const = default;
 };
 /// The layout of a run, if the layout is not exact. Sent right after RunStarted.
@@ -563,8 +563,8 @@ struct PromptDivided {
   bool operator==(const PromptDivided&) const = default;
 };
 /// The attention of a SegmentAttention, by section. The event is sent next to a SegmentAttention of a row
-/// from which a token of the answer was sampled. It is sent only if one of the attended segments contains
-/// several sections. The event has two numbers of 4 bytes for each layer, head and section.
+/// from which a token of the answer was sampled. The event is sent only if one of the attended segments
+/// contains several sections. The event has two numbers of 4 bytes for each layer, head and section.
 struct PartAttention {
   std::int32_t index = 0;               ///< index of the answer's token that was sampled from this row
   std::vector<std::uint32_t> keyParts;  ///< indices in PromptDivided::parts: the attended sections in prompt
@@ -572,7 +572,7 @@ struct PartAttention {
   std::vector<std::int32_t> layers;     ///< the observed layers, ascending
   std::int32_t heads = 0;
   std::vector<float> mass;   ///< [layers][heads][keyParts]; the sum for each head is 1
-  std::vector<float> first;  ///< [layers][heads][keyParts]: the part of `mass` on the section's first token
+  std::vector<float> first;  ///< [layers][heads][keyParts]: the share of `mass` on the section's first token
   bool operator==(const PartAttention&) const = default;
 };
 struct StepMetrics {

@@ -41,13 +41,13 @@ std::string schemaText();
 /// of fields.
 std::uint64_t schemaFingerprint();
 
-/// Returns whether files with this fingerprint can be read. Readable are files of this program version, and
+/// Returns whether files with this fingerprint can be read. The program reads files of its own version, and
 /// files of older versions that lack only the newest events.
 bool isReadableSchema(std::uint64_t fingerprint);
 
 /// Returns the event as an object: "sequence", "time" (nanoseconds), "session", "run", "request", "node",
-/// "event" (its name) and "data". The data has the payload's fields under their names. Enumerations are
-/// words, and block keys are 32 hexadecimal digits.
+/// "event" (its name) and "data". The data has the payload's fields under their names. Values of enumerations
+/// are words, and block keys are 32 hexadecimal digits.
 nlohmann::ordered_json toJson(const Event& event);
 
 /// Returns toJson() on one line. Bytes that are not UTF-8 become U+FFFD.

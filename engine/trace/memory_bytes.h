@@ -16,7 +16,8 @@
 
 namespace spanscope::trace {
 
-/// Returns the approximate bytes of a value besides its own size. Data that its copies share counts in full.
+/// Returns the approximate bytes of a value besides its own size. Data that copies of the value share counts
+/// in full.
 template <class T>
 std::uint64_t heapBytes(const T& value) {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {

@@ -55,21 +55,20 @@ inline constexpr std::array kMissReasons = {
                        "Misses", /*id:computed-attends-elsewhere*/ "computed (attends to something else)"),
                    .sentence = forTranslation(
                        "Misses",
-                       "The same tokens are stored, but they attended to other text than the tokens of %1 "
-                       "do. Keys and values depend on this text, so the stored ones cannot be reused."),
+                       "The same tokens are stored, but attended to other text than the tokens of %1. Keys "
+                       "and values depend on this text, so the stored tokens cannot be reused."),
                    .specialCase = forTranslation(
                        "Misses",
                        "The same tokens are stored, but at other positions than in %1. "
                        "This model scales query vectors in large steps of the position, and a "
                        "step is between the two positions. The stored tokens therefore cannot be reused."),
                    .tokensAreStored = true},
-    MissReasonInfo{
-        .reason = MissReason::Evicted,
-        .name = "evicted",
-        .words = forTranslation("Misses", "evicted"),
-        .prediction = forTranslation("Misses", "computed (was evicted)"),
-        .sentence = forTranslation(
-            "Misses", "This block of %1 was stored, but it was evicted before it was needed again.")},
+    MissReasonInfo{.reason = MissReason::Evicted,
+                   .name = "evicted",
+                   .words = forTranslation("Misses", "evicted"),
+                   .prediction = forTranslation("Misses", "computed (was evicted)"),
+                   .sentence = forTranslation(
+                       "Misses", "This block of %1 was stored, but was evicted before its next use.")},
     MissReasonInfo{.reason = MissReason::AfterMiss,
                    .name = "after_miss",
                    .words = forTranslation("Misses", "after a miss"),
@@ -84,7 +83,7 @@ inline constexpr std::array kMissReasons = {
                    .prediction = forTranslation("Misses", "computed (last token)"),
                    .sentence = forTranslation(
                        "Misses",
-                       "All of this block of %1 is stored, but it has the last token of the prompt. This "
+                       "This block of %1 is stored, but contains the last token of the prompt. This "
                        "token is always computed, because the answer continues from its result."),
                    .tokensAreStored = true},
     MissReasonInfo{

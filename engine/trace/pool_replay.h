@@ -46,7 +46,7 @@ class PoolReplay {
   PoolState state() const;
 
   /// Returns the approximate memory that the pool needs in addition to `before`, an earlier state of the same
-  /// pool. Memory that both share does not count.
+  /// pool. Memory that both states share does not count.
   std::uint64_t bytesBeside(const PoolReplay& before) const;
 
   std::size_t blockCount() const { return m_blocks.size(); }  ///< including the null block

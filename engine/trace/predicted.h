@@ -8,10 +8,12 @@
 namespace spanscope::trace {
 
 /// The end of SessionStarted::program in the trace of a cache simulator.
-inline constexpr std::string_view kSimulatorMark = " (twin)";
+inline constexpr std::string_view kSimulatorMark = " (cache simulator)";
+/// The same end in older traces.
+inline constexpr std::string_view kOldSimulatorMark = " (twin)";
 
 constexpr bool isPredicted(std::string_view program) {
-  return program.ends_with(kSimulatorMark);
+  return program.ends_with(kSimulatorMark) || program.ends_with(kOldSimulatorMark);
 }
 
 }  // namespace spanscope::trace

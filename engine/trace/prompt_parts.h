@@ -30,7 +30,7 @@ std::optional<std::size_t> copyOf(std::span<const SegmentInfo> segments, std::si
 class PromptParts {
  public:
   PromptParts() = default;
-  /// `divided`: the sections that the trace reports. If it is null or empty, each visible segment is a
+  /// `divided`: the sections that the trace reports. If `divided` is null or empty, each visible segment is a
   /// section.
   PromptParts(std::span<const SegmentInfo> segments, const PromptDivided* divided);
 
@@ -68,10 +68,10 @@ PartAttention byPart(const SegmentAttention& row, const PromptParts& parts);
 /// share of d  =  Σ (m − s)²  /  the sum over all sources
 ///
 /// The sum is over layers, heads and all rows from which a token of the answer was sampled. Here m is the
-/// attention mass on d. The part of m on d's first token, which can be an attention sink, is s. Because of
-/// the square, heads that attend to one document count more than heads that attend to many. `spanq bench
-/// sources` compared this measure with others on generated questions whose documents are known. The manual
-/// has the values of all measures.
+/// attention mass on d, and s is the attention mass on d's first token. The first token can be an attention
+/// sink. Because of the square, heads that attend to one document count more than heads that attend to many.
+/// `spanq bench sources` compared this measure with others on generated questions whose documents are known.
+/// The manual has the values of all measures.
 std::vector<double> sourceShares(const PromptParts& parts, std::span<const PartAttention* const> rows);
 /// Returns the sum of one row by section, before the division.
 std::vector<double> sourceReads(const PromptParts& parts, const PartAttention& row);

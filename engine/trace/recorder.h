@@ -40,10 +40,11 @@ struct RecorderOptions {
 /// Guarantees for the consumer:
 /// - Memory and file get every event. Only the queue may lose events.
 /// - Events come in the order of their numbers. Without a gap in the numbers, nothing is missing.
-/// - When the queue is full, detail events are dropped first: lookups, all events about blocks, passes and
-///   attention mass. No detail events are queued until the next drain.
-/// - That drain ends with one Snapshot. The Snapshot has the pool after all events so far. It also has the
-///   number of the last event, and the number of lost events. Other events before the Snapshot are delivered.
+/// - When the queue is full, detail events are dropped first: lookups, all events about blocks, forward
+///   passes and attention mass. No detail events are queued until the next drain.
+/// - That drain ends with one Snapshot. The Snapshot has the pool after all events so far. The Snapshot also
+///   has the number of the last event, and the number of lost events. Other events before the Snapshot are
+///   delivered.
 /// - If the queue is still full, tokens and pieces of text are dropped next, because StepFinished has the
 ///   whole text. Then the oldest other events are dropped.
 /// - The results of a run (StepFinished, StepMetrics, RunFinished) are lost only if too many such events
@@ -61,8 +62,8 @@ class Recorder final : public Sink {
 
   /// Calls `listener` for every later event, in order, on the sending thread. The sender waits for the
   /// listener. Use this for a listener that must not miss an event, such as a server. The listener must
-  /// return soon, must not throw, and must not call the recorder. It replaces the previous listener, which is
-  /// not running after the return. An empty function removes the listener.
+  /// return soon, must not throw, and must not call the recorder. The new listener replaces the previous
+  /// listener, which is not running after the return. An empty function removes the listener.
   void setListener(std::function<void(const Event&)> listener);
 
   /// Adds another listener. The result identifies it for removeListener().
@@ -71,8 +72,8 @@ class Recorder final : public Sink {
   void removeListener(std::uint64_t id);
 
   /// Adds a function that changes every later event before the event is kept, written or queued. Such
-  /// functions remove texts from traces. They run in the order of their addition. Listeners get the unchanged
-  /// events. The rules of setListener() apply to `redact`. A redaction cannot be removed.
+  /// functions remove texts from traces. The functions run in the order in which they were added. Listeners
+  /// get the unchanged events. The rules of setListener() apply to `redact`. A redaction cannot be removed.
   void addRedaction(std::function<void(Event&)> redact);
 
   /// Appends the waiting events to `into` and returns their number.
@@ -89,9 +90,9 @@ class Recorder final : public Sink {
   /// continues without a file. Does nothing without a file.
   std::optional<Error> finishFile();
 
-  /// Passes all events to the operating system, so that the events outlive the program. The recorder does
-  /// this also at the end of each run. Otherwise, a killed program loses up to one second of events. Returns
-  /// the first error of writing the file.
+  /// Passes all events to the operating system, so that the events outlive the program. The recorder also
+  /// passes all events on at the end of each run. Otherwise, a killed program loses up to one second of
+  /// events. Returns the first error of writing the file.
   std::optional<Error> flushFile();
 
   /// Ends the file and removes the file.
@@ -106,7 +107,7 @@ class Recorder final : public Sink {
   std::uint64_t lastSequence() const;
 
   /// Returns the error of the first event that contradicted earlier events. Such an event is a defect of the
-  /// engine. The pool and later snapshots are wrong after it.
+  /// engine. The pool and later snapshots are wrong after such an event.
   std::optional<Error> contradiction() const;
 
  private:

@@ -255,8 +255,8 @@ struct Checker {
 
 }  // namespace
 
-/// Applies a checked event to everything except the pool. It has a function for each kind of event that
-/// changes more than the list of known requests.
+/// Applies a checked event to everything except the pool. This class has a function for each kind of event
+/// that changes more than the list of known requests.
 struct Replay::Updater {
   Replay& replay;
   Progress& progress;
@@ -349,8 +349,7 @@ struct Replay::Updater {
   void operator()(const BlockShared& payload) const {
     if (event.request == 0) return;
     VirtualBlock& block = at(payload.segment, payload.virtualIndex);
-    // The source of a copy is shared for a short time at the same place. The allocated block is the one to
-    // show.
+    // The source of a copy is shared for a short time at the same place. Views show the allocated block.
     if (!block.allocated) block.block = payload.block;
   }
   void operator()(const BlockStored&) const { ++progress.stored; }
@@ -380,7 +379,7 @@ struct Replay::Updater {
   }
   void operator()(const RequestPreempted& payload) const {
     RequestState& state = request();
-    // A member of a team may have finished while the other members still attend to its answer.
+    // A request of a group may have finished while the other requests still attend to its answer.
     if (state.phase != RequestPhase::Finished) {
       state.phase = RequestPhase::Waiting;
       state.waitReason = "preempted: an older request needs the blocks";

@@ -28,7 +28,7 @@ struct BlockPlace {
 /// One virtual block of a request, as last reported.
 struct VirtualBlock {
   BlockId block = kNullBlock;  ///< its physical block; the null block until a block is allocated or shared
-  bool allocated = false;      ///< it got a new block; otherwise it shares a hit
+  bool allocated = false;      ///< a new block was allocated; otherwise a hit is shared
   LookupOutcome outcome = LookupOutcome::Miss;
   MissReason reason = MissReason::None;
   std::uint64_t lookup = 0;  ///< sequence number of its BlockLookedUp event; 0: never looked up
@@ -105,8 +105,8 @@ struct Progress {
   bool whole = true;                  ///< no event is missing since the session started
   bool gap = false;                   ///< events are missing without a later snapshot, so the pool is unknown
   std::int64_t passes = 0;            ///< forward passes
-  std::int64_t rows = 0;              ///< rows of all passes
-  std::int64_t passTime = 0;          ///< nanoseconds of all passes
+  std::int64_t rows = 0;              ///< rows of all forward passes
+  std::int64_t passTime = 0;          ///< nanoseconds of all forward passes
   std::uint64_t stored = 0;           ///< BlockStored events
   std::uint64_t evicted = 0;          ///< BlockRemoved events with reason Evicted
   std::uint64_t copied = 0;           ///< BlockCopied events
@@ -126,11 +126,11 @@ struct Progress {
 /// incomplete. Numbers may be missing. After a gap, no event may change the pool until the next Snapshot or
 /// SessionStarted.
 ///
-/// The replay checks events from outside, so that views do not need checks. It ensures that blocks are in the
-/// pool, and that segments are in the reported span table. `sees` contains only earlier segments. Texts and
-/// runs match the tokens. The shape of an attention mass matches its values. Counts are not negative. In a
-/// complete trace, an event of an unknown request is an error. `segmentMass` is not compared with the span
-/// table.
+/// The replay checks events from outside, so that views do not need checks. The replay ensures that blocks
+/// are in the pool, and that segments are in the reported span table. `sees` contains only earlier segments.
+/// Texts and runs match the tokens. The shape of an attention mass matches its values. Counts are not
+/// negative. In a complete trace, an event of an unknown request is an error. `segmentMass` is not compared
+/// with the span table.
 class Replay {
  public:
   /// Applies an event. If the event is wrong, or contradicts earlier events, returns the error and changes

@@ -26,11 +26,11 @@ struct TraceHeader {
 };
 
 struct TraceWriteOptions {
-  std::uint32_t eventsPerChunk = 4096;               ///< a chunk ends with this many events,
-  std::uint32_t bytesPerChunk = 1U << 20;            ///< or with this many bytes before compression,
-  std::int64_t nanosecondsPerChunk = 1'000'000'000;  ///< or before an event that is this much later than its
-                                                     ///< first
-  int compressionLevel = 3;                          ///< of zstd
+  std::uint32_t eventsPerChunk = 4096;     ///< max events of a chunk
+  std::uint32_t bytesPerChunk = 1U << 20;  ///< A chunk ends after this many bytes before compression.
+  /// A chunk ends before an event that is this much later than the chunk's first event.
+  std::int64_t nanosecondsPerChunk = 1'000'000'000;
+  int compressionLevel = 3;  ///< of zstd
 };
 
 /// The limits of a reader. The reader throws Failure if a limit is exceeded.
@@ -62,8 +62,8 @@ class TraceEncoder {
 
 /// Records events into a file, by the rules of OutputFile. A file with the final name is always complete.
 /// Without finish(), no file remains. The ".part" file of a killed program can be read up to its last whole
-/// chunk. Functions throw Failure with the name of the file if it cannot be written. After a Failure, the
-/// object can only be destroyed.
+/// chunk. If the file cannot be written, functions throw Failure with its name. After a Failure, the object
+/// can only be destroyed.
 class TraceWriter {
  public:
   TraceWriter(OutputFile file, const TraceHeader& header, const TraceWriteOptions& options = {});
@@ -91,7 +91,7 @@ struct TraceFile {
   std::vector<Error> warnings;  ///< for an incomplete recording: the parts that could not be read
 };
 
-/// Writes all events at once. After a Failure, no new file remains, and an older file with this name is
+/// Writes a whole trace to a file. After a Failure, no new file remains, and an older file with this name is
 /// unchanged.
 void writeTrace(const std::filesystem::path& path, std::span<const Event> events,
                 const TraceHeader& header = {}, const TraceWriteOptions& options = {});

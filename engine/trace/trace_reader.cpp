@@ -405,8 +405,8 @@ TraceFile TraceReader::readAll() {
   Impl& impl = *m_impl;
   TraceFile file{impl.header, {}, impl.warnings};
   MemoryBudget budget(impl.limits.memoryBytes);
-  // Reserves memory for all events at once. The size of the file limits the number, because the index may be
-  // wrong.
+  // Reserves the memory for all events in one step. The size of the file limits the number, because the index
+  // may be wrong.
   constexpr std::uint64_t kLikelyPerByte = 4;
   file.events.reserve(std::min(impl.eventCount, kLikelyPerByte * impl.source.size()));
   for (std::size_t i = 0; i < impl.index.size(); ++i) {

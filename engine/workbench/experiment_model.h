@@ -8,8 +8,8 @@
 
 namespace spanscope::workbench {
 
-/// Returns a loaded model in the form for experiments. The bundle must outlive the result. `config` is that
-/// of the sessions that experiments open. They have no tiers beside the pool.
+/// Returns a loaded model in the form for experiments. The bundle must outlive the result. `config` is the
+/// configuration of the sessions that experiments open. These sessions have no tiers beside the pool.
 experiment::ExperimentModel experimentModelOf(ModelBundle& bundle, const run::SessionConfig& config);
 
 }  // namespace spanscope::workbench

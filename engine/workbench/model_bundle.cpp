@@ -106,7 +106,7 @@ void addWeights(ModelBundle& bundle, const std::shared_ptr<const model::WeightSo
                                             .exact = options.exact,
                                             .arithmetic = options.arithmetic});
   const WatchedWeights watched(weights, options);
-  // The fingerprint of random weights identifies them completely.
+  // The fingerprint of random weights identifies these weights completely.
   const bool isRead = !bundle.checkpoint.isNothing();
   bundle.decoder = std::make_unique<model::Decoder>(
       bundle.config, watched, *bundle.backend,
@@ -284,7 +284,7 @@ MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmoun
                                    .heads = config.keyValueHeads,
                                    .headSize = config.headSize,
                                    .type = need.kvType});
-  // The sum has these parts: residual, normed and kept rows; queries and their attention results; keys and
+  // The sum has these parts: residual, normed and kept rows; query vectors and attention results; keys and
   // values; both halves of the activation. The logits of one row are always f32.
   const std::int64_t columns = 3 * hidden + 2 * queries + 2 * keys + 2 * inner;
   need.workspace =

@@ -31,14 +31,14 @@ struct ModelOptions {
   std::string device{compute::kAutoDevice};                   ///< as for Backends::choose()
   bool exact = false;                                         ///< like BackendOptions::exact
   compute::Arithmetic arithmetic = compute::Arithmetic::F32;  ///< like BackendOptions::arithmetic
-  /// The cache that will be made besides the weights. Loading checks that both fit into the device's memory.
-  /// Without a cache, only the weights are checked.
+  /// The cache that will be allocated besides the weights. Loading checks that weights and cache fit into the
+  /// device's memory. Without a cache, only the weights are checked.
   std::optional<run::SessionConfig> session = {};
   std::filesystem::path adapter = {};        ///< directory of a LoRA adapter; empty: none
   const text::ChatTemplate* chat = nullptr;  ///< the user's choice; null: the checkpoint's own
   std::int32_t context = 0;                  ///< like RunSettings::context
-  /// Whether the first token matters more than equal times of all passes: see `lender` of
-  /// model::DecoderOptions. Not for code that compares times.
+  /// Whether a short time to first token is more important than equal times of all forward passes. See
+  /// `lender` of model::DecoderOptions. Not for code that compares times.
   bool borrow = false;
   std::stop_token stop = {};  ///< checked before each tensor.
   /// Called before each tensor, on the loading thread, with the number of tensors read so far and of all
@@ -46,8 +46,7 @@ struct ModelOptions {
   std::function<void(std::size_t read, std::size_t all)> progress = {};
 };
 
-/// Everything that belongs to one loaded model and that a session refers to. Moving a bundle keeps these
-/// references valid.
+/// The parts of one loaded model that a session refers to. Moving a bundle keeps these references valid.
 struct ModelBundle {
   std::string name;                   ///< of the directory or the shape
   checkpoint::Checkpoint checkpoint;  ///< empty for a shape
@@ -67,7 +66,8 @@ struct ModelBundle {
   bool chatIsChosen = false;                   ///< by the user, in place of the checkpoint's own
 
   compute::BackendOptions backendOptions() const;
-  /// Returns the machine's rate that limits products with most weights, if it has this rate.
+  /// Returns the rate of the machine that limits the matrix products of most weights, if the machine has this
+  /// rate.
   double compute::MachineRates::*arithmeticRate() const;
 
   /// Returns the mean number of bytes of a weight's element in the processor's memory.
@@ -76,22 +76,21 @@ struct ModelBundle {
   std::string weightNames() const;
 };
 
-/// Adds end tokens to those of the model's own files. They come from the tokenizer's files, read from the
-/// checkpoint, and from the chat template (null: none). Throws Failure for tokens outside of the model's
-/// vocabulary.
+/// Adds end tokens to the end tokens of the model's own files. These tokens come from the tokenizer's files
+/// and from the chat template (null: none). Throws Failure for tokens outside of the model's vocabulary.
 void addEndTokens(model::ModelConfig& config, const checkpoint::Checkpoint& checkpoint,
                   const text::Tokenizer& tokenizer, const text::ChatTemplate* chat);
 
-/// Loads a checkpoint. Throws Failure for every fault of the checkpoint, and on a stop.
+/// Loads a checkpoint. Throws Failure for a damaged checkpoint, and when loading is stopped.
 ModelBundle loadModelBundle(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                             const ModelOptions& options = {});
 
-/// Loads a checkpoint without tokenizer and chat template. This suffices to compute span tables.
+/// Loads a checkpoint without tokenizer and chat template, e.g. to compute span tables.
 ModelBundle loadModelWeights(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                              const ModelOptions& options = {});
 
-/// Describes a checkpoint without weights, backend and fingerprint. This suffices to lay out prompts and to
-/// predict runs. `chat`, `context`: as in ModelOptions.
+/// Describes a checkpoint without weights, backend and fingerprint, e.g. to lay out prompts and to predict
+/// runs. `chat`, `context`: as in ModelOptions.
 ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::ChatTemplate* chat = nullptr,
                           std::int32_t context = 0);
 
@@ -102,11 +101,11 @@ ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& b
                             compute::WeightFormat format = compute::WeightFormat::BF16);
 
 /// Adapts the cache to a kind of device. Keys and values have the type with the fastest attention, unless a
-/// type was chosen. A pass has at least as many rows as suit the device.
+/// type was chosen. A forward pass has at least the number of tokens that suits the device.
 run::SessionConfig suited(run::SessionConfig config, const compute::BackendKind& kind);
 
-/// Opens a session on the bundle, adapted to its device. The bundle and the sink must outlive it. Throws
-/// Failure if its pool does not fit into the device's memory.
+/// Opens a session on the bundle, adapted to its device. The bundle and the sink must outlive the session.
+/// Throws Failure if the pool of the session does not fit into the device's memory.
 std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
                                           trace::Sink& sink);
 
@@ -118,7 +117,7 @@ struct MemoryNeed {
   std::uint64_t blockBytes = 0;                 ///< memory of the pool
   std::int64_t blocks = 0;                      ///< of the pool; 0: there is no pool
   compute::DType kvType = compute::DType::F32;  ///< of the pool
-  std::uint64_t workspace = 0;  ///< activations of a pass, and other memory of the device for a pass
+  std::uint64_t workspace = 0;                  ///< activations, and other device memory of a forward pass
 
   std::uint64_t pool() const;
   std::uint64_t total() const;
@@ -130,7 +129,7 @@ MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmoun
                       const run::SessionConfig* session, const compute::MemoryRules& rules);
 
 /// Throws Failure if the device has too little memory. The error contains the numbers and the largest pool
-/// that would fit. A device whose memory is unknown passes.
+/// that would fit. For a device of unknown memory, there is no check.
 void checkMemory(const MemoryNeed& need, const compute::Device& device);
 
 }  // namespace spanscope::workbench

@@ -12,8 +12,8 @@
 
 namespace spanscope::workbench {
 
-/// Returns the name of a checkpoint (Checkpoint::name()) with its adapter. Without an adapter, returns its
-/// own name.
+/// Returns the name of a checkpoint (Checkpoint::name()) with its adapter. Without an adapter, returns the
+/// name of the checkpoint.
 std::string adaptedName(const std::string& model, const std::string& adapter);
 /// Returns the name of the checkpoint, with its adapter, of a run with these settings. Empty if the bundled
 /// checkpoint cannot be found.
@@ -23,13 +23,13 @@ std::string modelNameOf(const RunSettings& settings);
 /// `loaded`. An adapter does not matter.
 bool meansModel(std::string_view wanted, std::string_view loaded);
 
-/// Returns the models in generates of the query that do not mean the checkpoint with the name `loaded`. Each
-/// occurs once, in prompt order. A name that is a parameter does not count.
+/// Returns the models in generate nodes of the query that do not mean the checkpoint with the name `loaded`.
+/// Each model occurs once, in prompt order. A name that is a parameter does not count.
 std::vector<std::string> otherModels(const query::Node& query, std::string_view loaded);
 
 /// Returns the list of names in RunSettings::standsFor.
 std::vector<std::string> stoodFor(const RunSettings& settings);
-/// Adds a name to RunSettings::standsFor, unless it is there already.
+/// Adds a name to RunSettings::standsFor, unless the list already has the name.
 void standFor(RunSettings& settings, const std::string& wanted);
 
 }  // namespace spanscope::workbench

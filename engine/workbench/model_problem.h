@@ -24,8 +24,8 @@ std::optional<ModelProblem> modelProblem(const RunSettings& settings);
 
 /// Everything that opening a model reads, except the data of its weights.
 struct ModelLook {
-  std::optional<ModelProblem> reason;  ///< why the model cannot be opened; nothing: it can
-  std::optional<ModelBundle> model;    ///< the description, as of describeModel(); set if it can be opened
+  std::optional<ModelProblem> reason;  ///< why the model cannot be opened; nothing: the model can be opened
+  std::optional<ModelBundle> model;    ///< the result of describeModel(); set if the model can be opened
 };
 /// Also reads the tokenizer, which may take a second for a large vocabulary, and the adapter.
 ModelLook lookAtModel(const RunSettings& settings);
@@ -43,7 +43,8 @@ struct OfferedAdapter {
 };
 
 /// The adapter in resources/models that fits a model with this configuration. All matrices of the adapter
-/// have the shapes of the model's, in all layers. Nothing: there is none, or the model needs none.
+/// have the shapes of the model's matrices, in all layers. Nothing: there is no such adapter, or the model
+/// needs none.
 std::optional<OfferedAdapter> offeredAdapter(const model::ModelConfig& config);
 
 }  // namespace spanscope::workbench

@@ -10,7 +10,7 @@
 namespace spanscope::workbench {
 namespace {
 
-// Fills in parameters of an exported query. The receiver may fill in the others.
+// Fills in parameters of an exported query. The receiver may fill in the other parameters.
 
 /// Sets the number field that has the parameter to this value.
 void setNumber(query::Node& root, const query::ParameterUse& use, bool asParameter) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs the stages from a written query to its plan. Every plan is made here. The caller chooses the last
-// stage, and the rights of each stage. All problems are in one list, each with its place. Open this file to
-// add a stage.
+// stage, and the permissions of each stage. All problems are in one list, each with its place. Open this file
+// to add a stage.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -53,29 +53,29 @@ struct PipelineInput {
   /// If a number's parameter has no valid value, the parameter remains. Otherwise this is an error.
   bool keepsNumbers = false;
 
-  /// Returns the texts of `ask` and `file`, and the files of augments. Without it, `ask` and `file` remain in
-  /// the query.
+  /// Returns the texts of `ask` and `file`, and the files of augments. Without this member, `ask` and `file`
+  /// remain in the query.
   query::Surroundings* surroundings = nullptr;
   bool endsAtAsk = false;  ///< whether a query with an `ask` ends before the sugar stage, so that the user is
                            ///< not asked
   bool endsAtAugment = false;  ///< whether a query with an augment ends before the sugar stage, so that
                                ///< nothing is retrieved
 
-  /// Finds the passages of each augment. Without it, augments remain in the query.
+  /// Finds the passages of each augment. Without this member, augments remain in the query.
   Retrieval* retrieval = nullptr;
   retrieve::RetrievalOptions passages{};  ///< how passages are found, including the user's decisions
   retrieve::Watch watch{};                ///< watches the indexing
-  /// A remaining `ask` or `file` is an error after retrieval, because servers cannot read it.
+  /// A remaining `ask` or `file` is an error after retrieval, because servers cannot read such an operator.
   bool isForServer = false;
 
   plan::PlanOptions plan{};
-  /// With attention locality, the query is also planned without it, for comparison.
+  /// With attention locality, the query is also planned without attention locality, for comparison.
   bool plansWithoutLocality = false;
 };
 
 /// Why the pipeline ended.
 enum class PipelineEnd {
-  Reached,    ///< it reached the requested stage
+  Reached,    ///< the pipeline reached the requested stage
   Problem,    ///< a stage found an error
   Asks,       ///< see endsAtAsk
   Retrieves,  ///< see endsAtAugment
@@ -106,8 +106,8 @@ class PipelineResult {
   std::size_t m_passed = 0;                                   ///< number of completed stages
 };
 
-/// Runs the stages up to and including `last`. Throws nothing for problems of the query, which are in the
-/// result.
+/// Runs the stages up to and including `last`. The result contains the problems of the query. The function
+/// does not throw for such problems.
 PipelineResult runPipeline(PipelineInput input, Stage last = Stage::Plan);
 
 /// Returns the range of the innermost node around the pointer's place; nothing if the map is empty.

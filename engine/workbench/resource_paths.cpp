@@ -30,7 +30,7 @@ std::filesystem::path findResources() {
   for (const std::filesystem::path& place : candidates()) {
     std::error_code error;
     if (std::filesystem::is_directory(place / "models", error)) {
-      // The user sees the path of the folder itself, not of a link to it.
+      // The user sees the path of the folder itself, not the path of a link.
       const std::filesystem::path folder = std::filesystem::canonical(place, error);
       return error ? place : folder;
     }

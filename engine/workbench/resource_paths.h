@@ -6,8 +6,8 @@
 
 namespace spanscope::workbench {
 
-/// Returns the folder with `models` and `queries`. It is in the installation of the running program, or in
-/// the source tree of its build. Throws Failure that names the searched places.
+/// Returns the folder with `models` and `queries`. The folder is in the installation of the running program,
+/// or in the source tree. Throws Failure that names the searched places.
 std::filesystem::path resourceDirectory();
 
 /// Returns the bundled model.

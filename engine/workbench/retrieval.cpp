@@ -16,8 +16,8 @@
 
 namespace spanscope::workbench {
 
-/// Writes summaries with a loaded model. A call makes one plan with a generate step for each group, so that
-/// they share forward passes. The session has a cache of its own, so the cache for runs does not change.
+/// Writes summaries with a loaded model. A call makes one plan with a generation step for each group, so that
+/// the steps share forward passes. The session has its own cache, so the cache for runs does not change.
 class SessionSummarizer final : public retrieve::Summarizer {
  public:
   /// The model must outlive the summarizer, and nothing else may use it at the same time. Throws Failure if

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Retrieves for the queries of one command or window. It opens tokenizer, index and model at the first
-// augment that needs them. Open this file to change the resources of retrieval.
+// Retrieves for the queries of one command or window. A Retrieval opens tokenizer, index and model at the
+// first augment that needs these resources. Open this file to change the resources of retrieval.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -33,11 +33,11 @@ struct RetrievalSettings {
 
 class Retrieval {
  public:
-  /// `backends` are for loading the model, if it is needed.
+  /// `backends` are for loading the model, if a query needs the model.
   Retrieval(RetrievalSettings settings, compute::Backends backends);
 
-  /// Works like retrieve::resolveAugments. If a tokenizer, a model or an index cannot be opened, this is an
-  /// error of the query. `files` may be null.
+  /// Works like retrieve::resolveAugments. A tokenizer, model or index that cannot be opened is an error of
+  /// the query. `files` may be null.
   retrieve::ResolvedAugments resolve(const query::Node& query, const retrieve::RetrievalOptions& options,
                                      query::Surroundings* files, const retrieve::Watch& watch);
 
@@ -45,7 +45,7 @@ class Retrieval {
   void useModel(std::shared_ptr<ModelBundle> model);
   /// From the next query on, embeds with this server or, without one, with the model.
   void useEmbeddings(const std::optional<remote::EmbeddingsServer>& server);
-  /// Returns the model, if it was needed or given.
+  /// Returns the model, if the model was needed or given.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
 
  private:

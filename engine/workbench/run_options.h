@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Translates a document's settings for the engine. Runs and predictions use the same options. Open this file
-// to pass on a new setting.
+// to translate a new setting.
 #pragma once
 
 #include "engine/query/query.h"
@@ -14,17 +14,19 @@
 
 namespace spanscope::workbench {
 
-/// Returns the directory of the checkpoint, or of the bundled checkpoint. Throws Failure if the bundled one
-/// cannot be found.
+/// Returns the directory of the checkpoint, or of the bundled checkpoint. Throws Failure if the bundled
+/// checkpoint cannot be found.
 std::filesystem::path modelDirectoryOf(const document::RunSettings& settings);
 
-/// Returns the name of the policy for the settings' model, unless another one is chosen. It is the default
-/// policy if the checkpoint or the adapter was trained for block attention. Otherwise it is the first policy
-/// that is as accurate as the checkpoint itself. If the model cannot be opened, it is the default policy.
+/// Returns the name of the policy for the settings' model, unless the user chose another policy. If the
+/// checkpoint or the adapter was trained for block attention, returns the default policy. Otherwise returns
+/// the first policy that is as accurate as the checkpoint itself. If the model cannot be opened, returns the
+/// default policy.
 std::string usualPolicyOf(const document::RunSettings& settings);
 
-/// Returns the folder of this user's span store, unless another folder was chosen. It is spanscope/spans in
-/// the folder for caches, XDG_CACHE_HOME or ~/.cache. Throws Failure if there is no such folder.
+/// Returns the folder of this user's span store, unless another folder was chosen. The folder is
+/// spanscope/spans in the folder for caches, XDG_CACHE_HOME or ~/.cache. Throws Failure if there is no such
+/// folder.
 std::filesystem::path standardStoreFolder();
 
 /// Throws Failure like standardStoreFolder() if blocks must be kept on the disk.

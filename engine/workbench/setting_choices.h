@@ -23,7 +23,7 @@ namespace spanscope::workbench {
 struct RunSettings;
 
 /// Marks a text for the user. The text is translated where it is shown. The program lupdate finds such texts
-/// by the name of this function. Their context is this namespace.
+/// by the name of this function. The context of these texts is this namespace.
 constexpr const char* tr(const char* text) {
   return text;
 }
@@ -72,7 +72,7 @@ enum class TextKind : std::uint8_t {
 struct SettingRow {
   SettingGroup group = SettingGroup::Run;
   int place = 0;           ///< in its group; settings with the same place are in the order of the list
-  const char* label = "";  ///< before the field; for a flag: its own text
+  const char* label = "";  ///< text before the field; for a flag: the text of the check box
   const char* help = "";
   const char* title = "";  ///< of the undo command and of a line; empty: it has no title
   const char* least = "";  ///< text for the smallest number
@@ -107,8 +107,9 @@ struct Setting {
   Choices (*choices)() = nullptr;  ///< for a text: the possible names, the default first
   TextKind kind = TextKind::Line;
   bool isLong = false;           ///< the text may be as long as a text of a query
-  bool onlyWhereChosen = false;  ///< documents contain it only if it is not the default
-  /// Whether it matters with the other settings. Without a function, it always matters.
+  bool onlyWhereChosen = false;  ///< documents contain the setting only if its value is not the default.
+  /// Whether the setting has an effect with the other settings. Without a function, the setting always has an
+  /// effect.
   bool (*isUsed)(const RunSettings&) = nullptr;
   SettingRow row{};
   SettingOption option{};

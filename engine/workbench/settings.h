@@ -19,13 +19,13 @@ std::string standardPolicy();
 /// The settings of the next run. runSettings() has their possible values.
 struct RunSettings {
   std::string model;                  ///< directory of the checkpoint; empty: the bundled one
-  std::string adapter;                ///< directory of a LoRA adapter for it; empty: none
+  std::string adapter;                ///< directory of a LoRA adapter for the model; empty: none
   std::string chatTemplate = "auto";  ///< Name of a chat template; "auto": the checkpoint's own.
-  /// Max tokens for which a model with LongRoPE is opened; 0: its original context.
+  /// Max tokens for which a model with LongRoPE is opened; 0: the model's original context.
   std::int32_t context = 0;
   /// Names of other models, separated by commas. The checkpoint replaces these models without a warning.
   std::string standsFor;
-  /// Name of the server that answers generates (workbench/servers); empty: the embedded engine answers them.
+  /// Name of the server that runs generate nodes (workbench/servers); empty: the embedded engine.
   std::string server;
   std::string policy = standardPolicy();
   std::string layout = "exact";  ///< layout of prompts
@@ -39,7 +39,7 @@ struct RunSettings {
   bool exact = false;                    ///< rows are bit-equal even if this takes longer
   std::string arithmetic = "f32";        ///< name of a compute::Arithmetic
   std::int32_t threads = 0;              ///< 0: one per core
-  std::int32_t maxTokens = 0;            ///< for generates without a limit; 0: the model's own
+  std::int32_t maxTokens = 0;            ///< for generate nodes without a limit; 0: the model's own
   bool observe = true;                   ///< record attention
   std::vector<std::int32_t> layers;      ///< the observed layers; empty: all layers
   std::string attention = "answer";      ///< the part of the attention that is recorded

@@ -69,9 +69,9 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .place = 1,
                .label = tr("Open for"),
-               .help = tr("Phi rotates positions in one way up to its original context, and in another way "
-                          "for longer contexts. Their keys do not match, so choose before the model is "
-                          "opened. Other models ignore this."),
+               .help = tr("Phi has one rotation up to its original context, and another rotation for longer "
+                          "contexts. Keys of the two rotations do not match, so choose before you open the "
+                          "model. Other models ignore this setting."),
                .title = tr("Context"),
                .least = tr("its original context"),
                .unit = tr(" tokens"),
@@ -173,13 +173,15 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Session,
        .range = {0, kMostMebibytes},
        .onlyWhereChosen = true,
-       .row = {.group = Group::Cache,
-               .place = 1,
-               .label = tr("CPU offload"),
-               .help = tr("Keep evicted blocks in memory, most recently used first. They come back as hits."),
-               .least = tr("nothing"),
-               .unit = tr(" MiB"),
-               .step = 64},
+       .row =
+           {.group = Group::Cache,
+            .place = 1,
+            .label = tr("CPU offload"),
+            .help = tr(
+                "Keep evicted blocks in memory, most recently used first. These blocks come back as hits."),
+            .least = tr("nothing"),
+            .unit = tr(" MiB"),
+            .step = 64},
        .option = {.name = "--cache-host-mib",
                   .help = "Keep evicted blocks in host memory, at most N MiB; 0: off"}},
       {.key = "cache_disk_mib",
@@ -191,9 +193,9 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Cache,
                .place = 1,
                .label = tr(/*id:keep-disk*/ "Disk cache"),
-               .help = tr("Each run stores its blocks in your cache folder, most recently used first. Later "
-                          "starts of the program reuse them. Anyone who can read the folder can learn the "
-                          "prompts. Only you have access."),
+               .help = tr("Each run stores its blocks in your cache folder. The most recently used blocks "
+                          "are kept longest. Later starts of the program reuse the blocks. Anyone who can "
+                          "read the folder can learn the prompts. Only you have access."),
                .least = tr("nothing"),
                .unit = tr(" MiB"),
                .step = 256},
@@ -230,8 +232,8 @@ const std::vector<Setting>& runSettings() {
                           "block then has the bits of a recomputed block. The processor always computes in "
                           "this way. A GPU takes longer.")},
        .option = {.name = "--exact",
-                  .help = "Give every token the same bits on a GPU, whatever is computed with it. This takes "
-                          "longer. The CPU always does this"}},
+                  .help = "Give a token the same bits on a GPU, independent of other tokens. The GPU then "
+                          "takes longer. The CPU always gives the same bits"}},
       {.key = "arithmetic",
        .name = "arithmetic",
        .member = &RunSettings::arithmetic,
@@ -245,9 +247,10 @@ const std::vector<Setting>& runSettings() {
            },
        .row = {.group = Group::Model,
                .label = tr("Arithmetic of the processor"),
-               .help = tr("Products of activations and weights in f32, or with activations rounded for the "
-                          "fastest instructions. In both, a token has the same bits whatever is computed "
-                          "with it. Blocks of one never match blocks of the other. A GPU ignores this.")},
+               .help = tr(
+                   "Products of activations and weights in f32, or with activations rounded for the fastest "
+                   "instructions. In both kinds, the bits of a token do not depend on other tokens. Blocks "
+                   "of one kind never match blocks of the other kind. A GPU ignores this setting.")},
        .option = {.name = "--arithmetic", .help = "Arithmetic of products on the CPU"}},
       {.key = "threads",
        .name = "threads",
@@ -294,8 +297,8 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Recording,
                .label = tr("Detail"),
                .help = tr("Each answer token gets the documents by layer and head, and the blocks as the "
-                          "mean of all heads. Maps of one layer and head are computed from "
-                          "this on request, so the last choice is rarely needed.")},
+                          "mean of all heads. Maps of one layer and head are recomputed on request, so the "
+                          "last choice is rarely needed.")},
        .option = {.name = "--attention", .help = "Tokens whose attention is recorded", .needs = "--observe"}},
       {.key = "every_token",
        .name = "observeRows",
@@ -314,10 +317,10 @@ const std::vector<Setting>& runSettings() {
                .place = 1,
                .label = tr("Attention"),
                .help = tr("Max MiB of attention that a run records. If the limit is reached, layers are "
-                          "dropped first, then blocks. The trace says how many."),
+                          "dropped first, then blocks. The trace shows how many."),
                .unit = tr(" MiB")},
        .option = {.name = "--observe-limit",
-                  .help = "Max MiB of attention that a run records; the trace says what was dropped",
+                  .help = "Max MiB of attention that a run records; the trace shows how much was dropped",
                   .needs = "--observe"}},
       {.key = "kept_mib",
        .name = "keptMebibytes",
@@ -359,8 +362,8 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Locality,
                .label = tr("Entries a judge"),
                .help = tr(
-                   "Split a judge of many candidates into judges of at most N. A plus must say that the "
-                   "order of the candidates does not matter. This changes what each judge reads."),
+                   "Split a judge of many candidates into judges of at most N. A plus must state that the "
+                   "order of the candidates does not matter. The split changes the input of each judge."),
                .least = tr("off"),
                .range = WholeRange{1, kMostEntries}},
        .option = {.name = "--locality",

@@ -18,7 +18,7 @@ namespace spanscope::workbench {
 struct TemplateCandidate {
   const text::ChatTemplate* chat = nullptr;  ///< not null; has the lifetime of the program
   std::string missingPiece;                  ///< a control piece that the tokenizer lacks; empty: none
-  bool isSpelled = false;  ///< the checkpoint's own template contains all its control pieces
+  bool isSpelled = false;  ///< the checkpoint's own template contains all control pieces of `chat`
 };
 
 struct TemplateFacts {
@@ -32,11 +32,12 @@ struct TemplateFacts {
   std::vector<TemplateCandidate> candidates;
 };
 
-/// Reads template and tokenizer of the checkpoint. The result reports faults of both.
+/// Reads template and tokenizer of the checkpoint. The result reports faults of template and tokenizer.
 TemplateFacts templateFacts(const checkpoint::Checkpoint& checkpoint);
 
-/// Returns a short conversation as the template writes it, with control pieces spelled out. It has a system
-/// message if the template has a turn for it. It has two turns of the user, and an answer between them.
+/// Returns a short conversation as the template writes it, with control pieces spelled out. The conversation
+/// has a system message if the template has a turn for system messages. Two turns of the user follow, with an
+/// answer between these turns.
 std::string sampleConversation(const text::ChatTemplate& chat);
 
 }  // namespace spanscope::workbench

@@ -16,7 +16,8 @@ namespace spanscope::cpu {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-// No machine has more memory. Some systems would promise it anyway, and checking allocators would abort.
+// No machine has more memory. Some systems would promise more memory anyway, and checking allocators would
+// abort.
 constexpr std::size_t kLargestBuffer = std::size_t{1} << 46;
 constexpr std::size_t kLargestProduct = std::numeric_limits<std::size_t>::max() / 4;
 

@@ -28,7 +28,7 @@ class AlignedBuffer {
   AlignedBuffer(const AlignedBuffer&) = delete;
   AlignedBuffer& operator=(const AlignedBuffer&) = delete;
   ~AlignedBuffer() = default;
-  /// Throws Failure that names `what` and the number of bytes, if the memory cannot be allocated.
+  /// Throws Failure if the memory cannot be allocated. The Failure names `what` and the number of bytes.
   AlignedBuffer(std::size_t bytes, const char* what);
 
   std::size_t size() const { return m_size; }
@@ -49,18 +49,19 @@ class AlignedBuffer {
  private:
   friend class BufferArena;
 
-  std::shared_ptr<std::byte> m_data;  ///< its own memory, or part of a larger piece
+  std::shared_ptr<std::byte> m_data;  ///< memory of this buffer, or part of a larger piece
   std::size_t m_size = 0;
 };
 
-/// Returns a · b · c · d as a size in bytes. Throws Failure that names `what`, if a factor is negative or the
-/// product overflows.
+/// Returns a · b · c · d as a size in bytes. Throws Failure if a factor is negative or the product overflows.
+/// The Failure names `what`.
 std::size_t checkedBytes(const char* what, std::int64_t a, std::int64_t b, std::int64_t c = 1,
                          std::int64_t d = 1);
 
 /// Allocates permanent buffers, such as weights, from large pieces of memory on huge pages. Separate buffers
-/// of a small model would be on small pages. Their address translation would cost a tenth of the read rate. A
-/// piece is freed when all its buffers are destroyed. Not thread-safe. Buffers may outlive the arena.
+/// of a small model would be on small pages. The address translation of small pages would cost a tenth of the
+/// read rate. A piece is freed when all its buffers are destroyed. Not thread-safe. Buffers may outlive the
+/// arena.
 class BufferArena {
  public:
   /// Bytes of a piece. At most a quarter stays unused, and unwritten memory takes no space.

@@ -110,7 +110,8 @@ void Attention::runMass(Executor& executor, const AttentionJob& job, const compu
         m_kernels.mass(job, tasks[static_cast<std::size_t>(index)], scratch + thread * m_scratchFloats);
       });
 
-  // Tasks are in the order of runs and heads. Their sums therefore already have the order of the results.
+  // Tasks are in the order of runs and heads. The sums of the tasks therefore already have the order of the
+  // results.
   auto sum = sums.cbegin();
   auto firstSum = firstSums.cbegin();
   for (compute::RunMass& result : mass) {

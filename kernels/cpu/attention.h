@@ -2,16 +2,16 @@
 // Computes attention of query rows to key ranges. Open this file to change the attention operation of the
 // CPU.
 //
-// For each row and head, the query is rotated once per range, by its distance from the range's start
-// position. The keys of a range are processed in stretches, and a stretch in tiles. Both are counted from
-// position 0 of their segment. A tile updates a running maximum and sum. The result of a stretch is merged
-// into the results of earlier stretches. One thread may process all stretches, or several threads may share
-// them.
+// The query vector of a row and head is rotated once per range, by its distance from the range's start. A
+// range is divided into stretches of consecutive keys, and a stretch into tiles. Stretches and tiles are
+// counted from position 0 of the segment. A tile updates a running maximum and sum. The result of a stretch
+// is merged into the results of earlier stretches. One thread may process all stretches, or several threads
+// may share them.
 //
 // Each score is one chain of multiply-adds over the head. Each sum of values is one chain over the keys that
 // the row can attend to. If a row reads only some blocks, the tiles leave out the other blocks. The
-// arithmetic of a row does not depend on other rows or on their number. It does not depend on the places of
-// the row's blocks.
+// arithmetic of a row does not depend on other rows or on their number. The arithmetic does not depend on the
+// places of the row's blocks.
 #pragma once
 
 #include "kernels/cpu/aligned_buffer.h"

@@ -32,7 +32,7 @@ constexpr std::int64_t roundUp(std::int64_t value, std::int64_t step) {
   return (value + step - 1) / step * step;
 }
 
-/// The memory of a task: arrays over its queries, row by row and within a row head by head.
+/// The memory of a task: arrays over its query vectors, row by row and within a row head by head.
 struct Scratch {
   Scratch(float* memory, std::int64_t queries, std::int64_t size)
       : headSize(size), sumStride(roundUp(size, kWidth)) {
@@ -59,12 +59,12 @@ struct Scratch {
   float* rotated;        ///< [queries][headSize], for the current range
   float* scores;         ///< [queries][kScoreStride], of the current tile
   float* sums;           ///< [queries][sumStride], of the current stretch
-  float* merged;         ///< [queries][sumStride], of the stretches before
+  float* merged;         ///< [queries][sumStride], sums of the stretches before
   float* maximum;        ///< of the current stretch
   float* total;          ///< Σ e^(score − maximum) of the current stretch
-  float* mergedMaximum;  ///< of the previous stretches
+  float* mergedMaximum;  ///< maximum of the previous stretches
   float* mergedTotal;
-  float* decay;  ///< factor of a query's sums when a tile raises its maximum
+  float* decay;  ///< factor of a query vector's sums when a tile raises the maximum
   float* end;
 };
 
@@ -122,8 +122,8 @@ class HeadWorker {
     writeOut(rows.firstRow, rows.rowCount);
   }
 
-  /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys]. Adds those of the first
-  /// keys to firstSums[head of the group][range].
+  /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys]. Adds the weights of the
+  /// first keys to firstSums[head of the group][range].
   void addMass(std::int64_t firstRow, std::int64_t rowCount, const MassTask& task) {
     if (m_run.mostBlocks == 0) {
       addMassOfRows(firstRow, rowCount, task);
@@ -167,7 +167,7 @@ class HeadWorker {
     }
   }
 
-  /// Sets m_chosen for one row, as block_choice.h says.
+  /// Sets m_chosen for one row by the rule of block_choice.h.
   void choose(std::int64_t row) {
     const std::int64_t blockSize = m_tiles.blockSize();
     m_bounds.clear();
@@ -184,7 +184,7 @@ class HeadWorker {
     }
     m_choice.resize(m_bounds.size());
     compute::chooseBlocks(m_bounds, m_run.mostBlocks, m_choice);
-    // By range and virtual block, those before the row's first one included.
+    // By range and virtual block, including the blocks before the row's first block.
     m_chosen.clear();
     m_firstChosen.clear();
     auto next = m_choice.cbegin();
@@ -200,8 +200,8 @@ class HeadWorker {
     }
   }
 
-  /// Returns the max score of the row's queries with slots begin … end − 1 of a block. The queries are
-  /// rotated for the block's range.
+  /// Returns the max score of the row's query vectors with slots begin … end − 1 of a block. The query
+  /// vectors are rotated for the block's range.
   float boundOf(BlockId block, std::int64_t begin, std::int64_t end) {
     const std::int64_t headSize = m_shape.headSize;
     const KeyBounds& known = m_job.store->keyBounds();
@@ -258,7 +258,7 @@ class HeadWorker {
     }
   }
 
-  /// Scores of queries first … last − 1 with the keys of m_pieces, from one of these on.
+  /// Scores of query vectors first … last − 1 with the keys of m_pieces, from a given piece on.
   void score(std::int64_t first, std::int64_t last, std::size_t firstPiece = 0) {
     constexpr auto kTable = scoreTable<Element>(std::make_integer_sequence<int, kRowTile>());
     const std::span<const KeyPiece<Element>> all = m_pieces.from(firstPiece);
@@ -367,8 +367,8 @@ class HeadWorker {
              });
   }
 
-  /// The ranges of a stretch share tiles. Each range is scored with queries rotated for it. Then the tile's
-  /// scores are used together.
+  /// The ranges of a stretch share tiles. Each range is scored with query vectors that are rotated for this
+  /// range. Then the tile's scores are used together.
   void attendShortRanges(const KeyStretch& stretch, std::int64_t firstRow, std::int64_t rowCount) {
     const std::size_t end = stretch.range + stretch.ranges;
     for (std::size_t index = stretch.range; index < end && !m_job.stop->stop_requested();) {
@@ -408,8 +408,8 @@ class HeadWorker {
     return at;
   }
 
-  /// Gives no weight to keys of the tile before the row's window, for the row's queries from `query` on. The
-  /// keys are those of ranges first … end − 1. Returns whether the tile has other keys.
+  /// Gives no weight to keys of the tile before the row's window, for the row's query vectors from `query`
+  /// on. The keys belong to ranges first … end − 1. Returns whether the tile has other keys.
   bool blankBefore(std::size_t first, std::size_t end, std::int64_t row, std::int64_t query) {
     bool sees = false;
     std::int64_t at = 0;
@@ -439,8 +439,8 @@ class HeadWorker {
     forRows([&](std::int64_t query, const Seen& seen) { raiseMaximum(query, seen); });
     decays(first, end);
     forRows([&](std::int64_t query, const Seen& seen) { weigh(query, seen); });
-    // Queries with the same keys are computed together. In a tile on the diagonal these are the heads of one
-    // row.
+    // Queries with the same keys are computed together. In a tile on the diagonal, only the heads of one row
+    // have the same keys.
     for (std::size_t row = 0; row < m_seen.size();) {
       std::size_t last = row + 1;
       while (last < m_seen.size() && m_seen[last] == m_seen[row]) ++last;
@@ -569,7 +569,7 @@ class HeadWorker {
              });
   }
 
-  /// Turns scores into the weights that the whole softmax gives them.
+  /// Turns scores into the weights of the whole softmax.
   void weighFinally(std::int64_t query, std::int64_t low, std::int64_t high, const float* weightScale) {
     const FloatTag d;
     float* scores = m_scratch.scores + query * kScoreStride;
@@ -601,7 +601,7 @@ class HeadWorker {
   KeyPieces<Element> m_pieces;
   HeadParts<Element> m_parts;
   // For the current row, if it does not read all blocks.
-  std::vector<float> m_bounds;         ///< of the blocks with its keys, in prompt order
+  std::vector<float> m_bounds;         ///< bounds of the blocks with the row's keys, in prompt order
   std::vector<std::uint8_t> m_choice;  ///< of the same blocks
   std::vector<std::uint8_t> m_chosen;  ///< by range and virtual block
   std::vector<std::size_t> m_firstChosen;

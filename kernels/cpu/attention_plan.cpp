@@ -5,11 +5,11 @@ namespace spanscope::cpu {
 
 namespace {
 
-// Queries (rows × heads of a group) of a task. They are enough to reuse keys in a near cache, and few enough
-// that queries and sums stay there too.
+// Queries (rows × heads of a group) of a task. The number is large enough to reuse keys in a near cache, and
+// small enough to keep queries and sums there too.
 constexpr std::int64_t kQueriesPerTask = 48;
 
-// In passes with fewer tasks, the rows are also split along the keys, so that every core has some work.
+// In forward passes with fewer tasks, the rows are also split along the keys. Every core then has some work.
 constexpr std::size_t kEnoughTasks = 64;
 // Max queries of a run whose tasks are split. With more queries, the use of each key keeps a core busy.
 constexpr std::int64_t kMostSplitQueries = 16;
@@ -31,7 +31,7 @@ std::vector<KeyStretch> stretchesOf(const std::vector<PlannedRange>& ranges, std
   std::vector<KeyStretch> stretches;
   for (std::size_t index = 0; index < ranges.size(); ++index) {
     const PlannedRange& range = ranges[index];
-    // Depends only on the ranges, so that all rows that read them have the same stretches.
+    // Depends only on the ranges. All rows that read the same ranges thus have the same stretches.
     std::int64_t joined = 0;
     std::size_t next = index;
     std::size_t some = 0;

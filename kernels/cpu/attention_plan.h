@@ -17,7 +17,7 @@
 
 namespace spanscope::cpu {
 
-/// A key range, and the rotations for the queries that read it.
+/// A key range, and the rotations for the query vectors that read this range.
 struct PlannedRange {
   std::vector<BlockId> blocks;
   std::int64_t begin = 0;
@@ -31,14 +31,14 @@ struct PlannedRange {
   std::int64_t keys() const { return std::max<std::int64_t>(0, end - begin); }
 };
 
-/// Keys with a separate result, which is merged with the results before it. They are a part of a range, or
-/// several ranges of few keys.
+/// Keys with a separate result, which is merged with the results before it. A stretch is a part of a range,
+/// or several ranges of few keys.
 struct KeyStretch {
   std::uint32_t range = 0;
   std::int64_t begin = 0;  ///< positions in the segment that are in the range
   std::int64_t end = 0;
   /// More than 1: all keys of this number of ranges from `range` on; some ranges may be empty. Then `begin`
-  /// is 0 and `end` is the number of their keys.
+  /// is 0, and `end` is the number of keys in these ranges.
   std::uint32_t ranges = 1;
 };
 
@@ -47,7 +47,7 @@ struct PlannedRun {
   std::int64_t rowCount = 0;
   std::vector<std::int32_t> locals;  ///< position of each row in the segment, ascending
   std::vector<PlannedRange> ranges;
-  std::vector<KeyStretch> stretches;  ///< of all ranges, in prompt order
+  std::vector<KeyStretch> stretches;  ///< stretches of all ranges, in prompt order
   std::int32_t mostBlocks = 0;        ///< as in compute::QueryRun
   std::int64_t base = 0;              ///< start position of the rows' segment in the view
   std::int64_t window = 0;            ///< as in compute::AttentionShape
@@ -57,8 +57,8 @@ struct PlannedRun {
   std::int64_t limit(const PlannedRange& range, std::int64_t row) const {
     return range.causal ? std::min(local(row) + 1, range.end) : range.end;
   }
-  /// Returns the first position of `range` that the row reads. It may be after limit(). Then the row reads no
-  /// key of the range.
+  /// Returns the first position of `range` that the row reads. If the position is after limit(), the row
+  /// reads no key of the range.
   std::int64_t start(const PlannedRange& range, std::int64_t row) const {
     if (window == 0) return range.begin;
     return std::max(range.begin, base + local(row) - window + 1 - range.base);
@@ -77,14 +77,14 @@ struct AttentionRows {
   std::int32_t keyHead = 0;
 };
 
-/// Rows whose stretches are several tasks. The last task to end merges all results.
+/// Rows whose stretches are several tasks. The task that ends last merges all results.
 struct AttentionJoin {
   AttentionRows rows;
   std::int64_t tasks = 0;
   std::int64_t firstResult = 0;  ///< index of the first stretch's result among those of all joins
 };
 
-/// The unit of work of a thread: all stretches of some rows, or some of them.
+/// The unit of work of a thread: all stretches of some rows, or some stretches of these rows.
 struct AttentionTask {
   AttentionRows rows;
   std::size_t firstStretch = 0;
@@ -136,8 +136,8 @@ struct KeyTile {
   std::int64_t end = 0;
 };
 
-/// Tiles of at most kMostTileKeys keys, counted from position 0. They are as many whole blocks as fit, or
-/// equal sections of a large block. They depend only on the block size.
+/// Tiles of at most kMostTileKeys keys, counted from position 0. A tile has as many whole blocks as fit, or
+/// an equal section of a large block. The tiles depend only on the block size.
 class KeyTiles {
  public:
   explicit KeyTiles(std::int64_t blockSize)
@@ -204,7 +204,7 @@ class KeyPieces {
   void clear() { m_count = 0; }
 
   /// Adds the keys begin … end − 1 of a segment, the first one at index `at`. Space for a vector follows
-  /// them. `chosen`: as for lay().
+  /// these keys. `chosen`: as for lay().
   void add(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t begin, std::int64_t end,
            std::int64_t at, const HeadParts<Element>& parts, const std::uint8_t* chosen) {
     const std::int64_t blockSize = tiles.blockSize();
@@ -223,7 +223,7 @@ class KeyPieces {
   void lay(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t from, std::int64_t to,
            std::int64_t tileBegin, const HeadParts<Element>& parts, const std::uint8_t* chosen) {
     m_count = 0;
-    // Starts at a block or tile, so that the alignment of key vectors does not depend on `from`.
+    // The pieces start at a block or tile. The alignment of key vectors thus does not depend on `from`.
     const std::int64_t begin = std::max(from / tiles.blockSize() * tiles.blockSize(), tileBegin);
     add(tiles, blocks, begin, to, begin - tileBegin, parts, chosen);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The two products of attention on the keys of a tile. They are scores of queries with keys, and sums of
-// values by weights. A query's result has the same bits for any other queries. The file is compiled once per
-// instruction set. Open this file to speed up attention.
+// The two products of attention on the keys of a tile. The products are scores of query vectors with keys,
+// and sums of values by weights. The result of a query vector has the same bits for any other query vectors.
+// The file is compiled once per instruction set. Open this file to speed up attention.
 
 #if defined(SPANSCOPE_KERNELS_CPU_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPANSCOPE_KERNELS_CPU_ATTENTION_PRODUCTS_INL_H_
@@ -33,8 +33,8 @@ constexpr std::int64_t kScoreStride = kMostTileKeys + kWidth;
 constexpr std::int64_t kFewQueries = 6;
 
 /// Whether to prefetch values while keys are read. With few queries, memory is slower than the arithmetic.
-/// Each line is requested once. The requests are as many as the keys that are read, because a core drops
-/// requests that it cannot queue. A core prefetches keys itself.
+/// Each line is requested once. There is one request for each read key, because a core drops requests that do
+/// not fit its queue. A core prefetches keys itself.
 template <int kQueries>
 constexpr bool kFetchesAhead = kQueries <= kFewQueries;
 
@@ -59,7 +59,7 @@ template <class Element>
 struct KeyVector {
   const Element* keys = nullptr;
   float* scores = nullptr;
-  const Element* values = nullptr;  ///< values of its keys
+  const Element* values = nullptr;  ///< values of the keys in this vector
   std::int64_t fetched = 0;         ///< number of keys whose values were prefetched
 };
 
@@ -132,7 +132,7 @@ HWY_INLINE void scoreVectors(const float* rotated, std::int64_t headSize, std::i
   }
 }
 
-/// `kFetches`: whether to prefetch the values, which are read next.
+/// `kFetches`: whether to prefetch the values for the next product.
 template <int kQueries, bool kFetches, class Element>
 HWY_INLINE void scoreInPairs(std::span<const KeyPiece<Element>> pieces, std::int64_t blockSize,
                              const float* rotated, std::int64_t headSize, float* scores) {

@@ -85,7 +85,7 @@ class CpuBackend final : public compute::Backend {
         return makeRows(matrix, matrix.format, m_arena);
       case compute::WeightUse::Vector: {
         compute::HostMatrix vector = matrix;
-        vector.stays = false;  // they are small, and read as whole vectors
+        vector.stays = false;  // vectors are small, and read as whole vectors
         return makeRows(vector, WeightFormat::F32, m_arena);
       }
     }

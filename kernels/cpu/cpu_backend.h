@@ -8,8 +8,8 @@
 
 namespace spanscope::cpu {
 
-/// The entry "cpu" in the registry of backends. It computes in f32 with the best instruction set of this
-/// machine. Weights stay bf16 if the checkpoint has bf16.
+/// The entry "cpu" in the registry of backends. The backend computes in f32 with the best instruction set of
+/// this machine. Weights stay bf16 if the checkpoint has bf16.
 ///
 /// A row gets the same bits for any other rows, any number of threads, and any places of its blocks. Another
 /// instruction set gives other bits. `numericRevision` names the instruction set. Only one operation runs at
@@ -17,9 +17,9 @@ namespace spanscope::cpu {
 /// are invalid.
 compute::BackendKind cpuBackendKind();
 
-/// Sets the instruction set of all kernels in the whole program, for comparisons. Call it before making any
-/// backend. Throws Failure for other names, and for sets that the processor or this program lacks. The names
-/// are:
+/// Sets the instruction set of all kernels in the whole program, for comparisons. Call this function before
+/// making any backend. Throws Failure for other names, and for sets that the processor or this program lacks.
+/// The names are:
 /// - "AMX" (AVX-512 and tile registers) and "AVX-512";
 /// - "AVX-VNNI" (AVX2 and its instructions for bytes) and "AVX2";
 /// - "SSE4", "NEON" and "scalar".

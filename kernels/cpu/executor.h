@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs the tiles of an operation on threads, until a stop. Open this file to parallelize an operation.
+// Runs the tiles of an operation on threads, until the operation is stopped. Open this file to parallelize an
+// operation.
 #pragma once
 
 #include "kernels/cpu/thread_pool.h"
@@ -23,22 +24,23 @@ class Executor {
   const ThreadPool& pool() const { return m_pool; }
   int threads() const { return m_pool.size(); }  ///< including the caller
 
-  /// Calls tile(index, thread) for every tile, until a stop. `work` is the number of multiply-adds in all
-  /// tiles. With little work, only the caller computes. It is then done before another thread has begun.
+  /// Calls tile(index, thread) for every tile, until the operation is stopped. `work` is the number of
+  /// multiply-adds in all tiles. With little work, only the caller computes. Such work ends before another
+  /// thread has begun.
   template <class Tile>
   void run(std::int64_t tiles, std::int64_t work, const Tile& tile) {
     run(tiles, work, m_stop, tile);
   }
 
-  /// Works like the function above, but ignores a stop. For short work whose results count even after a
-  /// request to stop.
+  /// Works like the function above, but ignores a request to stop. Use this function for short work whose
+  /// results count even after such a request.
   template <class Tile>
   void runWhole(std::int64_t tiles, std::int64_t work, const Tile& tile) {
     run(tiles, work, std::stop_token(), tile);
   }
 
   /// Calls range(first, last) for chunks of 0 … count. Each chunk has at least kGrain elementary steps, if
-  /// there are enough. The caller does small work.
+  /// there are enough. The calling thread does small work alone.
   template <class Range>
   void runRanges(std::int64_t count, std::int64_t workPerItem, const Range& range) {
     constexpr std::int64_t kGrain = 1 << 14;

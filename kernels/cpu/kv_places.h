@@ -19,7 +19,7 @@ class KvPlaces {
   static constexpr std::uint64_t kTogetherSlots = 512;
 
   KvPlaces() = default;
-  /// `headElements`: of a head of a block.
+  /// `headElements`: number of elements of a head of a block.
   KvPlaces(std::int64_t blocks, std::int64_t blockSize, std::int64_t heads, std::int64_t headElements)
       : m_blocks(blocks),
         m_heads(heads),

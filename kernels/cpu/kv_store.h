@@ -20,11 +20,11 @@
 namespace spanscope::cpu {
 
 // Bounds of the keys in whole blocks: for each head, the min and max value of each element. Rows that read
-// only some blocks choose them by these bounds (engine/compute/block_choice.h).
+// only some blocks choose the blocks by these bounds (engine/compute/block_choice.h).
 
 class CpuKvStore;
 
-/// Bounds of a store's blocks, [layer][block][head] of [least, greatest][headSize]. They take no memory
+/// Bounds of a store's blocks, [layer][block][head] of [least, greatest][headSize]. The bounds take no memory
 /// before their first use.
 class KeyBounds {
  public:
@@ -90,15 +90,15 @@ void measureBounds(const Element* keys, std::int64_t headSize, std::int64_t bloc
   }
 }
 
-/// Measures unknown bounds of blocks in this layer. These are blocks from which rows of the plan choose, and
-/// whose slots are all read.
+/// Measures unknown bounds of blocks in this layer. Only blocks from which rows of the plan choose, and whose
+/// slots are all read, are measured.
 void learnBounds(Executor& executor, const CpuAttentionPlan& plan, const CpuKvStore& store,
                  std::int32_t layer);
 
 /// Keys and values by layer. KvPlaces defines the places in a layer. In a head of a block, keys have the
-/// layout [headSize][blockSize]. Scores are then computed for several keys of a block at once. Values have
-/// the layout [blockSize][headSize]. Sums of values then run over the head. A slot that was never written is
-/// undefined. Kernels may load such a slot but must not use it.
+/// layout [headSize][blockSize]. Scores are then computed for several keys of a block at the same time.
+/// Values have the layout [blockSize][headSize]. Sums of values then run over the head. A slot that was never
+/// written is undefined. Kernels may load such a slot but must not use it.
 class CpuKvStore final : public compute::KvStore {
  public:
   /// Throws Failure if the shape is invalid or the memory cannot be allocated.
@@ -111,7 +111,7 @@ class CpuKvStore final : public compute::KvStore {
   void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
             std::span<float> value) const override;
 
-  /// Returns the first element of a layer's keys and values, and of a head of a block in it.
+  /// Returns the first element of a layer's keys and values, or of a head of a block in the layer.
   template <class T>
   const T* keys(std::int32_t layer) const {
     return m_keys.as<T>() + layer * m_layerElements;

@@ -31,7 +31,8 @@ MachineMeter::MachineMeter(int threads)
       m_kernels(limitKernels()),
       m_fastKernels(fastLimitKernels()),
       m_buffer(kBufferBytes, "memory measurement") {
-  // The system makes pages only when they are written. Unwritten pages would all read one page of zeros.
+  // The system makes pages only when they are written. All reads of unwritten pages would read one page of
+  // zeros.
   std::byte* data = m_buffer.as<std::byte>();
   m_pool.run(kBufferBytes / kPartBytes, {}, [data](std::int64_t part, int) {
     std::memset(data + static_cast<std::size_t>(part) * kPartBytes, 1, kPartBytes);
@@ -94,7 +95,7 @@ std::uint64_t machineMemory() {
   const long pageBytes = sysconf(_SC_PAGE_SIZE);
   if (pages <= 0 || pageBytes <= 0) return 0;
   std::uint64_t memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageBytes);
-  // "max" where the group has no limit, which is no number.
+  // The text is "max", which is no number, if the group has no limit.
   std::uint64_t limit = 0;
   if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && limit > 0) memory = std::min(memory, limit);
   return memory;

@@ -13,10 +13,9 @@
 namespace spanscope::cpu {
 
 struct MachineLimits {
-  double flops = 0;           ///< f32 floating-point operations per second; a multiply-add counts as two
-  double bf16Flops = 0;       ///< the same by pairs of bf16 elements; 0: the processor has no such
-                              ///< instructions
-  double byteOperations = 0;  ///< the same by bytes
+  double flops = 0;      ///< f32 floating-point operations per second; a multiply-add counts as two
+  double bf16Flops = 0;  ///< operations per second on bf16 pairs; 0: the processor has no such instructions
+  double byteOperations = 0;  ///< operations per second on bytes; 0: the processor has no such instructions
   double readBytes = 0;       ///< bytes per second that all threads together read from memory
 };
 
@@ -40,7 +39,7 @@ class MachineMeter {
 
   int threads() const { return m_pool.size(); }
   double sampleFlops();           ///< takes about 10 ms
-  double sampleBf16Flops();       ///< the same; 0: the processor has no such instructions
+  double sampleBf16Flops();       ///< takes about 10 ms; 0: the processor has no such instructions
   double sampleByteOperations();  ///< the same
   double sampleReadBytes();       ///< takes about 20 ms
 
@@ -56,8 +55,8 @@ class MachineMeter {
   AlignedBuffer m_buffer;
 };
 
-/// Returns the bytes of memory of this machine, or the limit of the program's control group if that is less.
-/// Returns 0 if unknown.
+/// Returns the bytes of memory of this machine, or a smaller limit of the program's control group. Returns 0
+/// if unknown.
 std::uint64_t machineMemory();
 
 }  // namespace spanscope::cpu

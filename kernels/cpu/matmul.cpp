@@ -10,8 +10,8 @@ namespace spanscope::cpu {
 
 namespace {
 
-// Max rows that are packed at once. This bounds the scratch memory. One pass over the weights serves all of
-// them.
+// Max rows that are packed together. The limit bounds the scratch memory. Reading the weights once serves all
+// these rows.
 constexpr std::int64_t kMostRows = 768;
 // A block's packed rows (kRowBlock × columns) share the second-level cache with its sums. A panel's part
 // (columns × panelWidth) stays in the first level.
@@ -20,15 +20,15 @@ constexpr std::int64_t kMostColumns = 288;
 constexpr std::int64_t kColumnStep = 32;  ///< whole cache lines, and whole parts of most formats
 constexpr std::int64_t kBlockFeatures = 256;
 // Packed weights are widened once for all rows of a block. Twice as many rows halve the cost, and still leave
-// half of a second-level cache of a MiB. Rows of lower precision take less of it anyway.
+// half of a second-level cache of a MiB. Rows of lower precision take less of the cache anyway.
 constexpr std::int64_t kLargeRowBlock = 192;
 // Min number of row tiles for which 16-bit weights, too, are widened once for all tiles.
 constexpr std::int64_t kTilesWorthWidening = 8;
-// Columns of packed weights that are widened at once for few rows. They are parts of whole blocks. Four
-// panels stay in the nearest cache.
+// Columns of packed weights that are widened together for few rows. The columns are parts of whole blocks.
+// Four panels stay in the nearest cache.
 constexpr std::int64_t kWidenedColumns = 64;
-// Columns of borrowed weights that are arranged at once for few rows. Each feature has a stretch that is long
-// enough for fast reads. Four panels stay in the second-level cache.
+// Columns of borrowed weights that are arranged together for few rows. Each feature has consecutive memory
+// that is long enough for fast reads. Four panels stay in the second-level cache.
 constexpr std::int64_t kBorrowedColumns = 512;
 // With few rows, weights are streamed. A block has at most about this many bytes of weights.
 constexpr std::int64_t kStreamedBytes = 2048 * 1024;
@@ -129,8 +129,8 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
     else
       job.columnBlock = weight.isBorrowed() ? kBorrowedColumns : job.columns;
     job.columnBlock = std::min(job.columnBlock, job.columns);
-    // Each thread streams one contiguous stretch. Large weights have several stretches per thread, so that
-    // others can take those of a delayed thread.
+    // Each thread streams one contiguous range of memory. Large weights have several ranges per thread. Other
+    // threads can then take ranges of a delayed thread.
     job.panelBlock = std::min(std::max<std::int64_t>(1, kStreamedBytes / weight.panelBytes()),
                               ceilDiv(job.panels, threads));
     panelStep = kernels.mostPanels;
@@ -218,7 +218,7 @@ void Matmul::runRows(Executor& executor, std::int64_t first, std::int64_t rows) 
     const Piece& piece = m_pieces[number];
     const std::int64_t block = index - piece.firstBlock;
     float* const own = scratch + thread * floats;
-    // Neighbouring blocks share panels. Panels come from memory once; the rows stay in a cache anyway.
+    // Neighbouring blocks share panels. Panels are read from memory once; the rows stay in a cache anyway.
     piece.kernels->block(piece.job, block % piece.rowBlocks, block / piece.rowBlocks,
                          {.sums = own,
                           .widened = piece.widened > 0 ? own + piece.sums : nullptr,

@@ -33,7 +33,7 @@ struct RowTiles {
   }
 };
 
-/// One product. It is divided into blocks of rowBlock row tiles × panelBlock panels.
+/// One product. A product is divided into blocks of rowBlock row tiles × panelBlock panels.
 struct MatmulJob {
   const std::byte* packedRows = nullptr;  ///< result of packRows(), or f32 if a row is read unpacked
   const CpuWeight* weight = nullptr;
@@ -72,7 +72,8 @@ struct MatmulKernels {
   void (*packRows)(const CpuWeight& weight, const float* x, const RowTiles& rowTiles, std::int64_t first,
                    std::int64_t last, std::byte* packed) = nullptr;
   /// Computes row tiles [rowBlock · i, …) × panels [panelBlock · j, …). `scratch` belongs to the thread.
-  /// Widened weights stay there, columnBlock by columnBlock, so that all rows of the block share them.
+  /// Widened weights stay there, columnBlock by columnBlock, so that all rows of the block share these
+  /// weights.
   void (*block)(const MatmulJob& job, std::int64_t i, std::int64_t j, const MatmulScratch& scratch) = nullptr;
 };
 
@@ -91,12 +92,12 @@ class Matmul {
   /// Returns the product layout of a weight in this format.
   PanelLayout layoutFor(compute::WeightFormat format) const;
   /// Computes out = x · weightᵀ (+ bias) (+ out) when settle() is called. x must not change before.
-  /// Consecutive products of the same x are computed together. Their rows are packed once, and every thread
-  /// has more work. Resizes out unless accumulating. `weight` must have its format's layout. `bias` is one
-  /// row of f32 or null.
+  /// Consecutive products of the same x are computed together. The rows of x are then packed once, and every
+  /// thread has more work. Resizes out unless accumulating. `weight` must have its format's layout. `bias` is
+  /// one row of f32 or null.
   void add(Executor& executor, const CpuTensor& x, const CpuWeight& weight, const CpuWeight* bias,
            bool accumulate, CpuTensor& out);
-  /// Computes the waiting products. Call this before other code uses their tensors.
+  /// Computes the waiting products. Call this before other code uses the tensors of these products.
   void settle(Executor& executor);
   /// Drops the waiting products.
   void clear() { m_waiting.clear(); }
@@ -115,11 +116,11 @@ class Matmul {
     MatmulJob job;
     std::int64_t rowBlocks = 0;
     std::int64_t blocks = 0;
-    std::int64_t firstBlock = 0;  ///< among the blocks of all pieces
+    std::int64_t firstBlock = 0;  ///< index of the first block among the blocks of all pieces
     std::int64_t sums = 0;        ///< floats of scratch memory
     std::int64_t widened = 0;     ///< floats of scratch memory
     std::int64_t arranged = 0;    ///< floats of scratch memory
-    std::size_t packing = 0;      ///< index of its rows' packing, if they are packed
+    std::size_t packing = 0;      ///< index of the packing of the rows, if the rows are packed
 
     std::int64_t scratch() const { return sums + widened + arranged; }
   };

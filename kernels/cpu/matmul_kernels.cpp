@@ -82,8 +82,8 @@ void multiplyStreams(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT
   for (std::int64_t k = 0; k < count; ++k) {
     SPANSCOPE_UNROLL
     for (int p = 0; p < kPanels; ++p) {
-      // Without this, the compiler would keep the rows' elements from one panel to the next. The sums would
-      // then move to memory.
+      // Without this fence, the compiler would keep the rows' elements from one panel to the next. The sums
+      // would then move to memory.
       if (p > 0 && kRows > 1) std::atomic_signal_fence(std::memory_order_seq_cst);
       const PanelVectors panel = loadPanel(panels + p * panelStride);
       if (kRows > 1) hwy::Prefetch(panels + p * panelStride + kAhead);  // a single row needs no prefetch
@@ -112,8 +112,8 @@ template <class Element>
 using MultiplyStreams = void (*)(const float*, const Element*, std::int64_t, std::int64_t, float*,
                                  std::int64_t, bool);
 
-/// Max number of panels at once for this number of rows. The sums are enough to keep the multipliers busy,
-/// and fit in the registers.
+/// Max number of panels that are processed together for this number of rows. The sums are enough to keep the
+/// multipliers busy, and fit in the registers.
 constexpr int kMostPanels = 4;
 constexpr int mostPanels(int rows) {
   return std::max(1, std::min(kMostPanels, kRowTile / rows));
@@ -145,7 +145,7 @@ struct Ahead {
 template <int kRows, bool kAsks, class Element>
 void multiplyTile(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panel, Ahead ahead,
                   std::int64_t count, float* HWY_RESTRICT sums, bool isFirst) {
-  // Products that are rounded before they are added need registers of their own.
+  // Products that are rounded before the addition need registers of their own.
   constexpr std::int64_t kTogether = HWY_TARGET == HWY_SSE4 ? 1 : 4;
   const FloatTag d;
   FloatVector acc[kRows][2];
@@ -256,7 +256,7 @@ class PlainPanels {
   PanelParts m_parts;
 };
 
-/// The same, widened to floats.
+/// Panels of f32, f16 or bf16, widened to floats.
 template <class Stored>
 class WidenedPanels {
  public:
@@ -309,7 +309,7 @@ class PackedPanels {
   float* m_out;
 };
 
-/// One tile of rows. Its panels are read once, several at a time.
+/// One tile of rows. The panels are read once, several at a time.
 template <class Source>
 void streamedBlock(const MatmulJob& job, std::int64_t panelBlock, const MatmulScratch& scratch) {
   using Element = typename Source::Element;
@@ -333,8 +333,8 @@ void streamedBlock(const MatmulJob& job, std::int64_t panelBlock, const MatmulSc
   finish(job, 0, rows, firstPanel, panels, scratch.sums, sumStride);
 }
 
-/// Returns where the part of the panel after this one is, for a prefetch. Null for a borrowed weight, whose
-/// parts are in many places.
+/// Returns the place of the next part of the panel, for a prefetch. Null for a borrowed weight, whose parts
+/// are in many places.
 Ahead nextPanel(const CpuWeight& weight, std::int64_t panel, std::int64_t k) {
   if (weight.isBorrowed()) return {};
   const std::int64_t bytes = weight.panelBytes() / weight.columns();
@@ -343,7 +343,7 @@ Ahead nextPanel(const CpuWeight& weight, std::int64_t panel, std::int64_t k) {
           bytes};
 }
 
-/// Several tiles of rows. A part of a panel stays in the nearest cache for all of them.
+/// Several tiles of rows. A part of a panel stays in the nearest cache for all tiles.
 template <class Source>
 void cachedBlock(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock,
                  const MatmulScratch& scratch) {
@@ -376,7 +376,7 @@ void cachedBlock(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panel
   }
 }
 
-/// One tile of few rows. A weight is used right after it was widened, and not stored.
+/// One tile of few rows. A widened weight is used immediately and not stored.
 void fusedBlock(const MatmulJob& job, std::int64_t panelBlock, const MatmulScratch& scratch) {
   const CpuWeight& weight = *job.weight;
   const PackedFunctions& functions = packedFunctions(weight.format());

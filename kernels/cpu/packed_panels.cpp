@@ -22,7 +22,7 @@ int lowBits(int bits) {
 using Bytes = std::uint8_t __attribute__((vector_size(16)));
 constexpr std::size_t kSide = 16;
 
-/// Transposes sixteen rows of sixteen bytes. Four rounds interleave each row of the first half with one of
+/// Transposes sixteen rows of sixteen bytes. Four rounds interleave each row of the first half with a row of
 /// the second half.
 std::array<Bytes, kSide> turned(std::array<Bytes, kSide> rows) {
   for (int round = 0; round < 4; ++round) {
@@ -62,7 +62,7 @@ void turnCodes(const PanelBlocks& blocks, std::int64_t first, std::int64_t count
   }
 }
 
-/// Codes of as many features as a word has bytes.
+/// The codes of several features in one word, a byte each.
 template <class Word>
 Word loadWord(const std::uint8_t* codes) {
   Word word;
@@ -101,7 +101,7 @@ Word bitsOf(Word codes) {
   return static_cast<Word>(codes >> kFirst & inEach<Word>((1U << kBits) - 1));
 }
 
-// Each of these writes a plane of some bits, from `kFirst` on, of the codes of a group. `half` of a panel's
+// Each function writes a plane of some bits, from `kFirst` on, of the codes of a group. `half` of a panel's
 // width is a number or, for loops without a count, a constant.
 
 template <class Half>

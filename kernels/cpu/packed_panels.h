@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines panels of weights in packed formats, as the kernels read them. Open this file before you change the
-// kernels of packed formats.
+// Defines panels of weights in packed formats, as the kernels read them. Open this file before you change
+// kernels for packed formats.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -17,14 +17,14 @@ namespace spanscope::cpu {
 ///
 /// Codes are in groups of four k. A group has planes, for `half` = width / 2:
 /// - Eight bits: [4 k][width] bytes.
-/// - The lower four bits of 4, 5 and 6: [4 k][half] bytes. Byte i has feature i in its lower half and feature
-///   i + half in its upper half.
+/// - The lower four bits of 4, 5 and 6: [4 k][half] bytes. Byte i has feature i in the lower half and feature
+///   i + half in the upper half.
 /// - The two bits of 2 and 3, and the upper two of 6: [2 pairs of k][half] bytes. The order from the lowest
 ///   bits: features i and i + half of the first k, then of the second k.
 /// - The upper bit of 3 and 5: [half] bytes. The order from the lowest bit: features i and i + half of each
 ///   k.
 ///
-/// One load of `half` bytes thus gives both vectors of a panel. The number of bits is that of the file,
+/// One load of `half` bytes thus gives both vectors of a panel. Every value has as many bits as in the file,
 /// except that scales of six bits take eight.
 struct PackedPanelShape {
   std::int64_t width = 0;

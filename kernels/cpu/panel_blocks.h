@@ -27,7 +27,7 @@ using PanelBlocks = std::array<compute::PackedParts, kMostPanelWidth>;
 template <class Shape, class PackCodes>
 void packBlocks(const compute::HostMatrix& matrix, const Shape& shape, std::int64_t width, std::int64_t panel,
                 std::int64_t k, std::int64_t columns, std::byte* out, const PackCodes& packCodes) {
-  // Rows are far apart. The code therefore prefetches their next bytes, line by line.
+  // Rows are far apart. The code therefore prefetches the next bytes of each row, line by line.
   constexpr std::int64_t kAheadOfRow = 256;
   constexpr std::int64_t kLine = 64;
   const compute::WeightFormatInfo& info = compute::infoOf(matrix.format);

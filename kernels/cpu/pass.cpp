@@ -9,7 +9,7 @@
 namespace spanscope::cpu {
 namespace {
 
-/// Returns the inputs after a check that they fit.
+/// Checks that the inputs fit each other and the shapes, and returns the inputs.
 const compute::PassInputs& checked(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
                                    const compute::KvShape& store, const compute::PassInputs& inputs) {
   compute::checkPass(shape, rotary, store, inputs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The CPU backend's form of a pass. Open this file to add a table that operations share.
+// The CPU backend's form of a forward pass. Open this file to add a table that operations share.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -15,7 +15,7 @@
 
 namespace spanscope::cpu {
 
-/// A pass with the tables of its operations, and its results so far.
+/// A forward pass with the tables of its operations, and its results so far.
 class CpuPass final : public compute::Pass {
  public:
   /// Throws Failure for inputs that do not fit each other or the shapes.
@@ -58,7 +58,7 @@ class CpuPass final : public compute::Pass {
   std::vector<std::int32_t> m_wantedRows;
   std::vector<std::int32_t> m_firstRows;  ///< 0, 1, …: the logit rows come first among the wanted rows
   std::vector<compute::Draw> m_draws;
-  std::optional<Wide> m_wide;              ///< set if the pass is narrowed
+  std::optional<Wide> m_wide;              ///< set if the forward pass is narrowed
   std::vector<std::int32_t> m_chosenRows;  ///< set after a narrowing
 };
 

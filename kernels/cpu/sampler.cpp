@@ -38,7 +38,7 @@ class RowSampler {
   SampledToken sample() {
     const std::span<const float> logits = m_row.logits;
     const SamplingKernels::Largest largest = m_kernels.largest(logits.data(), logits.size());
-    // A slow search finds the damaged logit. Its time does not matter.
+    // A slow search finds the damaged logit. The time of this search does not matter.
     if (largest.damaged || largest.logit == -std::numeric_limits<float>::infinity())
       return compute::sampleRow(m_row);
 
@@ -113,7 +113,7 @@ class RowSampler {
 
   /// Finds a beginning in order with `count` tokens and `weight`, or else all tokens with a weight. Tokens
   /// without a weight do not matter. Usually few tokens have most of the weight. The search therefore begins
-  /// with few.
+  /// with few tokens.
   void findCandidates(const WeightFunction& function, std::size_t count, std::uint64_t weight) {
     m_best = function.best;
     constexpr auto kAll = static_cast<float>(-compute::kWeightBits - 1);
@@ -134,7 +134,7 @@ class RowSampler {
     const float lastLogit = m_logits[lastPlace];
     std::size_t kept = 0;
     for (std::uint32_t place = 0; place < m_count; ++place) {
-      // Without a branch, because the processor could not predict it.
+      // Without a branch, because the processor could not predict the branch.
       const float logit = m_logits[place];
       const bool keep = static_cast<int>(logit > lastLogit) +
                             (static_cast<int>(logit == lastLogit) & static_cast<int>(place <= lastPlace)) !=
@@ -147,9 +147,9 @@ class RowSampler {
     m_count = kept;
   }
 
-  /// Puts the candidates into bins of equal width by their logits. The bin of the last kept candidate
-  /// decides. Its candidates go to m_active, in order of ids. Earlier bins reduce `least`. Returns the number
-  /// of candidates in m_active. It is small for usual logits.
+  /// Puts the candidates into bins of equal width by their logits. The candidates in the bin of the last kept
+  /// candidate go to m_active, in order of ids. Earlier bins reduce `least`. Returns the number of candidates
+  /// in m_active, which is small for usual logits.
   template <class Measure>
   std::size_t chooseBin(std::uint64_t& least, const Measure& measure) {
     constexpr std::uint32_t kBins = 1024;
@@ -161,7 +161,7 @@ class RowSampler {
       m_bins[place] = static_cast<std::int32_t>(
           std::min((m_best - m_logits[place]) * perLogit, static_cast<float>(kBins - 1)));
     }
-    // Neighbours often share a bin, and a sum cannot be read before it is written.
+    // Neighbours often share a bin, and a sum cannot be read before the write of this sum has ended.
     std::array<std::array<std::uint64_t, kBins>, 4> sums{};
     for (std::size_t place = 0; place < m_count; ++place)
       sums[place % sums.size()][static_cast<std::size_t>(m_bins[place])] += measure(place);
@@ -181,8 +181,8 @@ class RowSampler {
   }
 
   /// Returns the last kept candidate of m_active: the measures up to it, in order, reach the sum `least`. The
-  /// search goes digit by digit of its distance from the best one, from the highest digit. Candidates with
-  /// equal digits remain.
+  /// search compares distances from the best candidate digit by digit, from the highest digit on. Candidates
+  /// with equal digits remain.
   template <class Measure>
   std::uint32_t chooseLast(std::size_t active, std::uint64_t least, const Measure& measure) {
     constexpr int kDigitBits = 8;

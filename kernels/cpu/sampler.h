@@ -29,7 +29,7 @@ struct WeightFunction {
 struct SamplingKernels {
   struct Largest {
     float logit = 0;        ///< −∞ if no logit is finite; undefined if a logit is damaged
-    std::size_t block = 0;  ///< the first block of kSumBlock logits that contains it
+    std::size_t block = 0;  ///< the first block of kSumBlock logits that contains this logit
     bool damaged = false;   ///< whether a logit is a NaN or +∞
   };
   Largest (*largest)(const float* logits, std::size_t count) = nullptr;
@@ -39,8 +39,8 @@ struct SamplingKernels {
   /// sums[b] = sum of the weights of block b. Returns the sum of all weights.
   std::uint64_t (*weightSums)(const float* logits, std::size_t count, const WeightFunction& function,
                               std::uint64_t* sums) = nullptr;
-  /// Packs the logits with y ≥ `least`, and their ids, in the order of ids. Returns their number. Both
-  /// outputs have space for kPackTail further elements, which may be overwritten.
+  /// Packs the logits with y ≥ `least`, and their ids, in the order of ids. Returns the number of packed
+  /// logits. Both outputs have space for kPackTail further elements, which may be overwritten.
   std::size_t (*pack)(const float* logits, std::size_t count, const WeightFunction& function, float least,
                       float* packed, std::int32_t* ids) = nullptr;
   /// Returns the smallest logit. The logits must be undamaged.
@@ -57,10 +57,10 @@ struct SamplingWorkspace {
   /// Failure if the memory cannot be allocated.
   void reserve(std::size_t logits, bool candidates);
 
-  AlignedBuffer sums;     ///< sums of weights, one per block of kSumBlock logits
-  AlignedBuffer block;    ///< the weights of one such block
-  AlignedBuffer logits;   ///< logits of the candidates, ordered by id; the next members describe the
-                          ///< candidates too
+  AlignedBuffer sums;   ///< sums of weights, one per block of kSumBlock logits
+  AlignedBuffer block;  ///< the weights of one such block
+  AlignedBuffer
+      logits;  ///< logits of the candidates, ordered by id; the next members also describe the candidates
   AlignedBuffer ids;      ///< i32
   AlignedBuffer weights;  ///< u64
   AlignedBuffer bins;     ///< i32

@@ -24,7 +24,7 @@ using IntVector = hn::Vec<IntTag>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// A weight in two parts of 20 bits, whole · 2^20 + rest. It therefore needs no vectors of 64 bits.
+// A weight in two parts of 20 bits, whole · 2^20 + rest. Such a weight needs no vectors of 64 bits.
 constexpr int kPartBits = 20;
 constexpr float kPart = 1 << kPartBits;
 static_assert(2 * kPartBits == compute::kWeightBits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Code that the kernels share. It is compiled once per instruction set. Open this file before you write a
-// kernel.
+// Code that the kernels share. The file is compiled once per instruction set. Open this file before you write
+// a kernel.
 
 #if defined(SPANSCOPE_KERNELS_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPANSCOPE_KERNELS_CPU_SIMD_INL_H_
@@ -49,8 +49,8 @@ HWY_INLINE FloatVector widen(FloatTag d, const std::uint16_t* source) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(whole, hn::LoadU(half, source))));
 }
 
-/// e^x with an error of at most 2 units in the last place for −87 ≤ x ≤ 88. The result is 0 below that, e^88
-/// above that, and NaN for NaN.
+/// e^x with an error of at most 2 units in the last place for −87 ≤ x ≤ 88. The result is 0 below this range,
+/// e^88 above this range, and NaN for NaN.
 HWY_INLINE FloatVector exponential(FloatTag d, FloatVector x) {
   const hn::RebindToSigned<FloatTag> integers;
   const auto lowest = hn::Set(d, -87.0F);

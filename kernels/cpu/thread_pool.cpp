@@ -24,8 +24,8 @@ namespace {
 constexpr auto kWatch = std::chrono::microseconds(200);
 constexpr int kSpinsPerLook = 64;
 
-// A thread that has lost its core delays the whole job. Then other programs need the cores. The caller
-// therefore works alone for a while, longer after each repetition.
+// A thread that has lost its core delays the whole job. Other programs then need the cores. The caller
+// therefore works alone for a while, and longer after each repetition.
 constexpr auto kPatience = std::chrono::milliseconds(1);
 constexpr auto kLeastAlone = std::chrono::milliseconds(10);
 constexpr auto kMostAlone = std::chrono::milliseconds(320);
@@ -86,7 +86,7 @@ std::string ThreadPool::shortfall() const {
          /*id:threads-only-wait*/ " threads per core only wait for each other";
 }
 
-/// Ends the workers beyond `left`. They sleep without a job, and are woken up for this.
+/// Ends the workers beyond `left`. These workers sleep without a job and are woken up to end.
 void ThreadPool::endWorkers(std::size_t left) {
   for (std::size_t i = left; i < m_workers.size(); ++i) m_workers[i].request_stop();
   { const std::lock_guard lock(m_mutex); }

@@ -19,17 +19,17 @@ namespace spanscope::cpu {
 /// Max threads per core. More threads would only wait for each other, and take seconds to start and end.
 inline constexpr int kMostThreadsACore = 8;
 
-/// Threads that process the tiles of one job at a time. The caller works too. It never waits for a thread
-/// that has not begun. If a thread that has begun delays the caller, the caller works alone for a while. On a
-/// busy machine, a job therefore takes little longer than without threads.
+/// Threads that process the tiles of one job at a time. The caller works too. The caller never waits for a
+/// thread that has not begun. If a thread that has begun delays the caller, the caller works alone for a
+/// while. On a busy machine, a job therefore takes little longer than without threads.
 class ThreadPool {
  public:
   /// Starts a thread that does `work`. Throws like std::jthread() if the system cannot start a thread.
   using StartThread = std::function<std::jthread(std::function<void(const std::stop_token&)> work)>;
 
   /// `threads` includes the caller. 0 means all cores. At most kMostThreadsACore threads per core are
-  /// started. If the system cannot start all of them, half of the started threads end again. The system is
-  /// then at its limit, and later work needs threads and memory too.
+  /// started. If the system cannot start all threads, half of the started threads end again. The system is
+  /// then at its limit, and later work also needs threads and memory.
   explicit ThreadPool(int threads);
   ThreadPool(int threads, const StartThread& start);
   ~ThreadPool();
@@ -43,7 +43,7 @@ class ThreadPool {
 
   /// Calls tile(i, thread) for i = 0 … tiles − 1, in any order. `thread` is in 0 … size() − 1. `tile` must
   /// not throw. After a request to stop, tiles that have not begun are left out. Only one caller at a time
-  /// may call this, and not from a tile.
+  /// may call this function, and no tile may call this function.
   template <class Tile>
   void run(std::int64_t tiles, const std::stop_token& stop, const Tile& tile) {
     const Job job{[](const void* context, std::int64_t index, int thread) {
@@ -84,7 +84,7 @@ class ThreadPool {
   int m_asked = 0;
   int m_tried = 0;                 ///< number of threads that the pool tried to start; at most m_asked
   Clock::time_point m_aloneUntil;  ///< until then the caller works alone
-  Clock::duration m_alone;         ///< how long the caller works alone after the next wait
+  Clock::duration m_alone;         ///< time for which the caller works alone after the next wait
 
   std::mutex m_mutex;
   std::condition_variable m_wake;

@@ -25,7 +25,7 @@ struct PanelLayout;
 /// - Bf16Pairs: panels of [⌈columns / 2⌉][width][2], filled with zeros.
 /// - ByteGroups: panels of packed formats, see fast/byte_panels.h.
 ///
-/// The arithmetic processes the `width` output features of a panel at once and reads memory in order. In a
+/// The arithmetic processes the `width` output features of a panel together and reads memory in order. In a
 /// bf16 panel the two halves of a width are interleaved. A shift and a mask therefore split a load of 32-bit
 /// lanes into two f32 vectors. For f16, an instruction widens consecutive elements.
 ///
@@ -60,7 +60,7 @@ class CpuWeight final : public compute::Weight {
     return first + index * static_cast<std::int64_t>(bytesOf(m_format, m_columns));
   }
   /// For a borrowed weight in panels. Arranges `count` columns of a panel from k on, as in a panel in memory.
-  /// The number k is even. For a packed format, both are whole blocks.
+  /// The number k is even. For a packed format, k and `count` are whole blocks.
   void arrange(std::int64_t panel, std::int64_t k, std::int64_t count, std::byte* out) const;
 
  private:
@@ -73,7 +73,7 @@ class CpuWeight final : public compute::Weight {
 
   AlignedBuffer m_buffer;
   compute::HostMatrix m_source;  ///< the borrowed data
-  std::size_t m_bytes = 0;       ///< of the buffer, if there is one
+  std::size_t m_bytes = 0;       ///< size of the buffer, if there is a buffer
   std::int64_t m_rows = 0;
   std::int64_t m_columns = 0;
   std::int64_t m_width = 0;  ///< of a panel
@@ -90,17 +90,18 @@ struct PanelLayout {
   std::int64_t width = 0;                                ///< output features of a panel; even
 };
 
-/// Keeps the order of the checkpoint. `format` is that of the matrix, or F32. The functions makeRows() and
-/// makePanels() throw Failure for absurd sizes. They also throw Failure if the memory cannot be allocated.
-/// They borrow data that stays valid in that format. Panels of packed formats are never borrowed.
+/// Keeps the order of the checkpoint. `format` is the format of the matrix, or F32. The functions makeRows()
+/// and makePanels() throw Failure for absurd sizes. Both functions also throw Failure if the memory cannot be
+/// allocated. Both functions borrow data that stays valid and has this format. Panels of packed formats are
+/// never borrowed.
 std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::WeightFormat format,
                                     BufferArena& arena);
 
-/// Packs panels. They keep the checkpoint's format, which the layout must support.
+/// Packs panels. The panels keep the checkpoint's format, which the layout must support.
 std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const PanelLayout& panels,
                                       BufferArena& arena, ThreadPool& pool);
 
-/// The panels of a weight of f32, f16 or bf16, part by part, for products. They are read in memory. Parts of
+/// The panels of a weight of f32, f16 or bf16, part by part, for products. Parts are read in memory. Parts of
 /// a borrowed weight are first arranged in `room`.
 class PanelParts {
  public:
@@ -132,8 +133,8 @@ class PanelParts {
   const std::byte* m_data;
 };
 
-/// Some columns of a panel of a packed weight. They are read in memory. For a borrowed weight, they are first
-/// arranged in `room`.
+/// Some columns of a panel of a packed weight. The columns are read in memory. For a borrowed weight, the
+/// columns are first arranged in `room`.
 struct PackedPart {
   PackedPart(const CpuWeight& weight, std::int64_t panel, std::int64_t first, std::int64_t count,
              std::byte* room) {
@@ -147,7 +148,7 @@ struct PackedPart {
   }
 
   const std::byte* panelData = nullptr;
-  std::int64_t k = 0;  ///< of the first column in panelData
+  std::int64_t k = 0;  ///< index of the first column in panelData
 };
 
 inline const CpuWeight& cpuWeight(const compute::Weight& weight) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Widens panels of packed weights to f32. The file is compiled once per instruction set. The values are those
-// of compute::widen(), bit for bit: the same products and sums, in the same order. Open this file to speed up
-// packed formats.
+// Widens panels of packed weights to f32. The file is compiled once per instruction set. The values equal the
+// results of compute::widen(), bit for bit: the same products and sums, in the same order. Open this file to
+// speed up packed formats.
 
 #if defined(SPANSCOPE_KERNELS_CPU_WIDEN_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPANSCOPE_KERNELS_CPU_WIDEN_INL_H_
@@ -74,7 +74,7 @@ HWY_INLINE PanelPair loadBytePair(const std::byte* data) {
   return {widened(data), widened(data + kLanes)};
 }
 
-/// Returns the bits of both features of byte i in a plane. The bits of the first begin at bit kShift.
+/// Returns the bits of both features of byte i in a plane. The bits of the first feature begin at bit kShift.
 template <int kBitsOfPlane, int kShift>
 HWY_INLINE CodePair takeBits(hn::Vec<WordTag> bytes) {
   const IntegerTag integers;
@@ -145,8 +145,8 @@ struct PartFactors {
 };
 
 #if HWY_TARGET != HWY_SCALAR
-/// A vector has a byte for each k of a group and each of kLanes features. It has a word for some features of
-/// one k.
+/// A vector has a byte for each k of a group and each of kLanes features. Alternatively, a vector has a word
+/// for each of some features of one k.
 using GroupTag = hn::Repartition<std::uint8_t, FloatTag>;
 using GroupVector = hn::Vec<GroupTag>;
 static_assert(hn::MaxLanes(GroupTag()) == kPackedGroup * kLanes);
@@ -187,8 +187,8 @@ HWY_INLINE hn::Vec<WordTag> loadForPairsOfK(const std::byte* data) {
   return hn::TableLookupLanes(hn::BitCast(WordTag(), both), hn::SetTableIndices(WordTag(), places));
 }
 
-/// Whether the codes of a group are combined for all its k at once. This is faster for codes in two planes.
-/// For the others, the way through memory takes the saved time.
+/// Whether the codes of a group are combined for all its k together. This way is faster for codes in two
+/// planes. For other codes, the way through memory takes the saved time.
 template <compute::WeightFormat kFormat>
 constexpr bool kTakesGroups =
     kRuleOf<kFormat>.bits == 3 || kRuleOf<kFormat>.bits == 5 || kRuleOf<kFormat>.bits == 6;
@@ -233,7 +233,7 @@ struct GroupValues {
   alignas(64) std::int8_t second[kPackedGroup * kLanes];
 };
 
-/// Everything up to here works on bytes, which takes a quarter of the work for words. Loads from memory widen
+/// All steps up to here work on bytes, which takes a quarter of the work for words. Loads from memory widen
 /// the bytes.
 template <compute::WeightFormat kFormat>
 HWY_INLINE void takeGroup(const std::byte* group, const std::byte* high, GroupValues& out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Marks the targets for which a function is compiled. Files for both host and kernels include this and no
-// CUDA header. Open this file to add a marker.
+// Marks the targets for which a function is compiled. Files for both host and kernels include this header and
+// no CUDA header. Open this file to add a marker.
 #pragma once
 
 #if defined(__CUDACC__)

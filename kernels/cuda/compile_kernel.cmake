@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Compiles SOURCE to OBJECT with COMMAND and keeps what the compiler says of each kernel in REPORT.
+# Compiles SOURCE to OBJECT with COMMAND, and writes the compiler's report of each kernel to REPORT.
 execute_process(
   COMMAND ${COMMAND} -MD -MF ${OBJECT}.d -MT ${OBJECT} -c ${SOURCE} -o ${OBJECT}
   RESULT_VARIABLE result

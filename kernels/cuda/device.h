@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The machine as kernels see it. Kernels include no other header about the machine. Open this file before you
-// write a kernel. There are two implementations: device_cuda.h for nvcc, and
+// The kernels' interface to the machine. Kernels include no other header about the machine. Open this file
+// before you write a kernel. There are two implementations: device_cuda.h for nvcc, and
 // tests/support/cuda_emulation/device_emulation.h for other compilers. In the emulation, the threads of a
 // thread block are fibers of the host.
 //
 // A thread block has one dimension, and a grid has up to three. All lanes of a warp must call the operations
-// of a warp. If a lane does not, the emulation fails and a GPU hangs.
+// of a warp. If a lane does not call the operation, the emulation fails and a GPU hangs.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -17,7 +17,7 @@
 
 #if defined(__CUDACC__)
 #define SPANSCOPE_DEVICE __device__ __forceinline__
-/// Comes before a kernel's name. The arguments limit its registers, see KernelBudget.
+/// Comes before a kernel's name. The arguments limit the registers of the kernel, see KernelBudget.
 #define SPANSCOPE_KERNEL(budget) __global__ void __launch_bounds__((budget).threads, (budget).blocks)
 #define SPANSCOPE_UNROLL _Pragma("unroll")
 #define SPANSCOPE_ROLLED _Pragma("unroll 1")
@@ -55,8 +55,9 @@ SPANSCOPE_DEVICE int warpCount() {
 
 // ---- Shared memory
 
-/// Allocates the shared memory of the thread block, array by array, as sharedBytesOf counts it. Every thread
-/// must take the same arrays in the same order, and all of the requested memory. The contents are undefined.
+/// Allocates the shared memory of the thread block, array by array, as sharedBytesOf counts the bytes. Every
+/// thread must take the same arrays in the same order, and all of the requested memory. The contents are
+/// undefined.
 class SharedMemory {
  public:
   SPANSCOPE_DEVICE SharedMemory();
@@ -69,8 +70,8 @@ class SharedMemory {
 
 // ---- Meeting points
 
-SPANSCOPE_DEVICE void syncBlock();  ///< waits for all threads of the block; their earlier writes are readable
-                                    ///< after it
+SPANSCOPE_DEVICE void syncBlock();  ///< waits for all threads of the block; earlier writes of these threads
+                                    ///< are readable after the call
 SPANSCOPE_DEVICE void syncWarp();   ///< waits for all lanes of the warp
 
 /// Returns the value of another lane. T must have 4 or 8 bytes.
@@ -90,7 +91,7 @@ SPANSCOPE_DEVICE std::uint32_t atomicAdd(std::uint32_t* target, std::uint32_t va
 SPANSCOPE_DEVICE std::uint64_t atomicAdd(std::uint64_t* target, std::uint64_t value);
 SPANSCOPE_DEVICE std::uint32_t atomicMin(std::uint32_t* target, std::uint32_t value);
 
-SPANSCOPE_DEVICE int lowestBit(std::uint32_t bits);  ///< number of the lowest set bit; there must be one
+SPANSCOPE_DEVICE int lowestBit(std::uint32_t bits);  ///< number of the lowest set bit; `bits` must not be 0
 SPANSCOPE_DEVICE int countBits(std::uint32_t bits);
 
 // ---- Numbers. Functions named Exact round to nearest, ties to even, keep subnormal numbers and are never
@@ -123,11 +124,11 @@ struct Words4 {
 SPANSCOPE_DEVICE Words4 load16(const void* source);
 SPANSCOPE_DEVICE void store16(void* target, const Words4& value);
 /// Loads 16 bytes of global memory that no thread writes while the kernel runs, and that no other thread
-/// reads. Data that others read again then stays in the cache.
+/// reads. Data that other threads read again then stays in the cache.
 SPANSCOPE_DEVICE Words4 loadOnce16(const void* globalSource);
 
-/// Starts to copy 16 bytes of global memory to shared memory. It reads only the first `bytes` (0 … 16). The
-/// rest becomes 0. This thread may use the data after waitCopies(), other threads after a barrier.
+/// Starts to copy 16 bytes of global memory to shared memory. The copy reads only the first `bytes` (0 … 16).
+/// The rest becomes 0. This thread may use the data after waitCopies(), other threads after a barrier.
 SPANSCOPE_DEVICE void copyAsync16(void* sharedTarget, const void* globalSource, int bytes = 16);
 /// Closes a group: the copies that this thread started since the last group. The group may be empty.
 SPANSCOPE_DEVICE void commitCopies();
@@ -149,12 +150,12 @@ struct RightFragment {
 struct SumFragment {
   float values[4];
 };
-/// sum += left · right. All lanes of a warp must call it.
+/// sum += left · right. All lanes of a warp must call this function.
 SPANSCOPE_DEVICE void multiplyAccumulate(SumFragment& sum, const LeftFragment& left,
                                          const RightFragment& right);
 /// Loads Count (1, 2 or 4) matrices of 8 × 8 elements of 16 bits. Lane 8·i + r passes the address of row r of
 /// matrix i: 16 bytes in shared memory. In lane t, registers[i] gets two neighbouring elements of matrix i,
-/// from element 2·(t mod 4). They are in row t / 4 or, if Transposed, in column t / 4.
+/// from element 2·(t mod 4). The two elements are in row t / 4 or, if Transposed, in column t / 4.
 template <int Count, bool Transposed>
 SPANSCOPE_DEVICE void loadMatrices(std::uint32_t (&registers)[Count], const void* sharedRow);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Implements device.h on a GPU. Only device.h includes this file. Open it to use another PTX instruction.
+// Implements device.h on a GPU. Only device.h includes this file. Open this file to use another PTX
+// instruction.
 #pragma once
 
 namespace spanscope::cuda {

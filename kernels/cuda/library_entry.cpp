@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a program that opens the library finds in it.
+// The entry point that a program finds in the library.
 #include "kernels/backends.h"
 #include "kernels/cuda/backend/cuda_backend.h"
 

@@ -26,7 +26,7 @@ SPANSCOPE_DEVICE float warpLargest(float value) {
 }
 
 /// Returns the sum over the thread block. Every thread gets the same result. `scratch` is shared memory with
-/// one place per warp. It may be used again after the next barrier.
+/// one place per warp. The caller may use `scratch` again after the next barrier.
 template <class T>
 SPANSCOPE_DEVICE T blockSum(T value, T* scratch) {
   value = warpSum(value);

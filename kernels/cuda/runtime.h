@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The GPU as the backend's host code sees it. The host code includes no other header about the GPU. Open this
-// file to call the CUDA runtime. There are two implementations: runtime_cuda.cpp, and
+// The interface of the backend's host code to the GPU. The host code includes no other header about the GPU.
+// Open this file to call the CUDA runtime. There are two implementations: runtime_cuda.cpp, and
 // tests/support/cuda_emulation for the host.
 //
 // Work on a stream runs later, in order. All inputs and outputs of the work must live until a wait for the
@@ -24,24 +24,24 @@ namespace spanscope::cuda {
 /// Properties of one GPU.
 struct DeviceProperties {
   std::string name;
-  int major = 0;  ///< of its compute capability
+  int major = 0;  ///< major version of the compute capability
   int minor = 0;
   int multiprocessors = 0;
   std::size_t memoryBytes = 0;
   std::size_t sharedBytesPerBlock = 0;  ///< max for a kernel that requests it
   int driverVersion = 0;  ///< 1000 · major + 10 · minor of the newest CUDA version that the driver supports
-  int runtimeVersion = 0;            ///< the same for the toolkit of this build
+  int runtimeVersion = 0;            ///< version of the toolkit of this build, in the same form
   std::string productsVersion = {};  ///< of the library of MatrixProducts, "cuBLAS 13.0.0"
   std::string driverRelease = {};    ///< the driver's own version, "580.65.06"; empty: unknown.
   /// The driver must compile kernels for the GPU, even if they contain compiled code.
   bool isToldToCompile = false;
 };
 
-/// Returns the number of GPUs. Throws Failure if there is no driver, or if it is too old.
+/// Returns the number of GPUs. Throws Failure if there is no driver, or if the driver is too old.
 int deviceCount();
 
-/// A GPU. Copies mean the same GPU. Opening a GPU and reading its properties uses none of its memory.
-/// Everything else makes a context on the GPU, which takes some hundred megabytes.
+/// A GPU. Copies of the object mean the same GPU. Opening a GPU and reading its properties uses no GPU
+/// memory. Every other function makes a context on the GPU, which takes some hundred megabytes.
 class Device {
  public:
   /// Throws Failure if there is no such GPU.
@@ -113,7 +113,7 @@ class Event {
 
   bool reached() const;      ///< true if the event was never recorded
   void synchronize() const;  ///< waits until the event is reached
-  /// Returns milliseconds between two events. Both must have been reached.
+  /// Returns milliseconds between two events. Both events must have been reached.
   double millisecondsSince(const Event& earlier) const;
 
   struct State;
@@ -146,7 +146,7 @@ struct KernelCall {
   void (*call)(const void* kernel, const void* arguments) = nullptr;
 };
 
-/// A recorded list of work. Its pointers and sizes do not change.
+/// A recorded list of work. The pointers and sizes in the list do not change.
 class Graph {
  public:
   ~Graph();
@@ -190,7 +190,7 @@ class Stream {
   std::unique_ptr<State> m_state;
 };
 
-/// Puts a kernel on a stream. Its arguments are one plain struct, which is copied here.
+/// Puts a kernel on a stream. The arguments of the kernel are one plain struct, which is copied here.
 template <class Arguments>
 void launch(Stream& stream, const char* name, const LaunchShape& shape, void (*kernel)(Arguments),
             const Arguments& arguments) {
@@ -224,8 +224,8 @@ struct MatrixProduct {
   bool operator==(const MatrixProduct&) const = default;
 };
 
-/// Bytes of GPU memory for the workspace of matrix products. Hopper needs this much for cuBLAS, and older
-/// GPUs need less.
+/// Bytes of GPU memory for the workspace of matrix products. On Hopper, cuBLAS needs this amount. Older GPUs
+/// need less.
 inline constexpr std::size_t kProductWorkspaceBytes = std::size_t{32} << 20U;
 
 /// Matrix products on one stream, with sums in f32.

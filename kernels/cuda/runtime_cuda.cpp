@@ -19,7 +19,7 @@ namespace {
 /// Throws Failure unless `status` is a success. A sticky error of the GPU remains.
 void check(cudaError_t status, const std::string& call) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // the next call must not report it again
+  cudaGetLastError();  // the next call must not report this error again
   throw Failure(
       errorAt(call, std::string(cudaGetErrorName(status)) + ", " + cudaGetErrorString(status), "success"));
 }
@@ -376,7 +376,7 @@ void MatrixProducts::run(Stream& stream, const MatrixProduct& product) {
         "cublasSetWorkspace");
   const float alpha = 1;
   const float beta = product.accumulate ? 1 : 0;
-  // cuBLAS counts by columns. A row-major matrix here is its transpose there.
+  // cuBLAS counts by columns. A row-major matrix here is a transposed matrix for cuBLAS.
   check(cublasGemmEx(m_state->handle, CUBLAS_OP_T, CUBLAS_OP_N, product.columns, product.rows, product.depth,
                      &alpha, product.weight, CUDA_R_16BF, static_cast<int>(product.weightStride), product.x,
                      CUDA_R_16BF, static_cast<int>(product.xStride), &beta, product.out,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keys, actions and handlers of the commands in command_table.h, under the ids of that table.
-// Menus, buttons and keys trigger the actions. Handlers say what commands do, and when they can do something.
-// The window and the canvas each have a list of handlers.
+// Keys, actions and handlers of the commands in command_table.h, under the ids of that table. Menus, buttons
+// and keys trigger the actions. A handler executes a command and reports whether the command is enabled. The
+// window and the canvas each have a list of handlers.
 #pragma once
 
 #include "ui/commands/command_table.h"
@@ -24,11 +24,12 @@ class KeyBindings {
  public:
   /// The keys of the table.
   KeyBindings() = default;
-  /// The keys of the table, except where the settings have others under "keys/ID". Ignores texts in the
+  /// The keys of the table, except where the settings have other keys under "keys/ID". Ignores texts in the
   /// settings that are not keys.
   explicit KeyBindings(const QSettings& settings);
 
-  /// The keys of a command as portable key sequences. Menus show the first. Empty: the command has no keys.
+  /// The keys of a command as portable key sequences. Menus show the first key. Empty: the command has no
+  /// keys.
   QStringList keys(const CommandInfo& info) const;
   /// Whether the command has other keys than in the table.
   bool isChanged(const CommandInfo& info) const;
@@ -37,7 +38,7 @@ class KeyBindings {
   void set(const CommandInfo& info, const QStringList& keys);
   void reset(const CommandInfo& info);
   void resetAll() { m_changed.clear(); }
-  /// Adds the key to the command. Removes all conflicting keys from other commands.
+  /// Adds the key to the command, and removes all conflicting keys from other commands.
   void assign(const CommandInfo& info, const QString& key);
 
   /// Returns commands other than `info` with a key that equals `key`, begins with `key`, or is a prefix of
@@ -98,14 +99,14 @@ class CommandActions : public QObject {
 
 struct CommandHandler {
   QString id;                  ///< id from the command table or from linkCommands()
-  std::function<bool()> when;  ///< whether the command can do something now
+  std::function<bool()> when;  ///< whether the command is enabled
   std::function<void(const QString& argument)> does;
   std::function<QString()> title;  ///< the current title in the menu; null: the title of the table
 };
 
 class CommandHandlers {
  public:
-  /// Adds a command that is available whenever its CommandInfo::subject is there.
+  /// Adds a command that is enabled whenever its CommandInfo::subject exists.
   void add(const char* id, std::function<void()> does);
   void add(const char* id, std::function<bool()> when, std::function<void()> does,
            std::function<QString()> title = {});
@@ -116,10 +117,9 @@ class CommandHandlers {
   /// The row of a command; nullptr if the list does not have the command.
   const CommandHandler* find(const QString& id) const;
 
-  /// Whether the list has `command`, and the command can do something now. `command` is an id or
-  /// "id:argument".
+  /// Whether the list has `command` and the command is enabled. `command` is an id or "id:argument".
   bool can(const QString& command) const;
-  /// Carries out the command if it can do something now. Returns false if the list does not have the command.
+  /// Runs the command if the command is enabled. Returns false if the list does not have the command.
   bool perform(const QString& command) const;
 
  private:

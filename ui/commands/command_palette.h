@@ -22,13 +22,13 @@ namespace spanscope::ui {
 
 struct PaletteEntry {
   CommandInfo info;
-  bool enabled = true;  ///< the command can do something now
-  /// Matches only if the command's text contains each typed word. Set this flag for sentences, in which
-  /// scattered letters match almost any typed text.
+  bool enabled = true;  ///< the command is enabled
+  /// Matches only if the command's text contains each typed word. Set this flag for sentences: scattered
+  /// letters of a sentence match almost any typed text.
   bool byWords = false;
 };
 
-/// Makes entries from the table. `enabled` returns whether the command with an id can do something now.
+/// Makes entries from the table. `enabled` returns whether the command with an id is enabled.
 template <class Predicate>
 std::vector<PaletteEntry> paletteEntries(const std::vector<CommandInfo>& table, Predicate enabled) {
   std::vector<PaletteEntry> entries;

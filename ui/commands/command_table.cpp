@@ -88,14 +88,14 @@ std::vector<CommandInfo> makeTable() {
       Canvas);
   add("node.plus-cross", Node, Document, tr("Swap plus and cross"),
       tr("Change a plus to a cross, or a cross to a plus"), {"X"}, Canvas);
-  add("node.make-root", Node, Document, tr("Make this the query"),
-      tr("Make the branch of the selected node the query"));
+  add("node.make-root", Node, Document, tr("Use draft as query"),
+      tr("Make the draft of the selected node the query"));
   add("node.mute", Node, Document, tr("Mute"), tr("Leave this branch out of runs"), {"M"}, Canvas);
   add("node.freeze", Node, Document, tr("Freeze answer"),
       tr("Use the last answers and do not run the node again"), {"Z"}, Canvas);
   add("node.collapse", Node, Document, tr("Collapse"), tr("Hide everything under the node"), {"H"}, Canvas);
-  add("node.stack", Node, Document, tr("Toggle stack"), tr("Show each input of a stack, or stack them again"),
-      {"S"}, Canvas);
+  add("node.stack", Node, Document, tr("Toggle stack"),
+      tr("Show each input of a stack, or stack the inputs again"), {"S"}, Canvas);
   add("node.frame", Node, Document, tr("Add frame"), tr("Add a titled frame around the selected nodes"),
       {"Ctrl+G"}, Canvas);
   add("node.note", Node, Document, tr("Add note"), tr("Add a note to the canvas"), {"Shift+N"}, Canvas);
@@ -104,8 +104,8 @@ std::vector<CommandInfo> makeTable() {
   add("node.reroute", Node, Document, tr("Reroute wire"),
       tr("Add a point to the wire above the selected node, to drag the wire around nodes"));
   add("node.next-bend", Node, Document, tr("Next reroute point"),
-      tr("Select a reroute point of the wire above the selected node. Arrow keys move it, with Shift by one "
-         "pixel"),
+      tr("Select a reroute point of the wire above the selected node. Arrow keys move the point, with Shift "
+         "by one pixel"),
       {"B"}, Canvas);
   add("node.straighten", Node, Document, tr("Straighten wire"),
       tr("Remove the reroute points of the wires above the selected nodes"));
@@ -179,8 +179,8 @@ std::vector<CommandInfo> makeTable() {
   add("view.explain", View, Document, tr("Explain layout"),
       tr("Show the docks that explain cache and attention"), {"Alt+2"});
   add("view.measure", View, Document, tr("Measure layout"), tr("Show the docks with numbers"), {"Alt+3"});
-  add("view.back", View, Document, tr("Back"), tr("Select what was selected before"), {"Alt+Left"});
-  add("view.forward", View, Document, tr("Forward"), tr("Select what was selected before the last step back"),
+  add("view.back", View, Document, tr("Back"), tr("Return to the previous selection"), {"Alt+Left"});
+  add("view.forward", View, Document, tr("Forward"), tr("Return to the selection before the last step back"),
       {"Alt+Right"});
   add("view.reset", View, Document, tr("Reset layout"), tr("Restore the places of the docks in this layout"));
   add("view.maximise", View, Document, tr("Maximise dock"),
@@ -198,7 +198,7 @@ std::vector<CommandInfo> makeTable() {
   add("view.zoom-out", View, Document, tr("Zoom out"), tr("Show smaller nodes"), {"Ctrl+-"});
   add("view.zoom-reset", View, Document, tr("Zoom to 100 %"), tr("Show nodes at their own size"), {"Ctrl+0"});
   add("view.fit-all", View, Document, tr("Fit all"),
-      tr("Fit the query at a readable size; a second time fits all of it"), {"Home"}, Canvas);
+      tr("Fit the query at a readable size. Press again to fit the whole query"), {"Home"}, Canvas);
   add("view.fit-selection", View, Document, tr("Fit selection"), tr("Show the selected nodes"), {"F", "."},
       Canvas);
   add("view.minimap", View, Document, tr("Toggle minimap"), tr("Show or hide the overview of the canvas"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of all commands. The program makes menus, tool tips, keys, the command palette and the key sheet
-// from this table. A handler with the same id says what a command does (CommandHandlers, command_actions.h).
+// from this table. A handler with the same id executes a command (CommandHandlers, command_actions.h).
 #pragma once
 
 #include <QString>
@@ -24,7 +24,7 @@ QString categoryTitle(CommandCategory category);
 /// The object of a command.
 enum class CommandSubject {
   Program,   ///< works even if no document is open
-  Document,  ///< needs an open document; available only while one is visible
+  Document,  ///< needs an open document; available only while a document is visible
 };
 
 /// The place in which a command's keys work.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The key sheet: its content, its painting on screen, on paper and as PDF, its dialog, and key caps.
+// Lists all keys on one sheet. The sheet can be shown, printed and saved as PDF. Also paints key caps.
 #pragma once
 
 #include "engine/base/error.h"

@@ -228,7 +228,7 @@ bool Autosave::takeSideFile() {
   for (int i = 0; i < kMostTries; ++i) {
     const QString name =
         (i == 0 ? base : base + QLatin1Char('-') + QString::number(i)) + QLatin1String(kSuffix);
-    // An existing side file belongs to a crashed program, or to one that edits the same file.
+    // An existing side file belongs to a crashed program, or to a program that edits the same file.
     if (QFileInfo::exists(name)) continue;
     m_lock = lockSideFile(name);
     if (m_lock == nullptr) continue;

@@ -31,9 +31,9 @@ std::unique_ptr<QLockFile> lockSideFile(const QString& sideFile);
 /// The default folder for side files: `autosave` in the application's data folder.
 QString autosaveDirectory();
 
-/// Watches one document, which must outlive it. A separate thread writes the side file. The side file is
-/// removed when nothing is left unsaved. The destructor removes it too, because it means a clean close. The
-/// class never changes side files of other programs.
+/// Watches one document, which must outlive this object. A separate thread writes the side file. The side
+/// file is removed when nothing is left unsaved. The destructor also removes the side file, because
+/// destruction means a clean close. The class never changes side files of other programs.
 class Autosave : public QObject {
   Q_OBJECT
  public:
@@ -52,8 +52,8 @@ class Autosave : public QObject {
   /// Removes the side file: unsaved changes need no more protection.
   void discard();
   /// Leaves the current document in a side file for a later start of the program, and stops watching. Returns
-  /// the path of the side file. Returns an empty path if the file could not be written; then an older state
-  /// may still be there.
+  /// the path of the side file. Returns an empty path if the file could not be written. The side file may
+  /// then still have an older state.
   QString keep();
 
  Q_SIGNALS:
@@ -77,7 +77,7 @@ class Autosave : public QObject {
   QString m_sideFilePath;  ///< path of the document when the side file was named
   std::unique_ptr<QLockFile> m_lock;
   std::chrono::milliseconds m_interval{1000};
-  std::chrono::milliseconds m_writingTook{0};  ///< the last time
+  std::chrono::milliseconds m_writingTook{0};  ///< duration of the last write
   QTimer m_timer;
   QElapsedTimer m_sinceWriting;
   QThreadPool m_writer;  ///< one thread: states are written in order
@@ -88,7 +88,7 @@ class Autosave : public QObject {
 /// A side file of a program that did not end cleanly.
 struct Recovery {
   QString sideFile;
-  QString filePath;  ///< empty: the document never had one
+  QString filePath;  ///< empty: the document never had a file
   QString title;
   QDateTime time;
   document::Document document;
@@ -98,9 +98,9 @@ struct Recovery {
 /// Finds side files in the directory, the newest first. Leaves out files that a running program is writing,
 /// and files with the same content as the document's own file.
 std::vector<Recovery> findRecoveries(const QString& directory = autosaveDirectory());
-/// The same for one side file.
+/// Like findRecoveries(), for one side file.
 std::optional<Recovery> findRecovery(const QString& sideFile);
-/// Removes the side file, after the user has opened the document or refused it.
+/// Removes the side file, after the user has opened or refused the document.
 void removeRecovery(const Recovery& recovery);
 
 }  // namespace spanscope::ui

@@ -101,7 +101,7 @@ std::shared_ptr<const QueryFile> queryFile(std::string_view text, query::QueryFo
   if (file.chat != query::ChatForm::None) {
     const document::Document& document = *opened.document;
     const query::GenerateSettings* settings = query::settingsOf(document.at(document.root()).own);
-    // If the request has no temperature, the query runs with another one. Then the warning stays.
+    // If the request has no temperature, the query runs with another temperature. Then the warning stays.
     if (settings == nullptr || !std::holds_alternative<query::Absent>(settings->temperature))
       removeFormWarning(text, opened.diagnostics);
     file.text = text;

@@ -30,7 +30,7 @@ struct QueryFile {
   std::vector<document::NodeId> nodes;
 };
 
-/// A document that was read from a file. Its diagnostics also name the comments and other parts of the file
+/// A document that was read from a file. The diagnostics also name the comments and other parts of the file
 /// that a document cannot hold.
 struct OpenedFile : document::OpenedDocument {
   /// The file if it has only a query; else nullptr. A chat in JSON is read as a query without a diagnostic,
@@ -38,36 +38,38 @@ struct OpenedFile : document::OpenedDocument {
   std::shared_ptr<const QueryFile> file = nullptr;
 };
 
-/// Reads a file. Its name decides the form, or else its text does. From a picture it reads the document in
-/// the picture. If a Lisp query names files in its own folder, this function reads these files too.
+/// Reads a file. The form follows from the file's name, or else from the file's text. From a picture, reads
+/// the document in the picture. If a Lisp query names files in its own folder, this function reads these
+/// files too.
 OpenedFile openDocument(const QString& path);
 /// Writes the whole file or nothing. `opened`: the file that the document was opened from; nullptr if that
-/// file had more than a query. A file with a savedForm() gets only the query, as the same chat where
-/// chatText() can write it. Refuses names of pictures, and documents that could not be read again.
+/// file had more than a query. A file with a savedForm() gets only the query. The query is saved as the same
+/// chat if chatText() can write the chat. Refuses names of pictures, and documents that could not be read
+/// again.
 std::optional<Error> saveDocument(const QString& path, const document::Document& document,
                                   const QueryFile* opened = nullptr);
-/// The form in which a file has only the query; nothing if the file has a document. The end of its name
-/// decides (.json, .yaml, .yml, .lisp, .spnl). A file with another name keeps the form in which it was
+/// The form in which a file has only the query; nothing if the file has a document. The end of the file's
+/// name decides (.json, .yaml, .yml, .lisp, .spnl). A file with another name keeps the form in which it was
 /// opened, unless its name ends in .span.
 std::optional<query::QueryForm> savedForm(const QString& path, const QueryFile* opened);
 /// The query of a document, written as the chat that it was opened from. Nothing if a file of this name
 /// cannot have a chat, or if the chat cannot express the query.
 std::optional<query::RewrittenChat> chatText(const QString& path, const document::Document& document,
                                              const QueryFile* opened);
-/// Whether a text that was read as a query is a list of chat messages. If so, removes the warning that it is
-/// read as a seq, because nothing is lost.
+/// Whether a text that was read as a query is a list of chat messages. If so, removes the warning that the
+/// list is read as a seq, because nothing is lost.
 bool takeChatList(std::string_view text, std::vector<query::Diagnostic>& diagnostics);
 
 /// Whether a file of this name has only a query.
 bool isQueryPath(const QString& path);
-/// Whether any setting differs from those of an opened query. Such a query runs on the current model, with
-/// its adapter, its template, its context size and its usual policy.
+/// Whether any setting differs from the settings of an opened query. Such a query runs on the current model,
+/// with its adapter, its template, its context size and its usual policy.
 bool hasOwnSettings(const document::RunSettings& settings);
 /// The names of everything that is lost if only the document's query is saved, for the user.
 QStringList lostWhenSavedAsQuery(const document::Document& document);
 
-/// Why a document cannot be saved at this path, as a sentence for the user. Empty if no reason is known.
-/// A read-only file is refused even for an administrator, who could write it: it is meant to stay unchanged.
+/// Why a document cannot be saved at this path, as a sentence for the user. Empty if no reason is known. A
+/// read-only file is refused even for an administrator, because the file is meant to stay unchanged.
 QString whyNotWritable(const QString& path);
 
 }  // namespace spanscope::ui

@@ -94,7 +94,8 @@ QString settingChangeText(const QString& name, const RunSettings& before, const 
 
 }  // namespace
 
-/// Has the document before and after a change. It ignores their settings. Both share the unchanged nodes.
+/// Has the document before and after a change, and ignores the settings. Both documents share the unchanged
+/// nodes.
 class ChangeCommand final : public QUndoCommand {
  public:
   ChangeCommand(DocumentModel& model, const QString& name, std::shared_ptr<const document::Document> before,
@@ -217,7 +218,7 @@ bool DocumentModel::change(const QString& name, const std::function<void(documen
   const QString key =
       mergeKey.isEmpty() ? QString() : mergeKey + QLatin1Char('#') + QString::number(m_mergeSerial);
   const std::shared_ptr<const document::Document> before = std::exchange(m_document, std::move(next));
-  // The commands are pushed before changed() is emitted. So the commands of changes that react to this one
+  // The commands are pushed before changed() is emitted. So the commands of changes that react to this change
   // come later.
   if (!ChangeCommand::isSame(*before, *m_document))
     m_undo.push(new ChangeCommand(*this, name, before, m_document, key));

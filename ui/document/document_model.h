@@ -20,15 +20,15 @@ class DocumentModel : public QObject {
   ~DocumentModel() override;
 
   const document::Document& document() const { return *m_document; }
-  /// The same value, shared, for views that keep it.
+  /// The same value as a shared object, for views that keep the value.
   std::shared_ptr<const document::Document> snapshot() const { return m_document; }
 
-  /// The only way to change the document. `change` edits a copy. If the copy differs, it becomes the
+  /// The only way to change the document. `change` edits a copy. If the copy differs, the copy becomes the
   /// document, and this function pushes undo commands:
   /// - for the query and its layout, a command with this name;
-  /// - for settings, a command whose text names them and their values.
+  /// - for settings, a command whose text names the settings and their values.
   /// Consecutive changes with the same non-empty merge key become one command. A call of endMerge(), or
-  /// another change of the same history, ends that.
+  /// another change of the same history, ends the merging.
   /// Returns whether anything changed. Refuses every change, and returns false, while changed() notifies of
   /// an undo or redo.
   bool change(const QString& name, const std::function<void(document::Document&)>& change,
@@ -44,9 +44,10 @@ class DocumentModel : public QObject {
   void setFilePath(const QString& path);
   QString title() const;                ///< file name, or "Untitled"
   void setTitle(const QString& title);  ///< for a document without a file
-  bool isModified() const;              ///< the document differs from what was saved last
+  bool isModified() const;              ///< the document differs from the last saved state
   void markSaved();
-  /// Call it when the file has other contents: the document then counts as modified until it is saved.
+  /// Call this function when the file has other contents. The document then counts as modified until it is
+  /// saved.
   void markUnsaved();
 
  Q_SIGNALS:

@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP};
 
-/// The end of the pipe that the handler writes to. It is global, because a handler gets only the number of
-/// its signal.
+/// The end of the pipe that the handler writes to. The variable is global, because a handler gets only the
+/// number of its signal.
 std::atomic<int> writingEnd = -1;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-/// A system timer that sends a signal again. Each of kSignals has one. The handler reads the timers, so they
-/// are made before the handler is installed.
+/// A system timer that sends a signal again. Each signal in kSignals has a timer. The handler reads the
+/// timers, so the timers are made before the handler is installed.
 struct Deadline {
   timer_t timer{};
   std::atomic<bool> isSet = false;
@@ -74,7 +74,7 @@ EndingSignals::~EndingSignals() {
   for (const Previous& previous : m_previous) ::sigaction(previous.signal, &previous.action, nullptr);
   for (Deadline& deadline : deadlines) {
     itimerspec left{};
-    // A running timer stays. It ends the program if the rest of the shutdown takes too long.
+    // A running timer stays. The timer ends the program if the rest of the shutdown takes too long.
     if (deadline.isSet.exchange(false) && ::timer_gettime(deadline.timer, &left) == 0 &&
         left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0)
       ::timer_delete(deadline.timer);

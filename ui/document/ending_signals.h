@@ -10,10 +10,10 @@
 namespace spanscope::ui {
 
 /// Notifies the event loop that the system asks the program to end: SIGTERM (logging out), SIGINT and SIGHUP.
-/// It reports each signal once. The next signal of that kind ends the program as usual, also if it hangs.
-/// With a deadline, a timer of the system sends that next signal. A signal that is ignored when this object
-/// is made (SIGHUP under nohup) stays ignored. At most one such object may exist. Its destructor restores the
-/// earlier signal handlers.
+/// Each signal is reported once. The next signal of that kind ends the program as usual, even if the program
+/// hangs. With a deadline, a timer of the system sends that next signal. A signal that is ignored when this
+/// object is made (SIGHUP under nohup) stays ignored. At most one such object may exist. The destructor
+/// restores the earlier signal handlers.
 class EndingSignals final : public QObject {
   Q_OBJECT
  public:

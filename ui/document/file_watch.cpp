@@ -139,7 +139,7 @@ namespace {
 
 constexpr auto kSuffix = ".open";
 
-/// The same for all names of one file.
+/// Returns the same text for all names of one file.
 QString prefixOf(const QString& path) {
   const QString canonical = QFileInfo(path).canonicalFilePath();
   const QByteArray name = (canonical.isEmpty() ? path : canonical).toUtf8();

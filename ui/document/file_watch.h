@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reports when the contents of an open file differ from what was last read from it or written to it.
+// Reports when the contents of an open file differ from the contents that were last read or written.
 #pragma once
 
 #include <QByteArray>
@@ -20,8 +20,8 @@ namespace spanscope::ui {
 
 /// The contents of a file at one time. Two stamps are equal if the contents are equal.
 struct FileStamp {
-  bool exists = false;  ///< Whether it is a regular file that can be read.
-  /// SHA-256 of its bytes. If it is larger than any document may be, its size and time instead.
+  bool exists = false;  ///< the path is a regular file that can be read
+  /// SHA-256 of the file's bytes. For a file that is larger than any document may be: its size and time.
   QByteArray content;
   bool operator==(const FileStamp&) const = default;
 };
@@ -30,15 +30,15 @@ struct FileStamp {
 FileStamp stampOf(const QString& path);
 
 /// Watches any number of files, each under an id that the caller chooses. Editors and version control replace
-/// whole files, so it watches the folders too. Only content counts: a file that was written again with the
-/// same content has not changed.
+/// whole files, so this class also watches the folders. Only the content counts: writing a file again with
+/// the same content is no change.
 class FileWatch : public QObject {
   Q_OBJECT
  public:
   explicit FileWatch(QObject* parent = nullptr);
 
   /// Starts to watch a file. `known`: the contents that the caller has read. An empty path, or forget(),
-  /// stops it.
+  /// stops the watch.
   void watch(std::uint32_t id, const QString& path, FileStamp known);
   void forget(std::uint32_t id);
   /// Takes the last content of the file as known. The caller has this content, or does not need it.
@@ -49,7 +49,7 @@ class FileWatch : public QObject {
   void look();
   void look(std::uint32_t id);
 
-  /// Whether the contents of the file differ from those that the caller knows.
+  /// Whether the contents of the file differ from the contents that the caller knows.
   bool isChanged(std::uint32_t id) const;
   bool isGone(std::uint32_t id) const;  ///< whether the file existed for the caller and is now missing
 
@@ -86,7 +86,7 @@ class FilePresence : public QObject {
   ~FilePresence() override;
 
   /// Announces that the file is open here, under an id that the caller chooses. An empty path, or leave(),
-  /// ends that.
+  /// ends the announcement.
   void enter(std::uint32_t id, const QString& path);
   void leave(std::uint32_t id);
 

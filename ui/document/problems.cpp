@@ -16,7 +16,7 @@ QString wordOf(const document::Sentence::Argument& argument) {
   return argument.isOperator ? operatorLabel(argument.text) : QString::fromStdString(argument.text);
 }
 
-/// Fills all placeholders in one pass, because a text of the query may contain "%1".
+/// Fills all placeholders in one call, because a text of the query may contain "%1".
 QString translated(const document::Sentence& sentence) {
   const QString form = QCoreApplication::translate("Problems", sentence.form);
   QString text;

@@ -24,7 +24,7 @@ struct Problem {
   bool isOfDevice = false;
   bool isOfTemplate = false;
   std::int32_t poolNeeded = 0;
-  std::string place{};  ///< JSON pointer into the query as it is drawn; "" also for places outside of it
+  std::string place{};  ///< JSON pointer into the query as drawn; "" also for other places
   bool operator==(const Problem&) const = default;
 };
 
@@ -32,13 +32,14 @@ struct Problem {
 std::vector<Problem> findProblems(const document::Document& document, const ProblemContext& context = {},
                                   document::NodeId top = document::kNoNode);
 
-/// Says what is wrong and how to fix it, in sentences.
+/// Returns the problem and its solution as sentences.
 QString saidOf(const Problem& problem);
 
-/// Why the query cannot be run: its first error, and how many more there are. Empty if it has no error.
+/// Why the query cannot be run: its first error, and the number of further errors. Empty: the query has no
+/// error.
 QString refusalOf(const std::vector<Problem>& problems);
 
-/// The label of the node: its operator, and its own name if it has one: "generate · answer".
+/// The label of the node: its operator, and its own name if the node has a name: "generate · answer".
 QString nodeLabel(const document::DocumentNode& node);
 
 }  // namespace spanscope::ui

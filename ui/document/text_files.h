@@ -24,8 +24,8 @@ struct TextFiles {
 };
 
 /// Reads files, and all files in folders and in the folders below them. Files are UTF-8, UTF-16, or PDFs,
-/// whose pages become one text. Files that cannot be read are left out. It is a problem if no file can be
-/// read. Files of a folder are ordered by the bytes of their paths.
+/// whose pages become one text. Files that cannot be read are left out. TextFiles::problem is set if no file
+/// can be read. Files of a folder are ordered by the bytes of their paths.
 TextFiles readTextFiles(const QStringList& paths, const std::stop_token& stop = {});
 
 /// "left out: a.png: …; b.png: …", for the user. Empty if no file was left out.

@@ -114,7 +114,7 @@ bool UnreadText::hasOwnSettings() const {
   return m_isOwn;
 }
 
-/// Removes the parts that undone changes left out, because their text is no longer in the document.
+/// Removes the warnings of undone changes, because the text of these changes is no longer in the document.
 void UnreadText::followUndo(int index) {
   // Before a reload, the document had other nodes.
   if (index < m_fileIndex) forgetNodes();

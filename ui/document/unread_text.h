@@ -24,7 +24,7 @@ class UnreadText : public QObject {
  public:
   /// The unread text of a document. The model owns it; the first call creates it.
   static UnreadText& of(DocumentModel& model);
-  /// The same, or nullptr if nobody has called of() for this model.
+  /// The unread text of a document; nullptr if of() was not called for this model.
   static const UnreadText* find(const DocumentModel& model);
 
   // ---- what was left out ----
@@ -32,24 +32,25 @@ class UnreadText : public QObject {
   /// nullptr if it has a document.
   void noteFile(const std::vector<query::Diagnostic>& diagnostics,
                 std::shared_ptr<const QueryFile> file = nullptr);
-  /// Adds the warnings about a text that was pasted. Call it after the change; undo removes them.
+  /// Adds the warnings about a text that was pasted. Call this function after the change. Undo removes the
+  /// warnings.
   void notePaste(const std::vector<query::Diagnostic>& diagnostics);
-  /// Replaces the warnings about JSON text that became the query. Call it after the change; undo removes
-  /// them.
+  /// Replaces the warnings about JSON text that became the query. Call this function after the change. Undo
+  /// removes the warnings.
   void noteJson(const std::vector<query::Diagnostic>& diagnostics);
-  /// Call it when the document was saved: nothing else is in its file. `form`: the form of a file with only
-  /// a query; nothing for a document.
+  /// Call this function when the document was saved. The file then has only the document. `form`: the form of
+  /// a file with only a query; nothing for a document.
   void noteSaved(const QString& path, std::optional<query::QueryForm> form);
-  /// Call it when the document was saved as the chat that it was opened from. The file still has parts that
-  /// the document cannot hold: `diagnostics` are the warnings of its reader.
+  /// Call this function when the document was saved as the chat that it was opened from. The file still has
+  /// parts that the document cannot hold: `diagnostics` are the warnings of its reader.
   void noteSavedAsChat(const QString& path, const std::vector<query::Diagnostic>& diagnostics);
-  /// Call it when another document replaced the opened one: its nodes are others.
+  /// Call this function when another document replaced the opened document, because the nodes are different.
   void forgetNodes();
   /// The parts of the document's file that saving over it removes, for the user.
   QStringList leftOutOfFile() const;
   /// The file that the document was opened from or saved in, if it has only a query; else nullptr.
   const QueryFile* file() const { return m_file.get(); }
-  /// Whether a user chose settings that the file cannot hold. The model is none of them.
+  /// Whether a user chose settings that the file cannot hold. The model does not count.
   bool hasOwnSettings() const;
 
   // ---- JSON text that is no query yet ----
@@ -61,17 +62,17 @@ class UnreadText : public QObject {
   void setTypedErrors(std::vector<query::Diagnostic> errors);
   /// The document when typing began. Later changes of the document conflict with the text.
   const std::shared_ptr<const document::Document>& base() const { return m_base; }
-  /// Takes the current document as base(). The user knows it and continues to type.
+  /// Takes the current document as base(). The user knows this document and continues to type.
   void takeBase();
-  /// Removes the typed text: it became the query, or the user discarded it.
+  /// Removes the typed text, because the text became the query or the user discarded the text.
   void discardTyped();
-  /// Has typed text read now, without waiting for a pause. Views with such text react to settling().
+  /// Makes views read typed text now, without waiting for a pause. Views with such text react to settling().
   void settle();
   /// Why the query cannot be run, exported or saved now, in words. Empty if no text is pending.
   QString refusal() const;
 
-  /// Errors and warnings for the list of problems, those of pending text first. `withJson`: also about JSON
-  /// text that became the query.
+  /// Errors and warnings for the list of problems. Errors of pending text come first. `withJson`: also lists
+  /// warnings about JSON text that became the query.
   std::vector<Problem> problems(bool withJson = true) const;
 
  Q_SIGNALS:
@@ -109,7 +110,7 @@ class UnreadText : public QObject {
 void removeKept(std::vector<query::Diagnostic>& warnings, const document::Document& document,
                 const std::string& pointer);
 
-/// The problems of a document together with those of its unread text, which come first.
+/// The problems of a document's unread text, followed by the problems of the document.
 std::vector<Problem> withUnread(const UnreadText& unread, std::vector<Problem> problems);
 
 }  // namespace spanscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decides which nodes may be added where (pure functions of the document), and shows the list from which the
-// user chooses a new node.
+// Decides which nodes may be added at a place. These functions are pure functions of the document. Also shows
+// the list of operators from which the user chooses a new node.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -45,7 +45,7 @@ AddPlace placeFor(const document::Document& document, document::NodeId selected)
 /// Returns the names of the operators that fit the place. The usual choices come first.
 std::vector<std::string> fittingOperators(const document::Document& document, const AddPlace& place);
 
-/// Returns a sentence that explains why an operator does not fit the place. Empty: the operator fits.
+/// Returns the reason why an operator does not fit the place, as a sentence. Empty: the operator fits.
 QString whyUnfit(const document::Document& document, const AddPlace& place, const std::string& op);
 
 /// Adds the operator at the place, or replaces a node with the operator. Returns the node, or kNoNode if the
@@ -70,8 +70,8 @@ bool connectAt(document::Document& document, document::NodeId child, document::P
 std::vector<std::string> wrappingOperators(const document::Document& document,
                                            const std::vector<document::NodeId>& nodes);
 
-/// Adds a new node in the place of the first of the nodes. All of the nodes become its inputs, in prompt
-/// order. Returns kNoNode, and changes nothing, if the operator cannot take the nodes.
+/// Adds a new node in the place of the first of the nodes. All of the nodes become inputs of the new node, in
+/// prompt order. Returns kNoNode, and changes nothing, if the operator cannot take the nodes.
 document::NodeId wrapNodes(document::Document& document, const std::vector<document::NodeId>& nodes,
                            const std::string& op);
 

@@ -13,7 +13,7 @@
 
 namespace spanscope::ui {
 
-/// The distance between the dots of the canvas, in scene pixels. Dragged nodes snap to them.
+/// The distance between the dots of the canvas, in scene pixels. Dragged nodes snap to these dots.
 inline constexpr double kGridStep = 20;
 /// The distance at which a dragged node snaps, in pixels of the screen.
 inline constexpr double kSnapReach = 6;
@@ -21,12 +21,14 @@ inline constexpr double kSnapReach = 6;
 struct Snap {
   /// The movement of the rectangle, in scene pixels.
   QPointF by;
-  /// The lines that the rectangle then shares with others. Each line spans both rectangles.
+  /// The lines on which the moved rectangle is aligned with other rectangles. Each line spans both
+  /// rectangles.
   std::vector<QLineF> guides;
 };
 
 /// Snaps a rectangle to the nearest edges and centers of others that are at most `reach` away. Both
-/// directions are independent. In a direction without such a line, its top left corner snaps to the grid.
+/// directions are independent. In a direction without such a line, the rectangle's top left corner snaps to
+/// the grid.
 Snap snapTo(const document::Rect& rect, const std::vector<document::Rect>& others, double reach);
 
 enum class Alignment { Left, Center, Right, Top, Middle, Bottom };
@@ -38,7 +40,7 @@ void align(std::vector<document::Rect>& rects, Alignment to);
 /// rectangles do not move.
 void distribute(std::vector<document::Rect>& rects, Qt::Orientation along);
 
-/// Moves a draft down to the first place where none of its nodes covers another node or a note.
+/// Moves a draft down to the first place where the draft covers no other node and no note.
 void moveToFreePlace(document::Document& document, document::NodeId top, const Stacks& stacks = {});
 
 }  // namespace spanscope::ui

@@ -17,22 +17,22 @@
 
 namespace spanscope::ui {
 
-/// The part of the scene that the canvas shows. The session stores it, the document does not.
+/// The part of the scene that the canvas shows. The session stores this part, but the document does not.
 struct CanvasPlace {
   double zoom = 1;
   QPointF center;
   /// The canvas shows the whole query at any size of the canvas, until the user moves the view.
   bool isFitted = false;
-  /// The whole query was visible. If a canvas of another size does not show all of it, setPlace() fits the
-  /// query.
+  /// Whether the whole query was visible. If a canvas of another size does not show the whole query,
+  /// setPlace() fits the query.
   bool isWhole = false;
 };
 
 /// The settings of the mouse on the canvas.
 struct CanvasMouse {
-  bool wheelZooms = false;  ///< the wheel zooms, and scrolls with Ctrl; else the other way round
-  bool dragPans = false;  ///< a drag on empty canvas moves the view, and selects with Shift; else it selects
-  bool snaps = true;      ///< dragged nodes snap to others and to the grid, unless Alt is held
+  bool wheelZooms = false;  ///< true: the wheel zooms; false: the wheel zooms only with Ctrl
+  bool dragPans = false;    ///< true: a drag on empty canvas selects only with Shift, and else moves the view
+  bool snaps = true;        ///< dragged nodes snap to others and to the grid, unless Alt is held
 };
 
 class Canvas : public QWidget {
@@ -50,10 +50,10 @@ class Canvas : public QWidget {
 
   /// The commands for nodes and for the view of the canvas.
   const CommandHandlers& commands() const;
-  /// Carries out a command of the canvas if that is possible now. "node.add:OPERATOR" adds that operator
-  /// where it fits the selected node. Returns false if the command is not one of the canvas.
+  /// Runs a command of the canvas if the command is enabled. "node.add:OPERATOR" adds the operator at the
+  /// selected node, where the operator fits. Returns false if the command is not a command of the canvas.
   bool perform(const QString& command);
-  /// Whether the command would do something now.
+  /// Whether the command is enabled.
   bool canPerform(const QString& command) const;
 
   /// Selects the node, opens collapsed nodes above it, and moves the view to show it.
@@ -62,12 +62,12 @@ class Canvas : public QWidget {
   /// not drawn.
   QRect placeOf(document::NodeId node) const;
 
-  /// Adds texts as children of a plus, as addDocuments() in clipboard.h does, and shows them. One undo step
-  /// removes them.
+  /// Adds texts as children of a plus with addDocuments() of clipboard.h, and shows the new nodes. The
+  /// addition is one undo step.
   void addDocuments(const std::vector<TextFile>& files);
 
-  /// Fits the whole query into the canvas. If it would be too small to read, shows a part, such as the
-  /// result.
+  /// Fits the whole query into the canvas. If the whole query would be too small to read, shows a part of the
+  /// query, such as the result.
   void fit();
   /// Sets the zoom up to which fit() enlarges a small query. Default: 1.
   void setMostFitZoom(double zoom);
@@ -80,13 +80,13 @@ class Canvas : public QWidget {
 
  Q_SIGNALS:
   void selectionWanted(const spanscope::ui::Selection& selection);
-  /// The user requested a command that is not one of the canvas, such as "run.run".
+  /// The user requested a command that is not a command of the canvas, such as "run.run".
   void commandWanted(const QString& id);
   /// The user wants to edit the node's text. The inspector should take the focus.
   void editWanted(spanscope::document::NodeId node);
   /// The user dropped or pasted files.
   void filesDropped(const QStringList& paths);
-  void messageWanted(const QString& text);  ///< for the status bar: why a gesture did nothing
+  void messageWanted(const QString& text);  ///< for the status bar: the reason why a gesture did nothing
 
  private:
   struct Impl;

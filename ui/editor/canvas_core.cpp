@@ -48,7 +48,7 @@ void CanvasCore::setModel(DocumentModel* model) {
   m_statusDocument.reset();
   m_prediction.reset();
   m_predictions.clear();
-  m_simulators.reset();  // its results belong to the other document
+  m_simulators.reset();  // the results belong to the other document
   m_counted.reset();
   m_promptTokens.clear();
   if (m_model != nullptr) {
@@ -243,7 +243,7 @@ QString CanvasCore::tipOf(NodeId id) const {
   QStringList lines;
   const NodeStatus& status = statusOf(id);
   const auto look = m_looks.find(id);
-  // The tool tip of a join explains the operator, because its name does not.
+  // The tool tip of a join explains the operator, because the name of a join does not.
   if (look != m_looks.end()) {
     if (look->second.pill && findTerm(QString::fromStdString(look->second.op)) != nullptr)
       lines.append(explain(QString::fromStdString(look->second.op)));

@@ -45,50 +45,50 @@ class CanvasCore : public QObject {
   const ViewInput* input() const { return m_input ? &*m_input : nullptr; }
   const Theme& theme() const { return m_theme; }
 
-  /// The current document. It is empty if there is neither a model nor an input.
+  /// The current document. Without a model and an input, the document is empty.
   const document::Document& document() const { return *m_document; }
-  /// The drawn document. It includes the effect of the gesture in progress.
+  /// The drawn document, including the effect of the gesture in progress.
   const document::Document& drawn() const { return m_preview ? *m_preview : *m_document; }
   const std::map<document::NodeId, document::Rect>& layout() const { return m_layout; }
   const std::map<document::NodeId, NodeLook>& looks() const { return m_looks; }
   const Stacks& stacks() const { return m_stacks; }
   const document::Rect* rectOf(document::NodeId id) const;  ///< nullptr: not drawn
   const NodeStatus& statusOf(document::NodeId id) const;
-  /// Returns the status of all nodes in a stack together. It has the sums of their tokens, and whether a node
-  /// is running or has failed.
+  /// Returns the status of all nodes in a stack together. The status has the sum of the tokens, and shows
+  /// whether a node is running or has failed.
   NodeStatus statusOf(const Stack& stack) const;
   const NodeStatuses& statuses() const { return m_statuses; }
-  /// Returns the prediction for this node. Null: the prediction equals the shown run, there is none, or
-  /// predictions are not shown. If servers run the document, their cache simulators predict. Predictions are
-  /// shown only beside the newest state, and not during a run.
+  /// Returns the prediction for this node. Null: there is no prediction, the prediction equals the shown run,
+  /// or predictions are not shown. If servers run the document, the cache simulators of these servers
+  /// predict. Predictions are shown only beside the newest state, and not during a run.
   const NodePrediction* predictionOf(document::NodeId id) const;
   void setPredictionsShown(bool shown);
   bool arePredictionsShown() const { return m_predictionsShown; }
-  /// Returns the tool tip of the node, which may be empty. It explains the operator, how the last run served
-  /// the tokens, and how the next run will serve them.
+  /// Returns the tool tip of the node, which may be empty. The tool tip explains the operator, and how the
+  /// last and the next run serve the tokens.
   QString tipOf(document::NodeId id) const;
 
-  /// Sets the max height of each tree in scene pixels, which stacking should keep. 0: no limit. If all trees
-  /// are within `whole`, nothing is stacked.
+  /// Sets the max height of each tree in scene pixels. 0: no limit. Stacking keeps this height. If all trees
+  /// fit into the height `whole`, nothing is stacked.
   void setRoom(double height, double whole = 0);
   /// Draws all inputs of a list node one by one, or stacks the inputs that do not fit.
   void setSpread(document::NodeId list, bool spread);
   bool isSpread(document::NodeId list) const { return m_stackChoices.opened.contains(list); }
   /// Undoes every setSpread() and open(), so that lists are stacked again.
   void stackAll();
-  /// Opens the stack. All inputs of its list node are then drawn one by one.
+  /// Opens the stack: draws all inputs of the stack's list node one by one.
   void open(const Stack& stack);
   /// The stack whose members are exactly the selection; nullptr if there is none.
   const Stack* selectedStack() const;
 
-  /// Draws the document that a gesture would result in. An empty `preview` draws the document itself again.
+  /// Draws the document that would result from a gesture. If `preview` is empty, draws the document itself.
   void setPreview(std::optional<document::Document> preview);
   bool hasPreview() const { return m_preview.has_value(); }
 
-  /// Gives the root the place where it is drawn, for changes that leave trees where the user placed them.
-  /// Otherwise a query that grows or shrinks would move over the other trees, or away from them.
+  /// Makes the drawn place of the root explicit, for changes that must not move trees. Otherwise a query that
+  /// grows or shrinks would move over the other trees, or away from these trees.
   void placeRoot(document::Document& document) const;
-  /// Does the same if any tree has a place, other than the tree of the top `connected`.
+  /// Calls placeRoot() if any tree has an explicit place. The tree with the top `connected` does not count.
   void placeRootBeside(document::Document& document, document::NodeId connected) const;
 
   /// Changes the document in one undo step. Returns false if there is no model or nothing changed.
@@ -100,7 +100,7 @@ class CanvasCore : public QObject {
   void select(std::vector<document::NodeId> nodes);
   AreaRef selectedArea() const { return m_area; }
   void selectArea(AreaRef area);
-  /// Shows the node's next answer, which the next copy of its step gave.
+  /// Shows the node's next answer, which is the answer of the next copy of the node's step.
   void showNextAnswer(document::NodeId node);
 
   /// Reports that nodes were added and selected, so that the canvas shows the nodes.

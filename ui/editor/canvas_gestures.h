@@ -36,9 +36,10 @@ class CanvasGestures : public QObject {
   bool isActive() const { return m_kind != Kind::None; }
   /// Sets whether the space key is pressed. Then a drag with the left button moves the view.
   void setSpaceHeld(bool held);
-  /// If `on`, a drag on empty canvas moves the view, and selects with Shift or Ctrl. Otherwise it selects.
+  /// If `on`, a drag on empty canvas moves the view, and selects with Shift or Ctrl. Otherwise such a drag
+  /// selects.
   void setDragPans(bool on) { m_dragPans = on; }
-  /// Sets whether dragged nodes snap to others and to the grid. With Alt they move freely.
+  /// Sets whether dragged nodes snap to others and to the grid. With Alt, dragged nodes move freely.
   void setSnaps(bool on) { m_snaps = on; }
   /// Returns the `reach` for CanvasScene::hitAt() at the current zoom, in scene pixels.
   double reach() const;
@@ -59,7 +60,7 @@ class CanvasGestures : public QObject {
   /// The stack with this first member should be opened.
   void openWanted(document::NodeId first);
   void restackWanted(document::NodeId list);
-  /// The node has a new parent, and the layout may have moved it out of the visible area.
+  /// The node has a new parent, and may now be outside the visible area.
   void connected(document::NodeId child);
   void renameAreaWanted(spanscope::ui::AreaRef area);
 
@@ -87,8 +88,8 @@ class CanvasGestures : public QObject {
   /// edge.
   QPoint scrollStep() const;
   void scrollOn();
-  /// Selects the members of a stack. The first member is the drawn one. It is selected last, so that it
-  /// becomes the current node.
+  /// Selects the members of a stack. The first member, which is the drawn member, is selected last. So the
+  /// first member becomes the current node.
   void selectStack(document::NodeId first, bool toggles);
   void startNodes();
   void moveNodes(QPointF at, Qt::KeyboardModifiers modifiers);
@@ -99,7 +100,7 @@ class CanvasGestures : public QObject {
   void startWireDown(document::NodeId parent, std::size_t input);
   void moveWire(QPointF at);
   void dropWire(QPointF viewportPoint);
-  /// Returns the reason why the dragged wire does not fit the node. Empty: it fits.
+  /// Returns the reason why the dragged wire does not fit the node. Empty: the wire fits.
   QString refusal(document::NodeId other) const;
   /// Returns the movement of the dragged nodes or area, with snapping. The pointer has moved by `delta`.
   /// `all` is the rectangle at the start. Stores the lines to show.
@@ -121,10 +122,10 @@ class CanvasGestures : public QObject {
   bool m_dragPans = false;
   bool m_snaps = true;
   Qt::MouseButton m_button = Qt::NoButton;
-  QPointF m_pressedAt;    ///< scene
-  QPoint m_pressedPixel;  ///< viewport
+  QPointF m_pressedAt;    ///< in scene pixels
+  QPoint m_pressedPixel;  ///< in viewport pixels
   QPoint m_lastPixel;
-  QPointF m_last;                                   ///< scene
+  QPointF m_last;                                   ///< in scene pixels
   std::vector<document::NodeId> m_selectionBefore;  ///< the selection at the last press on the canvas
   QElapsedTimer m_sinceCanvas;                      ///< since the last press on the canvas
   bool m_toggles = false;                           ///< the press was made with Ctrl
@@ -142,7 +143,7 @@ class CanvasGestures : public QObject {
   std::vector<QLineF> m_guides;
 
   // dragging a reroute point
-  std::vector<document::Point> m_bends;  ///< of the wire above m_pressed
+  std::vector<document::Point> m_bends;  ///< reroute points of the wire above m_pressed
   std::size_t m_bend = 0;
 
   // dragging wires

@@ -108,8 +108,8 @@ void WireItem::setEnds(QPointF from, QPointF to, const std::vector<QPointF>& ben
     m_path.lineTo(to);
   } else {
     const double reach = std::max(24.0, std::min(std::abs(to.x() - from.x()) / 2, 90.0));
-    // The wire bends near the input. Long wires are horizontal before that, so that they do not cross other
-    // nodes.
+    // The wire bends near the input. Long wires are horizontal before the bend, so that the wires do not
+    // cross other nodes.
     const double bend = to.x() - std::max(0.0, std::min(to.x() - from.x(), 72.0));
     if (bend > from.x() + 1) m_path.lineTo(bend, from.y());
     const QPointF start = m_path.currentPosition();

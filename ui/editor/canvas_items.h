@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The items of the scene: nodes, wires, frames, notes. They only paint. The canvas handles all events.
+// The items of the scene: nodes, wires, frames, notes. The items only paint. The canvas handles all events.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -58,7 +58,7 @@ class NodeItem : public QGraphicsItem {
   double m_scale = 1;  ///< scale of the texts that were painted last
 };
 
-/// A wire from an output at the left to an input at the right. It passes its reroute points, if it has any.
+/// A wire from an output at the left to an input at the right. The wire passes through its reroute points.
 class WireItem : public QGraphicsItem {
  public:
   enum { Type = UserType + 2 };

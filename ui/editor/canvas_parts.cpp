@@ -72,8 +72,9 @@ CanvasParts::CanvasParts(Canvas& canvas)
     if (!m_keepsFit || m_core.document().size() == 0 || !m_canvas.isVisible() || isWhole()) return;
     if (m_view->fittingZoom(m_scene.contentRect()) >= kLeastWholeZoom) return;
     m_isCutSaid = true;
-    m_core.say(tr(
-        "The query is larger than the canvas. Press Home to see all of it. The overview shows your place."));
+    m_core.say(
+        tr("The query is larger than the canvas. Press Home to see the whole query. The overview shows your "
+           "place."));
   });
 }
 
@@ -247,7 +248,7 @@ void CanvasParts::takeStatuses() {
 }
 
 void CanvasParts::updateStrip() {
-  // The strip shows the node that began to answer last.
+  // The strip shows the node whose answer began last.
   NodeId shown = kNoNode;
   for (const NodeId id : m_running) {
     // Until the next update of the statuses, the node can be one of the previous tab or a removed one.

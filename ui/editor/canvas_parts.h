@@ -46,11 +46,11 @@ class CanvasParts : public QObject {
   bool keepsFit() const { return m_keepsFit; }
   /// Whether the whole query is visible.
   bool isWhole() const;
-  /// Returns the rectangle of the node, or of the stack that contains it, in the scene. Null: it is not
+  /// Returns the rectangle of the node, or of the stack that contains it, in the scene. Null: the node is not
   /// drawn.
   QRectF rectOf(document::NodeId id) const;
-  /// Adds an operator without asking. Without a point of the viewport, the operator goes to the selection.
-  /// Otherwise it goes to that point: to the node, to the wire, or as a new tree.
+  /// Adds an operator without a popup. Without a point of the viewport, adds the operator at the selection.
+  /// With a point, adds the operator there: to the node, to the wire, or as a new tree.
   void addNamed(const QString& op, std::optional<QPointF> viewportPoint = {});
   void addDocuments(const std::vector<TextFile>& files);
   /// Fits everything into the view as soon as there are nodes and the view has a size.
@@ -112,7 +112,7 @@ class CanvasParts : public QObject {
   void updateMinimap();
   void showMinimap();
   void zoomBy(double factor);
-  /// Fits everything into the view. If it would be too small to read, shows focusRect() instead.
+  /// Fits everything into the view. If the nodes would be too small to read, shows focusRect() instead.
   /// `grew`: nodes were added after the last fit.
   void fitReadable(bool grew = false);
   void fitAll();
@@ -138,20 +138,20 @@ class CanvasParts : public QObject {
   AddPlace m_addPlace;
   /// The context menu was opened at this point of the wire above this node.
   std::optional<std::pair<document::NodeId, QPointF>> m_bendWanted;
-  QPointF m_addPoint;                             ///< viewport
+  QPointF m_addPoint;                             ///< in viewport pixels
   document::NodeId m_edited = document::kNoNode;  ///< the message whose text is edited on its card
   std::vector<document::NodeId> m_hits;
   std::size_t m_hit = 0;
   bool m_fitPending = true;
   /// Everything stays fitted when the size changes, until the user moves the view.
   bool m_keepsFit = false;
-  QTimer m_sayCut;  ///< until a message says that the query is cut off
+  QTimer m_sayCut;  ///< until a message reports that the query is cut off
   bool m_isCutSaid = false;
   bool m_wasEmpty = true;
   bool m_minimapOn = true;
   struct Drawn {
     QRectF rect;
-    bool isPlaced = false;  ///< by the user: the node, or the top of its tree
+    bool isPlaced = false;  ///< the user placed the node or the top of its tree
   };
   std::map<document::NodeId, Drawn> m_drawn;  ///< the nodes as they were drawn last
   std::size_t m_documentSize = 0;             ///< nodes of the document at that time

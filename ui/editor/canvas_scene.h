@@ -29,8 +29,8 @@ struct CanvasHit {
     AreaGrip
   };
   Kind kind = Kind::Nothing;
-  document::NodeId node = document::kNoNode;  ///< for a wire: its child
-  std::size_t input = 0;                      ///< of a bend: its index
+  document::NodeId node = document::kNoNode;  ///< for a wire: the child of the wire
+  std::size_t input = 0;                      ///< for a bend: the index of the reroute point
   AreaRef area{};
 };
 
@@ -64,14 +64,14 @@ class CanvasScene : public QGraphicsScene {
   const WireItem* wireOf(document::NodeId child) const;
   QPointF outputOf(document::NodeId id) const;
   QPointF inputOf(document::NodeId id, std::size_t index) const;
-  /// Returns the rectangle around everything that is drawn. It is null if the canvas is empty.
+  /// Returns the rectangle around everything that is drawn. The rectangle is null if the canvas is empty.
   QRectF contentRect() const;
 
   void setTargets(const CanvasTargets& targets);
   void setLooseWire(std::optional<std::pair<QPointF, QPointF>> ends);
   void setHovered(document::NodeId id);
   /// Sets the reroute point that keys move: the node below its wire, and the index of the point. Nothing:
-  /// there is none.
+  /// keys move no point.
   void setChosenBend(std::optional<std::pair<document::NodeId, std::size_t>> bend);
   const std::optional<std::pair<document::NodeId, std::size_t>>& chosenBend() const { return m_chosenBend; }
   void setFocused(bool focused);

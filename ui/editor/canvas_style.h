@@ -23,7 +23,7 @@ namespace spanscope::ui {
 // Lays out the short texts of cards. Each zoom step lays out the same texts for another width. Shaping a text
 // takes most of the time, so each text is shaped only once.
 
-/// A laid out line of text. Its glyphs are placed from the top left corner.
+/// A laid out line of text. The glyphs are placed from the top left corner of the line.
 struct TextLine {
   QString text;
   QList<QGlyphRun> runs;
@@ -38,8 +38,8 @@ class TextSetter {
   /// Lays out one line. If the text is wider than `width`, it ends in an ellipsis, as with
   /// QFontMetricsF::elidedText.
   TextLine line(const QString& text, const QFont& font, double width);
-  /// Lays out at most `lines` lines. If the text goes on, the last line ends in an ellipsis. `lastWidth` is
-  /// the width of the last line, if that line has less room.
+  /// Lays out at most `lines` lines. If the text is longer, the last line ends in an ellipsis. `lastWidth` is
+  /// the width of the last line, if this line has less room.
   std::vector<TextLine> lines(const QString& text, const QFont& font, double width, int lines,
                               std::optional<double> lastWidth = std::nullopt);
 
@@ -55,11 +55,11 @@ class TextSetter {
   const Shaped& shaped(const QString& text, const QFont& font);
   TextLine whole(const QString& text, const QFont& font);
 
-  /// Shaped texts by font and text. They depend on nothing else, so they are always valid.
+  /// Shaped texts by font and text. These texts depend on nothing else, so they are always valid.
   QCache<std::pair<QFont, QString>, Shaped> m_shaped;
 };
 
-/// The colours, fonts and brushes of a theme. They are made once, because painting uses them often.
+/// The colours, fonts and brushes of a theme. These objects are made once, because painting uses them often.
 struct CanvasStyle {
   explicit CanvasStyle(const Theme& theme);
   Theme theme;

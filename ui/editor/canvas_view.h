@@ -37,8 +37,8 @@ class CanvasView : public QGraphicsView {
   void setZoom(double zoom);
   /// Returns the max zoom that shows the whole rectangle, but at most setMostFit().
   double fittingZoom(const QRectF& rect) const;
-  /// Shows the whole rectangle, at most at setMostFit(). If that needs a zoom below `least`, shows the middle
-  /// of the rectangle at `least`.
+  /// Shows the whole rectangle, at most at setMostFit(). If the whole rectangle needs a zoom below `least`,
+  /// shows the middle of the rectangle at `least`.
   void fit(const QRectF& rect, double least = kLeastZoom);
   /// Sets the max zoom of fit(), which a small query gets. Default: 1.
   void setMostFit(double zoom) { m_mostFit = zoom; }
@@ -50,7 +50,7 @@ class CanvasView : public QGraphicsView {
   void bringIntoSight(const QRectF& rect);
   void panBy(QPoint pixels);
   void setPanCursor(bool on);
-  /// If `on`, the wheel zooms, and scrolls with Ctrl. Otherwise it scrolls, and zooms with Ctrl.
+  /// If `on`, the wheel zooms, and scrolls with Ctrl. Otherwise the wheel scrolls, and zooms with Ctrl.
   void setWheelZooms(bool on) { m_wheelZooms = on; }
 
  Q_SIGNALS:

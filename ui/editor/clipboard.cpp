@@ -82,7 +82,7 @@ std::optional<PastedNodes> nodesInOtherForm(const std::string& text) {
   PastedNodes pasted;
   pasted.warnings = std::move(read.diagnostics);
   if (read.query->as<query::Join>() != nullptr) {
-    // Removes the warning that a list of chat messages is read as a seq, because nothing is lost.
+    // Removes the warning that a list of chat messages is read as a seq, because no data is lost.
     const auto root = read.sources.find({});
     std::erase_if(pasted.warnings, [&root](const query::Diagnostic& warning) {
       return root && warning.pointer.empty() && warning.offset == root->begin;

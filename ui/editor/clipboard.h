@@ -45,11 +45,11 @@ std::vector<document::NodeId> pasteTrees(document::Document& document, const std
 
 // Texts of files become children of a plus, which are independent of each other.
 
-/// Adds a user message with the text and the name of each file, in this order. Returns the messages. They
-/// become children of the first of these that exists:
+/// Adds a user message with the text and the name of each file, in this order. Returns the messages. The
+/// messages become children of the first of these nodes that exists:
 /// - the plus that is selected, or the nearest plus above the selected node
 /// - the only plus of the query
-/// - a new plus before the last input of the query's topmost join, because that input asks the question
+/// - a new plus before the last input of the query's topmost join, because that input is the question
 /// - a new plus that is a tree of its own and covers nothing that is drawn
 std::vector<document::NodeId> addDocuments(document::Document& document, const std::vector<TextFile>& files,
                                            document::NodeId selected, const Stacks& stacks = {});

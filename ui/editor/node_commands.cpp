@@ -42,8 +42,8 @@ struct FreezableAnswers {
 using document::NodeId;
 using document::NodePaths;
 
-/// Returns the steps of the node whose answers only another of its steps reads. Attention locality splits a
-/// judge into several judges, and only the answer of the last judge belongs to the node.
+/// Returns the steps of the node whose answers only another step of the node reads. Attention locality splits
+/// a judge into several judges, and only the answer of the last judge belongs to the node.
 std::set<StepIndex> innerSteps(const trace::RunState& run, const NodePaths& paths, NodeId node) {
   std::set<StepIndex> own;
   for (const trace::PlannedStep& step : run.plan->steps) {
@@ -75,9 +75,9 @@ bool isWhole(const trace::RequestState& request) {
          (*request.outcome == trace::StepOutcome::EndToken || trace::endedByLimit(*request.outcome));
 }
 
-/// Returns the shown answer of a generate, or all answers of a repeat or a map in the run of the shown
-/// answer. A node below a repeat runs several times in a run. Then only the answers of the shown time count.
-/// If one of these answers is missing, returns no answers and a `problem`.
+/// Returns the shown answer of a generate node, or all answers of a repeat or map node in the run of the
+/// shown answer. A node below a repeat runs several times in a run. Then only the answers of the shown time
+/// count. If one of these answers is missing, returns no answers and a `problem`.
 FreezableAnswers freezableAnswers(const ViewInput& input, NodeId node, const NodeStatus& shown) {
   if (document::mostAnswers(input.document->at(node).own) == 1) return {{shown.answer}, {}};
   const trace::Progress& progress = input.state().progress();
@@ -107,9 +107,10 @@ FreezableAnswers freezableAnswers(const ViewInput& input, NodeId node, const Nod
   if (each == 0 || result.answers.size() != each) {
     const std::size_t missing = each - std::min(each, result.answers.size());
     result.answers.clear();
-    result.problem = tr(/*id:answers-not-given*/ "%1 of its %2 answers are missing. Run the query first.")
-                         .arg(missing)
-                         .arg(each);
+    result.problem =
+        tr(/*id:answers-not-given*/ "%1 of the %2 answers of this node are missing. Run the query first.")
+            .arg(missing)
+            .arg(each);
   }
   return result;
 }
@@ -311,7 +312,7 @@ class DocumentCommands {
   bool canMakeRoot() const { return canEditNodes() && topOf(m_core.current()) != document().root(); }
   void makeRoot() {
     const NodeId top = topOf(m_core.current());
-    m_core.change(tr(/*id:make-query*/ "Make this the query"),
+    m_core.change(tr(/*id:make-query*/ "Use draft as query"),
                   [top](Document& next) { document::makeRoot(next, top); });
   }
 
@@ -433,7 +434,7 @@ class DocumentCommands {
     return editable() && placeable().size() + stacksSelected() >= least;
   }
 
-  /// Whether any nodes cover each other in the document that do not now.
+  /// Whether any nodes cover each other in the document that do not cover each other now.
   bool covers(const Document& next) const {
     const std::map<NodeId, Rect>& before = m_core.layout();
     const std::map<NodeId, Rect> after = tidyLayout(next, m_core.stacks());

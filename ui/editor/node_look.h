@@ -24,12 +24,12 @@ struct NodeLook {
   QString name;        ///< the node's own name; may be empty
   QString identity;    ///< "document 3", as in other views; empty if there is only one document
   QString text;        ///< text of a leaf; for other cards the input or the effect of the operator
-  QString modelLine;   ///< for generates: "spanlet · temp 0 · max 60"
+  QString modelLine;   ///< for generate nodes: "spanlet · temp 0 · max 60"
   QString promise;     ///< for pills: the promise of the operator
   QString problem;     ///< "needs an input"; empty: none
   QStringList frozen;  ///< the frozen answers, shortened; none: the node is run
   bool pill = false;
-  bool answers = false;  ///< a generate, repeat or map
+  bool answers = false;  ///< a generate, repeat or map node
   bool muted = false;    ///< the node or a node above it is muted
   bool draft = false;    ///< the node is not in the query
   bool hasParent = false;
@@ -72,22 +72,22 @@ QString nodeProblem(const document::Document& document, document::NodeId id);
 
 /// Returns the title and the name of a node: "user · document 1".
 QString nodeTitle(const document::DocumentNode& node);
-/// Returns the text in which a search looks for a node: title, name and all texts.
+/// Returns the text of a node for a search: title, name and all texts of the node.
 QString nodeSearchText(const document::DocumentNode& node);
-/// Returns the model line of a node: "spanlet · temp 0 · max 60". If the node names a model other than the
-/// one that answers it: "gpt-4 → spanlet · …". `checkpoint` is answererOf(), or empty if that is not known.
-/// Nodes that do not generate have an empty line.
+/// Returns the model line of a node: "spanlet · temp 0 · max 60". If the node names another model than the
+/// model that answers the node: "gpt-4 → spanlet · …". `checkpoint` is answererOf(), or empty if that is not
+/// known. Nodes that do not generate have an empty line.
 QString modelLine(const query::Node& own, const std::string& checkpoint = {});
 
 /// Below this zoom, texts keep their size on the screen. In the scene these texts grow, and the card shows
-/// fewer of them.
+/// fewer texts.
 inline constexpr double kReadableZoom = 0.85;
 /// Returns the size of texts in the scene, relative to zoom 1. The scale changes in steps, so that a zoom
 /// rarely needs a new layout of texts.
 double textScale(double zoom);
 
-/// At a larger scale there is no room for chips that extend beyond a card. Numbers of inputs grow with the
-/// scale.
+/// At a larger scale there is no room for chips that extend beyond a card. The numbers of inputs grow with
+/// the scale.
 inline constexpr double kNumberScale = 1.2;
 inline constexpr double kMostNumberScale = 2.1;  ///< larger numbers would cover the title of a pill
 inline constexpr double kCardLeft = 16;          ///< left edge of texts
@@ -100,8 +100,8 @@ inline constexpr double kShareWidth = 44;
 inline constexpr double kShareFoot = 16;  ///< min space from the top of the share's line to the card's edge
 inline constexpr double kShareRise = 3;   ///< from the top of the share's line to its digits
 
-/// The places of the parts of a card, from top to bottom. They are measured from its top left corner, in
-/// scene pixels divided by the scale of its texts.
+/// The places of the parts of a card, from top to bottom. The origin is the card's top left corner. The unit
+/// is a scene pixel divided by the scale of the texts.
 struct NodeCardPlan {
   NodeCardPlan(const NodeLook& look, double scale);
   double width, height, titleTop, bodyTop, titleLeft, shareTop;

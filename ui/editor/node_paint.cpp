@@ -150,8 +150,8 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
   drawLine(painter, texts.picker, box.right() - 8 - texts.picker.width, bottom, style.accent);
 }
 
-/// Paints the prediction as a chip on the lower edge. Its dashed outline distinguishes it from values of a
-/// run.
+/// Paints the prediction as a chip on the lower edge. The dashed outline distinguishes the prediction from
+/// values of a run.
 void paintPrediction(QPainter& painter, const NodeTexts& texts, double bottom, const CanvasStyle& style) {
   if (texts.prediction.width <= 0) return;
   const QRectF area(kCardLeft - 6, bottom - 6.5, texts.prediction.width + 14, 17);
@@ -384,7 +384,7 @@ void paintCard(QPainter& painter, const QRectF& rect, const NodeLook& look, cons
   const std::vector<int> hues = look.hues.empty() ? std::vector<int>{look.hue} : look.hues;
   painter.setPen(Qt::NoPen);
   if (hues.size() == 1 && !look.muted) {
-    // Paints the whole card in its hue, and the surface over the rest. This is faster than a clip.
+    // Paints the whole card in its hue, and the surface over the rest. Painting over is faster than a clip.
     const int hue = hues.front();
     painter.setBrush(hue < 0 ? style.outline : style.theme.segmentInk(static_cast<std::size_t>(hue)));
     painter.drawRoundedRect(rect, kRadius, kRadius);

@@ -32,7 +32,7 @@ struct NodePrediction : metrics::PredictedAccount {
 using NodePredictions = std::map<document::NodeId, std::vector<NodePrediction>>;
 
 /// Returns the prediction of each node. `prediction` must be known. If several prompts contain a leaf, the
-/// last of them counts, as after a run.
+/// last of these prompts counts, as after a run.
 NodePredictions nodePredictions(const DocumentPrediction& prediction, const document::Document& document);
 
 /// Returns the number of tokens of each text in the next run's prompt, with the tokens of the chat template.
@@ -49,13 +49,13 @@ const NodePrediction* predictionBeside(const NodePredictions& predictions, docum
 
 /// Returns the predicted share of tokens from the cache: "next 87 %", "next 62–87 %", "next ≈ 87 %".
 QString predictionBadge(const NodePrediction& prediction);
-/// Returns the same in a sentence with the counts.
+/// Returns the predicted share in a sentence with the counts.
 QString predictionWords(const NodePrediction& prediction);
 
 /// Returns the predictions of the cache simulators of servers, for each node that a server of the user's list
-/// answers. Texts in the prompts of these nodes have predictions, too. These nodes have none:
+/// answers. Texts in the prompts of these nodes have predictions, too. These nodes have no prediction:
 /// - nodes of a server that has no cache simulator, or whose simulator cannot predict
-/// - nodes that the embedded engine answers beside servers: its prediction does not know the chat of a step
+/// - nodes of the embedded engine beside servers: the engine's prediction does not know the chat of a step
 NodePredictions serverPredictions(const AskedSimulators& asked, const document::Document& document);
 
 }  // namespace spanscope::ui

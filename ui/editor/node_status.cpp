@@ -224,7 +224,7 @@ class StatusBuilder {
     // A prompt can contain a leaf several times (inner prompts of several answers). The first place counts.
     // `here` has, by leaf, the place after its last token so far.
     std::map<NodeId, std::int64_t> here;
-    std::map<NodeId, std::int64_t> outer;  // the same for leaves of inner steps
+    std::map<NodeId, std::int64_t> outer;  // the same for leaves of subqueries
     RequestAccount account(m_input, id);
     std::int64_t place = 0;
     for (std::uint32_t index = 0; index < request.segments.size(); ++index) {
@@ -244,7 +244,8 @@ class StatusBuilder {
         if (taken == here.end() && !isTextOfRun(run, tokens.node, node)) continue;
         NodeStatus& status = m_result[node];
         if (!isOwnStep(m_steps, request.node, tokens.node)) {
-          // The own step of the leaf comes later in this order. It reports how the leaf was computed.
+          // The own step of the leaf comes later in this order. The own step reports how the leaf was
+          // computed.
           const auto before = outer.find(node);
           const bool isFirst = before == outer.end() || before->second == from;
           if (isFirst) outer[node] = place;
@@ -324,7 +325,7 @@ class StatusBuilder {
   const Document& m_document;
   const trace::Progress& m_progress;
   std::set<NodeId> m_leavesLeft;    ///< messages, questions and files that no request has shown yet
-  std::set<NodeId> m_answersLeft;   ///< generates without a request yet
+  std::set<NodeId> m_answersLeft;   ///< generate nodes without a request yet
   std::set<NodeId> m_augmentsLeft;  ///< augments for which no run has retrieved yet
   std::set<NodeId> m_waiting;
   std::map<RunId, std::map<StepIndex, QString>> m_stepNames;  ///< names by run

@@ -31,12 +31,12 @@ enum class NodePhase {
 };
 
 struct NodeStatus {
-  /// The number of tokens of a leaf, or of the prompt of a generate node. −1: it is not known.
+  /// The number of tokens of a leaf, or of the prompt of a generate node. −1: not known.
   std::int64_t tokens = -1;
   std::int64_t generated = 0;  ///< tokens of the answer
   bool hasBegun = false;       ///< the answer has text, even if its tokens were not counted
   std::int64_t read = 0;  ///< for a generate node: tokens of its prompt that were reused or computed so far
-  /// `tokens` comes from the trace. False: it comes from the tokenizer or from a prediction.
+  /// True: `tokens` comes from the trace. False: `tokens` comes from the tokenizer or from a prediction.
   bool fromTrace = false;
   std::int64_t beside = 0;  ///< for an answer: see RequestAccount::beside().
   /// The account of a leaf in the newest request of its own step. For a generate node, the account of its
@@ -44,8 +44,8 @@ struct NodeStatus {
   TokenAccount served;
   /// Number of tokens that a request neither reused nor computed. The request runs, or it did not finish.
   std::int64_t unread = 0;
-  /// For a leaf of an inner step: its account in the newest request of an outer step that reuses it. All
-  /// counts are 0 if there is none.
+  /// For a leaf of a subquery: its account in the newest outer request that reuses the leaf. Without such a
+  /// request, all counts are 0.
   TokenAccount outer;
   NodePhase phase = NodePhase::None;
   std::string answer;
@@ -57,10 +57,10 @@ struct NodeStatus {
   std::string advice;        ///< the engine's warnings about the run; may be empty.
   /// The name of the model or server that gave the answer, if the next answer would come from another one.
   std::string answeredBy;
-  /// For an augment: the number of passages that its newest run put into the prompt. −1: it has not run.
+  /// The number of passages that an augment's newest run put into the prompt. −1: no run.
   std::int32_t passages = -1;
   double bestScore = 0;  ///< score of the passage with rank 1.
-  /// Share of the shown answer's attention on sources that this node has, 0 … 1. −1: it is not known.
+  /// This node's share of the shown answer's attention on all sources, 0 … 1. −1: the share is not known.
   double looked = -1;
   bool operator==(const NodeStatus&) const = default;
 
@@ -70,7 +70,8 @@ struct NodeStatus {
   QString cachedShare() const;
 };
 
-/// Whether `step` is the innermost of these steps that contains the place. Also true if no step contains it.
+/// Whether `step` is the innermost of the steps that contain the place. Also true if no step contains the
+/// place.
 bool isOwnStep(const std::set<NodePath>& steps, const NodePath& step, const NodePath& place);
 
 using NodeStatuses = std::map<document::NodeId, NodeStatus>;
@@ -82,15 +83,15 @@ struct NodeStatusCache {
   const TraceStore* trace = nullptr;
 };
 
-/// Returns the statuses of all nodes that have one. A leaf whose text has changed since its run has no served
-/// tokens, because these belonged to the old text.
+/// Returns the statuses of all nodes that have one. A leaf with a changed text has no served tokens, because
+/// these tokens belonged to the old text.
 NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache);
 NodeStatuses nodeStatuses(const ViewInput& input);
 /// Returns the statuses of only these nodes.
 NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache,
                           const std::vector<document::NodeId>& nodes);
 
-/// Returns the requests of the node by copy, in the newest run that has any of them.
+/// Returns the requests of the node by copy, in the newest run with such requests.
 std::map<std::uint32_t, RequestId> requestsOfNode(const ViewInput& input, document::NodeId node);
 
 }  // namespace spanscope::ui

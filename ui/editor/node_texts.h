@@ -17,7 +17,8 @@ namespace spanscope::ui {
 inline constexpr double kMostLabel = 60;  ///< width of the longest label of an input, such as "10–1200"
 inline constexpr double kMostChip = 80;   ///< width of the longest text of a chip
 
-/// The laid out texts of a node. They are laid out again when its look, status or style changes.
+/// The laid out texts of a node. The texts are laid out again when the look, status or style of the node
+/// changes.
 struct NodeTexts {
   TextLine title;
   TextLine name;  ///< only for pills, which show the name below the title
@@ -39,7 +40,7 @@ struct NodeTexts {
 /// Returns the result of an augment: "5 passages, best 8.12". Empty for other nodes, and before the augment
 /// has run.
 QString passagesText(const NodeStatus& status);
-/// Returns the text of a stack: "3 200 tokens · 51 % cached". Empty if neither is known.
+/// Returns the text of a stack: "3 200 tokens · 51 % cached". Empty if neither number is known.
 QString stackText(const NodeStatus& status);
 /// Lays out the texts of a card. If `prediction` is nullptr, the card has no prediction. `scale`
 /// comes from textScale().

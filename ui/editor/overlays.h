@@ -104,7 +104,7 @@ class NoteEdit : public QPlainTextEdit {
   Q_OBJECT
  public:
   explicit NoteEdit(QWidget* parent);
-  /// Settings of one edit. `typed` gets every change at once, so that no typed text is lost.
+  /// Settings of one edit. `typed` gets every change immediately, so that no typed text is lost.
   struct Use {
     QString hint;
     QString keys;  ///< the tool tip: which keys end the edit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decides which children of a list node are drawn together as one card, a stack, if there is no room for all
-// of them. Texts then stay large enough to read. The result depends only on the document, the room and the
-// nodes that need separate cards.
+// Decides which children of a list node share one card (a stack) if there is no room for all children. Texts
+// then stay large enough to read. The result depends only on the document, the room and the nodes that need
+// separate cards.
 #pragma once
 
 #include "engine/workbench/document/document.h"
@@ -13,8 +13,7 @@
 
 namespace spanscope::ui {
 
-/// Consecutive children with the same kind of operator that are drawn as one card, together with everything
-/// below them.
+/// Consecutive children with the same kind of operator that share one card with all nodes below.
 struct Stack {
   document::NodeId parent = document::kNoNode;
   std::size_t first = 0;                  ///< index of the first member among the parent's children
@@ -42,17 +41,17 @@ class Stacks {
 struct StackChoices {
   /// The max height of each tree in scene pixels. 0: no limit, nothing is stacked.
   double height = 0;
-  /// If no tree exceeds this height, nothing is stacked, even if a tree exceeds `height`.
+  /// If every tree fits into this height, nothing is stacked. `height` does not count in this case.
   double whole = 0;
-  /// Nodes that get a card of their own. Other members of their stack get one, too, if there is room.
+  /// Nodes that get separate cards. If there is room, other members of their stacks get separate cards, too.
   std::set<document::NodeId> shown;
   /// List nodes whose children are all drawn one by one.
   std::set<document::NodeId> opened;
   bool operator==(const StackChoices&) const = default;
 };
 
-/// Returns the max number of separate cards per list node with which no tree exceeds the height. Returns 0 if
-/// no number is small enough.
+/// Returns the max number of separate cards per list node that keeps every tree within the height. Returns 0
+/// if no number is small enough.
 std::size_t stackLimit(const document::Document& document, const StackChoices& choices);
 /// Returns the stacks that result if each list node draws `limit` of its children as separate cards. The
 /// children in `wishes.shown` come first, then the children at the beginning. A child with an explicit

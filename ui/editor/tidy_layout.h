@@ -28,9 +28,9 @@ bool isPill(const query::Node& own);
 
 /// Returns the rectangles of all drawn nodes, in scene pixels at zoom 1:
 /// - Nodes below a collapsed node are not drawn.
-/// - The first member of a stack has the rectangle of the stack. The other members have none.
-/// - An explicit position of the top of a tree moves the whole tree. Another explicit position moves only its
-///   node.
+/// - The first member of a stack has the rectangle of the stack. The other members have no rectangle.
+/// - An explicit position of the top of a tree moves the whole tree. The explicit position of another node
+///   moves only this node.
 /// - Without explicit positions, no two rectangles overlap.
 /// - Drafts without a position are below all other trees.
 std::map<document::NodeId, document::Rect> tidyLayout(const document::Document& document,
@@ -42,9 +42,9 @@ double treeHeight(const document::Document& document, document::NodeId top, cons
 bool laidOutAlike(const document::DocumentNode& one, const document::DocumentNode& other);
 
 /// Returns the heights of the inputs of `node`, from the top of its rectangle. Each entry of `children` has
-/// one. A list node has one more, for a free input after its children. A leaf or a collapsed node has none.
-/// Inputs keep the order of the children, and have the heights of the children if there is room. The members
-/// of a stack share one height.
+/// one height. A list node has one more height, for a free input after the children. A leaf or a collapsed
+/// node has no heights. Inputs keep the order of the children, and have the heights of the children if there
+/// is room. The members of a stack share one height.
 std::vector<double> inputHeights(const document::Document& document, document::NodeId node,
                                  const std::map<document::NodeId, document::Rect>& layout);
 /// Returns the height of the output, from the top of the rectangle.

@@ -98,7 +98,7 @@ QString CanvasGestures::refusal(NodeId other) const {
   const NodeId parent = m_kind == Kind::WireUp ? other : m_wireNode;
   const auto titleOf = [&document](NodeId id) { return nodeTitle(document.at(id)); };
   if (document.isAncestor(child, parent))
-    return tr("%1 is below %2, so it cannot be above it too.").arg(titleOf(parent), titleOf(child));
+    return tr("%1 is below %2, so %1 cannot also be above %2.").arg(titleOf(parent), titleOf(child));
   const document::DocumentNode& above = document.at(parent);
   if (arityOf(above.own).most == 0) return tr("%1 takes no input.").arg(titleOf(parent));
   if (above.children.size() == 1)

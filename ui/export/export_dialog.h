@@ -28,9 +28,9 @@ class JsonHighlighter;
 class ExportDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `name` is the beginning of proposed file names, e.g. "rag". `path` is the file of the document; empty if
-  /// it has none. Files of the query are read from the folder of `path`. `problems` is the list of problems
-  /// that the window shows for the document; see QueryExportOptions.
+  /// `name` is the beginning of proposed file names, e.g. "rag". `path` is the file of the document; empty:
+  /// there is no file. Files of the query are read from the folder of `path`. `problems` is the list of
+  /// problems that the window shows for the document; see QueryExportOptions.
   ExportDialog(const document::Document& document, const QString& name, const Theme& theme,
                QWidget* parent = nullptr, const QString& path = {}, std::vector<Problem> problems = {});
 
@@ -43,10 +43,10 @@ class ExportDialog : public QDialog {
   /// The file name that Save proposes: "rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py",
   /// "rag-chat.json", "rag-tokens.json"; "rag.jsonl" and so on for lines of JSON.
   QString proposedName() const;
-  /// Writes the text to a file. The Save button asks for the path and calls this.
+  /// Writes the text to a file. The Save button asks for the path and calls this function.
   std::optional<Error> saveTo(const QString& path) const;
 
-  /// The endpoint and the model that the user entered, to offer them again.
+  /// The endpoint and the model that the user entered. The next dialog offers these values.
   QString endpoint() const;
   QString model() const;
   void setEndpoint(const QString& endpoint);

@@ -92,7 +92,7 @@ void ExportSettings::makeQueryFields() {
           : tr("as in the query; %1 if it names none").arg(QString::fromStdString(m_usualModel)));
   m_model->setToolTip(tr("Replace every model of the query, e.g. spnl/granite-3.3-8b"));
   m_oneLine = new QCheckBox(tr("On one &line"), this);
-  m_oneLine->setToolTip(tr("Write it as IBM/spnl does, without white space"));
+  m_oneLine->setToolTip(tr("Write the query as IBM/spnl does, without white space"));
   m_inlineFiles = new QCheckBox(tr("Put &files inline"), this);
   m_inlineFiles->setToolTip(tr("Write the current contents of the files in place of their paths"));
   connect(m_inlineFiles, &QCheckBox::toggled, this, &ExportSettings::changed);
@@ -455,8 +455,8 @@ void addEndpoint(Remarks& remarks, const QueryExportOptions& options) {
   }
 }
 
-/// Adds the errors of a local run as notes. Another server may run the query: it may have the file, or more
-/// memory.
+/// Adds the errors of a local run as notes. Another server may still run the query, because the server may
+/// have the file or more memory.
 void addRefusals(Remarks& remarks, const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) {
     if (problem.severity == Severity::Error)

@@ -30,11 +30,11 @@ struct QueryExportOptions {
   const exports::ExportTarget* target = exports::findExportTarget("spnl");
   std::string model{};  ///< replaces every model that the query names; empty: they stay
   exports::ExportSettings settings{};
-  /// The model where the query names none and `model` is empty. Empty if there is none.
+  /// The model for nodes without a model name, if `model` is empty. Empty: there is no such model.
   std::string usualModel{};
   /// Whether files of the query are written as user messages with their current contents.
   bool inlineFiles = false;
-  QString documentPath{};  ///< Files are read from its folder. Empty if the document has no file.
+  QString documentPath{};  ///< files are read from the folder of this file; empty: no file
   /// The list of the document's problems. If it is empty, exportQuery() finds the problems of the document.
   std::vector<Problem> problems{};
 };
@@ -47,7 +47,7 @@ struct ExportRemark {
 };
 
 struct QueryExport {
-  query::Node query;  ///< as it is written, with parameters resolved where possible
+  query::Node query;  ///< the written query, with parameters resolved where possible
   std::string text;   ///< empty if nothing can be written, and for tokens, which need a tokenizer
   std::vector<ExportRemark> remarks;  ///< the most serious first
 };
@@ -56,9 +56,9 @@ struct QueryExport {
 std::variant<QueryExport, QString> exportQuery(const document::Document& document,
                                                const QueryExportOptions& options = {});
 
-/// The remarks on the export of this query, the most serious first. They are about the target, the endpoint,
-/// and the parts that stay in the document. `query` has the parameters and models that will be sent. `paths`
-/// maps its nodes to the document's nodes.
+/// The remarks on the export of this query, the most serious first. The remarks concern the target, the
+/// endpoint, and the data that stays in the document. `query` has the parameters and models that will be
+/// sent. `paths` maps its nodes to the document's nodes.
 std::vector<ExportRemark> exportRemarks(const document::Document& document, const query::Node& query,
                                         const document::NodePaths& paths,
                                         const std::vector<Problem>& problems,
@@ -110,13 +110,13 @@ class TokenExport : public QObject {
   std::unique_ptr<TaskThread> m_thread;
 };
 
-/// The settings of an export. It shows only the settings that the target has. Entered values stay when the
-/// target changes.
+/// The settings of an export. The widget shows only the settings that the target has. Entered values stay
+/// when the target changes.
 class ExportSettings : public QWidget {
   Q_OBJECT
  public:
-  /// `path` is the file of the document. Files of the query are read from its folder. `hasFiles`: the query
-  /// names files.
+  /// `path` is the file of the document. Files of the query are read from the folder of `path`. `hasFiles`:
+  /// the query names files.
   ExportSettings(const document::RunSettings& settings, QString path, bool hasFiles,
                  QWidget* parent = nullptr);
 

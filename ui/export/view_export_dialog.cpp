@@ -51,7 +51,7 @@ ViewExportDialog::ViewExportDialog(std::vector<ExportItem> items, const QString&
   m_carries->setChecked(!m_document.empty());
   m_carries->setToolTip(tr(
       "Store the query in the picture file, so that Spanscope can open it. The file then has all texts and "
-      "settings, also hidden ones. Switch this off if they are private."));
+      "settings, also hidden ones. Switch this off if the texts are private."));
 
   auto* form = new QFormLayout;
   form->setHorizontalSpacing(4 * kSpace);

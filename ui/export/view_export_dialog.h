@@ -19,8 +19,8 @@ class QSpinBox;
 
 namespace spanscope::ui {
 
-/// A dialog in which the user chooses a view, a format and a size. It writes the picture or the table to a
-/// file or the clipboard.
+/// A dialog in which the user chooses a view, a format and a size. The dialog writes the picture or the table
+/// to a file or the clipboard.
 class ViewExportDialog : public QDialog {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class ViewExportDialog : public QDialog {
   ViewExportDialog(std::vector<ExportItem> items, const QString& current, const Theme& theme,
                    QWidget* parent = nullptr, std::string documentText = {});
 
-  /// Writes the chosen item to a file. The Save button asks for the path and calls this.
+  /// Writes the chosen item to a file. The Save button asks for the path and calls this function.
   std::optional<Error> saveTo(const QString& path);
   std::optional<Error> copy();
   /// The file name that Save proposes: "block-table.png".

@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kRounds = 3;  // compute, show the result, lay it out
 
-/// A view outside the screen. It has a copy of the document, because views that edit show nothing without
-/// one.
+/// A view outside the screen. This view has a copy of the document, because views that edit show nothing
+/// without a document.
 struct OffscreenView {
   OffscreenView(const ViewInfo& info, ViewInput input, const Theme& theme, const QSize& size)
       : model(*input.document), view(info.make(nullptr)) {

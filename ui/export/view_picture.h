@@ -47,10 +47,10 @@ struct PictureOptions {
 std::variant<QByteArray, Error> makePicture(const PaintFunction& paint, QSize size, PictureFormat format,
                                             const PictureOptions& options = {});
 
-/// Writes a picture to a file. If that fails, the file is unchanged and the error says why.
+/// Writes a picture to a file. Returns an error if that fails; then the file is unchanged.
 std::optional<Error> exportPicture(const PaintFunction& paint, QSize size, PictureFormat format,
                                    const QString& path, const PictureOptions& options = {});
-/// Writes bytes to a file in the same way.
+/// Writes bytes to a file in the same way as exportPicture().
 std::optional<Error> writeFile(const QString& path, const QByteArray& bytes);
 
 /// Makes clipboard data with the picture in its own format and as an image. So every program finds a format
@@ -66,33 +66,34 @@ struct ExportItem {
   QString title;
   QSize size;  ///< its size in the window
   std::function<void(QPainter&, const QSize&, const Theme&)> paint;
-  std::function<QString()> csv;  ///< no function, or it returns an empty text: there is no table
-  bool isWindow = false;         ///< it is painted as it is on the screen, whatever the size of its type
+  std::function<QString()> csv;  ///< no function, or an empty text: there is no table
+  bool isWindow = false;         ///< the item is painted as on the screen, whatever the size of its type
 };
 
 /// A view from the table of views with this input, to be painted in any theme. Each painting makes a new
 /// view, so that the view on the screen does not change.
 ExportItem exportItem(const ViewInfo& info, const ViewInput& input, const QSize& size);
 
-/// The input for an exported picture of this view, or of the canvas. It has the same request, but no
+/// The input for an exported picture of this view, or of the canvas. The result has the same request, but no
 /// selection. Views that show only the selected node, block or token keep the selection.
 ViewInput inputForPicture(const QString& id, const ViewInput& input);
 
-/// The size for a picture of the item. It is larger than the item's own size if its type would be smaller
-/// than the window's smallest type. The function paints the item several times.
+/// The size for a picture of the item. The picture is larger than the item if the item's type would be
+/// smaller than the window's smallest type. The function paints the item several times.
 QSize pictureSize(const ExportItem& item);
 
 /// Paints the item into an image of `size` × `scale` pixels. `scale` is at least 1.
 QImage renderItem(const ExportItem& item, const QSize& size, const Theme& theme, double scale = 1);
 
-// How large the smallest type of a picture is.
+// The size of the smallest type in a picture.
 
 /// The size of the smallest type that the function paints into a picture of this size. The unit is a pixel of
 /// the picture at scale 1. Nothing if the function paints no text.
 std::optional<double> smallestType(const PaintFunction& paint, const QSize& size);
 
-/// The size at which the function paints no type smaller than `least` pixels. It is `size`, or wider or
-/// higher as far as that helps. At the largest size of a picture, the type may still be smaller.
+/// The size at which the function paints no type smaller than `least` pixels. The result is `size`, or a
+/// wider or higher size as far as this makes the type larger. At the largest size of a picture, the type may
+/// still be smaller.
 QSize legibleSize(const PaintFunction& paint, const QSize& size, double least);
 
 /// Paints nothing but receives every text, to measure the texts that a painter would write.

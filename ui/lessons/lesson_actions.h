@@ -21,7 +21,7 @@
 
 namespace spanscope::ui {
 
-/// A state of the engine. Two marks differ if a run began, or the cache was emptied, between them.
+/// A state of the engine. Two marks differ if a run began, or the cache was emptied, in the meantime.
 struct EngineMark {
   RunId newest = 0;           ///< the run that began last
   std::uint64_t emptied = 0;  ///< number of times that the cache was emptied
@@ -35,11 +35,11 @@ class LessonStage {
   virtual ~LessonStage() = default;
 
   /// Returns the settings of a document that the learner would run now. A lesson takes its model or its
-  /// device from them.
+  /// device from these settings.
   virtual document::RunSettings machine() const = 0;
 
   /// Brings the tab of a query of the lesson to the front, and sets its document. If the document differs,
-  /// this is one undo step with the name `change`. A query that has no tab gets one.
+  /// the change is one undo step with the name `change`. A query without a tab gets a tab.
   virtual void showQuery(const QString& query, const document::Document& document, const QString& change) = 0;
   // The functions below concern the active document.
 
@@ -64,11 +64,11 @@ class LessonStage {
   virtual EngineMark engineMark() const = 0;
   /// Whether a job of the active document has not ended.
   virtual bool isBusy() const = 0;
-  /// Returns the events of the session of a run. Null: they are no longer in memory.
+  /// Returns the events of the session of a run. Null: the events are no longer in memory.
   virtual std::shared_ptr<const TraceStore> traceOf(RunId run) const = 0;
 };
 
-/// The views as the actions so far have set them. show() restores the views from this value.
+/// The state of the views after the actions so far. show() restores the views from this value.
 struct LessonView {
   std::string layout;              ///< empty: the learner's layout
   std::vector<std::string> docks;  ///< the docks that were shown after the layout
@@ -93,7 +93,7 @@ enum class ActionStep : std::uint8_t {
 struct ActionRow {
   lesson::ActionKind kind = lesson::ActionKind::Run;
   ActionStep step = ActionStep::View;
-  /// Changes the view. Null: the action does not change it.
+  /// Changes the view. Null: the action does not change the view.
   void (*note)(LessonView& view, const lesson::Action& action) = nullptr;
 };
 
@@ -114,7 +114,7 @@ std::optional<std::size_t> blockNumber(const Selection& selection, const metrics
 /// Returns the number of events of the trace up to a moment of a run. Nothing: the trace has no such moment.
 std::optional<std::size_t> positionOf(const lesson::Moment& moment, RunId run, const TraceStore& trace);
 
-/// Restores the views from `view`. `runs` are the runs of the lesson with their facts. The last one is shown.
+/// Restores the views from `view`. `runs` are the runs of the lesson with their facts. The last run is shown.
 void show(LessonStage& stage, const LessonView& view, const document::Document* document,
           const std::vector<std::pair<RunId, const metrics::RunFacts*>>& runs);
 

@@ -124,7 +124,7 @@ void LessonCourse::proceed() {
         m_answers.try_emplace(place);
       } else if (const auto* list = std::get_if<ActionList>(&block)) {
         while (m_action < list->actions.size()) {
-          // carryOut() has reported what the course waits for.
+          // carryOut() has reported the event for which the course waits.
           if (!carryOut(list->actions[m_action])) return;
           ++m_action;
         }
@@ -197,7 +197,7 @@ bool LessonCourse::carryOut(const Action& action) {
 bool LessonCourse::startRun() {
   // A run of the learner has changed the cache.
   if (m_stage.engineMark() != m_mark) return repeatRuns();
-  // A learner who waits sees the query that runs.
+  // A waiting learner sees the running query.
   if (m_isStale && m_goal <= m_step)
     showState(m_now, changeName(lesson::ActionKind::Run));
   else

@@ -35,7 +35,7 @@ struct LessonFile {
   /// The problems of the lesson, in the order of the text. A lesson with an error cannot be opened.
   std::vector<query::Diagnostic> diagnostics;
 
-  /// Returns its name in settings: the file name of a bundled lesson, else the path.
+  /// Returns the name of the lesson in settings: the file name of a bundled lesson, else the path.
   QString key() const;
 };
 
@@ -75,8 +75,7 @@ class LessonCourse : public QObject {
   std::size_t step() const { return m_at; }
   /// The last step that the learner reached, from 0.
   std::size_t reached() const { return m_step; }
-  /// Number of blocks of the current step that the learner can read now. These are the blocks that are done,
-  /// and a question that waits.
+  /// Number of readable blocks of the current step: the finished blocks, and a question that waits.
   std::size_t readable() const;
   /// The question of the current step that waits for an answer.
   std::optional<QuestionPlace> waiting() const;
@@ -87,18 +86,18 @@ class LessonCourse : public QObject {
   bool canGoOn() const { return !m_isBusy && m_at + 1 < steps(); }
   bool canGoBack() const { return !m_isBusy && m_at > 0; }
   /// Goes to a step. Restores the end of a step that was reached before. Otherwise carries out all actions up
-  /// to the step, and skips the questions before it. Does nothing while the lesson runs something.
+  /// to the step, and skips all earlier questions. Does nothing while the lesson runs something.
   void goTo(std::size_t step);
   void next() { goTo(m_at + 1); }
   void back();
-  /// Restores the current step as the lesson left it. This ends free play.
+  /// Restores the current step as the lesson left this step. Free play ends.
   void comeBack();
   void answer(const QuestionPlace& place, LessonAnswer answer);
-  /// Returns the targets of the text of the current step that the learner can read. These are the targets of
-  /// its links and the selection of the step, each once.
+  /// Returns the targets of the readable links in the current step, and the selection of the step. Each
+  /// target is in the list once.
   std::vector<lesson::Target> spokenOf() const;
-  /// Returns the selection of a target in the document and run of the current step. Nothing: it does not
-  /// exist there.
+  /// Returns the selection of a target in the document and run of the current step. Nothing: the target does
+  /// not exist there.
   std::optional<Selection> selectionFor(const lesson::Target& target) const;
   /// Selects a target of the text. The state of the step does not change.
   void point(const lesson::Target& target);
@@ -111,19 +110,20 @@ class LessonCourse : public QObject {
 
   /// The document of the lesson in the current step. Null: the step has no open document.
   const document::Document* document() const;
-  /// Whether the learner has changed or run something after the lesson last did.
+  /// Whether the learner has changed or run something after the lesson's last action.
   bool isPlaying(const document::Document* shown) const;
   bool isBusy() const { return m_isBusy; }
-  /// The reason why the step could not continue, in words. Empty: it could. goOn() tries again.
+  /// The reason why the step could not continue, in words. Empty: the step could continue. goOn() tries
+  /// again.
   const QString& problem() const { return m_problem; }
   void goOn();
-  /// The window calls this when a job of the lesson's tab has ended. `problem` is a text for the user. Empty:
-  /// the job succeeded.
+  /// The window calls this function when a job of the lesson's tab has ended. `problem` is a text for the
+  /// user. Empty: the job succeeded.
   void jobEnded(const QString& problem);
   /// Returns the dock that the current step showed last. Empty: there is none.
   QString dock() const;
-  /// Returns the number of the block that is selected in the last run of the current step. Nothing: there is
-  /// none.
+  /// Returns the number of the block that is selected in the last run of the current step. Nothing: no block
+  /// is selected.
   std::optional<std::size_t> selectedBlock(const Selection& selection) const;
 
  Q_SIGNALS:
@@ -149,7 +149,7 @@ class LessonCourse : public QObject {
   document::Document documentOf(const State& state) const;
   void takeMachine(lesson::LessonState& desk) const;
   void proceed();
-  /// Carries out an action. Returns whether the next action can follow at once.
+  /// Carries out an action. Returns whether the next action can follow immediately.
   bool carryOut(const lesson::Action& action);
   bool startRun();
   bool repeatRuns();
@@ -179,8 +179,8 @@ class LessonCourse : public QObject {
   /// The changes of the cache by the lesson: indices of runs, and kEmptied where it was emptied.
   static constexpr std::size_t kEmptied = static_cast<std::size_t>(-1);
   std::vector<std::size_t> m_cacheLog;
-  EngineMark m_mark;       ///< after the last change by the lesson
-  EngineMark m_seen;       ///< when the lesson last showed a state
+  EngineMark m_mark;       ///< the engine after the last change by the lesson
+  EngineMark m_seen;       ///< the engine when the lesson last showed a state
   bool m_isStale = false;  ///< the window does not show all of m_now
   Working m_working = Working::Nothing;
   std::size_t m_repeated = 0;  ///< number of entries of the log that were repeated

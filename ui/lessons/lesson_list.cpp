@@ -102,7 +102,7 @@ std::vector<ListedLesson> listedLessons() {
                       .after = QString::fromStdString(one.head.after)});
     }
   } catch (const Failure&) {
-    // showLessons() shows that there are none.
+    // showLessons() shows that there are no lessons.
   }
   return list;
 }

@@ -325,7 +325,7 @@ void LessonText::showPage(const QString& markdown, const Theme& theme, int large
                                         QTextDocument::MarkdownNoHTML);
   styleManual(*document(), theme, larger);
   document()->setDocumentMargin(0);
-  // The keyboard can only reach links, so a text without links takes no focus from it.
+  // The keyboard can only reach links, so a text without links takes no focus from the keyboard.
   setFocusPolicy(markdown.contains(QLatin1String("](")) ? Qt::StrongFocus : Qt::ClickFocus);
   setAccessibleName(document()->toPlainText());
   updateGeometry();
@@ -390,7 +390,7 @@ bool LessonText::focusNextPrevChild(bool next) {
 
 void LessonText::focusInEvent(QFocusEvent* event) {
   QTextBrowser::focusInEvent(event);
-  // The focus goes to the first or last link at once, not to the text before.
+  // The focus goes directly to the first or last link, not to the text before.
   if (event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason)
     focusNextPrevChild(event->reason() == Qt::TabFocusReason);
 }

@@ -70,8 +70,8 @@ class LessonQuestion : public QFrame {
   QPushButton* m_answer = nullptr;
 };
 
-/// Shows some Markdown of a lesson, in its full height. It reports clicks on links, but does not follow the
-/// links. It reads no file.
+/// Shows some Markdown of a lesson, in its full height. The widget reports clicks on links, but does not
+/// follow the links. The widget reads no file.
 class LessonText : public QTextBrowser {
   Q_OBJECT
  public:
@@ -88,7 +88,7 @@ class LessonText : public QTextBrowser {
 
   /// Returns the link under the mouse, else the link that the keyboard has reached. Empty: there is none.
   QUrl pointedLink() const;
-  /// Returns the areas of the words of that link, a rectangle per line, in pixels of this widget.
+  /// Returns the areas of the words of pointedLink(), a rectangle per line, in pixels of this widget.
   std::vector<QRect> pointedWords() const;
 
  Q_SIGNALS:

@@ -30,7 +30,7 @@ class LessonList;
 class LessonQuestion;
 class LessonText;
 
-/// The panel next to the views. It shows the list of lessons, or one step of a lesson.
+/// The panel next to the views. The panel shows the list of lessons, or one step of a lesson.
 class LessonReader : public QFrame {
   Q_OBJECT
  public:
@@ -41,13 +41,13 @@ class LessonReader : public QFrame {
   /// Shows the list of lessons. An open lesson stays open.
   void showLessons();
   /// Opens a lesson at the step where the learner left it, or at another step (from 0). If the file has
-  /// errors, shows them and returns false.
+  /// errors, shows the errors and returns false.
   bool open(const QString& path, std::optional<std::size_t> step = std::nullopt);
   /// Ends the lesson, and stores the progress of the learner.
   void leave();
   LessonCourse* course() const { return m_course.get(); }  ///< nullptr: no lesson is open
   bool showsLessons() const;
-  /// Returns from the list to the open lesson. Without one, shows the list.
+  /// Returns from the list to the open lesson. Without an open lesson, shows the list.
   void showStep();
 
   void setInput(const ViewInput& input);
@@ -62,14 +62,14 @@ class LessonReader : public QFrame {
   /// A link of the text, with its target.
   struct Pointed {
     lesson::Target target;
-    std::vector<QRect> words;  ///< its visible words, a rectangle per line, in pixels of the reader
+    std::vector<QRect> words;  ///< visible words of the link, a rectangle per line, in pixels of the reader
   };
   /// Returns the link under the mouse, or the link that the keyboard has reached. Nothing: there is none.
   std::optional<Pointed> pointed() const;
 
  Q_SIGNALS:
   void commandWanted(const QString& id);
-  void stepShown();       ///< another step is shown, or more of it
+  void stepShown();       ///< another step, or more text of the step, is shown
   void pointedChanged();  ///< pointed() changed.
   /// The user follows a link to its target, which is selected already.
   void followed(const spanscope::lesson::Target& target);
@@ -114,8 +114,8 @@ class LessonReader : public QFrame {
   QToolButton* m_all = nullptr;
   QToolButton* m_close = nullptr;
   LessonQuestion* m_question = nullptr;  ///< the question that waits; nullptr: none
-  EngineMark m_mark;                     ///< of m_input
-  Selection m_askedWith;                 ///< the last selection, a later one can fill the answer
+  EngineMark m_mark;                     ///< the mark of m_input
+  Selection m_askedWith;                 ///< the last selection; a later selection can fill the answer
   std::size_t m_shownStep = static_cast<std::size_t>(-1);
   std::size_t m_shownBlocks = 0;  ///< blocks of that step that are shown
 };

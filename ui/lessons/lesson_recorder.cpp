@@ -265,7 +265,8 @@ void LessonRecorder::noteRun(RunId run) {
 void LessonRecorder::noteFidelity(RunId run) {
   const std::optional<std::size_t> number = numberOf(run);
   if (m_isPaused) return;
-  if (!number) return noteUnsaid(tr("The measured run is not a run of the lesson. It was not recorded."));
+  if (!number)
+    return noteUnsaid(tr("The measured run is not a run of the lesson. The measurement was not recorded."));
   takeChanges();
   readFacts(*number - 1, m_now.trace);
   add({.kind = ActionKind::Fidelity, .arguments = {{.value = static_cast<std::uint32_t>(*number)}}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Turns the user's actions in the window into the steps of a lesson. The window reports its views and events
-// to the recorder. The recorder explains in words which actions a lesson cannot have.
+// to the recorder. The recorder reports actions that a lesson cannot have, in words.
 #pragma once
 
 #include "engine/lesson/expression.h"
@@ -27,7 +27,7 @@ namespace spanscope::ui {
 /// The state of the window at a moment.
 struct SeenNow {
   std::uint32_t tab = 0;  ///< 0: there is no query that can run
-  QString title{};        ///< the title of its document
+  QString title{};        ///< the title of the tab's document
   std::shared_ptr<const document::Document> document{};
   std::string layout{};
   Selection selection{};
@@ -76,7 +76,7 @@ class LessonRecorder : public QObject {
 
   /// Reports the current state of the window. The window calls this function with every frame.
   void see(const SeenNow& now);
-  // The functions below report events. They concern the last state of see().
+  // The functions below report events. The events concern the last state of see().
 
   void noteDock(const QString& id);
   void noteZoom(const QString& how);
@@ -88,8 +88,8 @@ class LessonRecorder : public QObject {
   /// Reports an action that a lesson cannot have, as a sentence for the user.
   void noteUnsaid(const QString& what);
 
-  /// Returns a title in lower case with only ASCII letters, digits and hyphens. Every system accepts this as
-  /// a file name. Returns "query" if nothing is left.
+  /// Returns a title in lower case with only ASCII letters, digits and hyphens. Every system accepts the
+  /// result as a file name. Returns "query" if nothing is left.
   static QString fileStem(const QString& title);
 
   /// Adds a step at the end, and goes to it.
@@ -98,17 +98,17 @@ class LessonRecorder : public QObject {
   std::size_t step() const { return m_at; }
   void goTo(std::size_t step);
   const lesson::RecordedStep& at(std::size_t step) const { return m_steps[step]; }
-  /// Sets the texts of the current step: its title, the text before its runs, and the text after them.
+  /// Sets the texts of the current step: the title, the text before the runs, and the text after the runs.
   void setTexts(const QString& title, const QString& text, const QString& after);
   void setQuestion(lesson::RecordedQuestion question);
   void setHolds(const QString& lines);
   void setHead(const QString& title, int minutes, const QString& after);
-  /// Whether the current step can be removed. It must have no runs and no changes, and must not be the only
-  /// step.
+  /// Whether the current step can be removed. A step with runs or changes cannot be removed. The only step
+  /// cannot be removed.
   bool canRemoveStep() const;
   void removeStep();
-  /// Whether an action of the current step can be removed. Only actions that change nothing but the view can,
-  /// because later actions depend on the others.
+  /// Whether an action of the current step can be removed. Only actions that change only the view can be
+  /// removed, because later actions depend on all other actions.
   bool canForget(std::size_t action) const;
   void forget(std::size_t action);
 
@@ -128,8 +128,8 @@ class LessonRecorder : public QObject {
   const std::string& model() const { return m_model; }  ///< RunSettings::model of the first document
   /// The queries to write to the folder of the lesson.
   const std::vector<RecordedQuery>& queries() const { return m_queries; }
-  /// Returns the text of the lesson's file, including the last changes. `model` is the model in its head. The
-  /// names of its queries get the prefix.
+  /// Returns the text of the lesson's file, including the last changes. `model` is the model in the file's
+  /// head. The names of the lesson's queries get the prefix.
   std::string text(const std::string& model, const QString& prefix);
 
  Q_SIGNALS:
@@ -147,7 +147,7 @@ class LessonRecorder : public QObject {
   void reportChange();
   void readFacts(std::size_t index, const std::shared_ptr<const TraceStore>& trace);
   const metrics::RunFacts* lastFacts() const;
-  std::string lastOpened() const;  ///< returns its name in `m_queries`
+  std::string lastOpened() const;  ///< returns the query's name in `m_queries`
   std::vector<std::shared_ptr<const document::Document>> ranDocuments() const;
   std::optional<NodePath> pathOf(document::NodeId node) const;
   /// Adds the changes of the active document since the last call.
@@ -159,7 +159,7 @@ class LessonRecorder : public QObject {
   void takePosition();
   /// Returns the target of a selection. Nothing: a lesson cannot have this selection.
   std::optional<lesson::Target> targetOf(const Selection& selection) const;
-  std::optional<std::size_t> numberOf(RunId run) const;  ///< its number in the lesson, from 1
+  std::optional<std::size_t> numberOf(RunId run) const;  ///< the number of the run in the lesson, from 1
 
   lesson::Head m_head;
   bool m_isPaused = false;
@@ -174,7 +174,7 @@ class LessonRecorder : public QObject {
   std::vector<lesson::RecordedStep> m_steps;
   std::size_t m_at = 0;
   std::vector<Made> m_made;    ///< entry n − 1 is run n
-  std::size_t m_scrubbed = 0;  ///< the last event of the last run that the scrubber shows; 0: its end
+  std::size_t m_scrubbed = 0;  ///< last shown event of the last run; 0: the scrubber was at the end
   QString m_unsaid;
 };
 

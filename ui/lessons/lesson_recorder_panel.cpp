@@ -133,7 +133,7 @@ void LessonRecorderPanel::addHead(QVBoxLayout& form) {
   form.addWidget(m_title);
   auto* second = new QHBoxLayout;
   m_after = new QLineEdit;
-  m_after->setPlaceholderText(tr("What it teaches"));
+  m_after->setPlaceholderText(tr("What the lesson teaches"));
   m_after->setAccessibleName(tr("What the learner knows afterwards"));
   m_minutes = new QSpinBox;
   m_minutes->setRange(1, static_cast<int>(lesson::kMaxMinutes));
@@ -280,7 +280,7 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
 }
 
 void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
-  m_outcome = addText(tr(/*id:came-out-read*/ "Result, read after the run"), tr("What it means"), 3);
+  m_outcome = addText(tr(/*id:came-out-read*/ "Result, read after the run"), tr("What the result means"), 3);
   auto* row = new QHBoxLayout;
   auto* metric = smallButton(tr("Insert metric…"), tr("Insert a metric of the run into the text"));
   metric->setObjectName(QStringLiteral("putFigure"));
@@ -553,7 +553,7 @@ void LessonRecorderPanel::pickMetric(Into into, QLineEdit* line) {
   choice.node = m_recorder.selectedNode();
   QPlainTextEdit* const text = &written();
   if (line != nullptr) {
-    // A question asks for the next run. If the step has a run already, this is the step's run.
+    // A question is about the next run. If the step already has a run, the question is about that run.
     choice.runs = std::max(behind, before + 1);
     choice.run = before + 1;
   } else if (into == Into::Text && text != m_outcome) {

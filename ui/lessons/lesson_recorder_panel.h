@@ -25,8 +25,8 @@ namespace spanscope::ui {
 
 class LessonRecorder;
 
-/// The panel next to the views during a recording. It shows the steps with their actions. The user writes
-/// texts, questions, links and claims for each step.
+/// The panel next to the views during a recording. The panel shows the steps with their actions. The user
+/// writes texts, questions, links and claims for each step.
 class LessonRecorderPanel : public QFrame {
   Q_OBJECT
  public:

@@ -21,8 +21,8 @@ class QTableWidget;
 
 namespace spanscope::ui {
 
-/// Lists the metrics of a run with their current values. The user chooses a metric, or a true comparison of
-/// one.
+/// Lists the metrics of a run with their current values. The user chooses a metric, or a true comparison of a
+/// metric.
 class MetricPicker : public QDialog {
   Q_OBJECT
  public:

@@ -22,7 +22,7 @@ namespace {
 
 constexpr auto kRecordingSuffix = ".lesson-autosave";
 constexpr qint64 kMostRecording = qint64{64} << 20;  // bytes
-constexpr std::size_t kMostSteps = 1000;             // far above what a lesson may have
+constexpr std::size_t kMostSteps = 1000;             // far above the max number of steps of a lesson
 
 QString qtText(const std::string& words) {
   return QString::fromStdString(words);

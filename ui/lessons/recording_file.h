@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes a lesson recording to a side file, so that the recording outlives the program. A side file is one
-// JSON object ({"recording": 1, …}). A lock file is next to it while the program that writes it runs.
+// JSON object ({"recording": 1, …}). A lock file is next to the side file while the program that writes the
+// recording runs.
 #pragma once
 
 #include "engine/lesson/recording.h"
@@ -37,7 +38,7 @@ struct SavedRecording {
   std::vector<std::shared_ptr<const document::Document>> ran{};
   std::shared_ptr<const document::Document> document{};  ///< the active document; never null
   QString title{};                                       ///< the title of its tab
-  QString beside{};      ///< its file: relative names are in the folder of this file; may be empty
+  QString beside{};      ///< file of the document, may be empty; relative names are in the file's folder
   std::string layout{};  ///< the layout of the docks: "explain"
 };
 

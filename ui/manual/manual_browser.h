@@ -14,7 +14,7 @@
 
 namespace spanscope::ui {
 
-/// The page that lists all others.
+/// The page that lists all other pages.
 inline constexpr const char* kManualIndex = "index.md";
 
 struct ManualPage {
@@ -79,9 +79,9 @@ class ManualBrowser : public QTextBrowser {
   void showPage(const ManualPage& page);
   /// Highlights the words on this page and on all later pages. An empty list removes the highlights.
   void highlight(const QStringList& words);
-  /// Scrolls to the first highlighted word of the hit. Its page must be shown.
+  /// Scrolls to the first highlighted word of the hit. The page of the hit must be shown.
   void goTo(const ManualHit& hit);
-  /// Makes the text larger or smaller by steps. All pages have the same size.
+  /// Makes the text larger or smaller by steps. Texts of all pages have the same size.
   void zoom(int steps);
 
   QVariant loadResource(int type, const QUrl& name) override;
@@ -98,7 +98,8 @@ class ManualBrowser : public QTextBrowser {
 };
 
 /// Applies the fonts, colours and distances of the theme to a page that Qt has read from Markdown. Gives each
-/// heading its anchor. Call it once for each page. `larger` is added to the pixel size of every font.
+/// heading its anchor. Call this function once for each page. `larger` is added to the pixel size of every
+/// font.
 void styleManual(QTextDocument& page, const Theme& theme, int larger = 0);
 
 }  // namespace spanscope::ui

@@ -46,7 +46,8 @@ class ManualHistory {
 
 class ManualBrowser;
 
-/// The window of the manual. The left side has the contents or the hits of a search, the right side the page.
+/// The window of the manual. The left side shows the contents or the search results. The right side shows the
+/// page.
 ///
 /// Ctrl+F goes to the search field. Down and Up move through the hits and show the page of each. Return moves
 /// the focus to the page. F3 and Shift+F3 show the next and the previous hit from anywhere. Escape ends the
@@ -65,8 +66,8 @@ class ManualWindow : public QWidget {
   const std::vector<ManualPage>& pages() const { return m_pages; }
 
  Q_SIGNALS:
-  /// The user clicked a link to a dock, a command or an example. Docks and commands have ids, examples file
-  /// names.
+  /// The user clicked a link to a dock, a command or an example. Docks and commands have ids. Examples have
+  /// file names.
   void dockWanted(const QString& id);
   void commandWanted(const QString& id);
   void exampleWanted(const QString& fileName);

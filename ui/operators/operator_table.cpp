@@ -124,7 +124,7 @@ void addCrossedCircle(QPainterPath& path) {
   addLine(path, 4, 12, 12, 4);
 }
 
-/// An operator in the window. Its icon fills a square of 16 × 16.
+/// An operator in the window. The icon fills a square of 16 × 16.
 struct Row {
   std::string_view name;
   void (*addSign)(QPainterPath& path);

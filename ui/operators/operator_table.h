@@ -16,8 +16,8 @@ struct OperatorWords {
   QString label;           ///< "generate"
   QString hint;            ///< at most two words: "an answer"
   QString help;            ///< one sentence
-  QString promise = {};    ///< for joins and zip: their promise about the order of their inputs; else empty
-  QString textLabel = {};  ///< label of its text, if that is not just "Text"
+  QString promise = {};    ///< for joins and zip: the promise about the order of inputs; else empty
+  QString textLabel = {};  ///< label of the operator's text; empty: "Text"
 };
 
 struct OperatorRow : OperatorWords {

@@ -38,7 +38,8 @@ std::vector<TokenId> answerOf(const ViewInput& input, RequestId id) {
   return answer;
 }
 
-/// The requests of the answer's team, with their prompts and answers so far. Empty: the answer has no team.
+/// The requests of the answer's group, with their prompts and answers so far. Answers of a group attend to
+/// each other (trace::TeamFormed). Empty: the answer has no group.
 run::Teammates teammatesOf(const ViewInput& input, RequestId id) {
   run::Teammates team;
   const RequestEvents* events = input.trace->request(id);
@@ -56,7 +57,7 @@ run::Teammates teammatesOf(const ViewInput& input, RequestId id) {
   return team;
 }
 
-/// The run that gave the answer; nullptr if the trace does not have the run.
+/// The run that gave the answer; nullptr: the trace does not have the run.
 const trace::RunState* runOf(const ViewInput& input, const trace::RequestState& request) {
   const auto& runs = input.state().progress().runs;
   const auto found = runs.find(request.run);
@@ -105,15 +106,15 @@ QString policyReason(const std::string& policy) {
 }
 
 QString answerReason(const ViewInput& input, RequestId id) {
-  if (isPredicted(*input.trace)) return tr("This run is predicted. Nothing of it was computed.");
+  if (isPredicted(*input.trace)) return tr("This run is predicted. Nothing was computed.");
   switch (input.replay.origin) {
     case TraceOrigin::Unknown:
       return tr("There is no engine.");
     case TraceOrigin::File:
       return tr(/*id:answer-of-a-recorded-run*/
-                "This is a recorded run. Only the session that gave an answer can compute it again.");
+                "This is a recorded run. Only the session that gave an answer can recompute the answer.");
     case TraceOrigin::Server:
-      return tr("A server gave this answer. Only answers of the embedded engine can be computed again.");
+      return tr("A server gave this answer. Only answers of the embedded engine can be recomputed.");
     case TraceOrigin::EndedSession:
       return tr(
           /*id:answer-session-ended*/ "The session of this answer has ended. Run the query again.");
@@ -129,7 +130,7 @@ QString answerReason(const ViewInput& input, RequestId id) {
     return tr("Parts of this run are no longer in memory. Run the query again.");
   for (const run::Teammates::Member& member : teammatesOf(input, id).members) {
     const trace::RequestState* other = requestOf(input, member.request);
-    if (!other->outcome) return tr("Another answer of the same team is not finished.");
+    if (!other->outcome) return tr("Another answer of the same group is not finished.");
     if (!other->complete || static_cast<std::int64_t>(member.answer.size()) != other->generatedTokens)
       return tr("Parts of this run are no longer in memory. Run the query again.");
   }
@@ -215,7 +216,7 @@ std::vector<RequestId> otherPolicies(const ViewInput& input, RequestId request) 
   for (const auto& [id, other] : progress.requests) {
     if (id == request || other.segments.empty()) continue;
     const QString policy = policyOf(input, id);
-    // The answer of a team member cannot be replaced by another answer.
+    // The answer of a group member cannot be replaced by another answer.
     if (isInTeam(input, id) || policy == policyOf(input, request)) continue;
     if (experiment::visibleTokens({other.segments.begin(), other.segments.end()}) == tokens)
       newest[policy] = id;

@@ -42,21 +42,21 @@ struct ReplayState {
   TraceOrigin origin = TraceOrigin::Unknown;
   bool engineIsBusy = false;  ///< the engine is busy with a run or with `running`
   std::optional<RunningJob> running;
-  /// Views show results of jobs that ended within this number of events. These are the results up to the
-  /// scrubber's position, and those that the user asked for there.
+  /// Views show results of jobs that ended within this number of events. The number covers the results up to
+  /// the scrubber's position, and results that the user requested there.
   std::size_t results = 0;
   bool operator==(const ReplayState&) const = default;
 };
 
-/// Why an answer cannot be computed again under this policy, as a sentence. Empty if it can. `policy` is the
-/// text of a trace.
+/// Why an answer cannot be recomputed under this policy, as a sentence. Empty: the answer can be recomputed.
+/// `policy` is the policy's text in a trace.
 QString policyReason(const std::string& policy);
-/// Why no job can use this answer now, as a sentence. Empty if a job can.
+/// Why no job can use this answer now, as a sentence. Empty: a job can use the answer.
 QString answerReason(const ViewInput& input, RequestId request);
 /// The answer in the form that the engine takes. Call this function only if answerReason() is empty.
 run::FinishedAnswer finishedAnswer(const ViewInput& input, RequestId request);
 
-/// Why the job cannot start now, as a sentence. Empty if it can.
+/// Why the job cannot start now, as a sentence. Empty: the job can start.
 QString jobReason(const ViewInput& input, const jobs::JobCall& call);
 /// The job in the form that the engine takes. Call this function only if jobReason() is empty.
 std::shared_ptr<jobs::RecordedJob> jobOf(const ViewInput& input, const jobs::JobCall& call);
@@ -72,14 +72,14 @@ QString jobText(const char* text);
 /// "layer 12, head 3", "layer 12, all heads"
 QString layerAndHead(std::int32_t layer, std::int32_t head);
 
-/// The requests under other policies whose prompts have the same visible tokens as this request. One per
-/// policy: the newest.
+/// The requests under other policies whose prompts have the same visible tokens as this request. Each policy
+/// has only its newest request.
 std::vector<RequestId> otherPolicies(const ViewInput& input, RequestId request);
 /// The policy of a request's run, as documents write it.
 QString policyOf(const ViewInput& input, RequestId request);
 
-/// The requests of a run whose answers can be measured now, in the run's order. The run belongs to the shown
-/// trace.
+/// The requests of a run whose answers can be measured now, in the order of the run. The run belongs to the
+/// shown trace.
 std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run);
 /// The completed share of the fidelity job that measures this answer, 0 … 1. Nothing: no such job is running.
 std::optional<double> fidelityShare(const ViewInput& input, RequestId request);

@@ -17,7 +17,7 @@ using trace::PartRole;
 using trace::PromptParts;
 using trace::SegmentAttention;
 
-/// Means over layers and heads, by part.
+/// Means over layers and heads, by section of the prompt.
 std::vector<float> meanOf(const PartAttention& row, const std::vector<float>& values, std::size_t parts) {
   std::vector<double> sums(parts, 0.0);
   const std::size_t width = row.keyParts.size();
@@ -31,8 +31,8 @@ std::vector<float> meanOf(const PartAttention& row, const std::vector<float>& va
   return means;
 }
 
-/// Converts means by segment to means by part. In traces with values by segment only, each segment has one
-/// part.
+/// Converts means by segment to means by section. In traces with values by segment only, each segment has one
+/// section.
 std::vector<float> byPart(const std::vector<float>& bySegment, const PromptParts& parts) {
   std::vector<float> joined(parts.size(), 0.0F);
   std::optional<std::uint32_t> last;
@@ -61,7 +61,7 @@ class AnswerRows {
       const auto& row = std::get<PartAttention>(input.trace->event(index).payload);
       if (!row.mass.empty()) m_byPart[row.index] = &row;
     }
-    // If each segment has one part, the trace has values by segment only.
+    // If each segment has one section, the trace has values by segment only.
     for (const std::size_t index : events.of<SegmentAttention>()) {
       if (!m_byPart.empty() || index >= input.position) break;
       const auto& row = std::get<SegmentAttention>(input.trace->event(index).payload);
@@ -212,7 +212,7 @@ std::optional<std::uint32_t> selectedSource(const ViewInput& input, const Answer
     if (input.nodeOf(shares.run, shares.parts.info(part).node) != node) continue;
     if (const auto result = source(static_cast<std::uint32_t>(part))) return result;
   }
-  // The node may be a message in a part with several messages.
+  // The node may be a message in a section with several messages.
   for (std::uint32_t i = 0; i < found->second.segments.size(); ++i) {
     std::int32_t begin = 0;
     for (const trace::TokenRunInfo& run : found->second.segments[i].runs) {

@@ -15,21 +15,21 @@
 
 namespace spanscope::ui {
 
-/// The attention of one answer token, from the query row that produced the token. Each value belongs to a
-/// section of the prompt. It is a mean over observed layers and heads, 0 … 1.
+/// The attention of one answer token, from the query row that produced the token. Each value is the mean of
+/// one section of the prompt over observed layers and heads, 0 … 1.
 struct TokenShares {
   std::int32_t index = 0;   ///< 0: the first token of the answer
   std::size_t event = 0;    ///< index of its TokenGenerated in the trace
   std::vector<float> mass;  ///< all attention on the section
   std::vector<float>
       first;  ///< part of `mass` on the section's first token, an attention sink; may be empty.
-  /// The share of each source in all that was read from sources. The shares of the sources add up to 1, or
-  /// are all 0 if nothing was read. Other sections have 0. The values come from trace::sourceShares(), or
-  /// from `mass` if the trace has no values by head.
+  /// The share of each source in the attention to all sources. The shares add up to 1, or are all 0 if no
+  /// source has attention. Other sections have 0. The values come from trace::sourceShares(), or from `mass`
+  /// if the trace has no values by head.
   std::vector<double> shares;
   /// trace::sourceReads() of the row; empty if the trace has no values by head.
   std::vector<double> reads;
-  /// The part of all attention on answers that were generated at the same time (trace::TeammateAttention).
+  /// The share of all attention on answers that were generated at the same time (trace::TeammateAttention).
   float beside = 0;
   bool operator==(const TokenShares&) const = default;
 };
@@ -44,7 +44,7 @@ struct AnswerShares {
       shares;  ///< by section: the share of each source in the attention of all answer tokens to sources
   double beside = 0;  ///< as in TokenShares: mean over the tokens.
   /// Whether `shares` come from squared attention (trace::sourceShares()), which emphasizes large weights. If
-  /// false, they come from plain mass.
+  /// false, the shares come from plain mass.
   bool ofSquares = false;
   std::vector<TokenShares> tokens;  ///< the tokens whose attention was recorded, ascending
   std::size_t seen = 0;             ///< number of TokenGenerated events that were read
@@ -55,8 +55,8 @@ struct AnswerShares {
     return part < parts.size() && parts.role(part) == trace::PartRole::Source;
   }
   bool hasSources() const;
-  /// Returns the share of this source in all that was read from sources, 0 … 1. Returns −1 if the section is
-  /// not a source or nothing is known.
+  /// Returns the share of this source in the attention to all sources, 0 … 1. Returns −1 if the section is
+  /// not a source or the share is not known.
   double share(std::size_t part) const;
   /// Returns the same share for one token, given by its index in `tokens`.
   double share(std::size_t part, std::size_t token) const;
@@ -70,8 +70,8 @@ std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, Request
 std::map<std::int32_t, trace::PartAttention> partRows(const ViewInput& input, const RequestEvents& events,
                                                       const trace::PromptParts& parts);
 
-/// Returns the selected source. It is the section of the selected token, or of the first token of the
-/// selected block. Otherwise it is the section of the current node.
+/// Returns the selected source: the section of the selected token, or of the first token of the selected
+/// block. Without a selected token or block, returns the section of the current node.
 std::optional<std::uint32_t> selectedSource(const ViewInput& input, const AnswerShares& shares);
 /// Returns the index in `tokens` of the selected answer token.
 std::optional<std::size_t> selectedAnswerToken(const ViewInput& input, const AnswerShares& shares);

@@ -21,8 +21,8 @@
 namespace spanscope::ui {
 namespace {
 
-/// Plans the query without running it. Without a plan, `prediction` has the reason. The plan is that of the
-/// run, except that it also records the trees.
+/// Plans the query without running it. Without a plan, `prediction` has the reason. The plan equals the plan
+/// of the run, but also records the trees.
 void planAhead(const PredictionRequest& request, DocumentPrediction& prediction) {
   workbench::PipelineInput input{.source = request.query,
                                  .parameters = request.parameters,

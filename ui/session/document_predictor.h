@@ -25,15 +25,15 @@
 
 namespace spanscope::ui {
 
-// A prediction shows, before the next run of a document, what the run would reuse from the cache. It follows
-// from the current document and the current cache. A change of either one replaces it, so it is not an event
-// of a trace.
+// A prediction shows, before the next run of a document, what the run would reuse from the cache. A
+// prediction depends on the current document and the current cache. A change of the document or the cache
+// replaces the prediction, so no trace has an event for the prediction.
 
 /// The reason why there is no prediction.
 enum class PredictionGap : std::uint8_t {
   None,       ///< there is a prediction
-  Asks,       ///< the query asks the user a question when it runs
-  Retrieves,  ///< the query searches documents when it runs
+  Asks,       ///< the query asks the user a question during the run
+  Retrieves,  ///< the query searches documents during the run
   Nothing,    ///< the query has no generate node
   Problem,    ///< the query could not be run; see `problem`
 };
@@ -46,19 +46,20 @@ struct DocumentPrediction {
   std::string policy;
   std::string layout;
   document::NodePaths paths;  ///< the document's node for each place of the query.
-  /// Has the trees before and after every pass of the planner. Also present if the query has no generate
-  /// node.
+  /// The plan has the trees before and after every pass of the planner. The plan exists even if the query has
+  /// no generate node.
   std::optional<plan::Plan> plan;
-  /// With the present cache. If a run would start a new session, with the cache at the start of that session.
+  /// The prediction with the current cache. If a run would start a new session: with the cache at the start
+  /// of that session.
   run::Prediction present;
-  run::Prediction empty;  ///< with an empty cache and empty tiers.
+  run::Prediction empty;  ///< the prediction with an empty cache and empty tiers.
   /// A run would start a new session, because nothing has run yet or the settings differ.
   bool startsEmpty = false;
   std::int32_t blockSize = 0;  ///< tokens
   /// Every layout at several block sizes, each with an empty cache. Only present on request.
   std::optional<experiment::LayoutComparison> layouts;
   std::string model;                ///< RunSettings::model
-  std::optional<Error> modelError;  ///< the reason why that model cannot be opened; nothing: it can
+  std::optional<Error> modelError;  ///< why that model cannot be opened; nothing: no problem
   run::PlanFit fit;                 ///< whether the run fits, independent of the content of the cache.
   /// If the run does not fit: the prompts of steps without a prediction. Only steps that need no answer are
   /// included.
@@ -72,7 +73,7 @@ struct PredictionState {
   std::shared_ptr<const DocumentPrediction> newest{};  ///< null: not known yet, or a recorded run is shown.
   /// The last known prediction before `newest`, for a comparison; may be null.
   std::shared_ptr<const DocumentPrediction> before{};
-  bool isPending = false;  ///< `newest` is out of date, and a new one is being made
+  bool isPending = false;  ///< `newest` is out of date, and a new prediction is being made
   bool operator==(const PredictionState&) const = default;
 };
 
@@ -91,9 +92,10 @@ struct PredictionRequest {
 /// Makes predictions, on the thread that owns the session.
 class DocumentPredictor {
  public:
-  /// `session` is the session that a run would continue; nullptr if a run would start a new one. `loaded` is
-  /// the loaded model, or null. It avoids reading the model's description. Faults of the query or the model
-  /// are not thrown; they are in the prediction. Returns nothing after a stop.
+  /// `session` is the session that a run would continue; nullptr if a run would start a new session. `loaded`
+  /// is the loaded model, or null. If `loaded` is not null, the model's description is not read. The
+  /// prediction contains faults of the query or the model; the function does not throw these faults. Returns
+  /// nothing when it is stopped.
   std::optional<DocumentPrediction> predict(const PredictionRequest& request, const run::Session* session,
                                             const workbench::ModelBundle* loaded,
                                             const std::stop_token& stop);

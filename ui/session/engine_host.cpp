@@ -148,7 +148,8 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
   std::shared_ptr<trace::Recorder> m_session;  ///< the newest
   workbench::JobContextWatcher m_unwatched;
   workbench::JobService m_service;  ///< ends before the members above, which its thread uses
-  /// The services of jobs on servers. They end before m_service, because they submit jobs to it.
+  /// The services of jobs on servers. These services end before m_service, because they submit jobs to
+  /// m_service.
   std::map<std::uint64_t, std::unique_ptr<workbench::JobService>> m_remote;
 };
 

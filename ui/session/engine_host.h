@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The embedded engine, as the window uses it. A tab submits jobs and follows them, and the window gets the
-// events of the open session. The engine has its own thread; engine and window never wait for each other.
-// This file does not know the kinds of jobs.
+// The embedded engine, as the window uses it. A tab submits and follows jobs, and the window gets the events
+// of the open session. The engine has its own thread; engine and window never wait for each other. This file
+// does not know the kinds of jobs.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -34,26 +34,26 @@ enum class EngineState {
   Running,
 };
 
-/// A job, and how the window follows it.
+/// A job, and the functions with which the window follows the job.
 struct EngineJob {
   std::shared_ptr<workbench::Job> work;
-  /// The tab of the job. A tab can have one job that measures and one that does not. kProgram: the job
-  /// belongs to no tab.
+  /// The tab of the job. A tab can have one measuring job and one other job. kProgram: the job belongs to no
+  /// tab.
   std::uint32_t tab = kProgram;
   /// Describes what the job does now, for the user. Called after each progress; may be empty.
   std::function<QString()> activity{};
   /// Called at the start of the job, after each progress and at the end; may be empty. `problem` is the
   /// reason of a failure, for the user, and is empty otherwise.
   std::function<void(workbench::JobState state, const QString& problem)> changed{};
-  /// Whether the job measures in steps. Runs can pass between two steps. Such a job is an experiment of the
+  /// Whether the job measures in steps. Runs can start between two steps. Such a job is an experiment of the
   /// program or a measurement of a tab.
   bool measures = false;
-  /// Whether the user does not wait for the job. A job that does not give way stops it, unless servers do
-  /// that other job.
+  /// Whether the user does not wait for the job. Another job stops such a job, unless the other job also
+  /// gives way or runs on servers.
   bool givesWay = false;
-  /// If the job gives way: it stops the earlier ones with the same number.
+  /// A job that gives way stops earlier jobs with the same number.
   std::uint32_t aside = 0;
-  /// Whether servers do the job. It then has its own thread and waits for no other job.
+  /// Whether servers do the job. Such a job has its own thread and waits for no other job.
   bool isRemote = false;
   /// Whether the tab shows the reason of a failure. EngineHost::jobEnded() then reports no problem.
   bool showsProblem = false;
@@ -73,17 +73,17 @@ class EngineHost : public QObject {
   /// Queues a job. Runs of one session execute concurrently; other jobs wait for their turn. Returns false if
   /// the tab already has a job of this kind (measuring or not). A job that gives way is always accepted.
   bool submit(EngineJob job);
-  /// Returns a function that submits jobs for the steps of another job. Any thread may call it while that job
-  /// is in progress.
+  /// Returns a function that submits jobs for the steps of another job. Any thread may call the returned
+  /// function while that job is in progress.
   JobSubmitter submitter();
-  /// The service that does the engine's jobs, for other clients such as a server. Clients must release it
-  /// before the host is destroyed. Any thread may use it.
+  /// The service that does the engine's jobs, for other clients such as a server. Clients must release the
+  /// service before the host is destroyed. Any thread may use the service.
   workbench::JobService& service();
-  /// Sets a function that gets the recorder of every new session, before the first event of the session. It
-  /// is called on the engine's thread. An empty function removes it. After the return, the previous function
-  /// is not running.
+  /// Sets a listener that gets the recorder of every new session, before the first event of the session. The
+  /// engine's thread calls the listener. An empty function removes the listener. After this call has
+  /// returned, the previous listener is not running.
   void setSessionListener(std::function<void(const std::shared_ptr<trace::Recorder>& recorder)> listener);
-  /// Stops the tab's job that does not measure, if there is one. A waiting job ends at once.
+  /// Stops the tab's job that does not measure, if there is one. A waiting job ends immediately.
   void stop(std::uint32_t tab);
   /// Stops the tab's job that measures, in the same way.
   void stopMeasuring(std::uint32_t tab);
@@ -95,15 +95,14 @@ class EngineHost : public QObject {
   bool isMeasuring(std::uint32_t tab) const;
   /// Whether there is a job that has not ended and does not give way.
   bool isBusy() const;
-  /// Describes the job of a tab: that the job waits, the loading of its model, or its own activity. Without
-  /// such a job, it describes the tab's measuring job, or else the program's. Empty: there is nothing to
-  /// show.
+  /// Describes the job of a tab: waiting, loading the model, or the job's own activity. Without such a job,
+  /// describes the measuring job of the tab, else of the program. Empty: there is no job.
   QString activity(std::uint32_t tab) const;
 
   /// The state of the engine's thread, for the user.
   EngineState state() const { return m_state; }
   const LoadedModel& model() const { return m_model; }  ///< without a name if no model is loaded.
-  /// Devices of all kinds, including unusable ones; null: they are not known yet.
+  /// Devices of all kinds, including unusable ones; null: not known yet.
   const std::shared_ptr<const std::vector<compute::Device>>& devices() const { return m_devices; }
 
   /// Loads a model before the first run, so that tokens can be counted.
@@ -119,7 +118,7 @@ class EngineHost : public QObject {
   /// Keeps the index for retrieval in a file, from the next job on; empty: in memory.
   void setIndexFile(const QString& path);
 
-  /// Appends the waiting events to `into`. Call it 30 to 60 times a second.
+  /// Appends the waiting events to `into`. Call this function 30 to 60 times a second.
   void drain(std::vector<trace::Event>& into);
 
   /// Records events into a file from now on, or from the start of the first session. Side files of the

@@ -8,8 +8,8 @@ namespace spanscope::ui {
 
 /// Returns whether a query (as JSON) has a document of the examples in resources/queries. A document is a
 /// user message below a plus, or a text that an augment searches. If the query has no documents, its user
-/// messages are compared. Also returns true if the query or the examples cannot be read, because nothing is
-/// known then.
+/// messages are compared. Also returns true if the query or the examples cannot be read, because the texts
+/// are not known then.
 bool hasExampleText(const std::string& queryJson);
 
 }  // namespace spanscope::ui

@@ -30,7 +30,7 @@ struct AskedEstimate {
 
 /// "about 40 s", "20 s to 1 min"
 QString shownDuration(const experiment::SecondsRange& seconds);
-/// The estimate as a sentence; empty if it is not known yet.
+/// The estimate as a sentence; empty: not known yet.
 QString estimateText(const AskedEstimate& estimate);
 /// The estimate of a job that can be estimated without the engine, as a sentence.
 QString estimateText(const ViewInput& input, const jobs::JobCall& call);

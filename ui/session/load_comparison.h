@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Times on this machine to load stored blocks or to compute them. The experiment "load" measures these times.
-// The settings keep the result of each model. Views show the result beside the tiers of the span store.
+// The times to load stored blocks and to compute these blocks on this machine. The experiment "load" measures
+// the times. The settings keep the result of each model. Views show the result next to the tiers of the span
+// store.
 #pragma once
 
 #include "engine/experiment/experiment.h"

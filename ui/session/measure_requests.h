@@ -29,7 +29,7 @@ inline constexpr std::int32_t kMostBenchmarkRepeats = 100;
 
 /// The argument of the command "run.benchmark": "query:7", "lengths:3".
 QString benchmarkRequest(const BenchmarkChoice& choice);
-/// Returns nothing if the text is no such argument.
+/// Returns nothing if the text is not such an argument.
 std::optional<BenchmarkChoice> readBenchmarkRequest(const QString& text);
 /// Makes the call for the benchmark of a document.
 jobs::JobCall benchmarkCall(const document::Document& document, BenchmarkChoice choice);
@@ -55,7 +55,7 @@ std::vector<std::string> comparedPolicies(const std::string& own, const std::vec
 /// Makes the call for comparing the document's policy with the requested policies.
 jobs::JobCall comparisonCall(const document::Document& document, const std::vector<std::string>& wanted);
 
-/// The argument of the command "run.experiment", e.g. "rag;repeats=5". Its part "source=own" means the
+/// The argument of the command "run.experiment", e.g. "rag;repeats=5". The field "source=own" selects the
 /// documents of the current query. The text does not contain ExperimentRequest::own.
 QString experimentRequestText(const experiment::ExperimentRequest& request);
 /// The argument that only requests an estimate of the experiment's duration.

@@ -19,7 +19,7 @@ class TraceStore;
 /// The newest job of a kind.
 struct MeasuredJob {
   workbench::JobState state = workbench::JobState::Waiting;
-  QString problem{};                     ///< why the job failed; empty: it did not fail
+  QString problem{};                     ///< why the job failed; empty: no failure
   std::optional<double> secondsLeft{};   ///< nothing: not known, or the job has ended
   std::shared_ptr<const void> result{};  ///< the Result type of the kind, so far; null: nothing to show
   bool operator==(const MeasuredJob&) const = default;
@@ -30,7 +30,7 @@ struct MeasuredJob {
 /// The newest job of each kind.
 using MeasuredJobs = std::map<std::string, MeasuredJob>;
 
-/// The newest job of a kind that a tab or the program asked for.
+/// The newest job of a kind that a tab or the program has requested.
 struct AskedJob {
   jobs::JobCall call;
   MeasuredJob job;

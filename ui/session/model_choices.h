@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The models that can run a document. Every list of models offers these.
+// The models that can run a document. Every list of models offers these models.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -21,8 +21,8 @@ namespace spanscope::ui {
 
 enum class ModelOrigin {
   Loaded,   ///< in memory
-  Chosen,   ///< the document names it, and no other list contains it
-  Recent,   ///< a document ran on it before
+  Chosen,   ///< a model that only the document names
+  Recent,   ///< a document ran on this model before
   Bundled,  ///< included in the program
 };
 
@@ -31,7 +31,7 @@ struct ModelChoice {
   QString name;            ///< name of the model's folder
   QString value;           ///< as written in RunSettings::model: a directory; empty: the bundled model
   QString directory;       ///< path of the model's folder
-  bool isCurrent = false;  ///< the document runs on it
+  bool isCurrent = false;  ///< the document runs on this model
   bool operator==(const ModelChoice&) const = default;
 };
 
@@ -40,16 +40,16 @@ struct ModelChoice {
 std::vector<ModelChoice> modelChoices(const ModelsKnown& known, const std::string& current);
 QString originText(ModelOrigin origin);
 
-/// Makes the model the document's model, in one undo step. The embedded engine then answers the document. A
-/// change of the model clears RunSettings::standsFor, the adapter and the chat template. If the policy is the
-/// usual one of the old model, it becomes the usual one of the new model.
+/// Sets the document's model, in one undo step. The embedded engine then answers the document. A change of
+/// the model clears RunSettings::standsFor, the adapter and the chat template. The usual policy of the old
+/// model becomes the usual policy of the new model. Other policies stay.
 void chooseModel(DocumentModel& model, const QString& value);
 
-/// Makes a server answer the document, in one undo step. Empty: the embedded engine answers it.
+/// Sets the server that answers the document, in one undo step. Empty: the embedded engine answers the
+/// document.
 void chooseServer(DocumentModel& model, const std::string& name);
 
-/// Makes the adapter the document's adapter, in one undo step; empty: none. The policy changes as in
-/// chooseModel().
+/// Sets the document's adapter, in one undo step; empty: none. The policy changes as in chooseModel().
 void chooseAdapter(DocumentModel& model, const std::string& directory);
 
 /// Finds the models on this machine, on a separate thread. Call all functions on the window's thread.
@@ -62,11 +62,11 @@ class ModelSearch : public QObject {
   explicit ModelSearch(compute::Backends backends, QObject* parent = nullptr);
   ~ModelSearch() override;
 
-  /// Sets the reader of variables that name the model folders of tools. By default it reads the environment
-  /// of this process.
+  /// Sets the reader of variables that name the model folders of tools. The default reader reads the
+  /// environment of this process.
   void setEnvironment(workbench::VariableReader environment) { m_environment = std::move(environment); }
-  /// Starts a search, unless one is in progress; found() follows. `recent` are models that were used before.
-  /// The memory that a model needs is computed for the pool and device of `settings`.
+  /// Starts a search, unless a search is in progress; found() follows. `recent` are models that were used
+  /// before. The memory that a model needs is computed for the pool and device of `settings`.
   void search(const std::vector<std::string>& recent, const workbench::RunSettings& settings);
   bool isSearching() const { return m_isSearching; }
   /// The models of the last search; null: no search has ended.

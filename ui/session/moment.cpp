@@ -9,7 +9,7 @@
 namespace spanscope::ui {
 namespace {
 
-// Events that move something in a view last long enough to be followed by eye. Other events pass quickly.
+// Events that move something in a view last long enough to be followed by eye. Other events are short.
 constexpr int kFound = 1000;  // milliseconds, like the following values
 constexpr int kLookedUp = 200;
 constexpr int kAllocated = 400;

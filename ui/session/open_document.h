@@ -31,16 +31,16 @@ struct OpenDocument {
   std::map<RunId, document::NodePaths> paths;  ///< runs of this document
   Selection selection;
   SelectionHistory selected;  ///< earlier and later selections
-  QString beside;            ///< if the document has no file: its files are read from the folder of this file
+  QString beside;  ///< for a document without a file: its files are read from the folder of this file
   std::size_t position = 0;  ///< of the scrubber
   std::size_t results = 0;   ///< results of jobs among this number of events are shown, even after `position`
   bool following = true;     ///< the newest event is shown
   std::uint64_t served = 0;  ///< the shown request of a client; 0: none
-  bool isOfLesson = false;   ///< a lesson opened it: it is not kept unless the learner changes it
-  bool isPreview = false;    ///< the next shown request replaces it, unless it was used
+  bool isOfLesson = false;   ///< a lesson opened the document; unchanged, it is not kept
+  bool isPreview = false;    ///< the next shown request replaces an unused preview
   QString failure;           ///< the reason why the last run could not start or failed; else empty
-  std::optional<RunningJob> job;  ///< the job about its answers that has not ended
-  AskedJobs measured;             ///< the jobs that measure it
+  std::optional<RunningJob> job;  ///< the unfinished job about the document's answers
+  AskedJobs measured;             ///< the jobs that measure the document
 };
 
 using OpenDocuments = std::vector<std::unique_ptr<OpenDocument>>;
@@ -60,7 +60,7 @@ inline void forgetSelection(OpenDocument& document) {
   document.selection.physical = kNullBlock;
 }
 
-/// The query of a document before it runs, prepared up to the part that the engine does.
+/// The query of a document after all stages before retrieval. The engine does the other stages.
 struct PreparedQuery {
   query::Node query;
   document::NodePaths paths;

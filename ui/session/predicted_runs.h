@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs that a cache simulator predicted (engine/simulator): they show what a server's cache would do with
-// queries. The window lists them like other runs, so that the same views draw them. Nothing in them was
-// measured.
+// Runs that a cache simulator predicted (engine/simulator). A predicted run shows what a server's cache would
+// do with queries. The window lists predicted runs like other runs, so that the same views can draw all runs.
+// No value of a predicted run was measured.
 #pragma once
 
 #include "ui/session/run_list.h"
@@ -17,11 +17,11 @@ bool isPredicted(const TraceStore& trace);
 bool isPredicted(const RunRecord& record);
 bool isPredicted(const ListedRun& run);
 
-/// Whether free blocks are taken in the order in which the trace has them. This is not so for cache
-/// simulators that number their blocks themselves.
+/// Whether free blocks are allocated in the order of the trace. False for cache simulators that number their
+/// blocks themselves.
 bool hasOrder(const TraceStore& trace);
 
-/// The trace of a cache simulator. It has no times. Jobs cannot compute anything for it.
+/// The trace of a cache simulator, without times. Jobs cannot compute anything for such a trace.
 class PredictedSource final : public TraceSource {
  public:
   explicit PredictedSource(std::shared_ptr<const TraceStore> trace) : m_trace(std::move(trace)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps the prediction of the shown document up to date. It asks the engine for a new prediction when the
-// document, its settings or the cache have changed and the user has paused.
+// Keeps the prediction of the shown document up to date. Requests a new prediction from the engine after a
+// change of the document, its settings or the cache. The request waits until the user pauses.
 #pragma once
 
 #include "ui/session/document_predictor.h"
@@ -32,7 +32,7 @@ class Predictions : public QObject {
   /// Sets whether predictions also compare the layouts, which takes many times as long. Default: false.
   void compareLayouts(bool compares);
 
-  /// The predictions for a tab; `isPending` is that of the watched document.
+  /// The predictions for a tab; `isPending` belongs to the watched document.
   PredictionState state(std::uint32_t tab) const;
   /// Whether the newest prediction of the watched document is out of date: document, settings or cache have
   /// changed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the problems of a document, including problems of its model. It caches slow checks. Every list of
-// problems uses it, so all lists show the same problems.
+// Finds the problems of a document, including problems of its model. The finder caches slow checks. Every
+// list of problems uses the finder, so all lists show the same problems.
 #pragma once
 
 #include "engine/text/tokenizer.h"
@@ -26,10 +26,10 @@ class ProblemFinder {
   /// - `tokenizer` of the document's model. Null: prompts are not measured.
   /// - `counts`: known counts of that tokenizer; may be null.
   /// - `devices` of this machine. Null: not known yet.
-  /// - `path` of the document's file, for relative paths in the document. Empty: it has no file. Nothing:
+  /// - `path` of the document's file, for relative paths in the document. Empty: there is no file. Nothing:
   ///   files and the model are not checked.
   /// - `top` of the tree that will run. kNoNode: the query.
-  /// - `prediction`: the document's newest; null: none.
+  /// - `prediction`: the newest prediction of the document; null: none.
   std::vector<Problem> find(const document::Document& document,
                             const std::shared_ptr<const text::Tokenizer>& tokenizer,
                             const std::shared_ptr<TokenCounts>& counts = nullptr,
@@ -39,7 +39,7 @@ class ProblemFinder {
 
  private:
   std::optional<query::NotGiven> fileReason(const QString& documentPath, const std::string& path);
-  /// Checks whether there are any documents. It does not list a folder or a pattern, because this may take
+  /// Checks whether there are any documents. Does not list a folder or a pattern, because listing may take
   /// long.
   static std::optional<query::NotGiven> documentsReason(const QString& documentPath, const std::string& path);
   /// The model of the settings.
@@ -56,7 +56,7 @@ class ProblemFinder {
 
   std::shared_ptr<TokenCounts> m_counts;
   SeenModel m_model;
-  /// A file that was read, and the result. It is read again if its time or its size changes.
+  /// A file that was read, and the result. The file is read again if its time or its size changes.
   struct SeenFile {
     QDateTime written;
     qint64 size = 0;

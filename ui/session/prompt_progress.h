@@ -9,8 +9,8 @@
 namespace spanscope::ui {
 
 /// Returns how many tokens of the request's prompt are cache hits or computed by a forward pass
-/// (BatchComputed). Tokens that are recomputed after a preemption still count. When the prompt is complete,
-/// this is its length.
+/// (BatchComputed). Tokens that are recomputed after a preemption still count. For a complete prompt, returns
+/// the prompt's length.
 inline std::int64_t readTokens(const trace::RequestState& request) {
   return std::min(request.promptTokens, request.cachedTokens + request.computedTokens);
 }

@@ -102,7 +102,7 @@ ReportedFacts reportedUnder(const workbench::RunSettings& settings) {
 
 QString unreportedText(const ReportedFacts& reported, const std::vector<Fact>& needs) {
   const auto isMissing = [&reported](Fact fact) { return reported.of(fact) == Reporting::CannotBeReported; };
-  // This is called for every frame, and translating the names takes time.
+  // This function is called for every frame, and translating the names takes time.
   if (std::none_of(needs.begin(), needs.end(), isMissing)) return {};
   QStringList names;
   for (const FactRow& row : factTable()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The facts that a trace source may report, and those that it does report. A view names the facts that it
-// needs. If a fact is not reported, the window shows this instead of nothing or zeros.
+// The facts that a trace source may report, and the facts that the source does report. A view names the facts
+// that it needs. If a fact is not reported, the window shows a sentence instead of nothing or zeros.
 #pragma once
 
 #include <QString>
@@ -35,7 +35,7 @@ inline constexpr std::size_t kFacts = 9;
 /// fact is not known.
 enum class Reporting : std::uint8_t {
   Reported,
-  NotReported,      ///< so far; another run of the same source may report it
+  NotReported,      ///< so far; another run of the same source may report the fact
   CannotBeReported  ///< by this source
 };
 

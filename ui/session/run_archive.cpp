@@ -166,7 +166,7 @@ class MetricTrace {
     for (const auto& [request, measured] : m_record->arithmetic) add(m_end, request, "", *measured);
     const auto isEarlier = [](const trace::Event& a, const trace::Event& b) { return a.time < b.time; };
     std::stable_sort(m_events.begin(), m_events.end(), isEarlier);
-    // Without the first sequence number, this is a part of a trace, in which tokens may be missing.
+    // Without the first sequence number, the trace is incomplete, and tokens may be missing.
     std::uint64_t sequence = 1;
     for (trace::Event& event : m_events) event.sequence = ++sequence;
     return std::move(m_events);
@@ -259,7 +259,8 @@ void takeMetrics(const std::vector<trace::Event>& events, RunRecord& record) {
     throw Failure(errorAt("run", "no events of run " + std::to_string(record.run), "events of the run"));
 }
 
-/// Reads the metrics of a record of version 1: from the trace beside it, or without the trace from its text.
+/// Reads the metrics of a record of version 1: from the trace next to the record, or without a trace from the
+/// record's text.
 void takeOldMetrics(const QJsonObject& object, const QString& traceFile, RunRecord& record) {
   try {
     takeMetrics(trace::readTrace(traceFile.toStdString()).events, record);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps runs after the program has ended. For each run it writes a trace file with the events, and a small
-// file with settings and results. The small files alone are enough to list the runs.
+// Keeps runs after the program has ended. The archive writes two files for each run: a trace file with the
+// events, and a small file with settings and results. The small files alone are enough to list the runs.
 #pragma once
 
 #include "ui/session/run_history.h"
@@ -16,11 +16,11 @@
 
 namespace spanscope::ui {
 
-/// Returns the content of the small file: everything in the record except its events. Its results are a small
-/// trace without blocks and single tokens.
+/// Returns the content of the small file: everything in the record except its events. The results of the run
+/// are a small trace without blocks and single tokens.
 QByteArray recordText(const RunRecord& record);
-/// Returns nothing if the text is not a record, or if a later version of the program wrote it. The results of
-/// a record of an earlier version come from `traceFile`, its whole trace.
+/// Returns nothing if the text is not a record, or if a later version of the program wrote it. For a record
+/// of an earlier version, the results come from `traceFile`, the whole trace of the run.
 std::optional<RunRecord> readRecord(const QByteArray& text, const QString& traceFile = {});
 
 /// The largest numbers given to runs and requests so far.
@@ -39,10 +39,10 @@ class RunArchive : public QObject {
   explicit RunArchive(QString folder, std::uint64_t mostBytes = kMostBytes, QObject* parent = nullptr);
   ~RunArchive() override;  ///< waits until everything is written
 
-  /// Reserves numbers for one run and for `requests` requests: the numbers that follow the returned ones.
-  /// They are larger than `last`. No other program that keeps its runs in this folder uses them. If another
-  /// program is reserving numbers at the same time, the function waits for up to a second. If it cannot
-  /// reserve numbers, it returns `last`.
+  /// Reserves numbers for one run and for `requests` requests. The reserved numbers follow the returned
+  /// numbers and are larger than `last`. No other program that keeps its runs in this folder uses the
+  /// reserved numbers. If another program is reserving numbers at the same time, the function waits for up to
+  /// a second. If no numbers can be reserved, the function returns `last`.
   RunNumbers reserve(const RunNumbers& last, std::uint32_t requests);
   /// Returns the kept runs, ascending by number, without their traces. If two runs have the same number, only
   /// the newer one is included.

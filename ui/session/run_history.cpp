@@ -52,8 +52,8 @@ class RateSums {
   std::int64_t m_decodeTime = 0;  ///< nanoseconds
 };
 
-/// The sums of every run that has tokens in the forward passes. There may be a million passes, most with one
-/// entry.
+/// The sums of every run that has tokens in the forward passes. There may be a million forward passes, most
+/// with one entry.
 class RunRateSums {
  public:
   explicit RunRateSums(const TraceStore& trace) : m_trace(trace) {}
@@ -83,8 +83,8 @@ class RunRateSums {
     std::int64_t decode = 0;
   };
 
-  /// Returns 0 if the run is not known. Keeps the last result, because consecutive passes are mostly of the
-  /// same request.
+  /// Returns 0 if the run is not known. Keeps the last result, because consecutive forward passes are mostly
+  /// of the same request.
   RunId runOf(RequestId request) {
     if (request == m_request) return m_run;
     const RequestEvents* events = m_trace.request(request);

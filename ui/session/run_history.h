@@ -23,38 +23,40 @@
 
 namespace spanscope::ui {
 
-// The record of a run has its settings, its time and its results. It does not change with the model, the
-// cache or the document. It remains when the events of its session are no longer in memory.
+// The record of a run has its settings, its time and its results. A later change of the model, the cache or
+// the document does not change the record. The record remains when the events of its session are no longer in
+// memory.
 
 struct RunRecord {
   RunId run = 0;             ///< unique among the runs of the window
   std::uint32_t tab = 0;     ///< tab of the run's document; 0: the run was made before this program started
   QString document{};        ///< title of the document when the run started
-  QString path{};            ///< file of the document when the run started; empty: it had none
+  QString path{};            ///< file of the document when the run started; empty: no file
   QString model{};           ///< name of the checkpoint
-  QStringList otherNames{};  ///< other models that its query names.
-  /// The purpose of the checkpoint. Empty if the checkpoint does not state it, or if the query has texts of
+  QStringList otherNames{};  ///< other models that the query names.
+  /// The purpose of the checkpoint. Empty if the checkpoint states no purpose, or if the query has texts of
   /// the examples.
   QString madeFor{};
   /// The settings of the run. For a run from an opened trace file, only the settings in the trace.
   workbench::RunSettings settings{};
   bool hasSettings = true;      ///< false: only policy, layout and seed of `settings` are known
   std::int64_t startedAt = 0;   ///< milliseconds since 1970, UTC; 0: not known
-  document::NodePaths paths{};  ///< the document's node for each place of its query.
-  /// Every event of its session. Null: the events are no longer in memory; `figures` remains.
+  document::NodePaths paths{};  ///< the document's node for each place of the run's query.
+  /// Every event of the run's session. Null: the events are no longer in memory; `metricValues` remains.
   std::shared_ptr<const TraceStore> trace{};
-  /// The trace file that contains its events; empty: there is none.
+  /// The trace file that contains the run's events; empty: there is no file.
   QString file{};
   /// The run and its requests without blocks and tokens, once the run has ended.
   std::shared_ptr<const trace::Progress> metricValues{};
-  /// How the tokens of its prompts got their keys and values, once the run has ended.
+  /// How the tokens of the run's prompts got their keys and values, once the run has ended.
   std::map<RequestId, metrics::PromptAccount> accounts{};
-  QStringList warnings{};               ///< the engine's warnings about the run as a whole, once it has ended
-  std::optional<double> prefillRate{};  ///< as RunRates has it, once the run has ended
-  std::optional<double> decodeRate{};   ///< as RunRates has it, once the run has ended.
-  /// The fidelity of its answers, compared with full prefill: the last measurement of each measured request.
+  QStringList warnings{};               ///< the engine's warnings about the whole run, once the run has ended
+  std::optional<double> prefillRate{};  ///< RunRates::prefill, once the run has ended
+  std::optional<double> decodeRate{};   ///< RunRates::decode, once the run has ended.
+  /// The fidelity of the run's answers, compared with full prefill: the last measurement of each measured
+  /// request.
   std::map<RequestId, std::shared_ptr<const trace::FidelityMeasured>> fidelity{};
-  /// The accuracy of the arithmetic of its answers, compared with f32.
+  /// The accuracy of the arithmetic of the run's answers, compared with f32.
   std::map<RequestId, std::shared_ptr<const trace::ArithmeticMeasured>> arithmetic{};
   bool hasEvents() const { return trace != nullptr || !file.isEmpty(); }
   bool operator==(const RunRecord&) const = default;
@@ -63,17 +65,18 @@ struct RunRecord {
 /// Ascending by number of the run.
 using RunRecords = std::vector<std::shared_ptr<const RunRecord>>;
 
-/// The speed of one run, from its forward passes. A pass counts with its whole time, even if it also computed
-/// tokens of other runs. The run waited that long for its own tokens.
+/// The speed of one run, from its forward passes. A forward pass counts with its whole time, even if the pass
+/// also computed tokens of other runs. The run waited that long for its own tokens.
 struct RunRates {
-  std::optional<double> prefill;  ///< tokens per second, over passes with prompt tokens of the run
-  std::optional<double> decode;   ///< tokens per second, over passes that only decode for the run
+  std::optional<double> prefill;  ///< tokens per second, over forward passes with prompt tokens of the run
+  std::optional<double> decode;   ///< tokens per second, over forward passes that only decode for the run
   bool operator==(const RunRates&) const = default;
 };
 
 /// Returns the rates of a run in the first `position` events.
 RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run);
-/// Returns the rates of every run that has passes there. It reads the events only once.
+/// Returns the rates of every run with forward passes in the first `position` events. Reads the events only
+/// once.
 std::map<RunId, RunRates> ratesOfRuns(const TraceStore& trace, std::size_t position);
 /// Returns the engine's warnings about the run as a whole, in the first `position` events.
 QStringList warningsOf(const TraceStore& trace, std::size_t position, RunId run);
@@ -94,9 +97,9 @@ class RunHistory {
 
   /// Adds a run at its start. `queryJson` is the query of its RunStarted event.
   void begin(RunRecord record, const std::string& queryJson);
-  /// Stores the results of a run. Its trace has the end of the run.
+  /// Stores the results of a run. The trace must have the end of the run.
   void end(RunId run);
-  /// Stores a measurement of one of its answers.
+  /// Stores a measurement of one answer of the run.
   void noteFidelity(RunId run, RequestId request, const trace::FidelityMeasured& measured);
   void noteArithmetic(RunId run, RequestId request, const trace::ArithmeticMeasured& measured);
   /// Sets the file that contains the events of a run.
@@ -109,7 +112,7 @@ class RunHistory {
   /// Replaces the kept part of a session by another part of the same session. Runs that are not in the new
   /// part keep only their results.
   void replaceTrace(const TraceStore* old, const std::shared_ptr<const TraceStore>& now);
-  /// Drops traces until all traces together take at most `bytes` bytes. It begins with the oldest session and
+  /// Drops traces until all traces together take at most `bytes` bytes. Begins with the oldest session, and
   /// keeps traces for which `isShown` is true.
   void bound(std::uint64_t bytes, const std::function<bool(const TraceStore*)>& isShown);
   /// Returns the approximate memory of the traces.
@@ -122,7 +125,7 @@ class RunHistory {
   std::shared_ptr<const RunRecords> m_records = std::make_shared<const RunRecords>();
 };
 
-/// Returns the runs of a separate trace, such as a file. Their times are not known.
+/// Returns the runs of a separate trace, such as a file. The times of these runs are not known.
 RunRecords recordsOf(const std::shared_ptr<const TraceStore>& trace, const QString& document);
 
 }  // namespace spanscope::ui

@@ -78,7 +78,7 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
   if (input.records) {
     for (const auto& record : *input.records) {
       std::optional<ListedRun> run = listed(input, now, *record, listsLater);
-      // The trace of a run from a file also has parts of the runs that were in progress at the same time.
+      // The trace of a run from a file also has events of the runs that were in progress at the same time.
       if (run || record->trace == input.trace) known.insert(record->run);
       if (run) runs.push_back(std::move(*run));
     }

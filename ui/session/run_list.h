@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists the runs for views that show several runs. These are runs of the shown trace, runs of older sessions,
-// and runs whose results alone remain. It also reports how two runs differ, so that a view compares like with
-// like.
+// Lists the runs for views that show several runs. The list has runs of the shown trace, runs of older
+// sessions, and runs without events in memory. This file also reports how two runs differ, so that a view
+// compares only similar runs.
 #pragma once
 
 #include "engine/base/shared.h"
@@ -35,19 +35,19 @@ struct ListedRun {
   const trace::RunState& state() const { return progress->runs.at(run); }
   QString document() const;  ///< title of the document; empty: not known
   layout::Layout layout() const;
-  /// "spans", "spans, padded": the policy, and the layout if it is not the exact one.
+  /// "spans", "spans, padded": the policy, and the layout unless the layout is exact.
   QString policyText() const;
 };
 
-/// Lists the runs, ascending by number. The result is valid as long as the input and its records live. It
-/// becomes invalid if the trace grows or computes its state at another position.
+/// Lists the runs, ascending by number. The result is valid as long as the input and its records live. The
+/// result becomes invalid if the trace grows or computes its state at another position.
 std::vector<ListedRun> listRuns(const ViewInput& input);
-/// Returns the same list, but `listsLater` replaces the value in the input. It decides whether runs that
-/// start after the position are listed.
+/// Returns the same list, but `listsLater` replaces the value in the input. `listsLater` decides whether runs
+/// that start after the position are listed.
 std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater);
 
-/// Whether the run belongs to another document than the current one. The engine's sessions have the runs of
-/// all documents. Any other trace belongs to the document that shows it.
+/// Whether the run belongs to a document other than the current document. The engine's sessions have the runs
+/// of all documents. Any other trace belongs to the document that shows it.
 bool isOfOther(const ViewInput& input, RunId run);
 
 /// Labels runs in a list: "run 3 · rag20 · smollm2 · spans". Document and model are left out if all runs
@@ -74,7 +74,8 @@ bool isLike(const ListedRun& run, const ListedRun& other);
 /// The facts that make a run a fair base of a comparison, or not.
 struct RunBasis {
   RunId run = 0;  ///< 0: there is no run.
-  /// The run reused no blocks of earlier runs. Its own steps may share blocks. False if this is not known.
+  /// The run reused no blocks of earlier runs. Steps of the run may share blocks. False: the run is warm, or
+  /// this is not known.
   bool isCold = false;
   /// The query as canonical JSON.
   Shared<std::string> queryJson{};

@@ -11,16 +11,16 @@
 
 namespace spanscope::ui {
 
-/// Returns the events of one run as a trace. It begins with the state of the session at the start of the run.
-/// Returns nothing if the run does not start in this trace.
+/// Returns the events of one run as a trace. The trace begins with the state of the session at the start of
+/// the run. Returns nothing if the run does not start in this trace.
 ///
 /// The trace contains:
 /// - Every event that names the run.
 /// - Each forward pass that computed rows of the run, with only these rows but its whole time.
 /// - Until the run has ended: changes of the shared pool, and events of the session.
 ///
-/// A change of the pool by another run has the number of that run (Event::run). It has no request and no
-/// node. The number of earlier events that were left out is subtracted from each sequence number.
+/// A change of the pool by another run has that run's number (Event::run), but no request and no node. The
+/// number of earlier events that were left out is subtracted from each sequence number.
 std::vector<trace::Event> runPart(const TraceStore& trace, RunId run);
 
 }  // namespace spanscope::ui

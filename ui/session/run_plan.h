@@ -17,11 +17,11 @@ struct RunPlan {
   std::optional<plan::Plan> plan;  ///< nothing if there is a problem or planning was stopped
   std::string queryJson;           ///< canonical
   std::string explain;
-  QString problem;  ///< why the query cannot be run, in words; empty: it can
+  QString problem;  ///< why the query cannot be run, in words; empty: no problem
 };
 
 /// Plans a query that is about to be run. If the plan uses attention locality, `explain` also shows the cost
-/// without it. A query without a generate node is a problem too.
+/// without attention locality. A query without a generate node is a problem too.
 RunPlan planRun(workbench::PipelineInput input);
 
 /// The first error of a query that cannot be run, and the number of further errors.

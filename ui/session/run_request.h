@@ -18,12 +18,12 @@ namespace spanscope::ui {
 /// Everything that a run of a document needs, as values.
 struct RunRequest {
   document::RunSettings settings;
-  /// If present, the engine's thread makes plan, queryJson and explain from it.
+  /// If set, the engine's thread makes plan, queryJson and explain from this request.
   std::optional<workbench::RetrievalRequest> retrieval;
   plan::Plan plan;
   std::string queryJson;  ///< canonical, for the trace
   std::string explain;    ///< for the trace
-  /// The numbers of the run and of its requests will be larger than these.
+  /// The largest numbers in use. The run and its requests get larger numbers.
   RunId lastRun = 0;
   RequestId lastRequest = 0;
 };

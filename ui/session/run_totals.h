@@ -15,8 +15,8 @@ namespace spanscope::ui {
 /// object keeps no trace alive.
 class RunMeters {
  public:
-  /// The meters of one request. Empty before the request is admitted, and if its events are no longer in
-  /// memory.
+  /// The meters of one request. Empty if the request was not admitted yet, or if the events of the request
+  /// are no longer in memory.
   metrics::Metered of(const ListedRun& run, RequestId request);
 
  private:

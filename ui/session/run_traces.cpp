@@ -44,8 +44,8 @@ void RunTraces::keepAtLeast(const workbench::RunSettings& settings) {
   m_keptBytes = std::max(m_keptBytes, keptBytesOf(settings));
 }
 
-/// The drained events belong to a session that has ended. Its runs stay. Documents that show such a run
-/// continue to show it.
+/// The drained events belong to a session that has ended. The runs of that session stay. Documents that show
+/// such a run continue to show the run.
 void RunTraces::endSession() {
   const std::shared_ptr<LiveSource> live = std::exchange(m_live, std::make_shared<LiveSource>());
   const auto ended = std::make_shared<const EndedSource>(live->trace());
@@ -218,7 +218,8 @@ void RunTraces::drain() {
     if (arithmetic != nullptr) m_history.noteArithmetic(measured, event.request, *arithmetic);
     keepMeasured(event);
     m_live->store().append(std::move(event));
-    // Runs of clients are not saved. They end with the program, unless the user keeps them as documents.
+    // Runs of clients are not saved. Such runs end with the program, unless the user keeps the runs as
+    // documents.
     if (measured != 0 && m_archive && !m_ofClients.contains(measured)) {
       if (const RunRecord* record = m_history.find(measured)) m_archive->save(*record);
     }
@@ -247,7 +248,7 @@ void RunTraces::keepMeasured(const trace::Event& event) {
   Q_EMIT measuringEnded(*ended);
 }
 
-/// The document of a run shows the run from its start on.
+/// The document of a run shows the run from the run's start.
 void RunTraces::takeStart(const trace::Event& event) {
   const auto* started = std::get_if<trace::RunStarted>(&event.payload);
   if (started == nullptr) return;
@@ -319,7 +320,7 @@ RunNumbers RunTraces::reserveForServers(std::uint32_t requests, bool hasOthers) 
   return last;
 }
 
-/// Drops the traces of the oldest sessions if all traces take too much memory. Their runs keep their metrics.
+/// Drops the traces of the oldest sessions if all traces take too much memory. The runs keep their metrics.
 void RunTraces::boundHistory() {
   m_history.bound(m_keptBytes, [this](const TraceStore* trace) {
     return trace == m_live->trace().get() || m_held.contains(trace) ||

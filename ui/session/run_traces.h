@@ -27,7 +27,7 @@ struct TracedPrediction;
 
 namespace spanscope::ui {
 
-/// Owns the traces of runs: of the engine's open session, of ended sessions and of servers. It also owns the
+/// Owns the traces of runs: of the engine's open session, of ended sessions and of servers. Also owns the
 /// archive on the disk, and decides which trace a document shows.
 class RunTraces : public QObject {
   Q_OBJECT
@@ -45,7 +45,8 @@ class RunTraces : public QObject {
   void drain();
   /// Ends the session of the events that were drained so far.
   void endSession();
-  /// Sets the memory limit of the traces to the limit in these settings, or raises it to that limit.
+  /// Sets the memory limit of the traces to the limit in these settings. The function keepAtLeast() only
+  /// raises the limit.
   void keepFor(const workbench::RunSettings& settings);
   void keepAtLeast(const workbench::RunSettings& settings);
 
@@ -54,21 +55,21 @@ class RunTraces : public QObject {
   void forget(const std::shared_ptr<workbench::RunJob>& work);
   /// Begins a run of the open session with its RunStarted event. The archive does not keep runs of clients.
   void begin(const trace::Event& event, RunRecord record, bool isOfClient);
-  /// Begins and ends a run on servers. Its own trace stays in memory between hold() and release().
+  /// Begins and ends a run on servers. The trace of such a run stays in memory between hold() and release().
   void beginOnServers(const RunRecord& record, const std::string& queryJson);
   void endOnServers(RunId run);
   void hold(const TraceStore& trace) { m_held.insert(&trace); }
   void release(const TraceStore& trace) { m_held.erase(&trace); }
 
-  /// Reserves numbers for a run of the engine with this number of requests. They follow the returned numbers.
-  /// Nothing: the engine counts.
+  /// Reserves numbers for a run of the engine with this number of requests. The reserved numbers follow the
+  /// returned numbers. Nothing: the engine counts.
   std::optional<RunNumbers> reserve(std::uint32_t requests);
   /// Reserves numbers for a run on servers. `hasOthers`: the engine answers some steps, as separate runs with
   /// their own numbers.
   RunNumbers reserveForServers(std::uint32_t requests, bool hasOthers);
 
-  /// Keeps runs in this folder, including the runs so far. If there is no run yet, it also loads the runs
-  /// that are in the folder.
+  /// Keeps runs in this folder, including the runs so far. If there is no run yet, also loads the runs in the
+  /// folder.
   void keepRuns(const QString& folder);
   /// Deletes the kept runs and stops keeping runs.
   void forgetKeptRuns();
@@ -76,23 +77,23 @@ class RunTraces : public QObject {
 
   /// Finds the runs of an opened document in the history.
   void bindHistory(OpenDocument& document) const;
-  /// Shows the session of a run at the end of the run. If the run has not ended, the document follows it.
-  /// Nothing happens if its trace is no longer kept.
+  /// Shows the session of a run at the end of the run. The document follows a run that has not ended. Nothing
+  /// happens if the run's trace is no longer kept.
   void showRun(OpenDocument& document, RunId run);
-  /// Shows the open session, and follows it.
+  /// Shows the open session, and follows its new events.
   void showLive(OpenDocument& document) const;
 
-  /// Adds the trace of a cache simulator to the runs of a document, and shows it. Returns its run; 0: the
-  /// document cannot show it.
+  /// Adds the trace of a cache simulator to the runs of a document, and shows the trace. Returns the added
+  /// run; 0: the document cannot show the trace.
   RunId addPredicted(OpenDocument& document, const workbench::TracedPrediction& reported);
-  /// Removes a simulated run. A document that shows it returns to the open session. Returns false if the run
-  /// is not simulated.
+  /// Removes a simulated run. A document that shows the run returns to the open session. Returns false if the
+  /// run is not simulated.
   bool removePredicted(RunId run);
   bool isPredicted(RunId run) const;
 
  Q_SIGNALS:
-  void changed();  ///< the history, or what a document shows
-  void shown();    ///< a document shows another run, which must be visible at once.
+  void changed();  ///< the history or a shown run has changed
+  void shown();    ///< a document shows another run, which must be visible immediately.
   /// A run that the window did not submit has begun in the open session.
   void otherStarted(const spanscope::trace::Event& event);
   void keepingFailed(const QString& problem);

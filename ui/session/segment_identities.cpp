@@ -133,20 +133,20 @@ DocumentItems itemsOf(const Document& document) {
   return all;
 }
 
-/// Assigns identities to parts, one prompt after the other.
+/// Assigns identities to sections, one prompt after the other.
 class Giver {
  public:
-  /// `answers`: the max number of copies of a query's answer. No other part gets their hues.
+  /// `answers`: the max number of copies of a query's answer. No other section gets the hues of these copies.
   Giver(std::vector<SegmentIdentity>& all, std::size_t answers) : m_all(all), m_answers(answers) {}
 
   struct Wanted {
     const Part* part = nullptr;
     std::size_t tab = 0;    ///< the document that has the node
-    NodeId node = kNoNode;  ///< kNoNode: the part is in no document of the window
-    bool isTop = false;     ///< the part's node is the top of its tree
+    NodeId node = kNoNode;  ///< kNoNode: the section is in no document of the window
+    bool isTop = false;     ///< the section's node is the top of its tree
   };
 
-  /// The identities of the parts, in their order.
+  /// The identities of the sections, in the order of the sections.
   std::vector<std::size_t> give(const std::vector<Wanted>& wanted) {
     std::vector<std::size_t> given(wanted.size(), kNone);
     std::vector<bool> taken(m_all.size());
@@ -169,8 +169,8 @@ class Giver {
     for (std::size_t i = 0; i < wanted.size(); ++i) order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return wanted[a].node < wanted[b].node; });
-    // The query's answer comes after its parts. An answer that is a part is ordered like the other parts, so
-    // that a later answer changes no hue.
+    // The query's answer comes after its sections. An answer that is a section is ordered like the other
+    // sections, so that a later answer changes no hue.
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
       return wanted[i].part->kind != PartKind::Answer || !wanted[i].isTop;
     });
@@ -208,11 +208,11 @@ class Giver {
   std::map<std::pair<std::size_t, NodeId>, std::size_t> m_byNode;
 };
 
-/// A document with its runs, or a run of no open document. Sources with a common part are linked.
+/// A document with its runs, or a run of no open document. Sources with a common section are linked.
 struct Source {
   DocumentItems items;
   std::vector<Part> parts;                     ///< of the document
-  std::unordered_set<std::uint64_t> contents;  ///< of the parts under a plus, which link sources
+  std::unordered_set<std::uint64_t> contents;  ///< of the sections under a plus, which link sources
   bool isLinked = false;                       ///< this is the shown document, or linked to it
 
   void addContents(const std::vector<Part>& added) {
@@ -222,7 +222,7 @@ struct Source {
   }
 };
 
-/// Marks the shown document, and every source that shares a part with a marked source.
+/// Marks the shown document, and every source that shares a section with a marked source.
 void markLinked(std::vector<Source>& tabs, std::map<RunId, Source>& others, std::size_t own) {
   std::unordered_map<std::uint64_t, std::vector<Source*>> byContent;
   for (Source& tab : tabs) {
@@ -261,7 +261,7 @@ const SegmentIdentity* SegmentIdentities::ofRun(RunId run, const NodePath& path)
     if (exact != found->second.end()) return &m_all[exact->second];
     if (at.find('/') == NodePath::npos) break;
   }
-  // The path may be a list around the part.
+  // The path may be a list around the section.
   const auto below = found->second.lower_bound(path);
   return below != found->second.end() && isAbove(path, below->first) ? &m_all[below->second] : nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recognises each section of a prompt through moves, edits and runs. A section has one number and one hue in
-// every view and in every tab. It is recognised by its text first, then by its node. An edited section
+// Recognises each section of a prompt after moves, edits and runs. A section has one number and one hue in
+// every view and in every tab. A section is recognised by its text first, then by its node. An edited section
 // therefore keeps its number and hue.
 #pragma once
 
@@ -29,7 +29,8 @@ struct SegmentIdentity {
   std::size_t hue = 0;     ///< for Theme::segmentInk, from 0
   std::size_t number = 0;  ///< from 0, in the order in which sections of its kind first appeared
   PartKind kind = PartKind::Message;
-  /// The number of its answers; a repeat gives several. Each answer has its own hue, from `hue` on.
+  /// The number of answers of the section; a repeat gives several answers. Each answer has its own hue, from
+  /// `hue` on.
   std::size_t copies = 1;
   bool operator==(const SegmentIdentity&) const = default;
 };
@@ -53,10 +54,11 @@ class SegmentIdentities {
   std::vector<std::size_t> m_nodes;  ///< by id of the document's node: index in `m_all`
 };
 
-/// Gives sections their identities. It reads the query of each run only once. The identities depend only on
-/// the documents, the runs and their order. The other documents and runs of the window count if they share a
-/// section with the document. They also count if they share one with such a document or run. Documents are
-/// numbered in their order, so all documents that share a section get the same numbers.
+/// Gives sections their identities. Reads the query of each run only once. The identities depend only on the
+/// documents, the runs and their order. The other documents and runs of the window count if they share a
+/// section with the document. Documents and runs also count if they share a section with a document or run
+/// that counts. Documents are numbered in their order, so all documents that share a section get the same
+/// numbers.
 class SegmentRecords {
  public:
   /// A document of the window, and the places of its nodes in the queries of its runs.

@@ -48,8 +48,8 @@ class SelectionHistory {
   /// empty.
   bool canGoBack(const Selection& now, const document::Document& document) const;
   bool canGoForward(const document::Document& document) const;
-  /// Returns the selection before or after the current one. It skips selections whose nodes were all deleted.
-  /// If `now` is empty, goBack() returns the last selection. Returns nothing if there is none.
+  /// Returns the selection before or after the current one. Skips selections whose nodes were all deleted. If
+  /// `now` is empty, goBack() returns the last selection. Returns nothing if there is no such selection.
   std::optional<Selection> goBack(const Selection& now, const document::Document& document);
   std::optional<Selection> goForward(const document::Document& document);
 
@@ -58,7 +58,7 @@ class SelectionHistory {
   std::optional<std::size_t> after(const document::Document& document) const;
 
   std::vector<Selection> m_selections;
-  std::size_t m_now = 0;  ///< index of the current one; 0 also if there is none
+  std::size_t m_now = 0;  ///< index of the current selection; 0 also if there is none
 };
 
 }  // namespace spanscope::ui

@@ -15,8 +15,8 @@
 
 namespace spanscope::ui {
 
-/// The runs that clients request from the window's engine. They are runs of its session. A request is shown
-/// as a separate document.
+/// The runs that clients request from the window's engine. These runs belong to the engine's session. A
+/// request is shown as a separate document.
 class ServedRuns : public QObject {
   Q_OBJECT
  public:
@@ -25,7 +25,7 @@ class ServedRuns : public QObject {
 
   Serving& serving() { return m_serving; }
   const Serving& serving() const { return m_serving; }
-  /// Returns the document of a request. `paths` gets the nodes of its query.
+  /// Returns the document of a request. `paths` gets the nodes of the request's query.
   document::Document documentOf(const ServedEntry& entry, document::NodePaths& paths) const;
   static QString titleOf(std::uint64_t request);
   /// Whether the document has only runs of its own request.

@@ -165,7 +165,8 @@ void ServerRuns::drain() {
   }
 }
 
-/// The document shows a run from its start on. A run that never starts does not replace the shown run.
+/// The document shows a run from the start of the run. A run that never starts does not replace the shown
+/// run.
 void ServerRuns::takeServerEvent(ServerRun& run, trace::Event event) {
   const bool ends = std::holds_alternative<trace::RunFinished>(event.payload);
   if (const auto* session = std::get_if<trace::SessionStarted>(&event.payload))

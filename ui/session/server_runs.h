@@ -26,7 +26,7 @@ class RemoteRunJob;
 
 namespace spanscope::ui {
 
-/// The user's servers, what each one reported, and the runs on them. Each run on servers is a separate
+/// The user's servers, the reported facts, and the runs on servers. Each run on servers is a separate
 /// session, whose events come from the job itself.
 class ServerRuns : public QObject {
   Q_OBJECT
@@ -38,7 +38,7 @@ class ServerRuns : public QObject {
   workbench::ServerList& servers() { return m_servers; }
   /// Keeps the list of servers in a file from now on.
   void setServersFile(const QString& path);
-  /// Call it when the list of servers may have changed.
+  /// Call this function when the list of servers may have changed.
   void readServers();
   /// The facts that each server reported since the program began, by server name.
   const std::map<std::string, remote::ServerFacts>& serverFacts() const { return m_serverFacts; }
@@ -46,19 +46,19 @@ class ServerRuns : public QObject {
   /// change replaces the object and emits changed().
   const std::shared_ptr<const KnownServers>& knownServers() const { return m_knownServers; }
   void noteServerFacts(const std::string& name, remote::ServerFacts facts);
-  /// "vLLM on gpu-3"; the name alone if the server was not asked yet.
+  /// "vLLM on gpu-3"; only the name if the server has not reported its facts yet.
   QString serverTitle(const std::string& name) const;
 
   using Submit = std::function<QString(EngineJob job)>;
-  /// Runs the query of a document on servers. Returns the reason why it did not start, for the user; empty:
-  /// it started.
+  /// Runs the query of a document on servers. Returns the reason why the run did not start, for the user;
+  /// empty: the run started.
   QString run(OpenDocument& opened, PreparedQuery prepared, std::map<NodePath, std::string> serverOf,
               const Submit& submit);
   /// Takes the events that runs on servers have reported since the last call.
   void drain();
 
  Q_SIGNALS:
-  void changed();  ///< the list, or what is known about its servers
+  void changed();  ///< the list or the known facts about its servers have changed
 
  private:
   /// A run on servers whose job has not ended.
@@ -68,7 +68,7 @@ class ServerRuns : public QObject {
     std::shared_ptr<TraceStore> store;
     std::shared_ptr<const ServerSource> source;
   };
-  /// Returns the reason why the server cannot be asked, for the user; empty: it is in the list.
+  /// Returns the reason why the server cannot get requests, for the user; empty: the server is in the list.
   QString serverRefusal(const std::string& name) const;
   void knowServers();
   void takeServerEvent(ServerRun& run, trace::Event event);

@@ -123,8 +123,8 @@ class Serving::Book final : public server::ServedListener {
   std::deque<ServedEntry> m_entries;  ///< sorted by number
 };
 
-/// The state that the engine's thread prepares for the server, and updates while the server runs. It may
-/// outlive the Serving object, because a stopped attempt ends only after the model has been read.
+/// The state that the engine's thread prepares for the server, and updates while the server runs. The state
+/// may outlive the Serving object, because a stopped attempt ends only after the model has been read.
 struct Serving::Prepared {
   using Ended = std::function<void(const std::shared_ptr<Prepared>&, JobState, const std::string& problem)>;
 

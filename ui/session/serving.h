@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window as a server. Other programs use the embedded engine over the loopback interface, in its own
-// session and cache. This list has their requests. The events of their runs are events of the session.
+// The window as a server. Other programs use the embedded engine over the loopback interface. The runs of
+// these programs use the engine's session and cache. Events of such a run are events of the session.
+// ServingState lists the requests of these programs.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -46,10 +47,10 @@ struct ServedEntry {
   QString model;             ///< the client's name for the model; may be empty
   std::string queryJson;     ///< canonical; empty if texts are not kept
   bool keepsTexts = true;
-  RunId run = 0;  ///< 0: it waits
+  RunId run = 0;  ///< 0: the request waits
   server::RequestState state = server::RequestState::Running;
   QString problem;                          ///< the reason of a failure
-  std::optional<std::int64_t> prompt = {};  ///< tokens of its prompts; nothing: not laid out yet
+  std::optional<std::int64_t> prompt = {};  ///< prompt tokens; nothing: no prompt has a layout yet
   std::int64_t cached = 0;                  ///< number of these tokens that are cache hits
   std::int64_t generated = 0;               ///< tokens of its answers so far
   bool isOver() const { return state != server::RequestState::Running; }
@@ -59,7 +60,7 @@ struct ServedEntry {
 struct ServingState {
   ServingPhase phase = ServingPhase::Off;
   QString url;    ///< "http://127.0.0.1:8000"; empty unless On or Ending
-  QString model;  ///< name of the served model; empty before the first one
+  QString model;  ///< name of the served model; empty before the first start
   ServeSettings settings;
   QString problem;                   ///< the reason why serving could not begin, with advice; else empty
   std::vector<ServedEntry> entries;  ///< the oldest first
@@ -75,17 +76,18 @@ class Serving : public QObject {
 
   /// `engine` must outlive this object.
   explicit Serving(EngineHost& engine, QObject* parent = nullptr);
-  ~Serving() override;  ///< stops the server at once
+  ~Serving() override;  ///< stops the server immediately
 
   /// Begins to serve the model of `run` in its session, over the loopback interface. Nothing happens unless
   /// the phase is Off. state() has the result.
   void start(const workbench::RunSettings& run, const ServeSettings& settings);
-  /// Refuses new requests, and ends when the current ones have been answered. A second call stops them.
+  /// Refuses new requests, and ends after the current requests are answered. A second call stops the current
+  /// requests.
   void stop();
 
   /// Never null. Each change replaces the object.
   const std::shared_ptr<const ServingState>& state() const { return m_state; }
-  /// The settings of the session of the requests. If the phase is Off, they are the last ones.
+  /// The settings of the session of the requests. If the phase is Off: the settings of the last session.
   const workbench::RunSettings& runSettings() const { return m_run; }
   /// Returns an entry with all events that the host has drained. Nothing: there is no such entry.
   std::optional<ServedEntry> entryOfRun(RunId run) const;

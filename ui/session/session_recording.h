@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes the events of sessions into trace files while the user records. It also finds the recordings of
+// Writes the events of sessions into trace files while the user records. Also finds the recordings of
 // programs that were killed.
 #pragma once
 
@@ -25,10 +25,10 @@ struct CutRecording {
   QString sideFile;
 };
 
-/// Records sessions. One trace file contains one session. The first session goes into the file that the user
-/// named ("a.trace"). Each later session goes into its own file in the same folder ("a-2.trace"). A later
-/// session begins after a change of the model, or with a run on a server. For each file, a side file in
-/// `sideDirectory` has the place of the events until the file is complete. Any thread may call any function.
+/// Records sessions. One trace file contains one session. The first session is written to the file that the
+/// user named ("a.trace"). Each later session is written to its own file in the same folder ("a-2.trace"). A
+/// later session begins after a change of the model, or with a run on a server. Until a trace file is
+/// complete, a side file in `sideDirectory` has the place of its events. Any thread may call any function.
 class SessionRecording {
  public:
   SessionRecording() = default;
@@ -47,8 +47,8 @@ class SessionRecording {
   void end(const std::shared_ptr<trace::Recorder>& session);
   /// Completes all files. Returns the first problem, or an empty text. A file without a session is removed.
   QString finish();
-  /// Passes the recorded events to the operating system, so that they outlive the program. Returns whether
-  /// all files can still be written.
+  /// Passes the recorded events to the operating system, so that the events outlive the program. Returns
+  /// whether all files can still be written.
   bool flush();
 
   bool isOn() const;
@@ -58,7 +58,7 @@ class SessionRecording {
 
  private:
   struct File {
-    std::shared_ptr<trace::Recorder> session;  ///< null: the file waits for one
+    std::shared_ptr<trace::Recorder> session;  ///< null: the file waits for a session
     std::optional<OutputFile> waiting;         ///< the open file while there is no session
     CutRecording place;
     std::unique_ptr<QLockFile> lock;
@@ -79,9 +79,9 @@ class SessionRecording {
 
 /// Finds the recordings of killed programs. Leaves out recordings of running programs.
 std::vector<CutRecording> findCutRecordings(const QString& sideDirectory);
-/// Gives the recording its intended name, or a similar one if that name is in use ("a-2.trace"). Returns the
-/// new path. If its folder cannot be written, returns CutRecording::part. Returns an empty text if nothing
-/// was recorded or the file was deleted.
+/// Gives the recording its intended name, or a similar name if the intended name is in use ("a-2.trace").
+/// Returns the new path. If the folder of the recording cannot be written, returns CutRecording::part.
+/// Returns an empty text if nothing was recorded or the file was deleted.
 QString keepCutRecording(const CutRecording& cut);
 
 }  // namespace spanscope::ui

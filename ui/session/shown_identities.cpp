@@ -34,7 +34,7 @@ bool ShownIdentities::isTyped() const {
 void ShownIdentities::update(std::uint32_t tab) {
   m_tab = tab;
   if (!isTyped()) return read();
-  // An edited or moved part keeps its identity, unless its text becomes the text of another part.
+  // An edited or moved section keeps its identity, unless its text becomes the text of another section.
   if (m_source.document != m_input.document) m_typing.start();
 }
 

@@ -14,7 +14,8 @@
 
 namespace spanscope::ui {
 
-/// Keeps the identities of the input up to date. While a user types, it reads them when the user has paused.
+/// Keeps the identities of the input up to date. While the user types, the identities change only after a
+/// pause in typing.
 class ShownIdentities : public QObject {
   Q_OBJECT
  public:

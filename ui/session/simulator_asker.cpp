@@ -62,7 +62,7 @@ void addKnown(workbench::NamedSimulator& named, const KnownServers& servers) {
 
 }  // namespace
 
-/// Answers one question after the other. Only the asker's thread uses it.
+/// Answers one request after the other. Only the thread of the SimulatorAsker uses this class.
 class SimulatorAsker::Answerer {
  public:
   std::optional<AskedSimulators> answer(const Question& question, const std::stop_token& stop) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Asks the cache simulators of other servers what they would reuse for a document's next run, on a separate
-// thread.
+// Requests predictions from the cache simulators of servers, on a separate thread. Such a prediction shows
+// what the server's cache would reuse in a document's next run.
 #pragma once
 
 #include "engine/remote/chat/server_facts.h"
@@ -25,7 +25,7 @@ namespace spanscope::ui {
 
 /// The known facts about a server in the user's list.
 struct KnownServer {
-  std::optional<remote::ServerFacts> facts;  ///< as the server reported; nothing: it was not asked
+  std::optional<remote::ServerFacts> facts;  ///< as the server reported; nothing: not reported
   std::string protocol;                      ///< workbench::NamedServer::protocol
   std::size_t atOnce = 0;                    ///< workbench::NamedServer::atOnce
 };
@@ -42,22 +42,24 @@ class SimulatorAsker : public QObject {
   explicit SimulatorAsker(QObject* parent = nullptr);
   ~SimulatorAsker() override;
 
-  /// Asks the simulators if their input has changed; answered() follows. If the query cannot be planned,
-  /// newest() becomes null without a signal. An earlier question without an answer is dropped.
+  /// Requests new predictions if the input of the simulators has changed; answered() follows. If the query
+  /// cannot be planned, newest() becomes null without a signal. An earlier request without an answer is
+  /// dropped.
   void ask(const ViewInput& input);
-  /// Sets the known facts about the servers. They also apply to the last question. Null: nothing is known.
+  /// Sets the known facts about the servers. The facts also apply to the last request. Null: nothing is
+  /// known.
   void useServers(std::shared_ptr<const KnownServers> servers);
-  /// Traces the cache of a simulator in the newest answer. `place` is its SimulatorPrediction::id. The
-  /// simulator serves the earlier queries first, unless `startsEmpty` is set. Then it serves the query of the
-  /// last question. Returns false if there is no answer or another trace is in progress. Otherwise one signal
-  /// with the trace follows.
+  /// Traces the cache of a simulator in the newest answer. `place` is the simulator's
+  /// SimulatorPrediction::id. The simulator first serves the earlier queries, unless `startsEmpty` is set.
+  /// Then the simulator serves the query of the last request. Returns false if there is no answer or another
+  /// trace is in progress. Otherwise the signal traced() follows.
   bool trace(const std::string& place, bool startsEmpty);
   bool isTracing() const { return m_isTracing; }
   /// The newest answer; null: there is none yet, or there is no query.
   const std::shared_ptr<const AskedSimulators>& newest() const { return m_newest; }
   bool isPending() const { return m_isPending; }
-  /// Waits for the answer to the last question, for up to five seconds. Pictures need this, because they are
-  /// painted once.
+  /// Waits for the answer to the last request, for up to five seconds. Pictures need this function, because a
+  /// picture is painted once.
   void finish();
 
  Q_SIGNALS:

@@ -9,8 +9,8 @@
 
 namespace spanscope::ui {
 
-/// A thread that carries out tasks in the order in which they were posted. Its destructor drops the tasks
-/// that still wait, and waits for the task that is running. Tasks must not throw.
+/// A thread that carries out tasks in the order in which they were posted. The destructor drops the tasks
+/// that still wait, and waits for the running task. Tasks must not throw.
 class TaskThread {
  public:
   TaskThread();

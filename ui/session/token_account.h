@@ -24,7 +24,7 @@ using metrics::TokenAccount;
 /// cropped".
 QStringList accountWords(const TokenAccount& account);
 
-/// The account of a request whose segments are not reported. Its sums have the counts.
+/// The account of a request whose segments are not reported. The sums of the account have the counts.
 PromptAccount reportedAccount(const trace::RequestState& request);
 
 /// The account of a request, range by range. The trace must outlive this object. While this object exists, do
@@ -35,9 +35,11 @@ class RequestAccount {
   /// Uses the first `position` events of the trace.
   RequestAccount(const TraceStore& trace, std::size_t position, RequestId request);
 
-  /// Counts tokens [begin, end) of a segment. Misses count as computed, even before a pass computes them.
+  /// Counts tokens [begin, end) of a segment. Misses count as computed, even before a forward pass computes
+  /// these tokens.
   TokenAccount of(std::uint32_t segment, std::int64_t begin, std::int64_t end) const;
-  /// The positions of the recomputed tokens of a segment, ascending. After a preemption the last time counts.
+  /// The positions of the recomputed tokens of a segment, ascending. After a preemption, only the last
+  /// recomputation counts.
   std::vector<std::int32_t> again(std::uint32_t segment) const { return m_tokens.again(segment); }
   /// Number of tokens of a message or answer that the layout truncated.
   std::int64_t cropped(const NodePath& node) const { return m_tokens.cropped(node); }
@@ -46,7 +48,7 @@ class RequestAccount {
   /// See metrics::PromptAccount::beside.
   std::int64_t beside() const;
 
-  /// The account so far: misses that no pass has computed are unread.
+  /// The account so far: misses that no forward pass has computed are unread.
   PromptAccount done();
   /// Number of tokens [begin, end) of a segment that were neither reused nor computed.
   std::int64_t unread(std::uint32_t segment, std::int64_t begin, std::int64_t end);

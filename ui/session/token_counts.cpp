@@ -16,7 +16,7 @@
 
 namespace spanscope::ui {
 
-/// Only the window's thread uses it.
+/// Only the window's thread uses this object.
 struct TokenCounts::Books {
   using Count = std::variant<std::int64_t, Error>;
 

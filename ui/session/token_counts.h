@@ -13,11 +13,11 @@
 
 namespace spanscope::ui {
 
-/// Counts the tokens of texts and remembers the counts, because several views ask for the same texts. Use it
-/// only on the window's thread, which counts short texts itself.
+/// Counts the tokens of texts and remembers the counts, because several views need the same counts. Use this
+/// class only on the window's thread, which counts short texts itself.
 class TokenCounts {
  public:
-  /// Max bytes of a text that is counted at once. Such a count takes a few milliseconds.
+  /// Max bytes of a text that is counted immediately. Such a count takes a few milliseconds.
   static constexpr std::size_t kCountedAtOnce = 4096;
 
   /// If `tokenizer` is null, nothing can be counted.
@@ -28,7 +28,7 @@ class TokenCounts {
 
   const std::shared_ptr<const text::Tokenizer>& tokenizer() const { return m_tokenizer; }
   /// Returns the number of tokens, or nothing while another thread is still counting a long text. Among
-  /// waiting texts, the last requested one is counted first. Throws Failure if the tokenizer does.
+  /// waiting texts, the last requested one is counted first. Throws Failure if the tokenizer throws Failure.
   std::optional<std::int64_t> count(const std::string& text);
   /// Sets a function that is called on the window's thread when a missing count is known.
   void onCounted(std::function<void()> reported);

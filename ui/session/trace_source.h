@@ -31,12 +31,12 @@ class TraceSource {
   TraceSource& operator=(const TraceSource&) = delete;
 
   virtual TraceOrigin origin() const = 0;
-  /// The events so far; never null. While the source is in progress, it appends events to this trace or
-  /// replaces the trace.
+  /// The events so far; never null. While the source is in progress, the source appends events to this trace
+  /// or replaces the trace.
   virtual std::shared_ptr<const TraceStore> trace() const = 0;
-  /// The facts that the source reports, and those that it cannot report.
+  /// The facts that the source reports, and the facts that the source cannot report.
   virtual ReportedFacts reports() const = 0;
-  /// The records of its runs; null: the window's history has them.
+  /// The records of the source's runs; null: the window's history has the records.
   virtual std::shared_ptr<const RunRecords> records() const { return nullptr; }
   /// Whether a document that shows this source can be edited and run here. After a run the document shows
   /// that run.
@@ -63,8 +63,8 @@ class LiveSource final : public TraceSource {
   ReportedFacts m_reports;  ///< of the newest run
 };
 
-/// A session that has ended, or one run of it. Nothing in it can be recomputed. Another run may report what
-/// its settings left out.
+/// A session that has ended, or one run of such a session. Nothing in the session can be recomputed. Another
+/// run may report facts that the settings of this session left out.
 class EndedSource final : public TraceSource {
  public:
   explicit EndedSource(std::shared_ptr<const TraceStore> trace);
@@ -77,7 +77,7 @@ class EndedSource final : public TraceSource {
   ReportedFacts m_reports;
 };
 
-/// A run on servers, in progress or ended. Nothing in it can be recomputed.
+/// A run on servers, in progress or ended. Nothing in such a run can be recomputed.
 class ServerSource final : public TraceSource {
  public:
   explicit ServerSource(std::shared_ptr<const TraceStore> trace) : m_trace(std::move(trace)) {}
@@ -94,8 +94,8 @@ bool isOfServers(const TraceStore& trace);
 /// Returns the source of an ended session of the engine, of servers or of a cache simulator.
 std::shared_ptr<const TraceSource> endedSource(const std::shared_ptr<const TraceStore>& trace);
 
-/// An opened trace file. Its runs may come from any model and program. It cannot report facts that its events
-/// do not contain.
+/// An opened trace file. The runs of the file may come from any model and program. The file cannot report
+/// facts that its events do not contain.
 class FileSource final : public TraceSource {
  public:
   /// `title` is the title of its document.

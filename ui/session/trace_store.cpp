@@ -101,7 +101,7 @@ TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
   if (first < 2 || m_events[first - 1].sequence < 2) return *this;
 
   TraceStore part;
-  // The two events at the start of an earlier part are not events of the session.
+  // The two events at the start of an earlier newestPart() are not events of the session.
   part.m_missing = m_missing + first - (m_missing > 0 ? 2 : 0);
   part.m_events.reserve(m_events.size() - first + 2);
   trace::Event event = beginningAt(first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The trace of a session in memory. It has every event, indices of events for views, and the state after any
-// event.
+// The trace of a session in memory. The store has every event, indices of events for views, and the state
+// after any event.
 #pragma once
 
 #include "engine/base/error.h"
@@ -53,8 +53,8 @@ class TraceStore {
   /// Reads a whole trace file. Throws Failure.
   static TraceStore open(const std::filesystem::path& path);
 
-  /// Appends the next event. If the event contradicts earlier events, it is left out, and contradictions()
-  /// gets an error.
+  /// Appends the next event. An event that contradicts earlier events is left out, and contradictions() gets
+  /// an error.
   void append(trace::Event event);
 
   std::size_t size() const { return m_events.size(); }
@@ -63,9 +63,9 @@ class TraceStore {
   /// Returns the approximate memory of the kept states in addition to the events. Parts that states share
   /// count once.
   std::uint64_t markBytes() const { return m_markBytes; }
-  /// Returns the newest events that take at most `bytes` bytes, as a trace that begins in the middle. It
-  /// reports the number of missing events. If a run starts among these events, the part begins there. Returns
-  /// the whole trace if it takes no more than `bytes`.
+  /// Returns the newest events that take at most `bytes` bytes, as a trace that begins in the middle. The
+  /// returned trace reports the number of missing events. If a run starts among the returned events, the
+  /// trace begins with this run. Returns the whole trace if it takes no more than `bytes`.
   TraceStore newestPart(std::uint64_t bytes) const;
 
   const trace::Event& event(std::size_t index) const { return m_events[index]; }
@@ -76,8 +76,8 @@ class TraceStore {
   /// kept states. The reference is valid until the next call of stateAt or append.
   const trace::Replay& stateAt(std::size_t count) const;
   const trace::Replay& newest() const { return m_newest; }
-  /// Returns the first event of a trace of the events from `first` on. It has the session and its pool at
-  /// that point, and replaces the event before. 0 < first ≤ size().
+  /// Returns the first event of a trace of the events from `first` on. The returned event has the session and
+  /// its pool at that point, and replaces the event before `first`. 0 < first ≤ size().
   trace::Event beginningAt(std::size_t first) const;
 
   /// Returns the index of the event with this sequence number.
@@ -95,8 +95,8 @@ class TraceStore {
   const std::vector<std::size_t>& runs() const { return indicesOf<trace::RunStarted>(); }
   /// Returns the index of the RunStarted of this run; nothing: the run does not start here.
   std::optional<std::size_t> startOf(RunId run) const;
-  /// Returns the number of events up to the end of this run. If no other run was in progress then, it
-  /// includes the events until the next run. If the end of the run is not in the trace, it is the number of
+  /// Returns the number of events up to the end of this run. If no other run was in progress then, the number
+  /// includes the events until the next run. If the end of the run is not in the trace, returns the number of
   /// all events.
   std::size_t endOf(RunId run) const;
   /// Returns the layout of a run, from any place in the trace; nullptr: the exact layout.
@@ -105,16 +105,17 @@ class TraceStore {
   /// Returns nullptr if there is none.
   const trace::JobEnded* lastJob(const std::string& kind, const trace::PackedValue& arguments,
                                  std::size_t count) const;
-  /// Returns the number of events up to the newest end of a job, including it, among the first `count`
+  /// Returns the number of events up to and including the newest end of a job, among the first `count`
   /// events. 0: no job has ended there.
   std::size_t lastJobEnd(std::size_t count) const;
-  /// The last result of this kind that jobResult() read, and its packed source. Only jobResult() uses this.
+  /// The last result of this kind that jobResult() read, and its packed source. Only jobResult() uses this
+  /// memo.
   std::pair<trace::PackedValue, std::shared_ptr<const void>>& jobResultMemo(const std::string& kind) const {
     return m_jobResults[kind];
   }
   const std::vector<Error>& contradictions() const { return m_contradictions; }
 
-  /// The last result of answerShares(); may be null. Only answerShares() uses this.
+  /// The last result of answerShares(); may be null. Only answerShares() uses this memo.
   std::shared_ptr<const AnswerShares>& answerSharesMemo() const { return m_answerShares; }
 
  private:

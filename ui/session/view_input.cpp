@@ -30,8 +30,8 @@ std::shared_ptr<const SegmentIdentities> ViewInput::partIdentities() const {
 
 RequestId ViewInput::shownRequest() const {
   const auto& requests = state().progress().requests;
-  // A selected request, token or block has priority, because it belongs to one request. A node may belong to
-  // several requests.
+  // A selected request, token or block has priority, because such an item belongs to one request. A node may
+  // belong to several requests.
   for (const RequestId id : {selection.request.value_or(0), selection.token ? selection.token->request : 0,
                              selection.block ? selection.block->request : 0}) {
     if (id != 0 && requests.contains(id)) return id;

@@ -49,7 +49,8 @@ struct ModelsKnown {
 struct MeasuringFacts {
   /// The speed of the document's model on its device; nothing: not known.
   std::optional<experiment::SpeedSample> pace{};
-  std::int64_t context = 0;  ///< max positions of the loaded model, if the document runs on it; 0: not known
+  std::int64_t context =
+      0;  ///< max positions of the loaded model, if the document runs on that model; 0: not known
   bool operator==(const MeasuringFacts&) const = default;
 };
 
@@ -60,7 +61,7 @@ using KeyTexts = std::map<QString, QString>;
 struct ViewInput {
   std::shared_ptr<const document::Document> document;  ///< never null
   std::shared_ptr<const TraceStore> trace;             ///< never null; may be empty.
-  /// The number of events of `trace` that have happened, ≤ trace->size(). The scrubber sets it.
+  /// The number of events of `trace` that have happened, ≤ trace->size(). The scrubber sets this number.
   std::size_t position = 0;
   ReportedFacts reported;  ///< what the source of `trace` reports.
   /// For each run of this document: the node that each NodePath of the trace means. Runs of other documents
@@ -91,10 +92,10 @@ struct ViewInput {
   /// The names of the policies that the user wants to compare with the document's policy.
   std::vector<std::string> policiesWanted;
   MeasuringFacts measuring;
-  /// The estimated time of the job that a view asked about; null: the view has to ask.
+  /// The estimated time of the job that a view named; null: the view has to request an estimate.
   std::shared_ptr<const AskedEstimate> estimate;
-  /// The time to load kept blocks on this machine, compared with computing them, by model. Null: never
-  /// measured.
+  /// The time to load kept blocks on this machine, compared with the time to compute these blocks, by model.
+  /// Null: never measured.
   std::shared_ptr<const LoadComparisons> loads;
   /// Numbers and hues of the sections of prompts; null: partIdentities() computes them.
   std::shared_ptr<const SegmentIdentities> identities;
@@ -112,8 +113,8 @@ struct ViewInput {
   QString keyHint(const QString& command) const;
   /// Numbers and hues of the sections; never null.
   std::shared_ptr<const SegmentIdentities> partIdentities() const;
-  /// Returns the request for views that show one request; 0: there is none. It is the first of these that
-  /// exists:
+  /// Returns the request for views that show one request; 0: there is none. The result is the first of these
+  /// requests that exists:
   /// - the selected request
   /// - the request of the selected token
   /// - the request of the selected block
@@ -121,7 +122,7 @@ struct ViewInput {
   /// - the last request of this document
   /// - the last request of a trace from elsewhere
   ///
-  /// The last three count only requests that were laid out.
+  /// The last three items count only requests that were laid out.
   RequestId shownRequest() const;
 };
 

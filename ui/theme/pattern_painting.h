@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints the patterns of states and segments. With patterns, users can distinguish these without colours.
+// Paints the patterns of states and segments. With patterns, users can distinguish states and segments
+// without colours.
 #pragma once
 
 #include <QBrush>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every colour, pattern, font and distance of the window, by role. Views ask for a role and never use a
-// literal colour. A role has the same meaning everywhere.
+// Every colour, pattern, font and distance of the window, by role. Views use roles, and never a literal
+// colour. A role has the same meaning everywhere.
 #pragma once
 
 #include <QBrush>
@@ -68,14 +68,15 @@ class Theme {
   QColor segmentInk(std::size_t segment) const;  ///< by the hue of the segment's identity, from 0
   QColor segmentTint(std::size_t segment) const;
   /// The pattern to paint over the ink or the tint of a segment. The first kSegmentHues segments have no
-  /// pattern. Later segments repeat the hues, and differ by the pattern. It is a textured brush in the colour
-  /// of the surface.
+  /// pattern. Later segments repeat the hues, and differ by the pattern. The pattern is a textured brush in
+  /// the colour of the surface.
   QBrush segmentPattern(std::size_t segment) const;
 
   QColor ink(BlockRole role) const;
   QColor fill(BlockRole role) const;
   /// The pattern to paint over fill(), so that the state does not depend on colour alone. Hit and Free have
-  /// none, Relocated has diagonals, Computed dots, Evicted counter-diagonals. It is a textured brush.
+  /// no pattern. Relocated has diagonals, Computed has dots, and Evicted has counter-diagonals. The pattern
+  /// is a textured brush.
   QBrush pattern(BlockRole role) const;
   /// The name of a state for the user: "hit", "relocated hit", "computed", "evicted", "free".
   static QString name(BlockRole role);
@@ -98,7 +99,7 @@ class Theme {
   Scheme m_scheme;
 };
 
-/// The scheme that the desktop asks for. The desktop's portal reports it over D-Bus
+/// The colour scheme that the desktop requests. The desktop's portal reports it over D-Bus
 /// (org.freedesktop.appearance color-scheme). Otherwise, the lightness of the palette decides.
 Scheme systemScheme();
 
@@ -106,9 +107,10 @@ Scheme systemScheme();
 /// waits at most a quarter of a second for an answer.
 QVariant portalSetting(const QString& space, const QString& key);
 
-/// Whether the desktop allows animations. Its portal reports it over D-Bus: org.freedesktop.appearance
-/// reduced-motion, and GNOME's org.gnome.desktop.interface enable-animations. If it reports neither, they
-/// are allowed. The result is kept for five seconds, because every mouse move asks for it.
+/// Whether the desktop allows animations. The desktop's portal reports two settings over D-Bus:
+/// org.freedesktop.appearance reduced-motion, and GNOME's org.gnome.desktop.interface enable-animations. If
+/// the portal reports neither setting, animations are allowed. The result is kept for five seconds, because
+/// every mouse move needs the result.
 bool desktopAllowsMotion();
 
 }  // namespace spanscope::ui

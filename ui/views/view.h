@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Base class of views, and the table of views. A view is the content of one dock. It depends only on its
+// Base class of views, and the table of views. A view is the content of one dock. A view depends only on its
 // input, and reports user actions as signals.
 #pragma once
 
@@ -32,9 +32,9 @@ class View : public QWidget {
  public:
   using QWidget::QWidget;
 
-  /// Shows another input. While a query runs, it is called 60 times a second. So a hidden view only stores
-  /// the input, and refreshes when it becomes visible. A view does nothing if its part of the input has not
-  /// changed.
+  /// Shows another input. While a query runs, this function is called 60 times a second. So a hidden view
+  /// only stores the input, and refreshes when it becomes visible. A view does nothing if its part of the
+  /// input is unchanged.
   virtual void setInput(const ViewInput& input) = 0;
 
   /// For views that edit: sets the document to change. nullptr: none is open. A view changes the document
@@ -45,7 +45,7 @@ class View : public QWidget {
   /// caller owns the returned widget.
   virtual QWidget* takeTitleControls() { return nullptr; }
 
-  /// For views with their own motion: `allowed` says whether motion is allowed.
+  /// For views with their own motion: `allowed`: whether motion is allowed.
   virtual void setMotion(std::function<bool()> /*allowed*/) {}
 
   /// Whether the view can perform this command of its ViewInfo now. The command has no argument.
@@ -84,7 +84,7 @@ class View : public QWidget {
 
 /// The command that compares these runs, "run.compare:3,5". 0: any run.
 QString compareRuns(RunId left, RunId right);
-/// The runs of such a command; nothing if the command is another one.
+/// The runs of such a command; nothing for any other command.
 std::optional<std::pair<RunId, RunId>> comparedRuns(const QString& command);
 
 enum class LayoutId { Author, Explain, Measure };
@@ -115,14 +115,14 @@ struct ViewInfo {
   QString title;
   QString help;  ///< one sentence: what the view shows
   std::function<View*(QWidget* parent)> make;
-  /// The facts that the view shows. If a trace does not report one of them, the dock says so.
+  /// The facts that the view shows. If a trace does not report one of these facts, the dock shows a note.
   std::vector<Fact> needs{};
-  std::vector<ViewPlace> places{};  ///< a layout without one shows the dock only on request
+  std::vector<ViewPlace> places{};  ///< a layout without a place shows the dock only on request
   /// Commands of the command table that the view performs.
   std::vector<QString> commands{};
-  bool isStrip = false;         ///< it has no title bar
+  bool isStrip = false;         ///< the dock has no title bar
   bool explainsBlocks = false;  ///< the view explains why a block was a hit or a miss
-  bool staysInSight = false;    ///< no newly shown dock covers it, because the user edits in it
+  bool staysInSight = false;    ///< no newly shown dock covers this dock, because the user edits in this dock
 };
 template <class T>
 View* makeViewOf(QWidget* parent) {
@@ -131,7 +131,7 @@ View* makeViewOf(QWidget* parent) {
 /// All views, in the order of the menu. Each view's ViewInfo is in its own file.
 const std::vector<ViewInfo>& viewTable();
 
-// Places of selectable items in a view, so that a lesson can point at them.
+// Places of selectable items in a view, so that a lesson can point at an item.
 
 /// Views that draw blocks or tokens one by one implement this class.
 class DrawnParts {

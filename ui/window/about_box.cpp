@@ -70,10 +70,10 @@ AboutBox::AboutBox(const QString& device, const Theme& theme, QWidget* parent)
     ++row;
   }
 
-  auto* licence = new QLabel(
-      tr("Free software under the GNU General Public License, version 3 or later. It comes without any "
-         "warranty. The bundled model is in the public domain (CC0)."),
-      this);
+  auto* licence = new QLabel(tr("Free software under the GNU General Public License, version 3 or later. "
+                                "Spanscope comes without any warranty. "
+                                "The bundled model is in the public domain (CC0)."),
+                             this);
   licence->setWordWrap(true);
   licence->setFont(theme.smallFont());
   licence->setStyleSheet(QStringLiteral("color: %1").arg(theme.color(Role::TextThird).name()));

@@ -32,9 +32,9 @@ class CanvasPlaces : public QObject {
 
   /// Makes the canvas show the whole query once the docks have their sizes.
   void fitLater() { m_fitWanted = true; }
-  /// The same, but at the latest after this time.
+  /// Like fitLater(), but waits at most this time.
   void fitLater(int milliseconds);
-  /// Shows the whole query if fitLater() has requested that.
+  /// Shows the whole query if fitLater() was called.
   void fit();
 
  private:

@@ -27,8 +27,8 @@ class ChecklistDialog : public QDialog {
     bool isDefault = false;
   };
 
-  /// `question` is one sentence. `explanation` says what happens to items that are not checked. At first all
-  /// items are checked. The dialog has a button for each choice, and one that cancels.
+  /// `question` is one sentence. `explanation` describes what happens to items that are not checked. At first
+  /// all items are checked. The dialog has a button for each choice, and one that cancels.
   ChecklistDialog(const QString& title, const QString& question, const QString& explanation,
                   const std::vector<Item>& items, const std::vector<Choice>& choices,
                   const QString& cancelText, const Theme& theme, QWidget* parent = nullptr);

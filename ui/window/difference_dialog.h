@@ -16,7 +16,7 @@ namespace spanscope::ui {
 class DifferenceDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `sentence` says which text is which.
+  /// `sentence` explains where the two texts come from.
   DifferenceDialog(const QString& title, const QString& sentence, const QString& before, const QString& after,
                    const Theme& theme, QWidget* parent = nullptr);
 };

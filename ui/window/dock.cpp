@@ -276,12 +276,12 @@ void Dock::setMaximised(bool maximised) {
 void Dock::frameWindow() {
   if (!isFloating() || m_isPressed) return;
   if (windowType() == Qt::Window && (windowFlags() & Qt::FramelessWindowHint) == 0) return;
-  // The floating dock is next to its old place, so that the user sees the change. It is large enough to be
-  // useful.
+  // The floating dock is next to its old place, so that the user sees the change. The size of the dock is
+  // large enough to be useful.
   const QRect place(pos() + kStep, size().expandedTo(kLeastFloating));
   const bool wasDragged = m_wasDragged;
-  // destroy() makes another native window. A window that is hidden and shown again before the window manager
-  // has seen it may stay hidden.
+  // destroy() makes another native window. A window may stay hidden if it is hidden and shown again too fast
+  // for the window manager.
   hide();
   destroy();
   setWindowFlags(Qt::Window | Qt::WindowTitleHint | Qt::WindowSystemMenuHint | Qt::WindowMinMaxButtonsHint |

@@ -16,14 +16,15 @@ class QVBoxLayout;
 
 namespace spanscope::ui {
 
-/// A dock. Its title bar has the name, a summary with counts, the view's small controls, and a menu.
+/// A dock. The title bar of the dock has the name, a summary with counts, the view's small controls, and a
+/// menu.
 class Dock : public QDockWidget {
   Q_OBJECT
  public:
   using MakeView = std::function<View*()>;
 
-  /// A dock around a view. The dock calls `make` when it is first shown. A view takes a millisecond to make,
-  /// and a session never shows most docks. If `titled`, the dock has its own title bar.
+  /// A dock around a view. The dock calls `make` when it is first shown. Making a view takes a millisecond,
+  /// and most docks are never shown. If `titled`, the dock has its own title bar.
   Dock(const QString& id, const QString& title, MakeView make, bool titled, QWidget* parent = nullptr);
   /// A dock around any other widget.
   Dock(const QString& id, const QString& title, QWidget* content, QWidget* parent = nullptr);
@@ -38,7 +39,8 @@ class Dock : public QDockWidget {
   void setUnreported(const QString& text, bool inItsPlace);
   /// Sets whether the step of a lesson names the dock.
   void setLit(bool isLit);
-  /// Sets whether the dock has the space of all docks. Then its button and menu item restore the other docks.
+  /// Sets whether the dock has the space of all docks. If so, the button and the menu item of the dock
+  /// restore the other docks.
   void setMaximised(bool maximised);
 
   bool event(QEvent* event) override;
@@ -46,7 +48,7 @@ class Dock : public QDockWidget {
 
  Q_SIGNALS:
   /// The dock was closed, shown, floated or returned to the window. Not sent when a tab covers the dock or
-  /// its window is hidden.
+  /// when the dock's window is hidden.
   void rearranged();
   void exportWanted(const QString& id);
   void maximiseWanted(const QString& id);
@@ -77,7 +79,7 @@ class Dock : public QDockWidget {
   QLabel* m_name = nullptr;
   QToolButton* m_maximise = nullptr;
   QToolButton* m_more = nullptr;
-  QWidget* m_controls = nullptr;          ///< the view's; nullptr: it has none
+  QWidget* m_controls = nullptr;          ///< controls of the view; nullptr: no controls
   QToolButton* m_drawerButton = nullptr;  ///< replaces controls that are in the drawer
   QFrame* m_drawer = nullptr;             ///< nullptr: the title always had room for the controls
   QAction* m_maximiseAction = nullptr;

@@ -138,8 +138,8 @@ void DockHost::hold() {
 void DockHost::release() {
   if (!std::exchange(m_isHeld, false)) return;
   setUpdatesEnabled(true);
-  // Qt copies the old pixels of a dock that is moved after this. So all docks are painted again when they are
-  // in place.
+  // Qt copies the old pixels of a dock that is moved after this call. So all docks are painted again when
+  // they are in place.
   QTimer::singleShot(0, this, [this] {
     for (QWidget* widget : findChildren<QWidget*>()) widget->update();
     update();
@@ -429,7 +429,7 @@ void DockHost::arrange() {
   };
 
   // The topmost cells of the columns come first, then the cells below, and tabs last. A dock with tabs cannot
-  // be split any more: a dock put beside it would become a tab.
+  // be split any more: a dock placed next to such a dock would become a tab.
   Dock* left = nullptr;
   for (const Column& column : plan.columns) {
     Dock* head = firstOf(column.cells.front());

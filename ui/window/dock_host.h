@@ -46,8 +46,8 @@ class DockHost : public QMainWindow {
   /// - A dock is maximised.
   void offer(const QString& id);
 
-  /// Gives one dock the space of all docks, until restore() or another layout. If `dock` floats, it returns
-  /// to the window first. Other floating docks stay. If a dock is already maximised, restores all docks
+  /// Gives one dock the space of all docks, until restore() or another layout. A floating `dock` first
+  /// returns to the window. Other floating docks stay. If a dock is already maximised, restores all docks
   /// instead.
   void toggleMaximised(Dock* dock);
   void restore();

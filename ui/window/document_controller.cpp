@@ -48,7 +48,7 @@ namespace spanscope::ui {
 namespace {
 
 /// Whether a path can only be a model. A GGUF file alone is not enough for a folder, because a folder of
-/// texts may contain one.
+/// texts may contain a GGUF file.
 bool isModel(const QString& path) {
   const QFileInfo info(path);
   if (info.isFile()) return path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
@@ -301,11 +301,12 @@ bool DocumentController::isQueryShown() const {
 }
 
 bool DocumentController::offerDocuments(const QStringList& paths) {
-  QMessageBox box(QMessageBox::Question, tr("Open"),
-                  paths.size() == 1
-                      ? tr("%1 is a text, not a query.").arg(QFileInfo(paths.front()).fileName())
-                      : tr(/*id:these-texts-not*/ "%1 of these are texts, not queries.").arg(paths.size()),
-                  QMessageBox::Cancel, &m_window);
+  QMessageBox box(
+      QMessageBox::Question, tr("Open"),
+      paths.size() == 1
+          ? tr("%1 is a text, not a query.").arg(QFileInfo(paths.front()).fileName())
+          : tr(/*id:these-texts-not*/ "%1 of these files are texts, not queries.").arg(paths.size()),
+      QMessageBox::Cancel, &m_window);
   box.setInformativeText(tr(
       "Add the text to a query? Each file becomes a document: a child of a plus with the name of the file."));
   const QAbstractButton* here =

@@ -24,8 +24,8 @@ class DocumentController : public QObject {
   /// Adds the commands for files, and for undo and redo.
   void addCommands(CommandHandlers& rows);
 
-  /// Opens a document, a query or a recorded run in a tab, or switches to the tab that has it. A message
-  /// reports errors of the file. Returns whether the file is open.
+  /// Opens a document, a query or a recorded run in a tab, or switches to the file's tab. A message reports
+  /// errors of the file. Returns whether the file is open.
   bool openFile(const QString& path);
   /// Opens each file like openFile(). Asks one question whether all text files should become documents of a
   /// query. Returns whether all files are open.

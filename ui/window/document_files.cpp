@@ -30,9 +30,9 @@ FileNotice noticeOf(const FileSituation& situation) {
     for (const qint64 process : situation.others) processes << QString::number(process);
     const QString text = situation.others.size() == 1
                              ? tr("%1 is also open in another Spanscope window (process %2). You will see a "
-                                  "notice when it is saved there.")
+                                  "notice when the file is saved there.")
                              : tr("%1 is also open in other Spanscope windows (processes %2). You will see a "
-                                  "notice when it is saved there.");
+                                  "notice when the file is saved there.");
     return {.text = text.arg(situation.name, processes.join(tr(", "))), .answers = {Dismiss}};
   }
   return {};

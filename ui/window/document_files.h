@@ -27,7 +27,7 @@ struct FileSituation {
 enum class FileAnswer {
   Reload,   ///< take the content of the file; can be undone
   Compare,  ///< show what differs
-  Keep,     ///< keep the document as it is, and report this change no more
+  Keep,     ///< keep the document unchanged, and report this change no more
   Save,     ///< write the file again
   SaveAs,
   Dismiss,
@@ -55,11 +55,13 @@ class DocumentFiles : public QObject {
   void add(std::uint32_t id, const DocumentModel& model, FileStamp read);
   void remove(std::uint32_t id);
 
-  /// Call this when the document equals the file's current content, or the user keeps the document as it is.
+  /// Call this function when the document equals the file's current content, or the user keeps the document
+  /// as it is.
   void accept(std::uint32_t id);
-  /// Call this when the document has the content that `read` describes. The file may have changed since.
+  /// Call this function when the document has the content that `read` describes. The file may have changed
+  /// since.
   void accept(std::uint32_t id, FileStamp read);
-  /// Call this when the user knows which other processes have the file open.
+  /// Call this function when the user knows which other processes have the file open.
   void dismiss(std::uint32_t id);
   /// Checks the files now, because notifications of the system are not reliable everywhere.
   void look();

@@ -173,7 +173,7 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
     if (Autosave* own = autosave(document)) own->writeNow();
     QMessageBox box(QMessageBox::Warning, tr("Save"), tr("%1 was not saved.").arg(QFileInfo(path).fileName()),
                     QMessageBox::Cancel, &m_window);
-    box.setInformativeText(tr("%1 Save it under another name or in another folder.").arg(trouble));
+    box.setInformativeText(tr("%1 Save the document under another name or in another folder.").arg(trouble));
     QPushButton* saveAs = box.addButton(tr("Save as…"), QMessageBox::AcceptRole);
     box.setDefaultButton(saveAs);
     box.exec();
@@ -189,10 +189,11 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
     unread.noteSaved(model.filePath(), savedForm(path, unread.file()));
   m_files.accept(document.id);
   Q_EMIT fileUsed(model.filePath());
-  m_status.say(apart == 0 ? tr("Saved %1").arg(model.title())
-               : apart == 1
-                   ? tr("Saved %1. One part is only in the opened file.").arg(model.title())
-                   : tr("Saved %1. %2 parts are only in the opened file.").arg(model.title()).arg(apart));
+  m_status.say(
+      apart == 0 ? tr("Saved %1").arg(model.title())
+      : apart == 1
+          ? tr("Saved %1. One part of the opened file was not saved.").arg(model.title())
+          : tr("Saved %1. %2 parts of the opened file were not saved.").arg(model.title()).arg(apart));
   return true;
 }
 
@@ -268,11 +269,10 @@ void DocumentSaver::noteUnread(OpenDocument& document, const OpenedFile& file) {
   unread.noteFile(file.diagnostics, file.file);
   const qsizetype count = unread.leftOutOfFile().size();
   if (count == 0) return;
-  m_status.say(
-      count == 1
-          ? tr("One part of %1 is not in the document. Problems names it.").arg(document.model->title())
-          : tr("%1 parts of %2 are not in the document. Problems names them.")
-                .arg(QString::number(count), document.model->title()));
+  m_status.say(count == 1 ? tr("One part of %1 is not in the document. Problems lists this part.")
+                                .arg(document.model->title())
+                          : tr("%1 parts of %2 are not in the document. Problems lists these parts.")
+                                .arg(QString::number(count), document.model->title()));
 }
 
 bool DocumentSaver::mayClose(OpenDocument& document) {
@@ -360,10 +360,11 @@ void DocumentSaver::reload(OpenDocument& document) {
   model.markSaved();
   m_files.accept(document.id, std::move(stamp));
   noteUnread(document, opened);
-  m_status.say(hasOtherSettings
-                   ? tr("Reloaded %1. Undo restores the previous query, and Undo setting its settings.")
-                         .arg(model.title())
-                   : tr("Reloaded %1. Undo restores the previous state.").arg(model.title()));
+  m_status.say(
+      hasOtherSettings
+          ? tr("Reloaded %1. Undo restores the previous query. Undo setting restores the previous settings.")
+                .arg(model.title())
+          : tr("Reloaded %1. Undo restores the previous state.").arg(model.title()));
 }
 
 void DocumentSaver::compareWithFile(const OpenDocument& document) {

@@ -17,7 +17,7 @@ namespace spanscope::ui {
 
 struct OpenDocument;
 
-/// Saves, autosaves and reloads documents. Asks the user before saving or closing loses something.
+/// Saves, autosaves and reloads documents. Asks the user before saving or closing discards data.
 class DocumentSaver : public QObject {
   Q_OBJECT
  public:
@@ -46,7 +46,7 @@ class DocumentSaver : public QObject {
   void fileUsed(const QString& path);
 
  private:
-  /// The path to save to: `path`, or another one if the user keeps parts that saving would remove. Empty: do
+  /// The path to save to: `path`, or another path if the user keeps parts that saving would remove. Empty: do
   /// not save.
   QString pathWithoutLoss(OpenDocument& document, const QString& path);
   /// Asks whether to overwrite a file that another program has written.

@@ -36,7 +36,7 @@ QString textOf(const TabLabel& label, int room, const QFontMetrics& metrics) {
 
 }  // namespace
 
-/// Tabs that keep their width. Qt would shrink them to a few letters before it scrolls. If not even one tab
+/// Tabs that keep their width. Qt would shrink tabs to a few letters before scrolling. If not even one tab
 /// fits, names get shorter. So the start and the end of the shown name stay readable.
 class DocumentTabs::Bar : public QTabBar {
  public:

@@ -18,8 +18,8 @@ struct TabLabel {
   bool operator==(const TabLabel&) const = default;
 };
 
-/// The tabs of documents. Tabs stay wide enough to read their names. If there is no room for all, the tabs
-/// scroll and a button lists them.
+/// The tabs of documents. Tabs stay wide enough to read their names. If there is no room for all tabs, the
+/// tabs scroll and a button lists all documents.
 class DocumentTabs : public QWidget {
   Q_OBJECT
  public:

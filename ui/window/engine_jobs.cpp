@@ -63,12 +63,12 @@ QString takeInput(Workspace& workspace, const jobs::JobRow& row, const Asker& as
   return {};
 }
 
-/// Why no job of this scope can start; empty if one can.
+/// Why no job of this scope can start; empty: a job can start.
 QString measuringRefusal(Workspace& workspace, jobs::Scope scope) {
   if (scope == jobs::Scope::Document) return workspace.runs().measuringRefusal();
   if (workspace.current() == nullptr) return tr("No query is open.");
   if (workspace.engine().isMeasuring(EngineJob::kProgram))
-    return tr("An experiment is running. Stop it first.");
+    return tr("An experiment is running. Stop the experiment first.");
   return {};
 }
 

@@ -15,8 +15,8 @@ class Workspace;
 /// of a measured query. Returns the reason if the job was not started, otherwise an empty text.
 QString startJob(Workspace& workspace, const jobs::JobCall& call, const Asker& asker = {});
 
-/// Starts an estimate of a job of the current document, if the document's model is loaded. The result goes to
-/// Workspace::setEstimate().
+/// Starts an estimate of a job of the current document, if the document's model is loaded.
+/// Workspace::setEstimate() gets the result.
 void estimateJob(Workspace& workspace, const jobs::JobCall& call);
 
 }  // namespace spanscope::ui

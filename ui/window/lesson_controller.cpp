@@ -131,13 +131,13 @@ void LessonController::learn() {
 
 bool LessonController::open(const QString& path, std::optional<std::size_t> step) {
   if (m_recording->recorder() != nullptr) {
-    m_status.say(tr("A lesson is being recorded. Save or discard it first."));
+    m_status.say(tr("A lesson is being recorded. Save or discard the recording first."));
     return false;
   }
   LessonReader& reader = this->reader();
   showReader();
   if (reader.course() != nullptr && reader.course()->isBusy()) {
-    m_status.say(tr("The lesson is running a job. Stop it first."));
+    m_status.say(tr("The lesson is running a job. Stop the job first."));
     return false;
   }
   m_stage->forgetTabs();

@@ -60,7 +60,7 @@ class LessonController : public QObject {
 
   /// The panel of lessons, visible or hidden.
   LessonReader& reader();
-  /// The frames around the parts that a lesson names. Call reader() first.
+  /// The frames around the areas of the window that a lesson names. Call reader() first.
   LessonMarks& marks() { return *m_marks; }
   LessonRecording& recording() { return *m_recording; }
 

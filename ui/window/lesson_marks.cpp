@@ -23,7 +23,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kRoom = 4;        // pixels between a part and its frame
+constexpr int kRoom = 4;        // pixels between an area and its frame
 constexpr int kFrameWidth = 2;  // pixels
 constexpr int kHalo = 2;        // pixels at each side of a line, as a margin to the content below
 constexpr int kCorner = 7;      // pixels: the solid corners of a frame
@@ -38,7 +38,7 @@ QRect globally(const QWidget& widget, const QRect& place) {
   return {widget.mapToGlobal(place.topLeft()), place.size()};
 }
 
-/// The part of a widget that no parent clips, in global pixels. The part may be covered by another tab.
+/// The area of a widget that no parent clips, in global pixels. Another tab may cover this area.
 QRect sightOf(const QWidget& widget) {
   QRect sight = globally(widget, widget.rect());
   for (const QWidget* at = widget.parentWidget(); at != nullptr && !at->isWindow(); at = at->parentWidget())
@@ -131,7 +131,7 @@ class MarkOverlay : public QObject {
     const Marks& m_marks;
   };
 
-  /// Draws dashes with solid corners. Solid lines mark selected parts.
+  /// Draws dashes with solid corners. Solid lines mark selected items.
   static void paintFrame(QPainter& painter, const LessonMarks::Frame& frame, const QColor& ink,
                          const QColor& ground) {
     const QRectF box(frame.place);
@@ -161,14 +161,14 @@ class MarkOverlay : public QObject {
 
 namespace {
 
-/// An arrow from the word to the nearer side of the part; empty if they touch. Up to `textEnd` the arrow runs
-/// below the line of the word.
+/// An arrow from the link to the nearer side of the area; empty if link and area touch. Up to `textEnd` the
+/// arrow runs below the line of the link.
 QPainterPath arrowBetween(const QRect& word, const QRect& part, int textEnd) {
   if (word.adjusted(-kHead, -kHead, kHead, kHead).intersects(part)) return {};
   const QPointF start(word.right() + 1, word.bottom() + 1);
   const QPointF from(std::max(textEnd, word.right()), start.y());
-  // The arrow ends in the middle of the side near the word. For a tall part, it ends at the height of the
-  // word.
+  // The arrow ends in the middle of the side near the link. For a tall area, the arrow ends at the height of
+  // the link.
   const double y = std::clamp(from.y(), double(part.top() + std::min(12, (part.height() - 1) / 2)),
                               double(part.bottom() - std::min(12, (part.height() - 1) / 2)));
   QPointF to(part.left() - kRoom, y);
@@ -269,7 +269,7 @@ QRect LessonMarks::goalOf(const Drawn& drawn) const {
     const QRect& place = drawn.places.front();
     if (const QRect seen = place & drawn.sight; !seen.isEmpty())
       return seen.adjusted(-kRoom, -kRoom, kRoom, kRoom);
-    // The part was scrolled away. The arrow ends at the edge in its direction.
+    // The area was scrolled away. The arrow ends at the edge in the direction of the area.
     const QPoint at(std::clamp(place.center().x(), drawn.sight.left(), drawn.sight.right()),
                     std::clamp(place.center().y(), drawn.sight.top(), drawn.sight.bottom()));
     return {at, QSize(1, 1)};
@@ -305,7 +305,7 @@ void LessonMarks::refresh() {
     for (const QRect& place : drawn->places) {
       QRect seen = place & drawn->sight;
       if (seen.isEmpty()) continue;
-      // The frame is around the part, but inside the visible area.
+      // The frame is around the area, but inside the visible region.
       const QRect box = place.adjusted(-kRoom, -kRoom, kRoom, kRoom) & drawn->sight.adjusted(1, 1, -2, -2);
       frames.push_back({.window = window, .place = inWindow(box, *window), .isPointed = isPointed});
     }
@@ -316,7 +316,7 @@ void LessonMarks::refresh() {
     for (const QRect& word : pointed->words)
       m_words.emplace_back(m_reader.mapTo(&m_window, word.topLeft()), word.size());
   }
-  // For a part in a floating dock, the arrow ends at the edge of the window.
+  // For an area in a floating dock, the arrow ends at the edge of the main window.
   if (goal) {
     const QRect all = m_window.rect().adjusted(kHead, kHead, -kHead, -kHead);
     const QPoint middle = goal->center();
@@ -361,7 +361,7 @@ void LessonMarks::watch(bool isWatching) {
     qApp->removeEventFilter(this);
 }
 
-/// Follows moved parts: every move also paints something.
+/// Follows moved areas: every move also paints something.
 bool LessonMarks::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::Paint || m_later.isActive()) return false;
   const auto* widget = qobject_cast<const QWidget*>(watched);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Frames around the parts that a lesson names, and an arrow from the learner's current word to its part.
-// Frames and arrow are drawn over the window and take no input.
+// Frames around the areas of the window that a lesson names, and an arrow from the link under the mouse or
+// the keyboard focus to its area. Frames and arrow are drawn over the window and take no input.
 #pragma once
 
 #include "engine/lesson/actions.h"
@@ -29,17 +29,17 @@ class WindowStage;
 class LessonMarks : public QObject {
   Q_OBJECT
  public:
-  /// All must outlive the marks.
+  /// All arguments must outlive this object.
   LessonMarks(const WindowParts& parts, const WindowStage& stage, LessonReader& reader);
   ~LessonMarks() override;
 
-  /// Updates the named parts and their places.
+  /// Updates the named areas and their places.
   void refresh();
-  /// Shows the dock of a part, scrolls to the part, and gives the dock's view the focus.
+  /// Shows the dock of an area, scrolls to the area, and gives the dock's view the focus.
   void bring(const lesson::Target& target);
 
   struct Frame {
-    QWidget* window = nullptr;  ///< the main window or a floating dock; `place` is in its pixels
+    QWidget* window = nullptr;  ///< the main window or a floating dock; `place` is in pixels of this window
     QRect place;
     bool isPointed = false;  ///< the arrow points to this frame
     bool operator==(const Frame&) const = default;
@@ -53,7 +53,7 @@ class LessonMarks : public QObject {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// The places of a part in a dock.
+  /// The places of an area in a dock.
   struct Drawn {
     Dock* dock = nullptr;
     std::vector<QRect> places;  ///< in global pixels, also places out of sight; never empty
@@ -62,7 +62,7 @@ class LessonMarks : public QObject {
   /// The dock that draws a target. Visible docks come first, then the dock that the step names.
   std::optional<Drawn> drawnAt(const lesson::Target& target) const;
   std::optional<Drawn> drawnIn(Dock& dock, const Selection& part) const;
-  /// The end of the arrow: the part, else the nearest edge of its view, else the tab of its dock.
+  /// The end of the arrow: the area, else the nearest edge of its view, else the tab of its dock.
   QRect goalOf(const Drawn& drawn) const;
   void watch(bool isWatching);
   MarkOverlay& overlayOf(QWidget& window);
@@ -76,7 +76,7 @@ class LessonMarks : public QObject {
   LessonReader& m_reader;
   std::vector<Frame> m_frames;
   std::optional<QRect> m_goal;  ///< end of the arrow, in pixels of the main window
-  std::vector<QRect> m_words;   ///< start of the arrow, in pixels of the main window
+  std::vector<QRect> m_words;   ///< areas of the link, the start of the arrow, in pixels of the main window
   std::map<QWidget*, QPointer<MarkOverlay>> m_overlays;
   QTimer m_later;
   bool m_isWatching = false;

@@ -76,8 +76,8 @@ void removeAll(std::string& text, std::string_view part) {
     text.erase(at, part.size());
 }
 
-/// Returns the SVG without empty groups and without fonts of groups without text. QSvgGenerator writes them
-/// for every change of the pen. They are most of the file.
+/// Returns the SVG without empty groups and without fonts of groups without text. QSvgGenerator writes these
+/// groups for every change of the pen. Such groups are most of the file.
 std::string leanSvg(const std::string& svg) {
   constexpr std::string_view kGroup = "<g ";
   constexpr std::string_view kEnd = "</g>";

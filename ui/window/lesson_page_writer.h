@@ -42,9 +42,9 @@ class LessonPageWriter : public QObject {
   void begin();
   void goOn();
   /// The pictures of a step: the docks that the step shows. A step without such docks has the dock of an
-  /// earlier step if it selects something. If it changes the query, it has the canvas.
+  /// earlier step if the step selects something. If the step changes the query, the picture shows the canvas.
   std::vector<ExportItem> itemsOf(const lesson::Step& step) const;
-  /// Draw pictures. Return why a picture could not be drawn; empty: no error.
+  /// Draws pictures. Returns why a picture could not be drawn; empty: no error.
   QString draw(const lesson::Step& step);
   QString draw(const lesson::Step& step, const ExportItem& item);
   void writePage();
@@ -72,7 +72,7 @@ class LessonPageJob : public QObject {
   const QString& page() const { return m_page; }
 
  Q_SIGNALS:
-  /// `problem` is empty if the page was written. Otherwise it explains why not.
+  /// `problem` is the reason why the page was not written; empty: the page was written.
   void finished(const QString& problem);
 
  private:

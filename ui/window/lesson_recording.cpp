@@ -130,7 +130,7 @@ void LessonRecording::start() {
     return;
   }
   if (m_workspace.engine().isBusy()) {
-    m_status.say(tr("A query is running. Stop it first."));
+    m_status.say(tr("A query is running. Stop the query first."));
     return;
   }
   Q_EMIT beginning();
@@ -199,7 +199,7 @@ void LessonRecording::offer() {
     const QString title = QString::fromStdString(recorder->head().title);
     const QString when = QLocale().toString(found.time, QLocale::ShortFormat);
     box.setInformativeText(
-        tr("%1, from %2: %3. Its runs are repeated, starting with an empty cache.")
+        tr("%1, from %2: %3. The runs are repeated, starting with an empty cache.")
             .arg(title.isEmpty() ? tr("Without a title") : QLatin1Char('"') + title + QLatin1Char('"'), when,
                  recorder->steps() == 1 ? tr("one step") : tr("%1 steps").arg(recorder->steps())));
     QPushButton* goOn =
@@ -350,7 +350,7 @@ bool LessonRecording::mayLose() {
 
 void LessonRecording::end() {
   if (m_recorder == nullptr) return;
-  // This function may be called by a signal of the panel, so the panel is deleted later.
+  // A signal of the panel may call this function, so the panel is deleted later.
   m_recorderPanel->hide();
   m_recorderPanel->setParent(nullptr);
   m_recorderPanel->deleteLater();

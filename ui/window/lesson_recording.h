@@ -22,8 +22,8 @@ struct OpenDocument;
 class RecordingFile;
 struct SeenNow;
 
-/// Records actions of the user as a lesson. Has the recorder and its panel beside the views. A side file
-/// keeps the recording, so that the user can continue after the program was killed.
+/// Records actions of the user as a lesson. This object owns the recorder and its panel beside the views. A
+/// side file keeps the recording, so that the user can continue after the program was killed.
 class LessonRecording : public QObject {
   Q_OBJECT
  public:
@@ -32,18 +32,18 @@ class LessonRecording : public QObject {
 
   /// The recorder of the lesson; nullptr: nothing is recorded.
   LessonRecorder* recorder() const { return m_recorder.get(); }
-  /// Starts a recording with the current document and an empty cache. If a recording runs, its panel gets the
-  /// focus.
+  /// Starts a recording with the current document and an empty cache. If a recording runs, the panel of the
+  /// recording gets the focus.
   void start();
   void takeFocus();
   /// Writes the recorded lesson and its queries, ends the recording, and sends saved(). If the lesson cannot
   /// be written or read, the panel shows the error, and the recording continues. Returns whether the
   /// recording ended.
   bool saveAs(const QString& path);
-  /// Writes the recording into its side file. Returns false if there is no recording, or on an error.
+  /// Writes the recording into the side file. Returns false if there is no recording, or on an error.
   bool keep();
-  /// Keeps the recording in its side file. On an error, asks whether to discard it. Returns false if the
-  /// program must not end now.
+  /// Keeps the recording in the side file. On an error, asks whether to discard the recording. Returns false
+  /// if the program must not end now.
   bool mayEnd();
   /// Offers to continue a recording that was not saved when the program ended.
   void offer();
@@ -53,7 +53,7 @@ class LessonRecording : public QObject {
   void see();
   /// Records a command of the window that was carried out.
   void noteCommand(const QString& command);
-  /// Call this when a run starts. A lesson cannot contain the run of a branch.
+  /// Call this function when a run starts. A lesson cannot contain the run of a branch.
   void noteStart(bool isPart) { m_ranPart = isPart; }
 
  Q_SIGNALS:
@@ -66,7 +66,8 @@ class LessonRecording : public QObject {
   SeenNow seenNow();
   RunId newestRun() const;
   void recordJob(std::uint32_t tab);  ///< records the end of a tab's job
-  /// If there is a recording, asks whether to discard the recording. Returns false if the user keeps it.
+  /// If there is a recording, asks whether to discard the recording. Returns false if the user keeps the
+  /// recording.
   bool mayLose();
   void end();
   void save();

@@ -377,7 +377,7 @@ void MainWindow::followSystemScheme() {
 
 bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::ThemeChange) {
-    // The platform has set fonts for classes of widgets again. This call removes them.
+    // The platform has set fonts for classes of widgets again. This call removes these fonts.
     QApplication::setFont(Theme().interfaceFont());
     followSystemScheme();
   }

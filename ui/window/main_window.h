@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The main window. It connects workspace, canvas, docks, commands and files.
+// The main window connects workspace, canvas, docks, commands and files.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -49,8 +49,8 @@ class MainWindow : public QMainWindow {
   /// when it closes.
   void setServersFile(const QString& path) { m_workspace.serverRuns().setServersFile(path); }
 
-  /// Opens a document, a query or a recorded run in a tab, or switches to the tab that has it. A message
-  /// reports errors of the file. Returns whether the file is open.
+  /// Opens a document, a query or a recorded run in a tab, or switches to the file's tab. A message reports
+  /// errors of the file. Returns whether the file is open.
   bool openFile(const QString& path);
   /// Opens each file like openFile(). Asks one question whether all text files should become documents of a
   /// query. Returns whether all files are open.

@@ -34,7 +34,7 @@ void NoticeBar::setNotice(const FileNotice& notice) {
   if (notice == m_notice) return;
   m_notice = notice;
   while (QLayoutItem* item = m_buttons->takeAt(0)) {
-    // This may be the button that was just clicked, so it is deleted later.
+    // The user may have just clicked this button, so the button is deleted later.
     item->widget()->hide();
     item->widget()->deleteLater();
     delete item;
@@ -67,7 +67,7 @@ RunHint::RunHint(QWidget* parent)
   m_close->setAutoRaise(true);
   m_close->setFocusPolicy(Qt::TabFocus);
   m_close->setText(QStringLiteral("✕"));
-  m_close->setToolTip(tr("Do not show this again"));
+  m_close->setToolTip(tr("Do not show this hint again"));
   m_close->setAccessibleName(m_close->toolTip());
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);

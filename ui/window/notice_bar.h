@@ -34,11 +34,12 @@ class NoticeBar : public QFrame {
   QHBoxLayout* m_buttons = nullptr;
 };
 
-/// The hint after the newest run: the number of cached or computed tokens, and an offer to explain it. Empty
-/// unless the run has finished and the newest state is shown.
+/// The hint after the newest run: the number of cached or computed tokens, and an offer to explain this
+/// number. Empty unless the run has finished and the newest state is shown.
 QString runHintText(const StatusModel& status);
 
-/// A sentence in the status bar that leads to the explanation of a run. A button removes the hint for good.
+/// A sentence in the status bar that leads to the explanation of a run. A button removes the hint
+/// permanently.
 class RunHint : public QWidget {
   Q_OBJECT
  public:
@@ -51,7 +52,7 @@ class RunHint : public QWidget {
 
  Q_SIGNALS:
   void wanted();     ///< the user asks for the explanation
-  void dismissed();  ///< the user has removed the hint for good
+  void dismissed();  ///< the user has removed the hint permanently
 
  private:
   QToolButton* m_link;

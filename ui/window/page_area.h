@@ -10,18 +10,18 @@ namespace spanscope::ui {
 class PageArea : public QSplitter {
   Q_OBJECT
  public:
-  /// Shows the welcome page first. Takes ownership of both.
+  /// Shows the welcome page first. Takes ownership of both pages.
   PageArea(QWidget* welcome, QWidget* documents);
 
   bool isWelcome() const { return m_pages->currentIndex() == 0; }
   void showWelcome() { m_pages->setCurrentIndex(0); }
   void showDocuments() { m_pages->setCurrentIndex(1); }
-  /// Both pages, without the panels at their left.
+  /// The two pages, without the panels at the left.
   QStackedWidget& pages() { return *m_pages; }
 
   /// Adds a panel at the left of the pages.
   void addPanel(QWidget& panel);
-  /// Gives a panel this width in pixels, and the pages the rest of the window.
+  /// Gives a panel this width in pixels. The pages get the rest of the window.
   void giveWidth(QWidget& panel, int wide);
 
  private:

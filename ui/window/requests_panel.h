@@ -50,7 +50,7 @@ class RequestsModel : public QAbstractTableModel {
 QString requestStateText(const ServedEntry& entry);
 /// The state of the server as text, for example "Serving spanlet at http://127.0.0.1:8000".
 QString servingText(const ServingState& state);
-/// The same for the status bar: "Serving 127.0.0.1:8000 · 2 requests"; empty: the server is off.
+/// A shorter text for the status bar: "Serving 127.0.0.1:8000 · 2 requests"; empty: the server is off.
 QString servingStatus(const ServingState& state);
 
 class RequestsPanel : public QWidget {

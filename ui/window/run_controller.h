@@ -16,8 +16,8 @@ namespace spanscope::ui {
 
 class LessonRecording;
 
-/// Starts runs, measurements and experiments, and steps through their events. Shows the dialogs for them:
-/// questions of a query, chat template, servers.
+/// Starts runs, measurements and experiments, and steps through their events. Shows the dialogs for questions
+/// of a query, for chat templates and for servers.
 class RunController : public QObject {
   Q_OBJECT
  public:

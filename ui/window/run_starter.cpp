@@ -38,7 +38,7 @@ QString RunStarter::refusal() const {
   if (current == nullptr) return tr("No query is open.");
   if (!current->source->takesRuns())
     return tr("This is a recorded run. Open its query in a new tab to run it.");
-  if (m_workspace.engine().isBusy(current->id)) return tr("A query is running. Stop it first.");
+  if (m_workspace.engine().isBusy(current->id)) return tr("A query is running. Stop the query first.");
   UnreadText& unread = UnreadText::of(*current->model);
   unread.settle();
   return unread.refusal();
@@ -47,7 +47,7 @@ QString RunStarter::refusal() const {
 QString RunStarter::measuringRefusal() const {
   if (QString problem = refusal(); !problem.isEmpty()) return problem;
   if (m_workspace.engine().isMeasuring(m_workspace.current()->id))
-    return tr("A measurement is running. Stop it first.");
+    return tr("A measurement is running. Stop the measurement first.");
   return {};
 }
 

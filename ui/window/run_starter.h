@@ -34,9 +34,9 @@ class RunStarter {
   /// Runs the document, or the subtree of a node. `asker` answers questions of the query. Returns the reason
   /// if the run was not started, otherwise an empty text.
   QString start(document::NodeId top = document::kNoNode, const Asker& asker = {});
-  /// Why the current document cannot run now; empty if it can.
+  /// Why the current document cannot run now; empty: no problem.
   QString refusal() const;
-  /// Why the current document cannot be measured now; empty if it can.
+  /// Why the current document cannot be measured now; empty: no problem.
   QString measuringRefusal() const;
   /// The problems of the document, or of the subtree of a node. A run with an error is refused.
   std::vector<Problem> problems(document::NodeId top = document::kNoNode);

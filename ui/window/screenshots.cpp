@@ -33,8 +33,8 @@ void settle() {
   while (timer.elapsed() < kSettle) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
 }
 
-/// Writes a picture. Returns why it could not be written; empty: it was. It never overwrites a file that is
-/// shown in the picture.
+/// Writes a picture. Returns why the picture could not be written; empty: no error. Never overwrites a file
+/// that is shown in the picture.
 QString write(const QImage& image, const QString& path, const QStringList& shown) {
   QByteArray bytes;
   QBuffer buffer(&bytes);
@@ -94,8 +94,8 @@ void Screenshots::next() {
     Q_EMIT finished(problem);
 }
 
-/// Starts a benchmark or a comparison of policies if one is requested. Returns whether it started one. Taking
-/// pictures then continues at its end.
+/// Starts a benchmark or a comparison of policies if one is requested. Returns whether such a job was
+/// started. Taking pictures then continues at the end of the job.
 bool Screenshots::measure() {
   Workspace& workspace = m_window.workspace();
   const bool isBenchmark = m_options.view == QLatin1String("benchmark");
@@ -116,7 +116,8 @@ void Screenshots::waitForPrediction() {
 }
 
 void Screenshots::selectSomething() {
-  // Selects a relocated block, because it shows the most; without one, the first block.
+  // Selects a relocated block, because such a block shows the most. Without relocated blocks, selects the
+  // first block.
   settle();
   waitForPrediction();
   const ViewInput& input = m_window.workspace().input();

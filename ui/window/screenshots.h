@@ -19,8 +19,8 @@ struct ScreenshotOptions {
   QString view = QStringLiteral("all");  ///< id of a view or a layout, "canvas", "welcome", or "all"
   QSize size{1280, 800};
   QString folder = QStringLiteral(".");
-  /// The files to run, one after the other in the same session. The last one is shown. For pictures of the
-  /// benchmark it is also measured.
+  /// The files to run, one after the other in the same session. The last file is shown. For pictures of the
+  /// benchmark, the last file is also measured.
   QStringList files;
 };
 

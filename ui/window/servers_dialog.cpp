@@ -98,7 +98,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   auto* head = new QLabel(tr("Servers for queries"), this);
   head->setFont(theme.titleFont());
   auto* help = new QLabel(tr("Documents use the name of a server. Keys stay in the environment or in the "
-                             "desktop's secret store. No document, trace or log has them."),
+                             "desktop's secret store. No document, trace or log has keys."),
                           this);
   help->setWordWrap(true);
 
@@ -127,7 +127,8 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_protocol->addItem(tr("default"), QString());
   for (const remote::Protocol* protocol : remote::protocols())
     m_protocol->addItem(QString::fromUtf8(protocol->title), QString::fromUtf8(protocol->name));
-  m_protocol->setToolTip(tr("Set the protocol. Default: the first that the server has and the query allows"));
+  m_protocol->setToolTip(
+      tr("Set the protocol. Default: the first protocol that the server has and the query allows"));
   m_protocolHelp = new QLabel(this);
   m_protocolHelp->setObjectName(QStringLiteral("protocolHelp"));
   m_protocolHelp->setWordWrap(true);
@@ -209,7 +210,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   right->addLayout(m_form);
   right->addLayout(buttons);
   right->addWidget(m_said);
-  // The facts about a server can be long. They scroll, so that the fields keep their heights.
+  // The facts about a server can be long. The facts scroll, so that the fields keep their heights.
   auto* factsArea = new QScrollArea(this);
   factsArea->setFrameShape(QFrame::NoFrame);
   factsArea->setWidgetResizable(true);

@@ -54,7 +54,7 @@ class ServersDialog : public QDialog {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// Makes the dialog as high as its texts at this width. A layout of wrapped texts does not do that.
+  /// Makes the dialog as high as its texts at this width. A layout of wrapped texts does not set this height.
   void fitHeight();
   void fillList();
   void showServer(const std::string& name);
@@ -63,7 +63,8 @@ class ServersDialog : public QDialog {
   void showProtocol();
   void say(const QString& text, bool isProblem);
   workbench::NamedServer typed() const;
-  /// Shows `said` and calls `act` on the thread. Then calls `done` here with the error; empty: no error.
+  /// Shows `said` and calls `act` on the thread. Then calls `done` on the window's thread with the error;
+  /// empty: no error.
   void waitFor(const QString& said, std::function<void(const std::stop_token&)> act,
                std::function<void(const QString& problem)> done);
   void keep();
@@ -97,7 +98,8 @@ class ServersDialog : public QDialog {
   TaskThread m_thread;  ///< ends before the other members
 };
 
-/// The facts that a server reported, one per line: "vLLM 0.33.0", its models, what it reports about runs.
+/// The facts that a server reported, one per line: "vLLM 0.33.0", the models, and what the server reports
+/// about runs.
 QString serverFactsText(const remote::ServerFacts& facts);
 
 }  // namespace spanscope::ui

@@ -208,8 +208,8 @@ void SessionKeeper::offerDocuments() {
         recoveries.size() == 1
             ? tr("One document had unsaved changes when Spanscope ended.")
             : tr("%1 documents had unsaved changes when Spanscope ended.").arg(recoveries.size()),
-        tr("Open them to see, save or undo the changes. Documents that you do not check are offered again at "
-           "the next start."),
+        tr("Open the documents to see, save or undo the changes. Documents that you do not check are offered "
+           "again at the next start."),
         items,
         {{.id = kDrop, .text = tr("Delete checked…"), .needsChecked = true, .isDefault = false},
          {.id = kOpen, .text = tr("Open checked"), .needsChecked = true, .isDefault = true}},

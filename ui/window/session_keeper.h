@@ -40,7 +40,7 @@ class SessionKeeper : public QObject {
   /// Writes the list of open documents to the settings. If `atEnd`, also writes side files with unsaved
   /// changes that should be kept.
   void keepTabs(bool atEnd);
-  /// Whether this window stores its tabs. Only the first of several running windows does.
+  /// Whether this window stores its tabs. Only the first of several running windows stores its tabs.
   bool ownsSession();
   /// Opens a recovered document. If `isModified` is false, the document was kept only because it has no file.
   void openRecovered(const Recovery& recovery, bool isModified);

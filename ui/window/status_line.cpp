@@ -98,7 +98,7 @@ void StatusLine::explainRun() {
   refresh();
 }
 QString StatusLine::problemText() {
-  // This is called with every frame of a run, but the document changes rarely.
+  // This function is called with every frame of a run, but the document changes rarely.
   const ViewInput& input = m_workspace.input();
   const std::optional<QString> path = m_workspace.documentPath();
   // Counting takes milliseconds in a large query, so it waits for a pause in typing.

@@ -40,7 +40,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
     status.blockSize = state.pool().blockSize();
     status.blocksInUse = filledBlocks(state.pool());
   }
-  // Runs that begin after the position do not count.
+  // Runs that begin after the shown time do not count.
   const std::vector<ListedRun> runs = listRuns(input, false);
   const auto isShown = [&](const ListedRun& run) { return run.isOwn && progress.runs.contains(run.run); };
   const auto shown = std::find_if(runs.rbegin(), runs.rend(), isShown);

@@ -12,8 +12,8 @@
 
 namespace spanscope::ui {
 
-/// The content of the status line: the document's newest run that has begun at the position. The values come
-/// from the run's events and equal the values in the views.
+/// The content of the status line. The line describes the newest run of the document that has started before
+/// the shown time. The values come from the run's events and equal the values in the views.
 struct StatusModel {
   RunId run = 0;  ///< 0: there is no such run
   std::optional<trace::RunOutcome> outcome;
@@ -23,18 +23,18 @@ struct StatusModel {
   bool anyKept = false;         ///< the document has runs of earlier sessions
   std::int64_t read = 0;        ///< tokens reused or computed so far, of steps in prefill
   std::int64_t toRead = 0;      ///< all prompt tokens of these steps; 0: no step is in prefill
-  std::size_t event = 0;        ///< number of events that have happened, if an older state is shown …
-  std::size_t events = 0;       ///< … of this many in all; 0: the newest state is shown
+  std::size_t event = 0;        ///< number of events before the shown time, if an older state is shown
+  std::size_t events = 0;       ///< number of all events; 0: the newest state is shown
   bool isOfSteps = false;       ///< the run has several steps, so latencies are medians
   double timeToFirstToken = 0;  ///< seconds, median over its steps; 0: not known yet
   RunBasis basis;
-  RunBasis previous;                    ///< the last run before it of the same document on the same model
+  RunBasis previous;                    ///< the last earlier run of the same document on the same model
   double previousTimeToFirstToken = 0;  ///< seconds; 0: none
   double interTokenLatency = 0;         ///< seconds, median over its steps; 0: no step has made two tokens
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
   QStringList accountWords;     ///< counts of recomputed, padding and truncated tokens, if any
-  std::size_t blocksInUse = 0;  ///< filled, at the position or just before the next run, if earlier
+  std::size_t blocksInUse = 0;  ///< filled blocks at the shown time, or just before the next run if earlier
   std::size_t blocks = 0;       ///< without the null block
   std::int32_t blockSize = 0;   ///< 0: no session yet
   bool operator==(const StatusModel&) const = default;

@@ -531,8 +531,8 @@ void TopBar::showText(QToolButton& button, const QString& text, int room) {
 
 /// Makes enough space to read the shown tab, in steps. First, the model's size and device move into its tool
 /// tip. Then back and forward are hidden; the View menu and keys also have them. Then names are shortened,
-/// the disabled one of Run and Stop is hidden, and the layouts become a menu. The menu button, Run or Stop,
-/// and a part of a tab are always visible.
+/// the disabled button of Run and Stop is hidden, and the layouts become a menu. The menu button, Run or
+/// Stop, and a part of a tab are always visible.
 void TopBar::makeRoom() {
   const QMargins margins = layout()->contentsMargins();
   const int inner = width() - margins.left() - margins.right();
@@ -598,7 +598,7 @@ QString TopBar::policyLine(const policy::Choice& policy) const {
   const policy::Policy& info = policy.policy();
   QString text = QString::fromStdString(policy.name()) + QStringLiteral(": ") + policyWord(info.brief);
   if (*info.asIn != '\0') text = tr("%1, as in %2").arg(text, policyWord(info.asIn));
-  // The text after the tab says what the result matches, in a separate column.
+  // The text after the tab shows the exactness of the policy, in a separate column.
   return text + QLatin1Char('\t') + QString::fromStdString(policy::exactnessOn(policy, isBitEqual));
 }
 

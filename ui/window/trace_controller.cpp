@@ -74,7 +74,7 @@ void TraceController::restore() {
 
 void TraceController::saveTrace() {
   if (m_workspace.runToSave() == 0 && m_workspace.current()->source->takesRuns()) {
-    m_status.say(tr("This document has no run to save. Run it first."));
+    m_status.say(tr("This document has no run to save. Run the query first."));
     return;
   }
   const QString path = chosenSavePath(&m_window, tr("Save run"), m_lastFolder, tr("Recorded runs (*.trace)"));
@@ -159,11 +159,12 @@ void TraceController::keepCutRecordings() {
     if (!path.isEmpty()) kept.push_back(path);
   }
   if (kept.isEmpty()) return;
-  QMessageBox box(QMessageBox::Information, tr("Recover"),
-                  kept.size() == 1
-                      ? tr("Spanscope ended during a recording. A file has its events.")
-                      : tr("Spanscope ended during recordings. %1 files have their events.").arg(kept.size()),
-                  QMessageBox::Close, &m_window);
+  QMessageBox box(
+      QMessageBox::Information, tr("Recover"),
+      kept.size() == 1
+          ? tr("Spanscope ended during a recording. A file has the recorded events.")
+          : tr("Spanscope ended during recordings. %1 files have the recorded events.").arg(kept.size()),
+      QMessageBox::Close, &m_window);
   QStringList shown;
   for (const QString& path : kept) shown.push_back(QDir::toNativeSeparators(path));
   box.setInformativeText(shown.join(QLatin1Char('\n')));

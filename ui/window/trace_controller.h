@@ -20,7 +20,7 @@ class TraceController : public QObject {
 
   /// Adds the commands of trace files.
   void addCommands(CommandHandlers& rows);
-  /// Keeps runs from now on if the settings say so.
+  /// Keeps runs from now on if the settings require this.
   void restore();
   /// Records the events of all runs from now on to a trace file. Returns whether the recording has started.
   /// If not, the status line shows the reason.

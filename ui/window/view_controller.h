@@ -20,7 +20,7 @@ class View;
 struct ViewInfo;
 class Workspace;
 
-/// Makes the canvas and the views, each in a dock, and passes them the input and the document.
+/// Makes the canvas and the views, each in a dock. Passes the input and the document to canvas and views.
 class ViewController : public QObject {
   Q_OBJECT
  public:
@@ -37,12 +37,12 @@ class ViewController : public QObject {
   void showInput();
   /// Shows another document, or none.
   void showCurrent();
-  /// Removes the document from canvas and views, because it is deleted before them.
+  /// Removes the document from canvas and views, because the document is deleted before canvas and views.
   void release();
 
  Q_SIGNALS:
   void commandWanted(const QString& command);
-  /// In a view, the user did the same as this command of the view.
+  /// The user's action in a view had the same effect as this command of the view.
   void performed(const QString& command);
   void commandsChanged();  ///< the available commands have changed
   void messageWanted(const QString& text);

@@ -233,7 +233,7 @@ void ExampleCard::setTheme(const Theme& theme) {
 }
 
 void ExampleCard::keyPressEvent(QKeyEvent* event) {
-  // Return works like Space, because a card opens something.
+  // Return works like Space, because a card opens an example.
   if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
     click();
     return;

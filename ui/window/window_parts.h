@@ -37,7 +37,7 @@ struct WindowParts {
 };
 
 /// Asks where to save. `filters`: as in QFileDialog. A name without an ending gets the ending of the chosen
-/// filter. Then the dialog asks whether to replace an existing file. Returns an empty text if the user
+/// filter. The dialog then asks whether to replace an existing file. Returns an empty text if the user
 /// cancels.
 QString chosenSavePath(QWidget* parent, const QString& title, const QString& proposed,
                        const QString& filters);

@@ -22,7 +22,7 @@ class WindowStage : public QObject, public LessonStage {
 
   /// The tab whose jobs the lesson waits for; 0: no tab.
   std::uint32_t tab() const { return m_tab; }
-  /// Whether that tab is the current one, so that the lesson's nodes are those in the docks.
+  /// Whether that tab is the current tab. Then the docks show the lesson's nodes.
   bool isInView() const;
   /// Forgets the tabs, so that the next lesson opens new tabs.
   void forgetTabs();
@@ -51,7 +51,8 @@ class WindowStage : public QObject, public LessonStage {
   std::shared_ptr<const TraceStore> traceOf(RunId run) const override;
 
  private:
-  /// Asks the learner for the server of the open lesson, and sets it. Returns false if the learner cancels.
+  /// Asks the learner for the server of the open lesson, and sets this server. Returns false if the learner
+  /// cancels.
   bool askForServer(const std::string& wanted);
 
   QMainWindow& m_window;
@@ -60,7 +61,7 @@ class WindowStage : public QObject, public LessonStage {
   Canvas& m_canvas;
   StatusLine& m_status;
   LessonController& m_lessons;
-  /// The server that the learner has set for the query; the next startRun() asks about it.
+  /// The server that the learner has set for the query; the next startRun() asks about this server.
   std::string m_wantedServer;
   std::map<QString, std::uint32_t> m_tabs;  ///< the tab of each query
   std::uint32_t m_tab = 0;

@@ -227,7 +227,7 @@ RunId Workspace::runToSave() const {
 QString Workspace::saveTrace(const QString& path) const {
   const RunId run = runToSave();
   if (run == 0 && (m_current == nullptr || m_current->source->takesRuns()))
-    return tr("This document has no run to save. Run it first.");
+    return tr("This document has no run to save. Run the query first.");
   try {
     trace::writeTrace(path.toStdString(), run == 0 ? m_input.trace->events() : runPart(*m_input.trace, run),
                       {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
@@ -329,8 +329,8 @@ QString Workspace::submit(EngineJob job) {
   };
   const bool measures = job.measures;
   if (!m_engine.submit(std::move(job)))
-    return measures ? tr("A measurement is running. Stop it first.")
-                    : tr("A query is running. Stop it first.");
+    return measures ? tr("A measurement is running. Stop the measurement first.")
+                    : tr("A query is running. Stop the query first.");
   update();
   return {};
 }

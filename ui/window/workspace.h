@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The workspace: documents in tabs, the engine that they share, its trace, the selection and the scrubber.
-// The workspace makes the input of every view from these.
+// The workspace makes the input of every view from these members.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -57,7 +57,7 @@ class Workspace : public QObject {
   DocumentModel* model() { return m_current == nullptr ? nullptr : m_current->model.get(); }
   void setCurrent(OpenDocument* document);
 
-  /// Opens a tab and makes it the current one.
+  /// Opens a tab and makes it the current tab.
   OpenDocument& open(std::unique_ptr<DocumentModel> model);
   /// Opens a recorded trace with the query of its last run. Throws Failure.
   OpenDocument& openTrace(const QString& path);
@@ -102,7 +102,8 @@ class Workspace : public QObject {
   void setRecentModels(std::vector<std::string> directories);
   /// The models on this machine.
   ModelSearch& modelSearch() { return m_modelSearch; }
-  /// Searches for models again. Their memory is computed for the settings of the current document.
+  /// Searches for models again. The memory that a model needs is computed for the settings of the current
+  /// document.
   void searchModels();
 
   /// The directory of a bundled adapter that trains the current document's model for block attention. Empty:
@@ -117,7 +118,7 @@ class Workspace : public QObject {
   /// The file whose folder has other files of the current document: its own file, or the file of its lesson.
   /// Empty: there is no such file. Nothing: no document is open that can be run.
   std::optional<QString> documentPath() const;
-  /// The servers that the user gave names to, and runs on them.
+  /// The servers that the user has named, and runs on these servers.
   ServerRuns& serverRuns() { return m_serverRuns; }
   const ServerRuns& serverRuns() const { return m_serverRuns; }
   /// The server for requests of other programs to the window's engine.
@@ -127,7 +128,7 @@ class Workspace : public QObject {
   /// Shows a request of a client as a document with its run. Uses the document that already shows the
   /// request, else opens a preview. nullptr: the request is not listed any more.
   OpenDocument* showServed(std::uint64_t number);
-  /// Whether the user has edited a preview or run it here. Then the preview is a document like others.
+  /// Whether the user has edited or run a preview here. Then the preview is a document like other documents.
   bool isUsed(const OpenDocument& preview) const;
   /// Known speeds of models on this machine; never null.
   const std::shared_ptr<workbench::SpeedRecords>& paces() const { return m_paces; }
@@ -137,11 +138,11 @@ class Workspace : public QObject {
   void noteSpeed(const workbench::RunJob& work);
   /// The jobs that measure for a tab, or for the program; nullptr: the tab was closed.
   AskedJobs* measured(std::uint32_t tab);
-  /// Sets the estimated duration of the job that a view asks about.
+  /// Sets the estimated duration of the job that a view named.
   void setEstimate(AskedEstimate estimate);
   /// Sets the names of the policies that the user compares from now on.
   void setPoliciesWanted(std::vector<std::string> names);
-  /// Sets the comparisons of loading with computing. loadsMeasured() reports a new comparison.
+  /// Sets the comparisons of loading and computing blocks. loadsMeasured() reports a new comparison.
   void setLoads(LoadComparisons loads);
   /// The run of the current document that saveTrace() writes: the shown run, else the newest. 0: none.
   RunId runToSave() const;

@@ -18,12 +18,13 @@ std::vector<Term> makeGlossary() {
   add("query", tr("query"), tr("The tree that you write: messages, joins and generate nodes."));
   add("node", tr("node"), tr("One operator or message of a query. The canvas shows the nodes as a tree."));
   add("plus", tr("plus"),
-      tr("Its children are independent: none attends to another, and their order does not matter. The cache "
-         "stores each child alone and reuses it at any position."));
+      tr("The children are independent: no child attends to another child, and the order does not matter. "
+         "The cache stores each child alone and reuses it at any position."));
   add("cross", tr("cross"),
-      tr("Its children build on each other: each attends to all earlier ones. The cache reuses a child only "
-         "after the same earlier children."));
-  add("seq", tr("sequence"), tr("Its children are in order, and each attends to all earlier ones."));
+      tr("The children build on each other: each child attends to all earlier children. The cache reuses a "
+         "child only after the same earlier children."));
+  add("seq", tr("sequence"),
+      tr("The children are in order, and each child attends to all earlier children."));
   add("generate", tr("generate"), tr("Asks the model for an answer to its input."));
   add("augment", tr("augment"),
       tr("Searches documents and puts the passages that match the question under a plus."));
@@ -35,7 +36,7 @@ std::vector<Term> makeGlossary() {
       tr("The query after rewriting: its generation steps in dependency order, each with its prompt."));
   add("step", tr("step"), tr("One call of the model in a plan, with its prompt."));
   add("ply", tr("level"),
-      tr("Steps of a plan that do not depend on each other. They can run at the same time."));
+      tr("Steps of a plan that do not depend on each other. Steps of one level can run at the same time."));
   add("locality", tr("attention locality"),
       tr("A rewrite of the plan. A tree of steps, each with few candidates, replaces one step that compares "
          "many. A model can overlook some of many candidates."));
@@ -57,15 +58,15 @@ std::vector<Term> makeGlossary() {
       tr("A list of segments in order. The whole prompt is a scope, and each child of a plus opens another "
          "one in it."));
   add("independent", tr("independent segment"),
-      tr("A segment that attends only to itself. It opens a scope."));
+      tr("A segment that attends only to itself. Such a segment opens a scope."));
   add("dependent", tr("dependent segment"),
-      tr("A segment that attends to every earlier segment of its scope and of the scopes inside it. It "
-         "attends to nothing outside its scope."));
+      tr("A segment that attends to every earlier segment of its scope and of the scopes inside it. Such a "
+         "segment attends to nothing outside its scope."));
   add("base", tr("start position"), tr("The position of the first token of a segment in the prompt."));
 
   add("kv-cache", tr("KV cache"),
       tr("The key-value cache stores the keys and values of computed tokens, so that the model does not "
-         "compute them again."));
+         "recompute them."));
   add("pool", tr("pool"), tr("The memory of the KV cache, divided into blocks of equal size."));
   add("block", tr("block"), tr("A fixed number of token slots in the pool. Default: 16."));
   add("virtual-block", tr("virtual block"),
@@ -94,7 +95,7 @@ std::vector<Term> makeGlossary() {
          "and delimiters for servers with span support."));
   add("marker", tr("padding, delimiter"),
       tr("Tokens that a layout adds to a prompt. A delimiter token begins a section at the start of a block. "
-         "Padding fills up the block before it."));
+         "Padding fills the block before the delimiter token."));
   add("exactness", tr("match"),
       tr("How a result compares with the result of another computation: ✓ means bit-exact, ≈ means "
          "approximate."));
@@ -112,8 +113,8 @@ std::vector<Term> makeGlossary() {
   add("trace", tr("trace"), tr("The ordered stream of the events of a run. Every view is drawn from it."));
   add("event", tr("event"), tr("One thing that the engine did, such as a lookup of a block."));
   add("seed", tr("seed"),
-      tr("A number that fixes the random choices of sampling. With the same query, model and settings, it "
-         "gives the same answer."));
+      tr("A number that fixes the random choices of sampling. With the same query, model and settings, the "
+         "same number gives the same answer."));
   add("temperature", tr("temperature"),
       tr("How much the sampling varies. At 0, the model always takes the most likely token."));
   return terms;

@@ -19,7 +19,7 @@ inline QString shareNumber(std::int64_t part, std::int64_t whole) {
   return QString::fromStdString(trace::shareNumber(static_cast<double>(part) / static_cast<double>(whole)));
 }
 
-/// Returns the same with the percent sign: "86 %", "<1 %", ">99 %", "–".
+/// Returns the same text with the percent sign: "86 %", "<1 %", ">99 %", "–".
 inline QString shareText(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? QStringLiteral("–") : shareNumber(part, whole) + QStringLiteral("\u00A0%");
 }

@@ -37,7 +37,7 @@ QString eventText(const trace::EventWords& words, const std::function<QString(St
   }
   if (*words.text == '\0') return {};
   const QString text = QCoreApplication::translate("Events", words.text);
-  // Fills all placeholders at once, because a text of the user or the model may contain "%1".
+  // Fills all placeholders in one step, because a text of the user or the model may contain "%1".
   switch (values.size()) {
     case 0:
       return text;

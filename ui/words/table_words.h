@@ -12,8 +12,8 @@
 
 namespace spanscope::ui {
 
-/// The text of an event. `stepName` gives the view's name of a step of the event's run. Without it, the text
-/// has the numbers of steps.
+/// The text of an event. `stepName` gives the view's name of a step of the event's run. Without this
+/// function, the text has the numbers of steps.
 QString eventText(const trace::EventWords& words,
                   const std::function<QString(StepIndex)>& stepName = nullptr);
 

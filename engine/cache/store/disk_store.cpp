@@ -72,7 +72,7 @@ std::vector<Error> DiskStore::takeProblems() {
 }
 
 void DiskStore::refresh() {
-  // A folder may change twice within one tick of the clock. Both changes then have the same time.
+  // A folder may change twice within one tick of the clock. The two changes then have the same time.
   constexpr std::int64_t kTick = 50;
   struct stat status {};
   if (::stat(m_folder.packs().c_str(), &status) != 0) return;
@@ -130,8 +130,8 @@ std::shared_ptr<const Pack> DiskStore::map(const std::string& name, KnownPack& k
   return pack;
 }
 
-/// Another pack may have the same contents, e.g. if two processes computed them at the same time. find() does
-/// not search that pack until the store is opened again.
+/// Another pack may have the same contents, e.g. if two processes computed these contents at the same time.
+/// find() does not search that pack until the store is opened again.
 void DiskStore::forget(const std::string& name) {
   const auto known = m_packs.find(name);
   if (known == m_packs.end()) return;

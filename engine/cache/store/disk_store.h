@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The disk cache: the tier of the span store that outlives the program. It stores packs in a folder and keeps
-// the most recently used packs within its limit. Several processes may use one folder. Open this file when a
-// pack is missing or removed.
+// The disk cache: the tier of the span store that outlives the program. The disk cache stores packs in a
+// folder. Within its limit, the disk cache keeps the most recently used packs. Several processes may use one
+// folder. Open this file when a pack is missing or removed.
 //
 // A writer first writes a pack under a temporary name and syncs it to the disk. Then it renames the pack.
 // Readers therefore never see half a pack. If a process is killed, the next process that opens the store

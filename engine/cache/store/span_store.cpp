@@ -36,7 +36,8 @@ std::array<std::uint8_t, 32> randomSecret() {
   return secret;
 }
 
-/// Returns the name for all blocks of a model in host memory. It replaces the file name of a pack.
+/// Returns the name for all blocks of a model in host memory. The returned name replaces the file name of a
+/// pack.
 std::string hostName(std::string_view fingerprint) {
   return "host-" + hash128(fingerprint).hex();
 }
@@ -166,7 +167,7 @@ bool SpanStore::await(Lock& lock, HeldBlock block, const Patience& patience) {
   const std::uint64_t size = block.bytes->size();
   const auto isRoom = [&] { return m_waiting.empty() || m_waitingBytes + size <= m_config.waitingBytes; };
   if (!isRoom()) {
-    // Blocks that are being written free their space when they are done.
+    // Blocks that are being written free their space when their write is complete.
     if (m_unwrittenBytes == m_waitingBytes) m_isFlushing = true;
     m_changed.notify_all();
     if (!m_changed.wait_for(lock, patience.stop, patience.most, isRoom)) return false;
@@ -196,8 +197,8 @@ bool SpanStore::flush(const Patience& patience) {
   return m_changed.wait_for(lock, patience.stop, patience.most, isDone) && m_failures == failures;
 }
 
-/// The loop of the writing thread. It writes the waiting blocks in batches, so that new blocks get space
-/// early.
+/// The loop of the writing thread. The loop writes the waiting blocks in batches, so that new blocks get
+/// space early.
 void SpanStore::work(const std::stop_token& stop) {
   const std::uint64_t batchBytes = m_config.waitingBytes / 4;
   Lock lock(m_mutex);
@@ -270,7 +271,7 @@ void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const
   settle(blocks);
 }
 
-/// Removes blocks from the queue. They are on the disk now, or writing them failed.
+/// Removes blocks from the queue. These blocks are on the disk now, or their write failed.
 void SpanStore::settle(const std::vector<HeldBlock>& blocks) {
   for (const HeldBlock& block : blocks) {
     m_waitingBytes -= block.bytes->size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The span store. It stores keys and values outside of the pool, in host memory (CPU offload) and on disk.
-// When host memory is full, the least recently used blocks go to the disk. Open this file first when you work
-// on CPU offload or the disk cache.
+// The span store. The span store keeps keys and values outside of the pool, in host memory (CPU offload) and
+// on disk. When host memory is full, the least recently used blocks go to the disk. Open this file first when
+// you work on CPU offload or the disk cache.
 //
 // One thread of the store writes to the disk. Blocks wait in memory until they are on the disk, and lookups
 // find the waiting blocks. The bytes of waiting blocks are limited. A caller with more blocks must wait.
@@ -45,8 +45,8 @@ struct HeldBlock {
   std::uint64_t size() const { return bytes ? bytes->size() : predictionSize; }
 };
 
-/// The tier in host memory. It keeps the most recently used blocks within its limit. Not thread-safe: only
-/// one thread at a time may use it.
+/// The tier in host memory. Within its limit, the tier keeps the most recently used blocks. Not thread-safe:
+/// only one thread at a time may use it.
 class HostStore {
  public:
   /// `limit`: max bytes, including the overhead of each block. 0: the store keeps nothing.
@@ -140,7 +140,7 @@ class SpanStore {
   std::optional<trace::StoreTier> spill(HeldBlock block, const Patience& patience = {});
   /// Takes a block for the disk. Returns false if no space became free in time.
   bool keep(HeldBlock block, const Patience& patience = {});
-  /// Starts to write all waiting blocks and returns at once.
+  /// Starts to write all waiting blocks and returns immediately.
   void startFlush();
   /// Writes all waiting blocks, and waits until they are written. Returns false if a block was not written in
   /// time.

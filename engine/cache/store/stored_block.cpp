@@ -15,8 +15,8 @@ constexpr std::string_view kBetween = " · ";
 /// Maps the name of a parent to the block that follows it.
 using Followers = std::unordered_map<ContentName, const WordedBlock*, ContentNameHasher>;
 
-/// Returns the text at the end of the chain that begins with `first`. For a long chain, this is the text of
-/// the last two blocks.
+/// Returns the text at the end of the chain that begins with `first`. For a long chain, the result is the
+/// text of the last two blocks.
 std::string endOf(const WordedBlock& first, const Followers& next) {
   std::string text(first.text);
   const WordedBlock* last = &first;
@@ -64,7 +64,7 @@ std::string firstWords(std::span<const WordedBlock> blocks) {
 
 namespace {
 
-/// Collects the bytes to hash, in little-endian order on every machine. The length precedes every part of
+/// Collects the bytes to hash, in little-endian order on every machine. The length precedes every value of
 /// variable size. Different contents therefore never give the same bytes.
 class Text {
  public:

@@ -39,8 +39,8 @@ struct ContentNameHasher {
   }
 };
 
-/// One entry of the list of segments that a segment can attend to. It names the target segment by content
-/// name.
+/// One entry of the list of segments that a segment can attend to. The entry names the target segment by
+/// content name.
 struct SeenName {
   ContentName end;            ///< name of the target's last block, which may be partial
   std::int64_t distance = 0;  ///< start position of the attending segment − start position of the target, in

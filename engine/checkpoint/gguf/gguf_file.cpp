@@ -51,7 +51,7 @@ std::vector<std::uint64_t> readShape(GgufReader& reader) {
   return shape;
 }
 
-/// Returns the number of elements. Throws Failure if it is over 2^48.
+/// Returns the number of elements. Throws Failure if the number is over 2^48.
 std::uint64_t elementsOf(const GgufReader& reader, const std::vector<std::uint64_t>& shape) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48U;
   std::uint64_t elements = 1;
@@ -98,7 +98,7 @@ std::uint64_t alignmentOf(const GgufMetadata& metadata) {
   return static_cast<std::uint64_t>(*stated);
 }
 
-/// Tensors of unknown types have an unknown end, so only the others are compared.
+/// Tensors of unknown types have an unknown end, so only the other tensors are compared.
 void refuseOverlap(const std::vector<PlacedTensor>& tensors, const std::string& source) {
   std::vector<const PlacedTensor*> order;
   for (const PlacedTensor& tensor : tensors) {
@@ -280,7 +280,7 @@ enum class Type : std::uint32_t {
   Float64
 };
 
-/// Bytes of a number or truth value; 0 for the others.
+/// Bytes of a number or truth value; 0 for other types.
 std::uint64_t widthOf(Type type) {
   switch (type) {
     case Type::Uint8:

@@ -27,7 +27,8 @@ namespace spanscope::checkpoint {
 
 class GgufReader {
  public:
-  /// `bytes` is the whole file, and `file` its name in errors. Both must outlive the reader.
+  /// `bytes` is the whole file. `file` is the name of the file in errors. Bytes and name must outlive the
+  /// reader.
   GgufReader(std::span<const std::byte> bytes, const std::string& file) : m_bytes(bytes), m_file(&file) {}
 
   /// Returns the number of bytes read so far.
@@ -68,7 +69,7 @@ GgufHead readGgufHead(GgufReader& reader);
 /// The key/values. The getters name the key in errors. Lists of lists are left out.
 class GgufMetadata {
  public:
-  /// Reads from the beginning of a file. `file` is its name in errors. Throws Failure.
+  /// Reads from the beginning of a file. `file` is the name of the file in errors. Throws Failure.
   static GgufMetadata parse(std::span<const std::byte> bytes, const std::string& file);
   /// Reads the key/values of a file on disk.
   static GgufMetadata read(const std::filesystem::path& path);
@@ -156,7 +157,7 @@ class GgufFile {
 
   std::filesystem::path m_path;
   GgufMetadata m_metadata;
-  std::vector<MappedFile> m_files;  ///< the tensors point into these
+  std::vector<MappedFile> m_files;  ///< the tensors point into these files
   std::map<std::string, Located> m_tensors;
 };
 
@@ -164,7 +165,7 @@ class GgufFile {
 /// (-00001-of-00003.gguf), the list has only the first part, which contains the metadata.
 std::vector<std::filesystem::path> ggufFiles(const std::filesystem::path& directory);
 
-/// Whether a regular file begins like a GGUF file. Its name does not matter.
+/// Whether a regular file begins like a GGUF file. The name of the file does not matter.
 bool isGguf(const std::filesystem::path& path);
 
 }  // namespace spanscope::checkpoint

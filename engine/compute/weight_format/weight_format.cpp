@@ -107,7 +107,7 @@ namespace {
 
 constexpr std::size_t kHalf = 16;      // elements of half a small block
 constexpr std::size_t kLine = 32;      // elements of one line of a large block
-constexpr std::size_t kStretch = 128;  // a large block has two stretches of four lines
+constexpr std::size_t kStretch = 128;  // a large block has two sections of four lines
 
 /// A copy of some bytes of a block. Loops that read the copy do not write to it. The compiler can therefore
 /// vectorize these loops.
@@ -158,7 +158,7 @@ void takeLines(const std::byte* bytes, std::uint8_t* codes) {
   }
 }
 
-/// Two bits of each line. Each 32 bytes contain the four lines of a stretch, the first in the lowest bits.
+/// Two bits of each line. Each 32 bytes contain the four lines of a section, the first in the lowest bits.
 void takeCrumbs(const std::byte* bytes, std::uint8_t* codes) {
   for (std::size_t stretch = 0; stretch < 2; ++stretch) {
     const auto own = bytesAt<kLine>(bytes + stretch * kLine);
@@ -169,7 +169,7 @@ void takeCrumbs(const std::byte* bytes, std::uint8_t* codes) {
   }
 }
 
-/// Bit `line` of byte j belongs to element j of the line; it becomes bit `place` of the code.
+/// Bit `line` of byte j belongs to element j of the line; this bit becomes bit `place` of the code.
 void addLineBits(const std::byte* bytes, unsigned place, std::uint8_t* codes) {
   const auto own = bytesAt<kLine>(bytes);
   for (std::size_t line = 0; line < 8; ++line) {
@@ -179,8 +179,9 @@ void addLineBits(const std::byte* bytes, unsigned place, std::uint8_t* codes) {
   }
 }
 
-/// Eight scales and eight minima of six bits in twelve bytes. The first four of each have bytes of their own
-/// for their six bits. The other four have four bits in the last bytes, and two in the top bits of the first.
+/// Eight scales and eight minima of six bits in twelve bytes. The first four scales and minima use the lower
+/// six bits of separate bytes. The other four have four bits in the last bytes, and two bits in the top bits
+/// of the first bytes.
 void takeScalesAndMinima(const std::byte* bytes, PackedParts& parts) {
   for (std::size_t j = 0; j < 4; ++j) {
     const std::uint8_t scale = byteAt(bytes, j);

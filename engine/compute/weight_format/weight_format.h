@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Defines the formats in which checkpoints store weights. Plain formats store each element separately. Packed
-// formats store blocks of elements as small codes and shared factors. The definitions are those of ggml
+// formats store blocks of elements as small codes and shared factors. The definitions come from ggml
 // (ggml-quants.c, the Python package gguf). The tests compare every format with ggml. One table lists all
 // formats, and kernels take its rules as constants. Open this file to add a format.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace spanscope::compute {
 
-/// The names are those of GGUF. The digit is the number of bits of a code. _K marks blocks of 256 elements.
+/// The names come from GGUF. The digit is the number of bits of a code. _K marks blocks of 256 elements.
 enum class WeightFormat : std::uint8_t {
   F32,
   F16,
@@ -39,9 +39,10 @@ enum class WeightFormat : std::uint8_t {
 /// product and the sum are rounded to f32. Without a scale, the first product uses 1. Without minima, the sum
 /// has one term.
 struct PackedRule {
-  std::int32_t bits = 0;           ///< of a code: 2, 3, 4, 5, 6 or 8; 0 for plain formats
-  std::int32_t partElements = 32;  ///< elements that share a scale; it divides the elements of a block
-  std::int32_t offset = 0;         ///< the value of a code is code − offset, if there is no table
+  std::int32_t bits = 0;  ///< of a code: 2, 3, 4, 5, 6 or 8; 0 for plain formats
+  std::int32_t partElements =
+      32;                   ///< elements that share a scale; this number divides the elements of a block
+  std::int32_t offset = 0;  ///< the value of a code is code − offset, if there is no table
   bool hasTable = false;
   std::array<std::int8_t, 16> table{};  ///< the value of a code is table[code], if there is a table
   bool hasScales = false;               ///< whether each part has a scale
@@ -89,10 +90,10 @@ const WeightFormatInfo& infoOf(WeightFormat format);
 inline const char* nameOf(WeightFormat format) {
   return infoOf(format).name;
 }
-/// Returns null if the number is no known format.
+/// Returns null for an unknown number.
 const WeightFormatInfo* findGgufType(std::uint32_t number);
 
-/// Returns the format whose elements have this type, and the reverse. Packed formats have no such type.
+/// Convert between a plain format and the type of its elements. Packed formats have no such type.
 WeightFormat formatOf(DType type);
 std::optional<DType> dtypeOf(WeightFormat format);
 
@@ -102,7 +103,7 @@ std::size_t bytesOf(WeightFormat format, std::int64_t elements);
 /// Splits one block of a packed format into its parts.
 void takeApart(const WeightFormatInfo& info, const std::byte* block, PackedParts& parts);
 
-/// Writes `elements` values to `out`. Their number must be a whole number of blocks. `data` may have any
+/// Writes `elements` values to `out`. `elements` must be a whole number of blocks. `data` may have any
 /// alignment.
 void widen(WeightFormat format, const std::byte* data, std::int64_t elements, float* out);
 

@@ -38,7 +38,7 @@ std::string shownAnswer(const std::string& answer) {
   const std::string whole = trimmed(answer);
   if (whole.size() <= kMost) return "“" + whole + "”";
   std::size_t end = kMost;
-  // No character is cut.
+  // The cut is between two characters.
   while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0U) == 0x80U) --end;
   return "“" + whole.substr(0, end) + "…”";
 }

@@ -31,7 +31,7 @@ constexpr std::array kFields = {
                     "history-first,passages-first", FieldKind::Words, 1, 1,
                     "history-first,passages-first,passages-kept"},
     ExperimentField{"words", forTranslation("Experiments", "Words per passage"),
-                    forTranslation("Experiments", "Max words of each, from its beginning"), "150",
+                    forTranslation("Experiments", "Max words of each passage, from its beginning"), "150",
                     FieldKind::Number, 1, 10'000},
     ExperimentField{
         "folder", forTranslation("Experiments", "Folder of the conversations"),

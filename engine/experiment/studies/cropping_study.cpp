@@ -26,10 +26,11 @@ constexpr std::array kFields = {
                     forTranslation("Experiments", "Each with one name"), "8", FieldKind::Number, 2,
                     kMostNeedles},
     ExperimentField{
-        "portion", forTranslation("Experiments", "Documents read at once"),
-        forTranslation("Experiments", "Their lists of names are combined. These answers are cropped"), "2",
-        FieldKind::Number, 2, kMostNeedles},
-    ExperimentField{"hay", forTranslation("Experiments", "Words of hay"),
+        "portion", forTranslation("Experiments", "Documents read together"),
+        forTranslation("Experiments",
+                       "Each group of documents gives one list of names. The lists are cropped and combined"),
+        "2", FieldKind::Number, 2, kMostNeedles},
+    ExperimentField{"hay", forTranslation("Experiments", "Words of filler text"),
                     forTranslation("Experiments", "In each document, rounded to whole sentences"), "20",
                     FieldKind::Number, 0, 100'000}};
 constexpr std::array kMeasures = {

@@ -12,12 +12,12 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"hay", forTranslation("Experiments", "Words of hay"),
+    ExperimentField{"hay", forTranslation("Experiments", "Words of filler text"),
                     forTranslation("Experiments", "In each document, rounded to whole sentences"),
                     "10,20,40,60,80,120", FieldKind::Numbers, 0, 100'000},
     ExperimentField{
-        "portions", forTranslation("Experiments", "Documents read at once"),
-        forTranslation("Experiments", "One map for each: k of attention locality; 0: all documents at once"),
+        "portions", forTranslation("Experiments", "Documents read together"),
+        forTranslation("Experiments", "One map for each: k of attention locality; 0: all documents together"),
         "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
     ExperimentField{
         "depths", forTranslation("Experiments", "Depths"),
@@ -59,7 +59,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
       options.policy = chosen.policy;
       for (const std::int32_t portion : options.portions) {
         const std::string line = lineOf(policies, policy, portion);
-        study.begin(counted(words, "word") + " of hay, " + line);
+        study.begin(counted(words, "word") + " of filler text, " + line);
         const NeedleRow row = study.needle(options, words, portion);
         if (row.firstFailure) study.remark(*row.firstFailure);
         for (const std::int32_t depth : depths) {
@@ -81,11 +81,12 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kDepthStudy{
     .name = "depth",
     .title = forTranslation("Experiments", "Needle by depth and length"),
-    .brief = forTranslation("Experiments",
-                            "Where in a long prompt is a name still found? Each document contains one name. "
-                            "The model reads all documents at once, or groups of k whose lists are then "
-                            "combined. The map shows the length of the hay and the depth of the name."),
-    .xName = forTranslation("Experiments", /*id:words-of-hay*/ "words of hay per document"),
+    .brief = forTranslation(
+        "Experiments",
+        "Where in a long prompt is a name still found? Each document contains one name. "
+        "The model reads all documents together, or groups of k whose lists are then combined. "
+        "The map shows the length of the filler text and the depth of the name."),
+    .xName = forTranslation("Experiments", /*id:words-of-hay*/ "words of filler text per document"),
     .isXLogarithmic = false,
     .yName = forTranslation("Experiments", "depth, %"),
     .fields = kFields,

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::array kFields = {
     ExperimentField{"generates", forTranslation("Experiments", "Candidates"),
-                    forTranslation("Experiments", "How many candidates the judge reads"), "1,2,4,8,16,24,32",
-                    FieldKind::Numbers, 1, 128},
+                    forTranslation("Experiments", "Number of candidates that the judge reads"),
+                    "1,2,4,8,16,24,32", FieldKind::Numbers, 1, 128},
     ExperimentField{"words", forTranslation("Experiments", "Words per prompt"),
                     forTranslation("Experiments", "Approximate number of words of each candidate's prompt"),
                     "40", FieldKind::Number, 2, 10'000},

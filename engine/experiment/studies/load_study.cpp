@@ -51,7 +51,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   Study study(result, model, report, stop);
   study.remarkLeftOut(asked - lengths.size(), room);
   study.remark(
-      "On disk: the system has the file in memory. Cold disk: the system was asked to drop it from memory. "
+      "On disk: the system has the file in memory. Cold disk: the system was asked to drop the file from "
+      "memory. "
       "The last token of a document is always computed.");
   for (const std::int32_t tokens : lengths) {
     study.begin(counted(tokens, "token"));
@@ -90,10 +91,10 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kLoadStudy{
     .name = "load",
     .title = forTranslation("Experiments", "Loading against computing"),
-    .brief =
-        forTranslation("Experiments",
-                       "Is it worth storing blocks? Measures the time until the logits after a document are "
-                       "ready. Keys and values are computed, or loaded from host memory, disk or cold disk."),
+    .brief = forTranslation(
+        "Experiments",
+        "Does storing blocks save time? Measures the time until the logits after a document are "
+        "ready. Keys and values are computed, or loaded from host memory, disk or cold disk."),
     .xName = forTranslation("Experiments", "tokens per document"),
     .isXLogarithmic = true,
     .fields = kFields,

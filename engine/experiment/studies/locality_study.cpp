@@ -10,13 +10,13 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{"hay", forTranslation("Experiments", "Words of hay"),
+    ExperimentField{"hay", forTranslation("Experiments", "Words of filler text"),
                     forTranslation("Experiments", "In each document, rounded to whole sentences"),
                     "0,20,40,60,80,120", FieldKind::Numbers, 0, 100'000},
-    ExperimentField{
-        "portions", forTranslation("Experiments", "Documents read at once"),
-        forTranslation("Experiments", "One line for each: k of attention locality; 0: all documents at once"),
-        "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
+    ExperimentField{"portions", forTranslation("Experiments", "Documents read together"),
+                    forTranslation("Experiments",
+                                   "One line for each: k of attention locality; 0: all documents together"),
+                    "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),
                     forTranslation("Experiments", "Each with one name"), "8", FieldKind::Number, 2,
                     kMostNeedles}};
@@ -44,7 +44,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   for (const std::int32_t words : options.hayWords) {
     for (const std::int32_t portion : options.portions) {
       const std::string line = portion == 0 ? "all at once" : "k = " + std::to_string(portion);
-      study.begin(counted(words, "word") + " of hay, " + line);
+      study.begin(counted(words, "word") + " of filler text, " + line);
       const NeedleRow row = study.needle(options, words, portion);
       if (row.firstFailure) study.remark(*row.firstFailure);
       result.points.push_back(
@@ -66,11 +66,11 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 const Experiment kLocalityStudy{
     .name = "locality",
     .title = forTranslation("Experiments", "Needles with attention locality"),
-    .brief =
-        forTranslation("Experiments",
-                       "Names are hidden among more and more words. Does the model find more names in groups "
-                       "of k documents than in all documents at once? The lists of the groups are combined."),
-    .xName = forTranslation("Experiments", "words of hay per document"),
+    .brief = forTranslation(
+        "Experiments",
+        "Names are hidden among more and more words. Does the model find more names in groups "
+        "of k documents than in all documents together? The lists of the groups are combined."),
+    .xName = forTranslation("Experiments", "words of filler text per document"),
     .isXLogarithmic = false,
     .fields = kFields,
     .measures = kMeasures,

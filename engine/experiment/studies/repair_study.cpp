@@ -14,12 +14,11 @@ namespace spanscope::experiment {
 namespace {
 
 constexpr std::array kFields = {
-    ExperimentField{
-        "shares", forTranslation("Experiments", "Shares"),
-        forTranslation(
-            "Experiments",
-            "Percent of the documents' tokens that are recomputed. They attend to all tokens before them"),
-        "0,5,10,15,25,50,75,100", FieldKind::Numbers, 0, 100},
+    ExperimentField{"shares", forTranslation("Experiments", "Shares"),
+                    forTranslation("Experiments",
+                                   "Percent of the documents' tokens that are recomputed. Recomputed tokens "
+                                   "attend to all earlier tokens"),
+                    "0,5,10,15,25,50,75,100", FieldKind::Numbers, 0, 100},
     ExperimentField{"documents", forTranslation("Experiments", "Documents"),
                     forTranslation("Experiments",
                                    "Documents of two sentences. Every second question needs two documents"),

@@ -44,7 +44,7 @@ class Study {
 
   /// Reports what comes next. Throws Failure after a stop.
   void begin(const std::string& doing);
-  /// Adds one sample for each measure of the experiment to a point, and reports it.
+  /// Adds one sample for each measure of the experiment to a point, and reports the point.
   void add(const std::string& series, double x, const std::vector<double>& values);
   /// Adds any number of samples for each measure to a point with two axes.
   void addSamples(const std::string& series, double x, double y,
@@ -121,28 +121,27 @@ plan::Plan ownPlan(const ExperimentRequest& request, std::int32_t documents, std
 std::string fillerText(std::int32_t words, std::uint64_t number);
 
 query::Node studyMessage(query::Role role, std::string text);
-/// A generate without a model's name.
+/// A generate node without a model's name.
 query::Node studyGenerate(query::Node input, std::int32_t maxTokens, float temperature);
 
 // The list of experiments, for the registry only.
 
-extern const Experiment kRagStudy;           ///< time to first token over the number of documents
-extern const Experiment kJudgeStudy;         ///< the same for a judge, over the number of candidates that it
-                                             ///< judges
-extern const Experiment kRelocationStudy;    ///< the same order compared with the swapped order
-extern const Experiment kReuseStudy;         ///< hit rate by length, order and block size
+extern const Experiment kRagStudy;         ///< time to first token over the number of documents
+extern const Experiment kJudgeStudy;       ///< time to first token of a judge, over the number of candidates
+extern const Experiment kRelocationStudy;  ///< the same order compared with the swapped order
+extern const Experiment kReuseStudy;       ///< hit rate by length, order and block size
 extern const Experiment kConversationStudy;  ///< hit rate and time by turn, with retrieval
 extern const Experiment kFidelityStudy;      ///< distance of each policy from a full prefill
 extern const Experiment kRepairStudy;        ///< improvement by link and blend, over their parameter
-extern const Experiment kLocalityStudy;      ///< names found in one step and in portions
+extern const Experiment kLocalityStudy;      ///< names found in one step and in groups
 extern const Experiment kCroppingStudy;      ///< names found with and without truncated answers
 extern const Experiment kAccuracyStudy;      ///< share of right answers of each policy
 
 extern const Experiment kDepthStudy;  ///< names found by depth and length
 extern const Experiment kLoadStudy;   ///< loading stored blocks compared with computing them
 
-// Policies in experiments are texts, which may have parameters. Only this file of the folder knows their
-// meaning.
+// Policies in experiments are texts, which may have parameters. In this folder, only this file uses the
+// meaning of these texts.
 
 /// Returns all policies with their usual parameters: "spans,prefix".
 std::string everyPolicy();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lists the families of models that can be computed. A family is one file in this folder and one line in the
 // table of architectures.cpp. The family writes its properties as facts of ModelConfig. Other code does not
-// ask for the family. Open this file to add a family.
+// depend on the family. Open this file to add a family.
 #pragma once
 
 #include "engine/checkpoint/json_reading.h"
@@ -18,10 +18,10 @@ namespace spanscope::model {
 
 struct Architecture {
   const char* name = "";       ///< in the list `architectures` of config.json
-  const char* modelType = "";  ///< `model_type` there
+  const char* modelType = "";  ///< `model_type` in config.json
   const char* ggufName = "";   ///< `general.architecture` of GGUF files.
-  /// Whether GGUF files store the two rows of queries and keys of a rotated pair next to each other. Hugging
-  /// Face and the decoder have them half a head apart.
+  /// Whether GGUF files store the two rows of a rotated pair (in query and key matrices) next to each other.
+  /// In Hugging Face files and in the decoder, the two rows are half a head apart.
   bool pairsRowsInGguf = false;
   /// Whether files of Hugging Face store the weights of norms minus 1. GGUF files never do.
   bool normsLackOne = false;
@@ -63,8 +63,8 @@ extern const Architecture kSmolLm3;
 /// Returns `sliding_window`, or 0 if the field is null or missing.
 std::int32_t windowOf(const checkpoint::JsonPlace& config);
 
-/// Returns by layer whether `layer_types` gives it a window. Empty without that field. Throws Failure for
-/// kinds other than "full_attention" and "sliding_attention", and for a list of another length.
+/// Returns by layer whether `layer_types` gives the layer a window. Empty without that field. Throws Failure
+/// for kinds other than "full_attention" and "sliding_attention", and for a list of another length.
 std::vector<bool> windowedLayers(const checkpoint::JsonPlace& config, const ModelConfig& model);
 
 /// For Qwen: windows count only with `use_sliding_window`, from layer `max_window_layers` on.

@@ -65,8 +65,8 @@ void readGemma3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
 void readGemma3Gguf(const GgufKeys& keys, ModelConfig& result) {
   setFacts(result);
   result.activation = compute::Activation::GeluTanh;
-  // The largest model has 62 layers, and scales scores by the width of a token. The file does not report
-  // this. The division of whole numbers is llama.cpp's.
+  // The largest model has 62 layers, and scales scores by the width of a token. The file does not report this
+  // scale. The integer division is the same as in llama.cpp.
   constexpr std::int32_t kLayersOfLargest = 62;
   if (result.layers == kLayersOfLargest)
     result.attentionScale =

@@ -25,7 +25,7 @@ void readGraniteJson(const checkpoint::JsonPlace& config, ModelConfig& result) {
 
 void readGraniteGguf(const GgufKeys& keys, ModelConfig& result) {
   readBiases(keys, result);
-  // This key says whether positions rotate queries and keys at all.
+  // This key states whether positions rotate query and key vectors at all.
   if (!keys.flag("rope.scaling.finetuned", true)) result.attention.rotary.reset();
   result.embeddingScale = static_cast<float>(keys.number("embedding_scale", kLeastScale, kMostScale, 1));
   result.residualScale = static_cast<float>(keys.number("residual_scale", kLeastScale, kMostScale, 1));

@@ -29,8 +29,8 @@ void readOlmo2Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
 
 constexpr std::int64_t kOlmo3Period = 4;
 
-/// Layers with a window have their own frequencies. These are the frequencies of the other layers without the
-/// scaling that extends the context.
+/// Layers with a window have their own frequencies. Their frequencies are the frequencies of the other layers
+/// without the scaling that extends the context.
 void setOlmo3Windows(ModelConfig& result, std::vector<bool> windowed, const AttentionKind& local) {
   for (std::int32_t layer = static_cast<std::int32_t>(windowed.size()); layer < result.layers; ++layer)
     windowed.push_back((layer + 1) % kOlmo3Period != 0);

@@ -108,8 +108,8 @@ std::string stateText(const std::optional<StateLayers>& state) {
                                       : std::to_string(state->with) + " of " + counted(state->all, "layer");
   return text +
          ": one value that depends on all earlier tokens and their order. Such a state cannot be cut into "
-         "spans, moved or reordered. After a changed word, nothing can be reused. An unchanged beginning can "
-         "be reused only up to a stored state";
+         "spans, relocated or reordered. After a changed word, nothing can be reused. An unchanged beginning "
+         "can be reused only up to a stored state";
 }
 
 }  // namespace
@@ -134,14 +134,14 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
     case NotComputed::LatentAttention:
       return "it stores a compressed form of keys and values (latent attention), which is not computed yet";
     case NotComputed::LearnedPositions:
-      return "positions are learned vectors that are part of its tokens, so a stored span cannot be moved to "
-             "another position";
+      return "positions are learned vectors that are part of its tokens, so a stored span cannot be "
+             "relocated to another position";
     case NotComputed::PositionBias:
       return "positions are a bias on its scores, which is not computed yet";
     case NotComputed::PositionScale:
       return /*id:scales-queries-position*/
-          "it scales queries by their absolute position, which is not computed yet. A moved span is exact "
-          "only within the length of its first training";
+          "it scales query vectors by their absolute position, which is not computed yet. A relocated span "
+          "is exact only within the length of the first training";
     case NotComputed::Encoder:
       return /*id:encoder-reads-ahead*/
           "its tokens attend to later tokens, so no part of a text can be stored and continued";
@@ -161,7 +161,7 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
     case NotComputed::NotYet:
       break;
   }
-  return "it is a decoder whose spans could be moved, but it is not described yet";
+  return "it is a decoder whose spans could be relocated, but Spanscope does not support the model yet";
 }
 
 // Returns the reason why an architecture is not computed, with the layers that a file describes.
@@ -200,7 +200,8 @@ std::optional<StateLayers> stateLayers(const JsonPlace& config) {
   return std::nullopt;
 }
 
-/// Counts the layers with a running state. These are layers without key heads, or all but every n-th layer.
+/// Counts the layers with a running state. Such a layer has no key heads. Or, all layers except every n-th
+/// layer have a running state.
 std::optional<StateLayers> stateLayers(std::string_view name, const GgufMetadata& metadata) {
   const std::string architecture(name);
   try {

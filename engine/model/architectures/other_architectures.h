@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists architectures that are known but not computed, with the reason. Their files are refused with that
-// reason before weights are read. Open this file to name a reason for a refused model.
+// Lists architectures that are known but not computed, with the reason. Files of these architectures are
+// refused with that reason before weights are read. Open this file to name a reason for a refused model.
 #pragma once
 
 #include "engine/checkpoint/gguf/gguf_file.h"
@@ -19,7 +19,7 @@ enum class NotComputed : std::uint8_t {
   LatentAttention,   ///< layers store a compressed form of keys and values
   LearnedPositions,  ///< positions are added to the tokens
   PositionBias,      ///< positions are a bias on scores
-  PositionScale,     ///< queries are scaled by their absolute position
+  PositionScale,     ///< query vectors are scaled by their absolute position
   Encoder,           ///< tokens attend to later tokens
   Diffusion,         ///< tokens are sampled in any order, and attend to later tokens
   Experts,           ///< a router chooses a part of the weights for each token

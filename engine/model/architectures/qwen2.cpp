@@ -10,7 +10,7 @@ constexpr const char* kQwen2Defaults = R"({
   "rms_norm_eps": 1e-6, "sliding_window": 4096, "max_window_layers": 28
 })";
 
-/// Queries, keys and values always have biases. The output of attention never has a bias.
+/// The query, key and value projections always have biases. The output of attention never has a bias.
 void readQwen2Biases(ModelConfig& result) {
   result.attentionBias = true;
 }

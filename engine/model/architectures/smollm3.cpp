@@ -13,7 +13,7 @@ constexpr const char* kSmolLm3Defaults = R"({
 })";
 constexpr double kSmolLm3Theta = 2000000;
 
-/// Without a list, every fourth layer does not rotate its queries and keys.
+/// Without a list, every fourth layer does not rotate its query and key vectors.
 constexpr std::size_t kTurningPeriod = 4;
 
 void setStillLayers(ModelConfig& result, const std::vector<std::int64_t>& turns,

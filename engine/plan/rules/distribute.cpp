@@ -7,8 +7,8 @@ namespace spanscope::plan {
 namespace {
 
 /// A model cannot use keys and values of another model. A subquery result therefore needs the same model in
-/// both queries. A judge of attention locality gives only its answer to the outer prompt. With its prompt,
-/// the outer prompt would not get shorter.
+/// both queries. A judge of attention locality gives only its answer to the outer prompt. With the prompt of
+/// the judge, the outer prompt would not get shorter.
 bool becomesSubqueryResult(const Draft& child, const DraftSettings& enclosing) {
   return child.is<query::Generate>() && child.form != OutputForm::Continuation &&
          child.mark != Draft::Mark::AnswerOnly && child.settings.model == enclosing.model;

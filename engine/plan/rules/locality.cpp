@@ -7,7 +7,7 @@
 namespace spanscope::plan {
 namespace {
 
-/// Child indices of the path from a generate's input to the plus that is judged. Empty: the input itself is
+/// Child indices of the path from the input of a generate node to the judged plus. Empty: the input itself is
 /// this plus.
 using Route = std::vector<std::size_t>;
 
@@ -71,7 +71,7 @@ Draft* questionAfter(Draft& input, const Route& route, std::size_t step) {
   return questionAfter(input.children[route[step]], route, step + 1);
 }
 
-/// A judge without its entries, and the place for them.
+/// A judge without its entries, and the place for the entries.
 struct Pattern {
   Draft judge;
   Route route;
@@ -182,7 +182,7 @@ class JudgeTree {
   Pattern m_first;    ///< for the first level
   Pattern m_further;  ///< for the other levels
   std::vector<Draft> m_entries;
-  std::vector<Draft> m_silent;  ///< entries without tokens, which run for their effect
+  std::vector<Draft> m_silent;  ///< entries without tokens, which run for their side effect
 };
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& state) {

@@ -19,7 +19,7 @@ bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*st
          std::all_of(node.children.begin(), node.children.end(), isPassage);
 }
 
-/// Terminates: the plus is marked, so it is prepared only once.
+/// Terminates: the plus is marked, and a marked plus is not prepared again.
 void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
   DraftSize size = sizeOf(node);
   size.nodes += node.children.size() + 3;

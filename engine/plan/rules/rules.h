@@ -19,8 +19,8 @@ namespace spanscope::plan {
 
 /// The surroundings of a node when a rule is applied to it.
 struct RuleSite {
-  const DraftSettings* enclosing = nullptr;  ///< of the generate whose prompt contains the node; nullptr
-                                             ///< outside of generates
+  const DraftSettings* enclosing =
+      nullptr;  ///< of the generate node around the node; nullptr outside of generate nodes
 };
 
 /// The state that rules share while a plan is made: the options, and how much more the tree may grow.
@@ -31,11 +31,11 @@ class RewriteState {
   const LocalityOptions& locality() const { return m_options->locality; }
 
   /// Call this before adding `times` copies of a tree of size `each`. Returns false if the copies would
-  /// exceed the limits. Then the rule must add nothing, and every later call returns false too.
+  /// exceed the limits. After false, the rule must add nothing, and every later call returns false too.
   bool grow(DraftSize each, std::size_t times);
   bool exceeded() const { return m_exceeded; }
 
-  /// Returns a call number for a generate whose output no other generate shares.
+  /// Returns a call number for a generate node whose output no other generate node shares.
   std::uint32_t newCall() { return m_nextCall++; }
   void reserveCalls(std::uint32_t used) { m_nextCall = used + 1; }
 
@@ -65,7 +65,7 @@ struct Rule {
   std::string_view name;          ///< unique; on the command line '-' replaces each space
   std::string_view precondition;  ///< the condition for a match
   std::string_view before;        ///< the shape that the rule matches
-  std::string_view after;         ///< what the shape becomes
+  std::string_view after;         ///< the shape after the rule
   std::string_view reason;        ///< one sentence: the benefit of the change
   Meaning meaning = Meaning::Kept;
   Default byDefault = Default::On;
@@ -89,8 +89,8 @@ extern const Rule kLocalityRule;
 extern const Rule kPrepareRule;
 extern const Rule kDistributeRule;
 
-/// Returns every rule, in the order in which they are applied. After a change, the planner begins again with
-/// the first rule.
+/// Returns all rules in the order of their application. After a change, the planner begins again with the
+/// first rule.
 const std::vector<const Rule*>& rules();
 
 /// Returns the rule with this name, or nullptr. A '-' may replace a space.
@@ -102,11 +102,11 @@ bool isOn(const Rule& rule, const PlanOptions& options);
 /// Returns an empty plus with the same place in the query as the node.
 Draft plusInPlaceOf(const Draft& node);
 
-/// Returns a generate with the settings, form and place of the node, and a new call number. The node is a
-/// repeat, a map or a generate.
+/// Returns a generate node with the settings, form and place of `node`, and a new call number. `node` is a
+/// repeat, a map or a generate node.
 Draft generateInPlaceOf(const Draft& node, Draft input, RewriteState& state);
 
-/// Gives every generate in a copy its own call number. Each copy then runs separately.
+/// Gives every generate node in a copy its own call number. Each copy then runs separately.
 void giveOwnCalls(Draft& draft, RewriteState& state);
 
 /// Replaces each child for which `isTakenIn(child, last)` is true by the child's own entries.

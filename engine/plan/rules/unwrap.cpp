@@ -6,8 +6,8 @@
 namespace spanscope::plan {
 namespace {
 
-/// Whether the node is a run of one entry. This entry can replace the run. A plus of one entry stays, because
-/// it opens a scope.
+/// Whether the node is a run of one entry. Such an entry can replace the run. A plus of one entry stays,
+/// because it opens a scope.
 bool isRunOfOne(const Draft& draft) {
   return draft.is<query::Join>() && draft.join != query::JoinKind::Plus && draft.children.size() == 1;
 }

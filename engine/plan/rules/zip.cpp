@@ -7,7 +7,7 @@
 namespace spanscope::plan {
 namespace {
 
-/// Whether the elements are known: the rules that determine them have been applied.
+/// Whether the elements are known, because the rules that determine the elements have been applied.
 bool isSettled(const Draft& draft) {
   if (draft.info().resolvedBy == query::ResolvedBy::Rule) return false;
   return std::all_of(draft.children.begin(), draft.children.end(), isSettled);
@@ -31,8 +31,8 @@ bool takesFirst(const Draft& element) {
   return !givesNothing(element);
 }
 
-/// `first` is copied with its calls, so its generates run once and their output is used in every place.
-/// Terminates: no rule makes new zips.
+/// `first` is copied with its call numbers. Each generate node in `first` thus runs once, and every place
+/// uses its output. Terminates: no rule makes new zips.
 void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   tidy(node, state);
   const Draft first = std::move(node.children[0]);

@@ -7,10 +7,10 @@
 
 namespace spanscope::policy {
 
-/// CacheBlend (arXiv 2405.16444): documents are reused as they were computed alone. The tokens whose keys (or
-/// values) deviate most from a full prefill are recomputed with the full prompt. The layers before the check
-/// layer compute all tokens. From the check layer on, only the chosen tokens are computed. Each attends to
-/// the prompt up to its own position.
+/// CacheBlend (arXiv 2405.16444): documents are reused with the keys and values from their computation alone.
+/// The tokens whose keys (or values) deviate most from a full prefill are recomputed with the full prompt.
+/// The layers before the check layer compute all tokens. From the check layer on, only the chosen tokens are
+/// computed. Each chosen token attends to the prompt up to its own position.
 extern const Policy kBlend;
 
 /// Returns a span table in which documents are computed alone and are in the prompt as copies. Some tokens of

@@ -145,8 +145,8 @@ class Linking {
     return fate.hasRest || fate.isRead;
   }
 
-  /// Returns a copy that attends to the same tokens as the original. In the outermost scope, these are the
-  /// tokens of the view so far. Elsewhere these are the unlinked segments.
+  /// Returns a copy that attends to the same tokens as the original. In the outermost scope, the copy attends
+  /// to the tokens of the view so far. Elsewhere the copy attends to the unlinked segments.
   Segment withView(const Segment& segment) const {
     Segment copy = segment;
     if (isOuter(segment)) {
@@ -165,7 +165,8 @@ class Linking {
   const SpanTable& m_spans;
   std::vector<Fate> m_fates;
   SpanTable m_table;
-  std::vector<std::optional<std::uint32_t>> m_unlinked;  ///< by original segment: its place, if it has one
+  std::vector<std::optional<std::uint32_t>>
+      m_unlinked;                     ///< by original segment: place of the unlinked segment, if there is one
   std::vector<std::uint32_t> m_view;  ///< the segments that the prompt attends to so far, in prompt order
 };
 

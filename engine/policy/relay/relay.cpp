@@ -86,7 +86,7 @@ SpanTable relayedTable(const SpanTable& reused, const SpanTable& recomputed) {
   SpanTable table;
   table.parts = reused.parts;
   table.cropped = reused.cropped;
-  std::vector<std::uint32_t> places;  // by segment of `reused`: its place in the table
+  std::vector<std::uint32_t> places;  // by segment of `reused`: place of the segment in the table
   // Both tables have the same visible tokens in the same order. Each visible segment of `reused` is inside
   // one segment of the other table. `within[i]`: the segments of `reused` inside segment i of the other
   // table, by their places in the new table.

@@ -14,7 +14,7 @@ namespace spanscope::policy {
 
 namespace {
 
-/// The node around the generates that belong together: their plus, or a repeat or map.
+/// The node around the generate nodes of a team: a plus, repeat or map.
 NodePath listAround(const plan::Step& step) {
   static constexpr std::string_view kPlus = "/plus/";
   const std::size_t at = step.node.rfind(kPlus);
@@ -55,7 +55,7 @@ constinit const Policy kViews = {
 
 namespace {
 
-/// Returns the position in the last segment at which the template's text that asks for the answer begins.
+/// Returns the position in the last segment at which the template's header of the answer begins.
 std::int32_t turnOf(const Answer& answer) {
   const std::vector<layout::TokenRun>& runs = answer.table->segments.back().runs;
   const bool hasTurn = !runs.empty() && runs.back().source == layout::TokenRun::Source::Template;

@@ -103,7 +103,7 @@ struct Entry {
 /// Walks through a folder and the folders below it.
 class Walk {
  public:
-  /// `names`: the pattern for paths below the folder; none: all paths fit.
+  /// `names`: the pattern for paths below the folder; nothing: all paths fit.
   Walk(std::string asked, std::vector<std::string_view> names)
       : m_asked(std::move(asked)), m_names(std::move(names)) {}
 

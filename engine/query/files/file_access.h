@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decides which files a query may read. A query can come from anyone. A query therefore reads only its own
-// folder, unless the user allows more. Open this file to change the allowed folders or the patterns of paths.
+// Decides which files a query may read. A query may have an unknown author. A query therefore reads only its
+// own folder, unless the user allows more. Open this file to change the allowed folders or the patterns of
+// paths.
 #pragma once
 
 #include "engine/query/surroundings.h"
@@ -31,9 +32,9 @@ class FileAccess {
   /// `others`, and in all folders below them.
   explicit FileAccess(std::filesystem::path folder, std::vector<std::filesystem::path> others = {});
 
-  /// Returns the bytes of a regular file of at most kMaxFileBytes. The real place of the file counts. "..",
-  /// an absolute path or a symbolic link must not lead out of the allowed folders. Throws only if memory is
-  /// short.
+  /// Returns the bytes of a regular file of at most kMaxFileBytes. The real place of the file counts. The
+  /// place must be in the allowed folders, also for a path with "..", an absolute path or a symbolic link.
+  /// Throws only if memory is short.
   std::variant<std::string, NotGiven> read(const std::string& path) const;
 
   /// Lists files like Surroundings::listFiles, within the limits above. Throws only if memory is short. From

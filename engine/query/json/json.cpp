@@ -103,7 +103,7 @@ enum class Style {
   Pretty,     ///< indented, only the given values
 };
 
-/// Writes nodes by their lists of fields. As a visitor, it writes the next field.
+/// Writes nodes by their lists of fields. As a visitor, the class writes the next field.
 class Writer {
  public:
   explicit Writer(Style style) : m_style(style) {}

@@ -2,7 +2,7 @@
 // Reads and writes queries as JSON, the form in which programs store and send queries. Open this file to
 // change which JSON is accepted or how it is written.
 //
-// The reader accepts everything that IBM/spnl 0.22 reads. It also accepts:
+// The reader accepts everything that IBM/spnl 0.22 reads. The reader also accepts:
 // - `{"ask": text}` and `{"file": path}`;
 // - `{"repeat": {"n": 4, "query": {"g": {...}}}}`;
 // - a parameter such as "{n}" instead of a number;
@@ -24,14 +24,14 @@ namespace spanscope::query {
 /// UTF-8 is an error of the document. Throws only if memory is short.
 ParseResult parseJson(std::string_view text, const ParseLimits& limits = {});
 
-/// Writes the query on one line, byte for byte as IBM/spnl writes it. The text has no white space, all
-/// defaults and only the necessary escapes. Two values differ from IBM/spnl, which would read its own text as
-/// another query:
-/// - A max_tokens or temperature of null is written as null. IBM/spnl leaves it out, and reads the default.
+/// Writes the query on one line, byte for byte like IBM/spnl. The text has no white space, all defaults and
+/// only the necessary escapes. Two values differ, because IBM/spnl would read its own text as another query:
+/// - A max_tokens or temperature of null is written as null. IBM/spnl leaves out the null, and reads the
+///   default.
 /// - An infinite temperature is written as 1e+39. IBM/spnl writes null.
 ///
 /// Reading the text gives the same query with the defaults filled in. Trees of more than kMaxDepth containers
-/// can be written but not read. The same is true for texts that are not UTF-8.
+/// can be written but not read. Texts that are not UTF-8 can also be written but not read.
 std::string writeCanonical(const Node& node);
 
 /// Writes the query on indented lines, for documents. Reading the text gives an equal tree. Absent values

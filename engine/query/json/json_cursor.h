@@ -10,8 +10,8 @@
 
 namespace spanscope::query {
 
-/// Walks through a JSON text (strictly RFC 8259). After some errors in a string or number, its end is still
-/// clear. The cursor reports such an error and continues.
+/// Walks through a JSON text (strictly RFC 8259). After some errors in a string or number, the end of the
+/// value is still clear. The cursor reports such an error and continues.
 class JsonCursor final : public ValueCursor {
  public:
   /// `text` is well-formed UTF-8. `text` and `listener` must outlive the cursor. At most `maxDepth`

@@ -90,7 +90,7 @@ class Remarks {
       const bool takesOne = join->kind == JoinKind::Cross;
       if (join->children.empty() || (join->children.size() == 1 && !takesOne)) {
         add(path, std::string("a ") + joinName(join->kind) + " of " + std::to_string(join->children.size()),
-            takesOne ? "at least one query" : "at least two queries: a single one means a list of queries");
+            takesOne ? "at least one query" : "at least two queries (one argument must be a list)");
       }
     }
   }
@@ -157,7 +157,7 @@ void appendText(std::string& out, std::string_view text) {
 }
 
 /// Writes forms. A query is on its own line, below the form that contains it. Everything else is after the
-/// name.
+/// name of the form.
 class Writer {
  public:
   std::string take() { return std::move(m_out); }
@@ -175,7 +175,8 @@ class Writer {
 
  private:
   /// The fields of one node in the order of their list, except temperature and max_tokens. These two are
-  /// optional and come last. If queries come between them and the name, they get a line of their own.
+  /// optional and come last. If queries come between the name and these two fields, the two fields get a line
+  /// of their own.
   class Fields {
    public:
     explicit Fields(Writer& writer) : m_writer(writer) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads and writes queries in the Lisp form of IBM/spnl's docs/lisp.md. Open this file for the list of forms.
-// In IBM/spnl this form is a macro of Rust, evaluated when the program is built or starts. Spanscope
-// evaluates the form when it reads the text:
+// In IBM/spnl this form is a macro of Rust, evaluated at build time or at program start. Spanscope evaluates
+// the form when it reads the text:
 //
 //    (user s) (system s) (print s) (seq q…) (par q…) (cross q…) (plus q…)
 //
@@ -22,7 +22,8 @@
 //
 //    (map model list [temperature [max_tokens]]) (doc name s) (doc name (bytes n…)) none
 //
-// Older texts of IBM/spnl, and its built-in files, use forms that are read with a warning:
+// Older texts of IBM/spnl, and its built-in files, use older forms. The reader accepts these forms with a
+// warning:
 //
 //    (g model input max_tokens temperature [#f])
 //    (repeat n (g …)) (read s)
@@ -94,8 +95,8 @@ struct LispFormLimits {
   std::size_t maxForms = 0;  ///< number of forms of all kinds
 };
 
-/// Reads the only form of a text, or reports its errors. The errors are all wrong escapes, and the first
-/// error after which the reader cannot continue. Comments go from ; to the end of the line.
+/// Reads the only form of a text, or reports its errors. Reports all wrong escapes, and the first error after
+/// which the reader cannot continue. Comments go from ; to the end of the line.
 std::variant<LispForm, std::vector<JsonIssue>> readLispForm(std::string_view text,
                                                             const LispFormLimits& limits);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Evaluates the forms of a Lisp text to a query. Open this file to add a form.
-// Formats texts as Rust does. The Lisp forms `format` and `prefix` need this. Open this file when their text
-// differs from IBM/spnl's.
+// Evaluates the forms of a Lisp text to a query. Open this file to add a form. Formats texts as Rust does.
+// The Lisp forms `format` and `prefix` need this. Open this file when the text of a format differs from
+// IBM/spnl's.
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -84,8 +84,9 @@ struct LispValue {
   }
 };
 
-/// Evaluates the forms of a Lisp text to a query. parseLisp() uses this class. Use each object once. It
-/// continues after an error to find all errors. If a value is missing, its error has been reported.
+/// Evaluates the forms of a Lisp text to a query. parseLisp() uses this class. Use each object once. After an
+/// error, the evaluation continues to find all errors. Before a function returns no value, the function has
+/// reported an error.
 class LispEvaluator {
  public:
   LispEvaluator(const ParseLimits& limits, Surroundings* surroundings);
@@ -119,7 +120,7 @@ class LispEvaluator {
   };
   static constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
   static const std::vector<Operation>& operations();
-  /// The operators of the language. Their field lists define their forms.
+  /// The operators of the language. The field list of each operator defines the operator's form.
   static std::vector<Operation> operatorForms();
   static std::vector<Operation> otherForms();
   static const Operation* findOperation(std::string_view name);
@@ -132,7 +133,7 @@ class LispEvaluator {
   // Nodes.
   template <class Operator>
   Maybe evaluateOperator(const Call& call);
-  /// Evaluates a repeat of a whole generate: (repeat n (g …)).
+  /// Evaluates a repeat of a whole generate node: (repeat n (g …)).
   template <class Operator>
   Maybe evaluateOlder(const Call& call);
   Maybe evaluateWith(const Call& call);
@@ -176,7 +177,7 @@ class LispEvaluator {
   Maybe callLambda(const LispLambda& lambda, LispValue argument);
   std::optional<std::string> shown(const LispValue& value, bool debug);
 
-  /// Adds its children to a node.
+  /// Adds children to a node.
   static LispQuery assembled(Node own, std::vector<LispQuery> children, SourceRange range);
   static LispQuery message(Role role, std::string text, SourceRange range);
   static LispQuery join(JoinKind kind, std::vector<LispQuery> children, SourceRange range);
@@ -215,7 +216,7 @@ std::string rustNumber(std::string_view number, bool debug);
 
 /// One {…} in a format.
 struct RustPlaceholder {
-  std::variant<std::size_t, std::string> argument;  ///< its index or its name
+  std::variant<std::size_t, std::string> argument;  ///< index or name of the argument
   bool debug = false;                               ///< {:?}
 };
 

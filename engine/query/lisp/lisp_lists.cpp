@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The forms that make lists and texts, and the forms that get them from outside.
+// The forms that make lists and texts, and the forms that get lists and texts from outside.
 
 #include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp_evaluator.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The forms of the operators. They follow the lists of fields: one argument per field, in the same order.
-// Only temperature and max_tokens are different: they come last and are optional.
+// The forms of the operators. A form has one argument per field of the operator, in the order of the field
+// list. Only temperature and max_tokens are different: these two arguments come last and are optional.
 #include "engine/query/lisp/lisp_evaluator.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/number_text.h"
@@ -19,8 +19,8 @@
 
 namespace spanscope::query {
 
-/// Evaluates the arguments of a form into the fields of an operator. It evaluates all arguments, even after
-/// an error.
+/// Evaluates the arguments of a form into the fields of an operator. The class evaluates all arguments, even
+/// after an error.
 class LispEvaluator::FieldEvaluator {
  public:
   FieldEvaluator(LispEvaluator& evaluator, const Call& call) : m_evaluator(evaluator), m_call(call) {}
@@ -102,7 +102,7 @@ class FormDescriber {
   std::size_t least = 0;
   bool takesAny = false;  ///< any number of queries
   bool answers = false;   ///< temperature and max_tokens may follow
-  bool hasOlder = false;  ///< a whole generate may replace the fields of one
+  bool hasOlder = false;  ///< a whole generate node may replace its fields
   std::string arguments;  ///< " model input"
 
   void operator()(const FieldInfo& info, const TextField auto& /*text*/) {
@@ -167,12 +167,12 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
   auto* repeated = value->as<LispQuery>();
   auto* given = repeated == nullptr ? nullptr : repeated->node.as<Generate>();
   if (given == nullptr) {
-    wrongKind(*value, "a generate: (g model input …)",
-              /*id:repeated-generate-written*/ "a repeat takes a generate, or the form (" + name +
+    wrongKind(*value, "a generate node: (g model input …)",
+              /*id:repeated-generate-written*/ "a repeat takes a generate node, or the form (" + name +
                   " n model input …)");
     return std::nullopt;
   }
-  // The generate is a part of the node, not a child of it.
+  // The generate node is a part of the repeat and not a child.
   LispQuery query;
   query.ranges = {call.form.range};
   query.ranges.insert(query.ranges.end(), repeated->ranges.begin() + 1, repeated->ranges.end());
@@ -200,7 +200,7 @@ std::vector<LispEvaluator::Operation> LispEvaluator::operatorForms() {
       FormDescriber form;
       Operator::fields(op, form);
       if (partOf(Operator::kInfo, form) != part) return;
-      // In the older order of settings, a flag follows them.
+      // In the older order, a flag follows the settings.
       std::size_t most = form.least + (form.answers ? 2 : 0);
       if (std::is_same_v<Operator, Generate>) ++most;
       if (form.takesAny) most = kAnyNumber;
@@ -219,8 +219,8 @@ std::vector<LispEvaluator::Operation> LispEvaluator::operatorForms() {
 
 namespace {
 
-/// The text that IBM/spnl sends to a model that extracts or combines. It is part of the form, so every letter
-/// matters.
+/// The text that IBM/spnl sends to a model that extracts or combines. This text is part of the form, so every
+/// letter matters.
 constexpr const char* kCombiner =
     "Your are an AI that combines prior outputs from other AIs, preferring no markdown or other exposition.";
 constexpr const char* kCombine = "Combine and flatten these into one JSON array, preserving order";

@@ -35,10 +35,11 @@ struct Augment {
       .otherNames = {{{"with", "augment"}}},
       .unplannedAs = "an augment over ",
       .plannedAs = "its passages: retrieval runs before planning",
-      .onServer = {"An augment: the server takes messages and joins only. SPNL retrieves before it sends.",
-                   "{n} augments: the server takes messages and joins only. SPNL retrieves before it sends."},
-      .elsewhere = {"An augment: chat completions do not retrieve. Retrieve its passages first.",
-                    "{n} augments: chat completions do not retrieve. Retrieve their passages first."},
+      .onServer =
+          {"An augment: SPNL retrieves the passages first. The server gets only messages and joins.",
+           "{n} augments: SPNL retrieves the passages first. The server gets only messages and joins."},
+      .elsewhere = {"An augment: chat completions do not retrieve. Retrieve the passages first.",
+                    "{n} augments: chat completions do not retrieve. Retrieve the passages first."},
   };
 
   template <class Self, class Visit>

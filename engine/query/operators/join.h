@@ -35,7 +35,7 @@ struct Join {
   std::vector<Node> children;
   bool operator==(const Join&) const;
 
-  /// The key of the operator says which kind it is.
+  /// The key of the operator shows the kind.
   static constexpr std::array kKinds = {JoinKind::Seq, JoinKind::Par, JoinKind::Cross, JoinKind::Plus};
   static constexpr const char* keyOf(JoinKind kind) { return joinName(kind); }
   static Join ofKind(JoinKind kind);

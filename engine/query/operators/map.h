@@ -10,7 +10,7 @@
 
 namespace spanscope::query {
 
-/// `{"map": {"metadata": {…}, "inputs": […]}}`: one generate per input. Each input is a user message.
+/// `{"map": {"metadata": {…}, "inputs": […]}}`: one generate node per input. Each input is a user message.
 struct Map {
   GenerateSettings settings;
   std::vector<std::string> inputs;

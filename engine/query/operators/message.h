@@ -30,7 +30,7 @@ struct Message {
   std::string text;
   bool operator==(const Message&) const = default;
 
-  /// The key of the operator says which role it is.
+  /// The key of the operator shows the role.
   static constexpr std::array kKinds = {Role::User, Role::System, Role::Assistant};
   static constexpr const char* keyOf(Role role) { return roleName(role); }
   static Message ofKind(Role role) { return {role, {}}; }

@@ -19,8 +19,8 @@ struct Monad {
       .form = BodyForm::Value,
       .gives = Gives::Nothing,
       .isInMacro = false,
-      .onServer = {"A monad: the server takes messages and joins only. SPNL runs it on its own.",
-                   "{n} monads: the server takes messages and joins only. SPNL runs them on their own."},
+      .onServer = {"A monad: SPNL runs this node separately. The server gets only messages and joins.",
+                   "{n} monads: SPNL runs these nodes separately. The server gets only messages and joins."},
       .elsewhere = {"A monad is left out of the prompt: it only warms a cache.",
                     "{n} monads are left out of the prompt: they only warm a cache."},
   };

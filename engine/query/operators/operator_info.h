@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the properties of operators and of their fields: the `kInfo` of each operator. Other code asks for
-// a property here and not for the operator. Open this file to add a property.
+// Defines the properties of operators and of their fields: the `kInfo` of each operator. Other code tests a
+// property and not the operator. Open this file to add a property.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ enum class Gives {
   Text,      ///< a text of its own
   Children,  ///< the contributions of its children, in some order
   Answer,    ///< the answer of a model: the operator generates
-  Nothing,   ///< it runs for its side effect
+  Nothing,   ///< no contribution: the operator runs for its side effect
   Resolved   ///< replaced before the query is sent anywhere
 };
 
@@ -33,7 +33,7 @@ enum class ResolvedBy {
   User,       ///< sugar: replaced by the user's answer to its text, before planning
 };
 
-/// A remark about one node and, with {n}, about several. Empty: no remark.
+/// A remark about one node, and a remark with {n} about several nodes. Empty: no remark.
 struct Remark {
   std::string_view one = {};
   std::string_view many = {};
@@ -52,7 +52,7 @@ struct OperatorInfo {
   bool isInMacro = true;  ///< whether IBM/spnl's macro, the Lisp form, has the operator
   std::array<OtherName, 4> otherNames = {};
 
-  const char* noun = "";  ///< for sugar: the thing that replaces it
+  const char* noun = "";  ///< for sugar: the thing that replaces the operator
 
   /// For an operator that is resolved before planning. The planner reports the operator as an error.
   /// `unplannedAs`, followed by its text or document name, is the found part. `plannedAs` is the expected
@@ -60,9 +60,9 @@ struct OperatorInfo {
   const char* unplannedAs = "";
   const char* plannedAs = "";
 
-  /// The reason why the endpoint of a server with span support does not accept it.
+  /// The reason why the endpoint of a server with span support does not accept the operator.
   Remark onServer = {};
-  /// The remark of the export to other servers. For sugar: of the export to any server.
+  /// The remark in the export to other servers. For sugar: the remark in the export to any server.
   Remark elsewhere = {};
 };
 
@@ -71,15 +71,14 @@ struct OperatorInfo {
 // member determines the kind of the field (visit_fields.h).
 
 struct FieldInfo {
-  /// Empty if the field has no key. Then the field is the whole value of the operator, or it is a group. The
-  /// fields of such a group are beside the operator's own fields.
+  /// Empty if the field has no key. Then the field is the whole value of the operator, or the field is a
+  /// group. The fields of such a group are beside the operator's own fields.
   const char* key = "";
-  const char* missing = nullptr;   ///< names the value for the error if the field is missing; nullptr: the
-                                   ///< field is optional
-  const char* expected = "text";   ///< for a text: the expected value, in words
-  bool isName = false;             ///< for a text: the name of a model, which should not be empty
-  std::string_view olderKey = {};  ///< for a generate: the key under which older documents write the field as
-                                   ///< a query
+  const char* missing = nullptr;  ///< name of the value in the error for a missing field; nullptr: optional
+  const char* expected = "text";  ///< for a text: the expected value, in words
+  bool isName = false;            ///< for a text: the name of a model, which should not be empty
+  std::string_view olderKey =
+      {};  ///< for a generate node: key of this field in older documents, which write a query there
 
   constexpr bool hasKey() const { return *key != '\0'; }
 };

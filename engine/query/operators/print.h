@@ -8,7 +8,7 @@
 
 namespace spanscope::query {
 
-/// `{"print": "text"}`: prints a message on the console. Its value is an empty user message.
+/// `{"print": "text"}`: prints a message on the console. The value of a print is an empty user message.
 struct Print {
   std::string text;
   bool operator==(const Print&) const = default;
@@ -17,8 +17,8 @@ struct Print {
   static constexpr OperatorInfo kInfo = {
       .form = BodyForm::Value,
       .gives = Gives::Nothing,
-      .onServer = {"A print: the server takes messages and joins only. SPNL prints it itself.",
-                   "{n} prints: the server takes messages and joins only. SPNL prints them itself."},
+      .onServer = {"A print: SPNL prints this text. The server gets only messages and joins.",
+                   "{n} prints: SPNL prints these texts. The server gets only messages and joins."},
       .elsewhere = {"A print is left out: other servers do not print.",
                     "{n} prints are left out: other servers do not print."},
   };

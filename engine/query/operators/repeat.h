@@ -30,7 +30,7 @@ struct Repeat {
     visit(FieldInfo{.key = "n", .missing = "the number of answers"}, self.count);
     visit(
         FieldInfo{
-            .key = "g", .missing = /*id:repeat-generate*/ "the generate to repeat", .olderKey = "query"},
+            .key = "g", .missing = /*id:repeat-generate*/ "the generate node to repeat", .olderKey = "query"},
         self.generate);
   }
 };

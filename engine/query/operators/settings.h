@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines fields that are settings: values that may be parameters, and the settings of a generate. Open this
-// file to add a setting of a generate.
+// Defines fields that are settings: values that may be parameters, and the settings of a generate node. Open
+// this file to add a setting of a generate node.
 #pragma once
 
 #include "engine/query/operators/operator_info.h"
@@ -11,7 +11,7 @@
 
 namespace spanscope::query {
 
-/// A placeholder, written "{name}". It gets its value when the query runs.
+/// A placeholder, written "{name}". The placeholder gets its value when the query runs.
 struct Parameter {
   std::string name;
   bool operator==(const Parameter&) const = default;
@@ -44,7 +44,7 @@ inline constexpr std::int32_t kDefaultOf<std::int32_t> = kDefaultMaxTokens;
 template <>
 inline constexpr float kDefaultOf<float> = kDefaultTemperature;
 
-/// The settings of a generate: all fields except its input. The text of `model` may contain a parameter
+/// The settings of a generate node: all fields except the input. The text of `model` may contain a parameter
 /// ("{model}").
 struct GenerateSettings {
   std::string model;

@@ -97,7 +97,7 @@ std::optional<std::string> nearestName(std::string_view name, const std::vector<
   std::size_t least = 3;
   for (const std::string& candidate : names) {
     const std::size_t distance = editDistance(name, candidate);
-    // Most of a short name must match; otherwise every word would be near to it.
+    // Most letters of a short name must match. Otherwise every word would be near to a short name.
     if (distance < least && 2 * distance < candidate.size()) {
       least = distance;
       nearest = candidate;

@@ -19,8 +19,8 @@ struct Zip {
   static constexpr OperatorInfo kInfo = {
       .resolvedBy = ResolvedBy::Rule,
       .isInMacro = false,
-      .onServer = {"A zip: the server takes messages and joins only. SPNL resolves it before it sends.",
-                   "{n} zips: the server takes messages and joins only. SPNL resolves them before it sends."},
+      .onServer = {"A zip: SPNL expands this node first. The server gets only messages and joins.",
+                   "{n} zips: SPNL expands these nodes first. The server gets only messages and joins."},
       .elsewhere = {"A zip is expanded.", "{n} zips are expanded."},
   };
 

@@ -89,7 +89,7 @@ class Remarks {
     if (!mayBeMisreadInYaml(text)) return;
     add(pointer, "the text \"" + cutText(text, kShownCharacters) + "\"", "text with only one meaning",
         /*id:ibm-spnl-may*/
-        "IBM/spnl may read it as a number, true, false or null, also in quotes, and refuse the query");
+        "IBM/spnl can read this text as a number, true, false or null, even in quotes, and refuse the query");
   }
   void content(const NodePath& node, const std::string& pointer,
                const std::variant<std::string, std::vector<std::uint8_t>>& content) {
@@ -130,8 +130,8 @@ std::vector<Diagnostic> yamlRemarks(const Node& node) {
 
 namespace {
 
-/// Length in bytes of a character that must be escaped; 0 if the front of `text` is no such character. These
-/// are control characters, Unicode's line breaks, the byte order mark and noncharacters.
+/// Length in bytes of a character that must be escaped; 0 if the front of `text` is no such character. Such
+/// characters are control characters, Unicode's line breaks, the byte order mark and noncharacters.
 std::size_t unprintableLength(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text.front());
   if (byte < 0x20 || byte == 0x7F) return 1;
@@ -150,8 +150,8 @@ bool isPrintable(std::string_view text) {
   return true;
 }
 
-/// Whether the text means itself without quotes, in every place. This is stricter than YAML, so that no
-/// reader differs.
+/// Whether every reader reads the text without quotes as the same text, in every place. The test is stricter
+/// than YAML.
 bool isPlain(std::string_view text) {
   constexpr std::size_t kLongest = 100;
   if (text.empty() || text.size() > kLongest || !isPrintable(text)) return false;
@@ -213,7 +213,7 @@ void appendQuoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-/// Writes nodes by their lists of fields. As a visitor, it writes the next field, indented by `indent`
+/// Writes nodes by their lists of fields. As a visitor, the class writes the next field, indented by `indent`
 /// columns.
 class Writer {
  public:

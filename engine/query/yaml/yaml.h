@@ -18,10 +18,10 @@ inline constexpr std::size_t kMaxYamlBytes = std::size_t{16} << 20U;
 /// Reads the first document of a YAML text of at most kMaxYamlBytes, by the rules and limits of parseJson().
 /// - Aliases are errors.
 /// - Tags except !!str change nothing. A tag without a JSON value, such as `!!binary`, gives a warning.
-/// - An unquoted number, true, false or null is no text.
-/// - A scalar in quotes is text. Where a number is expected, it may be a number.
+/// - Numbers, true, false and null without quotes are not texts.
+/// - A scalar in quotes is text. Where a number is expected, a scalar in quotes may be a number.
 ///
-/// In `sources`, the end of a node may include brackets and comments that follow it.
+/// In `sources`, the range of a node may include the brackets and comments that follow the node.
 ParseResult parseYaml(std::string_view text, const ParseLimits& limits = {});
 
 /// Writes the query as YAML in block style. Reading the text gives an equal tree. The text ends with a line
@@ -29,9 +29,9 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits = {});
 std::string writeYaml(const Node& node);
 
 /// Warns about parts that IBM/spnl's YAML reader reads differently. The pointers refer to the canonical form.
-/// There are no positions. Two kinds of parts get a warning:
-/// - texts that look like a number, null, true or false. IBM/spnl refuses them, even in quotes.
-/// - older forms and parameters. IBM/spnl does not know them.
+/// The warnings have no positions. Two kinds of parts get a warning:
+/// - texts that look like a number, null, true or false. IBM/spnl refuses these texts, even in quotes.
+/// - older forms and parameters. IBM/spnl does not know these forms and parameters.
 std::vector<Diagnostic> yamlRemarks(const Node& node);
 
 }  // namespace spanscope::query

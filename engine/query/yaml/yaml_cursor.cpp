@@ -32,8 +32,8 @@ struct Refusal {
   JsonIssue issue;
 };
 
-/// Corrects yaml-cpp's result for the escapes \N and \_, which is a single byte and not UTF-8. They mean
-/// U+0085 and U+00A0.
+/// Corrects yaml-cpp's result for the escapes \N and \_, which is a single byte and not UTF-8. These escapes
+/// mean U+0085 and U+00A0.
 std::string withWholeCharacters(std::string_view text) {
   std::string whole;
   while (!text.empty()) {
@@ -47,8 +47,8 @@ std::string withWholeCharacters(std::string_view text) {
   return whole;
 }
 
-/// Finds the first tab in the indentation of the line of byte `offset`. The indentation is white space, and
-/// the signs of lists and keys within it.
+/// Finds the first tab in the indentation of the line of byte `offset`. The indentation is white space, with
+/// the signs of lists and keys in this white space.
 std::optional<std::size_t> indentingTab(std::string_view text, std::size_t offset) {
   offset = std::min(offset, text.size());
   const std::size_t lineBreak = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
@@ -59,7 +59,7 @@ std::optional<std::size_t> indentingTab(std::string_view text, std::size_t offse
   return tab;
 }
 
-/// Checks whether there is a document, or whether its syntax is right.
+/// Checks whether there is a document, or whether the syntax of the document is right.
 class Probe final : public YAML::EventHandler {
  public:
   explicit Probe(bool endsAtStart) : m_endsAtStart(endsAtStart) {}
@@ -96,7 +96,7 @@ std::optional<YAML::Exception> syntaxErrorOf(const std::string& text) {
   return std::nullopt;
 }
 
-/// Returns the tab that causes an error of yaml-cpp at byte `offset`. It is a tab in the indentation of that
+/// Returns the tab that causes an error of yaml-cpp at byte `offset`. The tab is in the indentation of that
 /// line. The error disappears or changes when spaces replace the tab. In brackets, tabs are allowed.
 std::optional<std::size_t> tabBehind(const YAML::Exception& error, const std::string& text,
                                      std::size_t offset) {
@@ -190,7 +190,7 @@ class YamlCursor::Collector : public YAML::EventHandler {
     Event event;
     event.kind = EventKind::End;
     event.value = JsonKind::End;
-    // yaml-cpp does not report the place. It is not before the last event.
+    // yaml-cpp does not report the place. The place of the error is not before the last event.
     event.offset = m_cursor.m_events.empty() ? 0 : m_cursor.m_events.back().offset;
     m_cursor.m_events.push_back(event);
   }
@@ -426,7 +426,7 @@ void YamlCursor::skipValue() {
 }
 
 void YamlCursor::expectEnd() {
-  // The events end with the document. If a syntax error ended them early, it is reported now.
+  // The events end with the document. If a syntax error ended the events early, the error is reported now.
   hasNext();
 }
 
@@ -438,7 +438,7 @@ void YamlCursor::goTo(Mark mark) {
 std::string YamlCursor::describeNext(JsonKind kind) const {
   switch (kind) {
     case JsonKind::Null: {
-      // If the value is empty, the text at this place belongs to what follows.
+      // If the value is empty, the text at this place belongs to the next event.
       const std::string_view rest = m_text.substr(m_events[m_next].offset);
       const bool isWritten = rest.starts_with('~') || yamlScalarKind(rest.substr(0, 4)) == JsonKind::Null;
       return isWritten ? "null" : "nothing";

@@ -14,9 +14,9 @@
 namespace spanscope::query {
 
 /// Walks through the first document of a YAML text. Aliases are errors. Tags except !!str change nothing. A
-/// scalar in quotes is text. Where a number is expected, it may be a number. yaml-cpp reads the whole text
-/// before the walk begins. The cursor reports a syntax error only when the walk reaches it. Earlier errors
-/// are reported too.
+/// scalar in quotes is text. Such a scalar can also give an expected number. yaml-cpp reads the whole text
+/// before the walk begins. The cursor reports a syntax error only when the walk reaches the error. Earlier
+/// errors are also reported.
 class YamlCursor final : public ValueCursor {
  public:
   /// `text` is well-formed UTF-8 of less than 2 GiB. `text` and `listener` must outlive the cursor. At most
@@ -25,7 +25,7 @@ class YamlCursor final : public ValueCursor {
 
   /// A tag of the document that changes the meaning of its value: "!place", "!!binary".
   struct Tag {
-    std::size_t offset = 0;  ///< of its value
+    std::size_t offset = 0;  ///< offset of the value of the tag
     std::string name;
   };
   /// Returns the first such tag, or nothing.
@@ -64,19 +64,19 @@ class YamlCursor final : public ValueCursor {
   /// Events are small because a document may have almost as many events as bytes.
   struct Event {
     EventKind kind = EventKind::Scalar;
-    JsonKind value = JsonKind::Null;  ///< of a scalar, or of the container that begins
+    JsonKind value = JsonKind::Null;  ///< kind of a scalar, or of the container that begins
     std::uint32_t offset = 0;
-    std::uint32_t textBegin = 0;  ///< of a scalar: its place in m_texts
+    std::uint32_t textBegin = 0;  ///< for a scalar: place of its text in m_texts
     std::uint32_t textSize = 0;
   };
 
   void collect(const std::string& text, std::size_t maxDepth);
-  /// Parses `text`, the document with something appended. If it is not valid YAML, reports a syntax error at
-  /// the end.
+  /// Parses `text`, the document with something appended. If the result is not valid YAML, reports a syntax
+  /// error at the end.
   void check(const std::string& text);
   void refuseAt(std::size_t offset, const std::string& reason);
-  /// Reports a tab at `offset` that indents a line. Drops all events after it, because yaml-cpp has misplaced
-  /// them.
+  /// Reports a tab at `offset` that indents a line. Drops all events after the tab, because yaml-cpp has
+  /// misplaced these events.
   void refuseTab(std::size_t offset);
   /// Keeps the first syntax error of the text.
   void refuse(JsonIssue issue);
@@ -85,8 +85,8 @@ class YamlCursor final : public ValueCursor {
   std::string_view textOf(const Event& event) const;
   void enter(JsonKind container);
   bool closesContainer();
-  /// Returns the end of the container closed before event `next`. This is the beginning of that event,
-  /// without the separators between.
+  /// Returns the end of the container closed before event `next`. The end of the container is the beginning
+  /// of that event, without the separators between.
   std::size_t endBefore(std::size_t next) const;
   void fail(std::string expected);
   void failWith(JsonIssue issue);
@@ -105,8 +105,8 @@ class YamlCursor final : public ValueCursor {
   bool m_stopped = false;
 };
 
-// Define the meaning of a YAML scalar by the rules of IBM/spnl's reader. These are the rules of the YAML 1.2
-// core schema, without capitals in true and false.
+// Define the meaning of a YAML scalar by the rules of IBM/spnl's reader. The reader follows the YAML 1.2 core
+// schema, without capitals in true and false.
 
 /// Returns Null, False, True or Number. Returns String for all other texts.
 JsonKind yamlScalarKind(std::string_view text);
@@ -115,11 +115,11 @@ JsonKind yamlScalarKind(std::string_view text);
 /// range of a double becomes 1e39 or -1e39, which is infinite as a float.
 std::string yamlNumber(std::string_view text);
 
-/// Whether IBM/spnl may read the text as something other than text, even in quotes. These are the texts that
-/// yamlScalarKind() does not call String, and other spellings of them.
+/// Whether IBM/spnl may read the text as something other than text, even in quotes. Such texts are all texts
+/// that yamlScalarKind() does not call String, and other spellings of these texts.
 bool mayBeMisreadInYaml(std::string_view text);
 
-/// Whether some YAML reader may read the text without quotes as something other than text. These are the
+/// Whether some YAML reader may read the text without quotes as something other than text. Such texts are the
 /// texts of mayBeMisreadInYaml(), and words of YAML 1.1 such as yes and off.
 bool mayMeanOtherInYaml(std::string_view text);
 

@@ -18,8 +18,9 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kSpaces = " \t\r\n";
 
-// Characters that JSON cannot carry: half of a surrogate pair, and bytes of an incomplete character. Servers
-// cut texts there. They are parsed as characters of plane 16 that nobody uses, and joined afterwards.
+// Characters that are invalid in JSON: half of a surrogate pair, and bytes of an incomplete character.
+// Servers split texts within characters. The parser reads these pieces as unused characters of plane 16.
+// joinedText() joins the pieces afterwards.
 constexpr char32_t kPlane = 0x100000;
 constexpr char32_t kFirstSurrogate = 0xD800;
 constexpr char32_t kFirstLow = 0xDC00;
@@ -37,7 +38,7 @@ std::optional<char32_t> escapedUnit(std::string_view text) {
   return static_cast<char32_t>(value);
 }
 
-/// Length of a number that JSON does not have at the beginning of a text; 0: there is none.
+/// Length of an invalid JSON number at the beginning of a text; 0: there is no such number.
 std::size_t oddNumber(std::string_view text) {
   for (const std::string_view number :
        {std::string_view("NaN"), std::string_view("Infinity"), std::string_view("-Infinity")}) {
@@ -46,7 +47,7 @@ std::size_t oddNumber(std::string_view text) {
   return 0;
 }
 
-/// Returns JSON in which marks replace characters that JSON cannot carry. Python's special numbers become
+/// Returns JSON in which marks replace characters that are invalid in JSON. Python's special numbers become
 /// null, and control characters become escapes.
 std::string markedJson(std::string_view text) {
   std::string marked;
@@ -97,7 +98,7 @@ std::string markedJson(std::string_view text) {
   return marked;
 }
 
-/// The number of a four-byte character; nothing: the text begins with another character.
+/// The code of a four-byte character; nothing: the text begins with another character.
 std::optional<char32_t> fourByteCharacter(std::string_view text) {
   if (text.size() < 4 || (static_cast<unsigned char>(text[0]) & 0xF8U) != 0xF0U) return std::nullopt;
   char32_t value = static_cast<unsigned char>(text[0]) & 0x07U;
@@ -105,10 +106,10 @@ std::optional<char32_t> fourByteCharacter(std::string_view text) {
   return value;
 }
 
-/// Parses one JSON value, which may contain characters that JSON cannot carry.
+/// Parses one JSON value, which may contain characters that are invalid in JSON.
 Json parsedValue(std::string_view text) {
   Json json = Json::parse(text, nullptr, false);
-  // The value is moved, because a copy of a deep value takes as many frames of the stack.
+  // The value is moved, because a copy of a deeply nested value needs much stack.
   if (json.is_discarded()) json = Json::parse(markedJson(text), nullptr, false);
   return json;
 }
@@ -199,7 +200,7 @@ std::string joinedText(std::string& held, std::string_view piece, bool isEnd) {
   std::string text;
   std::string waiting = held + std::string(piece);
   held.clear();
-  std::string bytes;  // of a character that arrived as bytes
+  std::string bytes;  // bytes of an incomplete character
   const auto flush = [&] {
     text += toValidUtf8(bytes);
     bytes.clear();
@@ -303,7 +304,7 @@ std::string errorWords(const Json& json, int depth) {
         place += (place.empty() ? "" : ".") + (step.is_string() ? step.get<std::string>() : step.dump());
       }
     }
-    // A broker's own message says little. Its field `raw` repeats the message of the server that failed.
+    // The message of a broker is vague. The field `raw` repeats the message of the server that failed.
     const Json* more = fieldOf(json, "metadata");
     const std::string raw = more == nullptr ? std::string() : textOf(*more, "raw");
     return (place.empty() ? "" : place + ": ") + words + (raw.empty() ? "" : ": " + raw);

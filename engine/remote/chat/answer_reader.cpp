@@ -14,11 +14,11 @@ namespace spanscope::remote {
 
 namespace {
 
-/// Max number of bytes that are kept of a body without an answer.
+/// Max number of kept bytes of a body without an answer.
 constexpr std::size_t kMostKept = std::size_t{64} << 10U;
-/// After "[DONE]", only the end of the body is missing. Reading the end keeps the connection usable.
+/// Max wait after "[DONE]": only the end of the body is missing. Reading the end keeps the connection usable.
 constexpr std::chrono::milliseconds kAfterDone{500};
-/// After the reason for the end, only the counts and "[DONE]" are missing.
+/// Max wait after the finish reason: only the counts and "[DONE]" are missing.
 constexpr std::chrono::milliseconds kAfterFinish{5000};
 
 /// Whether the data are complete without the next line of data.
@@ -120,8 +120,8 @@ std::optional<std::chrono::milliseconds> AnswerReader::patience() const {
 
 void AnswerReader::take(std::string_view data, std::string_view name) {
   if (areDone()) return;
-  // An error shows only the beginning of the data. A key cut there would no longer be recognized, so it is
-  // removed before.
+  // An error shows only the beginning of the data. The key is removed first, because a key that is cut cannot
+  // be recognized.
   const std::string clean = withoutKey(data, m_key);
   std::vector<AnswerText> came;
   try {
@@ -143,7 +143,7 @@ void AnswerReader::takeStray(std::string_view line) {
     const std::size_t last = line.substr(0, colon).find_last_not_of(" \t");
     const std::string_view field =
         last == std::string_view::npos ? std::string_view() : line.substr(first, last + 1 - first);
-    // The HTML definition has no spaces before the name of a field.
+    // The HTML definition does not allow spaces before the name of a field.
     if (field == "data") return take(line.substr(colon + 1), m_events.name());
     // Older versions of llama.cpp send errors in this form.
     if (field == "error") return take(line.substr(colon + 1), "error");
@@ -202,7 +202,7 @@ void EventStream::takeLine() {
   std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
   if (value.starts_with(' ')) value.remove_prefix(1);
   if (field == "data") {
-    // Incomplete data is checked again when it has twice the size. The checks then take little time.
+    // Incomplete data is checked again at twice the size. The checks then take little time.
     if (m_hasData && m_hooks.isWhole && m_data.size() >= 2 * m_checked) {
       m_checked = m_data.size();
       if (m_hooks.isWhole(m_data)) dispatch();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads the body of an answer with status 200, in any form. The body has events, one JSON object, several
-// objects, or an unrelated page. Servers send each of these under every content type. Open this file when an
+// objects, or an unrelated page. The content type does not show the form of the body. Open this file when an
 // answer ends too early or too late.
+//
 // Reads server-sent events (text/event-stream, as HTML defines it), piece by piece. Open this file when a
 // stream is split wrongly.
 #pragma once
@@ -21,15 +22,16 @@
 
 namespace spanscope::remote {
 
-/// Receives the data of one event, its lines joined by '\n'.
+/// Receives the data of one event, with '
+/// ' between the lines.
 using EventReceiver = std::function<void(std::string_view data)>;
 
 /// Hooks for data that the HTML definition of events does not allow.
 struct EventHooks {
-  /// Whether the data so far are a complete event, so that the next line of data begins another one. Some
+  /// Whether the data so far are a complete event, so that the next line of data begins another event. Some
   /// servers separate events with one line break. Null: never.
   std::function<bool(std::string_view data)> isWhole{};
-  /// Receives lines that are neither a comment nor a known field. Null: they are skipped.
+  /// Receives lines that are neither a comment nor a known field. Null: such lines are skipped.
   std::function<void(std::string_view line)> stray{};
 };
 
@@ -48,7 +50,7 @@ class EventStream {
   /// servers omit this line.
   void end();
 
-  /// Returns the `event` field of the event that is being received; usually empty.
+  /// Returns the `event` field of the incomplete event; usually empty.
   const std::string& name() const { return m_name; }
 
  private:
@@ -59,7 +61,7 @@ class EventStream {
   EventHooks m_hooks;
   std::string m_line;
   std::string m_name;
-  std::size_t m_checked = 0;  ///< bytes of data that were not whole
+  std::size_t m_checked = 0;  ///< bytes of data that are not a complete event
   std::string m_data;
   bool m_hasData = false;
   bool m_wasReturn = false;  ///< a CR ended the last line; a following LF belongs to it
@@ -71,21 +73,21 @@ class AnswerReader {
   /// Receives the texts of an event, possibly none.
   using Receiver = std::function<void(const std::vector<AnswerText>& came)>;
 
-  /// `answers` are filled while the body arrives, and must outlive the reader. `key` is the server's key. No
-  /// error contains it.
+  /// The reader fills `answers` while the body arrives. `answers` must outlive the reader. `key` is the
+  /// server's key. No error contains the key.
   AnswerReader(const AnswerForm& form, std::span<ChatAnswer> answers, std::string key, Receiver receive);
   AnswerReader(const AnswerReader&) = delete;
   AnswerReader& operator=(const AnswerReader&) = delete;
 
   /// Adds a piece of the body. Throws Failure like addEvent(). Data after the end is skipped.
   void add(std::string_view piece);
-  /// The body has ended. Throws Failure with the server's words if an answer has no end.
+  /// Call this when the body has ended. Throws Failure with the server's words if an answer has no end.
   void end();
-  /// Call this when no more data arrives, even if the body has no end. It uses the stored text of another
-  /// choice.
+  /// Call this when no more data arrives, even if the body has no end. If choice 0 is missing, the stored
+  /// text of another choice becomes the answer.
   void settle();
 
-  /// Returns the max wait for the rest if all answers are complete, else nothing.
+  /// Returns the max time to wait for the rest of the body if all answers are complete, else nothing.
   std::optional<std::chrono::milliseconds> patience() const;
 
  private:
@@ -104,10 +106,10 @@ class AnswerReader {
   Body m_body = Body::Unknown;
   EventStream m_events;
   ObjectScanner m_objects;
-  ObjectScanner m_strayObjects;                                   ///< of lines that are no part of an event
+  ObjectScanner m_strayObjects;  ///< objects in lines that are no part of an event
   std::optional<std::chrono::steady_clock::time_point> m_doneAt;  ///< time of completion of all answers
   std::size_t m_taken = 0;                                        ///< objects
-  std::string m_beginning;                                        ///< of the body, for errors
+  std::string m_beginning;                                        ///< beginning of the body, for errors
   std::string m_stray;                                            ///< lines that are no part of an event
 };
 

@@ -103,7 +103,7 @@ std::string between(std::string_view page, std::string_view begin, std::string_v
                                       : std::string(trimmedData(page.substr(from + 1, to - from - 1)));
 }
 
-/// Returns the words of a page: its title, heading or text without tags.
+/// Returns the title, the heading or the text of a page, without tags.
 std::string pageWords(std::string_view page) {
   std::string title = between(page, "<title", "</title");
   if (!title.empty()) return title;
@@ -256,7 +256,7 @@ std::string errorMessage(std::string_view body) {
   std::string words = json.is_discarded() ? std::string() : errorWords(json);
   if (words.empty() && text.starts_with('<')) words = pageWords(text);
   if (words.empty() && json.is_discarded()) {
-    // An event, or an object after other words.
+    // The text is an event, or an object after other words.
     ObjectScanner scanner([&words](std::string_view object) {
       const Json found = Json::parse(object, nullptr, false);
       if (words.empty() && !found.is_discarded()) words = errorWords(found);

@@ -24,7 +24,7 @@ using trace::CachedState;
 
 struct CachedTokens {
   CachedState state = CachedState::NotReported;
-  std::int64_t tokens = 0;  ///< more than 0 if Found
+  std::int64_t tokens = 0;  ///< more than 0 for Found
   /// Whether the server reports more cached tokens than the prompt has. The counts are then useless.
   bool isInconsistent = false;
   bool operator==(const CachedTokens&) const = default;
@@ -41,14 +41,14 @@ struct PromptProgress {
   bool operator==(const PromptProgress&) const = default;
 };
 
-/// The arrived part of one answer. addEvent() adds to it.
+/// One answer, as far as it has arrived. addEvent() adds text and counts.
 struct ChatAnswer {
   std::string text;
-  std::string reasoning;  ///< text that a server reports as the model's reasoning, separate from the answer
-  std::string refusal;    ///< the reason why there is no answer, in the words of the model
-  std::string calls;   ///< names of the tools that the model wants to call although none was offered: "f, g"
-  std::string words;   ///< other text of the server, which may explain a missing end
-  std::string noText;  ///< content that is not text: "the number 42"
+  std::string reasoning;   ///< text that a server reports as the model's reasoning, separate from the answer
+  std::string refusal;     ///< the reason why there is no answer, in the words of the model
+  std::string calls;       ///< names of tools that the model wants to call, "f, g"; none was offered
+  std::string words;       ///< other text of the server, which may explain a missing end
+  std::string noText;      ///< content that is not text: "the number 42"
   bool lacksText = false;  ///< whether `noText` has an unknown form, and may be a piece of the text
   std::string finish;      ///< the reason of the end: "stop", "length"; empty: not reported
   std::string model;       ///< the server's name for the model
@@ -57,10 +57,10 @@ struct ChatAnswer {
   std::optional<std::int64_t> writtenTokens;  ///< tokens of the prompt that the server stored in its cache
   std::optional<std::int64_t> generatedTokens;
   std::optional<PromptProgress> progress;  ///< the last progress
-  std::optional<std::int64_t> choice;      ///< index of its choice; nothing: no text has arrived
-  bool lacksChoices = false;               ///< the server sent an empty list of answers
-  bool isDone = false;                     ///< "[DONE]" arrived, or the answer was one object
-  std::string held;                        ///< bytes of an incomplete character.
+  std::optional<std::int64_t> choice;  ///< index of the choice of this answer; nothing: no text has arrived
+  bool lacksChoices = false;           ///< the server sent an empty list of answers
+  bool isDone = false;                 ///< "[DONE]" arrived, or the answer was one object
+  std::string held;                    ///< bytes of an incomplete character.
   /// For requests of one choice: the first choice with another index than 0, whose text may be the answer. At
   /// most one.
   std::vector<ChatAnswer> others;
@@ -77,23 +77,23 @@ struct AnswerText {
   std::string piece;       ///< not empty
 };
 
-/// The form of a protocol's answers. addEvent() reads the parts that all servers share: events, keep-alives,
+/// The form of a protocol's answers. addEvent() reads the data that all servers share: events, keep-alives,
 /// errors, "[DONE]", damaged JSON. Constants with the lifetime of the program.
 struct AnswerForm {
-  const char* title;  ///< of one answer: "a chat completion"
+  const char* title;  ///< the name of one answer: "a chat completion"
   const char* api;    ///< "OpenAI's chat completions"
-  /// Whether an object has this form. The client may have asked for another form.
+  /// Whether an object has this form. A server may send another form than the client has requested.
   bool (*isOwn)(const nlohmann::json& value);
-  /// Adds an object that reports no error. Returns false if it has no part of an answer. Throws Failure for a
-  /// choice without an answer.
+  /// Adds an object that reports no error. Returns false if the object has no piece of an answer. Throws
+  /// Failure for a choice without an answer.
   bool (*take)(std::span<ChatAnswer> answers, const nlohmann::json& value, std::vector<AnswerText>& came);
 };
 
-/// Adds one event of a stream of answers. Each answer is a choice, found by its index. The server counts all
-/// answers together, and the first answer has these counts. `name` is the event's, usually empty. Keep-alives
-/// are skipped. Other words that are no JSON are kept in the first answer. Throws like AnswerForm::take().
-/// Throws Failure for damaged JSON, another form, an event of another API, and an error that the server
-/// reports.
+/// Adds one event of a stream of answers. Each answer is a choice, identified by its index. The server counts
+/// all answers together, and the first answer has these counts. `name` is the name of the event, usually
+/// empty. Keep-alives are skipped. The first answer keeps other words that are no JSON. Throws the same
+/// errors as AnswerForm::take(). Throws Failure for damaged JSON, another form, an event of another API, and
+/// an error that the server reports.
 std::vector<AnswerText> addEvent(const AnswerForm& form, std::span<ChatAnswer> answers, std::string_view data,
                                  std::string_view name = {});
 
@@ -101,11 +101,12 @@ std::vector<AnswerText> addEvent(const AnswerForm& form, std::span<ChatAnswer> a
 /// the new complete text. At the end of the text nothing waits.
 std::string addText(ChatAnswer& answer, std::string_view piece, bool isEnd);
 
-/// For AnswerForm::take(): no more data of the answers arrives. Adds their incomplete characters to the
-/// texts.
+/// For AnswerForm::take(): no more data of the answers arrives. Adds the incomplete characters of the answers
+/// to the texts.
 void endAnswers(std::span<ChatAnswer> answers, std::vector<AnswerText>& came);
 
-/// Uses the choice with another index if choice 0 has not arrived and no more data arrives. Returns its text.
+/// Uses the choice with another index if choice 0 has not arrived and no more data arrives. Returns the text
+/// of this choice.
 std::string takeOther(ChatAnswer& answer);
 
 /// Returns the reason why an answer that has ended is not valid. Examples are a refusal, only reasoning, an
@@ -113,13 +114,13 @@ std::string takeOther(ChatAnswer& answer);
 /// answer. Nothing: the answer is valid.
 std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty = false);
 
-/// Whether the model ended the answer. Knows the names that different servers use.
+/// Whether the model ended the answer. The function accepts the names of all known servers.
 bool isOwnEnd(std::string_view finish);
 
-/// Whether the token limit ended the answer. Knows the names that different servers use.
+/// Whether the token limit ended the answer. The function accepts the names of all known servers.
 bool isTokenLimit(std::string_view finish);
 
-/// Returns the cached tokens of the answer, as servers of this kind report them.
+/// Returns the cached tokens of the answer, as reported by servers of this kind.
 CachedTokens cachedOf(const ChatAnswer& answer, const ServerKindInfo& kind);
 CachedTokens cachedOf(const ChatAnswer& answer, CacheReporting reporting);
 

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Names of servers for the number of prompt tokens from the cache.
+/// The names of different servers for the number of prompt tokens from the cache.
 std::optional<std::int64_t> cachedIn(const Json& usage) {
   for (const char* const details : {"prompt_tokens_details", "input_tokens_details"}) {
     const Json* object = fieldOf(usage, details);
@@ -30,7 +30,7 @@ std::optional<std::int64_t> cachedIn(const Json& usage) {
 }
 
 void takeUsage(ChatAnswer& answer, const Json* usage) {
-  // No prompt has 0 tokens. Server vLLM with the span patch writes 0 for numbers that it does not count.
+  // No prompt has 0 tokens. vLLM with the span patch writes 0 instead of unknown numbers.
   if (usage == nullptr || countOf(*usage, "prompt_tokens") == std::int64_t{0}) return;
   if (const auto count = countOf(*usage, "prompt_tokens")) answer.promptTokens = count;
   if (const auto count = countOf(*usage, "completion_tokens")) answer.generatedTokens = count;
@@ -46,7 +46,7 @@ void takeFacts(ChatAnswer& answer, const Json& json) {
   if (std::string model = textOf(json, "model"); !model.empty()) answer.model = std::move(model);
   if (const Json* own = fieldOf(json, "x_groq")) takeUsage(answer, fieldOf(*own, "usage"));
   takeUsage(answer, fieldOf(json, "usage"));
-  // llama.cpp reports the same outside of the usage, also if a stream has no usage.
+  // llama.cpp reports this number outside of the usage, also if a stream has no usage.
   if (const Json* timings = fieldOf(json, "timings")) {
     const auto cached = countOf(*timings, "cache_n");
     const auto computed = countOf(*timings, "prompt_n");
@@ -65,7 +65,7 @@ void takeFacts(ChatAnswer& answer, const Json& json) {
   }
 }
 
-/// Returns the choices that are objects. Others mean nothing.
+/// Returns the choices that are objects. Other choices have no meaning.
 std::vector<const Json*> choicesOf(const Json& json) {
   std::vector<const Json*> found;
   const Json* choices = fieldOf(json, "choices");
@@ -76,8 +76,8 @@ std::vector<const Json*> choicesOf(const Json& json) {
   return found;
 }
 
-/// Returns the index of the answer that a choice belongs to. If one answer was requested, its index is 0 for
-/// any choice.
+/// Returns the index of the answer that a choice belongs to. If one answer was requested, the index is always
+/// 0.
 std::size_t answerOf(const Json& choice, std::size_t answers) {
   if (answers == 1) return 0;
   const std::optional<std::int64_t> index = countOf(choice, "index");
@@ -93,7 +93,7 @@ MessageParts partsOf(const Json& message) {
     return parts;
   }
   if (const Json* content = fieldOf(message, "content")) takeContent(parts, *content, parts.text);
-  // Several names for one value. Some servers send the value under two of them.
+  // One value has several names. Some servers send the value under two of these names.
   for (const char* const name : {"reasoning_content", "reasoning", "thinking"}) {
     const Json* thoughts = fieldOf(message, name);
     if (thoughts == nullptr || !parts.reasoning.empty()) continue;
@@ -110,7 +110,7 @@ MessageParts partsOf(const Json& message) {
   return parts;
 }
 
-/// Returns the new part of a text. Servers send the whole text each time, or only its new part.
+/// Returns the new text. Some servers send the whole text each time, other servers only the new text.
 std::string newPart(const std::string& before, const std::string& now, bool isLast) {
   const bool repeats = !before.empty() && now.starts_with(before) && (isLast || now.size() > before.size());
   return repeats ? now.substr(before.size()) : now;
@@ -127,7 +127,7 @@ void takeFinish(ChatAnswer& answer, const Json& choice) {
   if (!reason.empty() && reason != "null") answer.finish = shownReply(reason);
 }
 
-/// Takes a choice and returns the new text of it. A completion has its text beside the message.
+/// Takes a choice and returns the new text. The text of a completion is not in a message.
 std::string takeChoice(ChatAnswer& answer, const Json& choice, bool isWhole) {
   if (saysSomething(fieldOf(choice, "error"))) refuseAnswer(wordsOrCode(choice));
   takeFinish(answer, choice);
@@ -154,14 +154,14 @@ std::string takeChoice(ChatAnswer& answer, const Json& choice, bool isWhole) {
   return addText(answer, parts.text, !answer.finish.empty());
 }
 
-/// If one answer was requested, it is choice 0. Some servers use another index. Such a choice is kept until
-/// it is known that choice 0 does not arrive.
+/// If one answer was requested, this answer is choice 0. Some servers use another index. Such a choice is
+/// kept until no more data arrives.
 void keepOther(ChatAnswer& answer, const Json& choice, std::int64_t index, bool isWhole) {
   if (answer.choice) return;
   if (answer.others.empty()) answer.others.emplace_back().choice = index;
   ChatAnswer& other = answer.others.front();
   if (other.choice != index) return;
-  // Its error does not concern choice 0, which may still arrive.
+  // The error of this choice does not concern choice 0, which may still arrive.
   if (saysSomething(fieldOf(choice, "error"))) {
     other.finish = "error";
     other.words = wordsOrCode(choice);

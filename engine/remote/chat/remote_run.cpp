@@ -40,7 +40,7 @@ std::optional<std::int64_t> contextOf(const ServerFacts& facts, const std::strin
 
 Error statusProblem(const HttpReply& reply) {
   std::string said = errorMessage(reply.body);
-  // The server's sentence becomes a part of this sentence.
+  // The next sentence includes the server's sentence.
   if (said.ends_with('.')) said.pop_back();
   std::string expected =
       reply.status == 401 || reply.status == 403 ? "a key that the server accepts" : "status 200";
@@ -123,8 +123,8 @@ class PostingWatcher final : public RemoteWatcher {
 struct Outcome {
   std::vector<RemoteStep> steps;
   std::optional<Error> error;
-  std::optional<Error> refusal{};  ///< The target refuses the protocol and has another one. There are then no
-                                   ///< steps.
+  std::optional<Error>
+      refusal{};  ///< The target refuses the protocol and has another protocol. There are then no steps.
   std::exception_ptr thrown{};
 };
 
@@ -150,7 +150,7 @@ class Asker {
     try {
       step = m_targets[target].local(request, watch, m_stop);
       if (came.empty() && !step.answer.text.empty()) m_watcher.text(index, step.answer.text);
-      // A stopped answer keeps its text so far.
+      // A stopped answer keeps the text so far.
       if (step.answer.text.empty()) step.answer.text = came;
     } catch (const Failure& failure) {
       error = failure.error();
@@ -164,7 +164,7 @@ class Asker {
     return {.steps = {std::move(step)}, .error = std::move(error)};
   }
 
-  /// Sends one body, whose answer is that of `count` requests.
+  /// Sends one body. The response has the answers of `count` requests.
   Outcome ask(std::size_t first, std::size_t count, std::size_t target, const Protocol& protocol,
               const std::string& model, Outgoing sent) {
     const RemoteTarget& asked = m_targets[target];
@@ -243,7 +243,7 @@ class Asker {
       step.answer = std::move(answers[i]);
       step.seconds = since(begin);
       // In a stream of several answers, an ended answer is complete. A single answer also fails if a fault
-      // follows its end.
+      // follows the end of the answer.
       if (count == 1 || !step.answer.hasEnded() || problemOf(step.answer, mayBeEmpty))
         step.brokenBy = brokenBy;
       step.isStopped = isStopped && !step.brokenBy.empty();
@@ -256,7 +256,7 @@ class Asker {
       step.answer.model = withoutKey(said, asked.server.access.key);
       step.answer.finish = withoutKey(step.answer.finish, asked.server.access.key);
     }
-    // A fault of a call breaks at least one of its steps. Requests that need the call are then not sent.
+    // A fault of a call breaks at least one step of the call. Requests that need the call are then not sent.
     if (!brokenBy.empty() && steps.back().brokenBy.empty()) steps.back().brokenBy = brokenBy;
     return {.steps = std::move(steps), .error = std::move(error)};
   }
@@ -268,8 +268,8 @@ class Asker {
   const std::stop_token& m_stop;
 };
 
-/// Sends a request when the answers that it needs exist. Requests that come first in the query are sent
-/// first. Threads wait for the answers. Everything else happens on the thread that calls run().
+/// Sends a request when all needed answers have arrived. Requests are sent in the order of the query. Threads
+/// wait for the answers. The thread that calls run() does everything else.
 class RemoteRunner {
  public:
   RemoteRunner(HttpClient& client, const std::vector<RemoteTarget>& targets, RemoteWatcher& watcher,
@@ -317,7 +317,7 @@ class RemoteRunner {
     std::size_t target = 0;
     const exports::QueryCall* call = nullptr;
     std::vector<std::size_t> needs{};
-    bool hasBegun = false;  ///< it was sent before, in another protocol
+    bool hasBegun = false;  ///< the request was sent before, in another protocol
   };
   using Question = std::function<Outcome(Asker& asker)>;
 
@@ -456,7 +456,7 @@ class RemoteRunner {
     if (outcome.error) {
       const auto isBroken = [](const RemoteStep& step) { return !step.brokenBy.empty(); };
       const auto broken = std::find_if(outcome.steps.begin(), outcome.steps.end(), isBroken);
-      // A failure of the whole body is not the error of one copy.
+      // An error of the whole body does not belong to one copy.
       const bool isOfAll =
           body.count > 1 && std::all_of(outcome.steps.begin(), outcome.steps.end(), isBroken);
       fail(broken == outcome.steps.end() ? body.first : broken->request, *outcome.error, !isOfAll);
@@ -470,7 +470,7 @@ class RemoteRunner {
     }
   }
 
-  /// From now on, requests to this target use its other protocol, which takes no calls.
+  /// From now on, requests to this target use the other protocol, which takes no calls.
   void useOtherProtocol(const Sendable& refused, const Error& refusal) {
     const std::size_t target = refused.target;
     if (!m_changed.contains(target)) {
@@ -491,11 +491,11 @@ class RemoteRunner {
     }
   }
 
-  /// Requests in progress are completed; no other is sent.
+  /// Requests in progress are completed. No further request is sent.
   void fail(std::size_t request, Error error, bool namesCopy = true) {
     const NodePath& node = m_requests[request].node;
     if (!node.empty() && !error.place.starts_with('/')) error.place = node;
-    // Copies of a node share its place.
+    // All copies of a node have the same place.
     const std::string copy = namesCopy ? copyText(copyOf(m_requests, request)) : std::string();
     if (node.empty() && !copy.empty()) error.place = "the root";
     error.place += copy;
@@ -520,16 +520,16 @@ class RemoteRunner {
   const std::vector<RemoteTarget>& m_targets;
   RemoteWatcher& m_watcher;
   const std::vector<exports::ChatRequest>& m_requests;
-  const std::vector<exports::ChatRequest>& m_messages;  ///< the same, for protocols without calls
+  const std::vector<exports::ChatRequest>& m_messages;  ///< the same requests, for protocols without calls
   std::map<std::size_t, const Protocol*> m_changed;     ///< by target
   std::list<Sendable> m_waiting;
   std::vector<std::string> m_replies;
-  std::vector<bool> m_hasEnded;  ///< whether a request has its answer
+  std::vector<bool> m_hasEnded;  ///< whether the answer of a request has arrived
   std::vector<RemoteStep> m_steps;
   std::map<std::size_t, Error> m_errors;  ///< by request
   bool m_isReady = true;                  ///< a waiting request can be sent now
   bool m_isClosed = false;                ///< no further request is sent
-  std::vector<std::size_t> m_underWay;    ///< bodies, by target
+  std::vector<std::size_t> m_underWay;    ///< number of bodies in progress, by target
   HttpClient m_counting;                  ///< counts tokens of prompts
   std::vector<std::unique_ptr<HttpClient>> m_clients;
   std::vector<HttpClient*> m_idle;
@@ -562,7 +562,7 @@ RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& ta
 
 std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now) {
   return "The server " + target.name + " refuses " + target.protocol->title + " (" + refusal.found +
-         "). It now gets " + now.title + ".";
+         "). The server now gets " + now.title + ".";
 }
 
 std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted, bool isChosen) {
@@ -572,7 +572,7 @@ std::optional<std::string> servedName(const ServerFacts& facts, const std::strin
   }
   for (const ServedModel& model : facts.models) {
     if (wanted.empty()) break;
-    // Ollama adds the tag.
+    // Ollama adds a tag to the name.
     if (lastPart(model.name) == lastPart(wanted) || model.name == wanted + ":latest") return model.name;
   }
   const bool isFree = !isChosen || wanted.empty();

@@ -25,7 +25,7 @@ struct RemoteServer {
   std::string url;    ///< "http://gpu-3:8000", with or without /v1
   std::string model;  ///< the server's name for the model; empty: the name in each request
   HttpAccess access{};
-  bool isUnlisted = false;  ///< whether `model` is sent even if the server does not list it
+  bool isUnlisted = false;  ///< sends the name `model` even if the server does not list this name
 };
 
 /// A request that was sent.
@@ -38,45 +38,44 @@ struct RemoteStep {
                                            ///< arrived
   std::optional<double> timeToLastText;    ///< seconds from sending to the last piece of text
   double seconds = 0;                      ///< seconds from sending to the end
-  /// Number of answers in the answer's counts, if several came together. 0: the counts are in an earlier
-  /// step.
+  /// Number of answers that share the token counts of this answer. 0: the counts are in an earlier step.
   std::size_t counted = 1;
-  /// The reason why the answer has no end: a break, a stop, an error. `answer` contains the text so far.
-  /// Empty: the answer has an end.
+  /// The reason why the answer has no end: a broken connection, a stop, an error. `answer` contains the text
+  /// so far. Empty: the answer has an end.
   std::string brokenBy;
   /// A warning for the user about an answer that has an end; usually empty.
   std::string warning{};
-  bool isStopped = false;  ///< whether a stop ended it
+  bool isStopped = false;  ///< whether a stop ended the request
 };
 
-/// Receives the progress of an answer, on the thread that waits for it.
+/// Receives the progress of an answer, on the thread that waits for the answer.
 struct LocalWatch {
   std::function<void(const std::string& piece)> text;
   std::function<void(const PromptProgress& progress)> prompt;
 };
 
-/// Answers a request without a server. The request contains the answers that it needs. After a stop, it
-/// returns an answer that is broken by the stop. Throws Failure if there is no answer. Called on another
-/// thread than runRemotely().
+/// Answers a request without a server. The request contains all needed answers of other requests. After a
+/// stop, the function returns an answer that the stop has ended. Throws Failure if there is no answer. Not
+/// called on the thread of runRemotely().
 using LocalAnswer = std::function<RemoteStep(const exports::ChatRequest& request, const LocalWatch& watch,
                                              const std::stop_token& stop)>;
 
-/// Max number of requests of one run that a server gets at the same time. This is the default.
+/// Default for the max number of requests of one run that a server gets at the same time.
 inline constexpr std::size_t kStandardAtOnce = 8;
 inline constexpr std::size_t kMostAtOnce = 64;
 
-/// A server with a name, and with its reported facts.
+/// A server with a name and with the facts that the server reports.
 struct RemoteTarget {
-  std::string name;  ///< its name for the user: "gpu-3"
+  std::string name;  ///< the name of the server for the user: "gpu-3"
   RemoteServer server;
   ServerFacts facts;
-  LocalAnswer local{};  ///< of the embedded engine, which is no server: `server` and `facts` are then unused
+  LocalAnswer local{};  ///< answers by the embedded engine; `server` and `facts` are then unused
   const Protocol* protocol = &chatProtocol();  ///< never null
   /// The protocol for messages, if the server refuses a call in `protocol`. Null: the refusal is an error.
   const Protocol* otherwise = nullptr;
-  PromptWriter prompt{};     ///< for protocols that need a writer
-  std::string promptForm{};  ///< its form: "under the template chatml, as text"
-  /// Max number of requests that it answers at the same time, at least 1. The embedded engine gets one.
+  PromptWriter prompt{};     ///< set for protocols that need a writer
+  std::string promptForm{};  ///< form of the prompt: "under the template chatml, as text".
+  /// Max number of concurrent requests of this target, at least 1. The embedded engine gets one request.
   std::size_t atOnce = kStandardAtOnce;
 };
 
@@ -86,7 +85,7 @@ std::string titleOf(const RemoteTarget& target);
 std::string protocolText(const RemoteTarget& target);
 
 /// Receives the events of a run, on the thread that calls runRemotely(). Events of concurrent requests are
-/// mixed. Those of one request are in order.
+/// mixed. The events of one request are in order.
 class RemoteWatcher {
  public:
   virtual ~RemoteWatcher() = default;
@@ -95,12 +94,12 @@ class RemoteWatcher {
   RemoteWatcher& operator=(const RemoteWatcher&) = delete;
 
   virtual void stepBegins(std::size_t request) { static_cast<void>(request); }
-  /// A body of `bytes` bytes is sent to a target now. `model` is the target's name for the model. 0: the body
-  /// of an earlier request includes this request.
+  /// A body of `bytes` bytes is sent to a target now. `model` is the target's name for the model. 0 bytes:
+  /// the body of an earlier request includes this request.
   virtual void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) {
     static_cast<void>(request), static_cast<void>(target), static_cast<void>(model), static_cast<void>(bytes);
   }
-  /// A target refuses its protocol at this request. This request and later requests to the target use another
+  /// A target refuses this request in its protocol. This request and later requests to the target use another
   /// protocol. A call of sends() follows.
   virtual void changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
                                const Protocol& now) {
@@ -113,8 +112,8 @@ class RemoteWatcher {
     static_cast<void>(request), static_cast<void>(piece);
   }
   /// The reason why a request has no answer. This call comes before stepEnds(), or alone if no request was
-  /// sent. The place of the error names the node. If the query copies the node, it also has the number of the
-  /// copy.
+  /// sent. The place of the error names the node. If the query copies the node, the place also has the number
+  /// of the copy.
   virtual void fails(std::size_t request, const Error& error) {
     static_cast<void>(request), static_cast<void>(error);
   }
@@ -123,24 +122,26 @@ class RemoteWatcher {
 
 struct RemoteResult {
   std::vector<RemoteStep> steps;  ///< the steps that were begun, by request, ascending
-  /// The error of the first failed request. Nothing: the run came to its end or was stopped.
+  /// The error of the first failed request. Nothing: no request has failed.
   std::optional<Error> error;
-  /// All errors, by request: several concurrent requests can fail. The watcher has got these errors.
+  /// All errors, by request: several concurrent requests can fail. The watcher has received these errors.
   std::map<std::size_t, Error> errors;
   /// The targets that refused their first protocol, each with the protocol used last.
   std::map<std::size_t, const Protocol*> changed;
   bool isStopped = false;
 };
 
-/// Returns "The server refuses SPNL's query endpoint (status 404: …): It now gets chat completions."
+/// Returns "The server refuses SPNL's query endpoint (status 404: …). The server now gets chat completions."
 std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now);
 
 /// Runs requests on targets. No request is sent twice. After an error no further request is sent, and running
-/// requests finish. A stop ends all requests at the server, and they keep their text so far. Parameters:
-/// - `requests` come from exports::chatRequests(). For protocols that take whole queries, they come from
-///   exports::queryCalls(), with its `calls`.
+/// requests finish. A stop ends all requests at the server. Each stopped step keeps the text so far.
+/// Parameters:
+/// - `requests` come from exports::chatRequests(). For protocols that take whole queries, `requests` and
+///   `calls` come from exports::queryCalls().
 /// - `targetOf` has the index of the target of each request. Empty: the first target answers all.
-/// - `messages` are the same requests for RemoteTarget::otherwise, one for one. Empty: they are equal.
+/// - `messages` has, for each request, the request in the protocol RemoteTarget::otherwise. Empty: the
+///   requests are equal.
 RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& targets,
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
@@ -152,8 +153,9 @@ RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& ta
 /// applies:
 /// - An empty name means the server's choice.
 /// - A model has the same name.
-/// - A model has the same last part ("meta-llama/Llama-3.1-8B" for "Llama-3.1-8B"), or is the only one.
-/// - If the server lists no models, the name itself.
+/// - A model has the same name after the last slash ("meta-llama/Llama-3.1-8B" for "Llama-3.1-8B"), or is the
+///   only model.
+/// - The server lists no models: the result is the name itself.
 std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted,
                                       bool isChosen = false);
 
@@ -169,7 +171,8 @@ CopyNumber copyOf(const std::vector<exports::ChatRequest>& requests, std::size_t
 /// Returns " (copy 2 of 4)", or an empty text for the only copy.
 std::string copyText(const CopyNumber& copy);
 
-/// Returns the names of a server's models for a message: "a, b and 298 more". Empty: it lists none.
+/// Returns the names of a server's models for a message: "a, b and 298 more". Empty: the server lists no
+/// models.
 std::string modelNames(const ServerFacts& facts);
 
 }  // namespace spanscope::remote

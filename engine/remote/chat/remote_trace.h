@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes a run on servers as the events of a trace, like a run of the embedded engine. Such a run has its own
-// session. It shares no pool and no metrics with the embedded engine. Open this file to record more about
-// servers.
+// session. The run shares no pool and no metrics with the embedded engine. Open this file to record more
+// about servers.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -19,20 +19,20 @@
 
 namespace spanscope::remote {
 
-/// The trace's data about the run, in addition to its servers and requests.
+/// Data of the trace about the run, in addition to the servers and requests of the run.
 struct RemoteRunInfo {
-  std::string program;    ///< name and version of the program that runs it
+  std::string program;    ///< name and version of the program that executes the run
   std::string queryJson;  ///< canonical
   std::string explain;    ///< may be empty
   std::uint64_t seed = 0;
   RunId run = 1;
-  RequestId lastRequest = 0;  ///< its requests have the numbers after this one
+  RequestId lastRequest = 0;  ///< the requests of the run have later numbers.
   /// The earlier retrievals, each with the node of its augment.
   std::vector<std::pair<NodePath, trace::PassagesRetrieved>> retrieved;
   std::vector<std::string> warnings;  ///< differences between the servers' work and the query
 };
 
-/// All arguments must outlive it.
+/// All arguments must outlive this object.
 class RemoteTrace final : public RemoteWatcher {
  public:
   /// `targetOf`: as for runRemotely(). `also` gets all calls of this watcher. Null: no other watcher.

@@ -18,21 +18,21 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostModels = 10'000;
-/// Wait time for paths that a server answers at once or not at all.
+/// Max wait for paths that a server answers immediately or never.
 constexpr std::chrono::seconds kShortWait{10};
-/// Wait time for endpoints that get an empty body.
+/// Max wait for endpoints that get an empty body.
 constexpr std::chrono::seconds kEndpointWait{3};
 
 /// The beginning of the paths of most servers.
 constexpr std::string_view kVersion = "/v1";
 
-/// A context or number of slots of 0 means that there is none.
+/// Returns nothing for 0. A context or a number of slots of 0 means that the server has no such value.
 std::optional<std::int64_t> sizeIn(const Json& object, const char* name) {
   const std::optional<std::int64_t> count = countOf(object, name);
   return count.value_or(0) > 0 ? count : std::nullopt;
 }
 
-/// An address without slashes at its end and without the path of an endpoint.
+/// An address without slashes at the end and without the path of an endpoint.
 std::string withoutEndpoint(const std::string& url) {
   std::string root = url;
   const auto trim = [&root] {
@@ -100,7 +100,7 @@ class Prober {
   /// The reaction of an endpoint to a request without a body.
   enum class Sounds { There, Missing, Fell, Unclear };
 
-  /// Whether the path has no list of models. Other paths may have one.
+  /// Whether the path has no list of models. Other paths may have a list.
   static bool isNone(const HttpReply& list) {
     return list.status == 404 || list.status == 405 || list.status == 200;
   }
@@ -113,14 +113,14 @@ class Prober {
       expected =
           "a list of models; the address must be the address of an OpenAI-compatible server, such as "
           "http://localhost:8000";
-    if (list.status == 401 || list.status == 403) expected = "a key that it accepts";
+    if (list.status == 401 || list.status == 403) expected = "a key that the server accepts";
     if (!list.redirect.empty())
       expected = "the server's new address, because it redirects to " + shownReply(list.redirect);
     refuse("status " + std::to_string(list.status) + (said.empty() ? "" : ": " + said), std::move(expected));
   }
 
   /// Reads a list of models. Servers have three forms: {"data": […]}, {"models": […]} or a list. The elements
-  /// are objects or names. Returns whether it is such a list.
+  /// are objects or names. Returns whether the answer is such a list.
   bool readModels(const HttpReply& reply) {
     if (reply.status != 200) return false;
     const Json json = Json::parse(reply.body, nullptr, false);
@@ -129,7 +129,7 @@ class Prober {
     for (const char* const name : {"models", "data"}) {
       if (!json.is_object()) break;
       const auto found = json.find(name);
-      // Ollama writes null if it has no model.
+      // Ollama writes null if there is no model.
       if (found != json.end() && (found->is_array() || found->is_null())) list = &*found;
     }
     if (list == nullptr) return false;
@@ -177,7 +177,7 @@ class Prober {
     return sounds == Sounds::There ? there != Sounds::There : there == Sounds::Missing;
   }
 
-  /// Sends an empty body. A server that knows the path refuses it and computes nothing.
+  /// Sends an empty body. A server that knows the path refuses the body and computes nothing.
   Sounds soundOf(const char* path, const char* contentType) {
     if (m_stop.stop_requested() || m_isSilent) return Sounds::Unclear;
     try {
@@ -193,8 +193,8 @@ class Prober {
         case 501:
           return Sounds::Missing;
         case 500:
-          // Another method distinguishes a handler that failed on its empty body from a missing one. The span
-          // patch of vLLM then names the method that it accepts.
+          // A request with another method shows whether the handler exists and failed on the empty body. The
+          // span patch of vLLM then names the accepted method.
           return m_client.send({.url = addressOf(m_root, m_facts, path)}, m_access, m_stop).status == 405
                      ? Sounds::There
                      : Sounds::Fell;
@@ -202,14 +202,14 @@ class Prober {
           return Sounds::Unclear;
       }
     } catch (const Failure&) {
-      // A server that did not answer this request would not answer another one.
+      // A server that did not answer this request would not answer another request.
       m_isSilent = true;
       return Sounds::Unclear;
     }
   }
 
   HttpReply get(const std::string& path) { return m_client.send({.url = m_root + path}, m_access, m_stop); }
-  /// Works like get(), but returns an empty answer if the server sends none.
+  /// Works like get(), but returns an empty answer if the server sends no answer.
   HttpReply replyAt(const std::string& path) {
     try {
       return get(path);
@@ -217,7 +217,7 @@ class Prober {
       return {};
     }
   }
-  /// The object at a path; nothing if the server has none there.
+  /// The object at a path; nothing if the server has no object there.
   std::optional<Json> object(const std::string& path) {
     if (m_stop.stop_requested()) return std::nullopt;
     try {
@@ -257,7 +257,7 @@ class Prober {
             if (!model.context) model.context = context;
           }
         }
-        // Some servers report it only for each slot.
+        // Some servers report the context only for each slot.
         if (!m_facts.slots || !m_facts.cache.slotTokens) askSlots();
         break;
       case ServerKind::Sglang:
@@ -267,7 +267,7 @@ class Prober {
         if (const auto info = object("/api/version")) m_facts.version = textOf(*info, "version");
         break;
       case ServerKind::OpenAi:
-        // Ollama gives the maker of the model as its owner.
+        // Ollama reports the maker of the model as the owner.
         if (const auto info = object("/api/version")) {
           m_facts.kind = ServerKind::Ollama;
           m_facts.version = textOf(*info, "version");
@@ -285,7 +285,7 @@ class Prober {
     }
   }
 
-  /// Returns the text at a path. Empty: there is none, or no access.
+  /// Returns the text at a path. Empty: there is no text, or no access.
   std::string textAt(const std::string& path) {
     if (m_stop.stop_requested()) return {};
     try {
@@ -315,7 +315,7 @@ class Prober {
     if (isOff != info->end() && isOff->is_boolean()) m_facts.cache.findsPrefixes = !isOff->get<bool>();
   }
 
-  /// vLLM reports its settings only among its metrics. One of its blocks contains no tokens.
+  /// vLLM reports the settings of the cache only among the metrics. One block of vLLM contains no tokens.
   void askVllmCache() {
     constexpr const char* kMetric = "vllm:cache_config_info";
     const std::string metrics = textAt("/metrics");
@@ -339,7 +339,7 @@ class Prober {
 
   HttpClient& m_client;
   std::string m_root;
-  bool m_isVersioned;  ///< whether the address as it was given ends with "/v1"
+  bool m_isVersioned;  ///< whether the given address ends with "/v1"
   HttpAccess m_access;
   const std::stop_token& m_stop;
   ServerFacts m_facts;
@@ -355,7 +355,8 @@ std::string metricLabel(const std::string& metrics, const std::string& metric, c
     line = metrics.find(begin, line + 1);
   if (line == std::string::npos) return {};
   const std::size_t end = std::min(metrics.find('\n', line), metrics.size());
-  // A label comes after the brace or a comma. A value may contain both, but every quote in it is escaped.
+  // A label comes after the brace or a comma. A value may contain both characters, but every quote in a value
+  // is escaped.
   for (std::size_t at = line + begin.size(); at < end;) {
     const std::size_t equals = metrics.find("=\"", at);
     if (equals >= end) return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Asks a server what it can do. Open this file to detect another kind of server.
+// Finds the kind, the models and the endpoints of a server. Open this file to detect another kind of server.
+//
 // The kinds of servers, and their differences for a client. A new kind is a new row. Open this file to add a
 // kind.
 #pragma once
@@ -25,22 +26,22 @@ enum class ServerKind : std::uint8_t {
   Ollama,
   LmStudio,
   Spanscope,  ///< spanq serve
-  Spnl,       ///< takes span queries and reports nothing else about itself
+  Spnl,       ///< accepts span queries and reports nothing else
 };
 
-/// When a server reports the number of cached tokens of a prompt.
+/// States when a server reports the number of cached tokens of a prompt.
 enum class CacheReporting : std::uint8_t { Always, IfAsked, Never };
 
 struct ServerKindInfo {
   ServerKind kind = ServerKind::OpenAi;
-  const char* name = "";   ///< in options: "llama.cpp"
-  const char* title = "";  ///< in lists: "llama.cpp"
+  const char* name = "";   ///< name in options: "llama.cpp"
+  const char* title = "";  ///< name in lists: "llama.cpp"
   CacheReporting cached = CacheReporting::Never;
-  /// Advice that makes the server report its hits; for IfAsked.
+  /// For IfAsked: advice to the user for a server that does not report cache hits.
   const char* advice = "";
-  /// Whether a missing report can also mean no hit (vLLM leaves the object out).
+  /// Whether a missing number can also mean that there is no cache hit. vLLM then leaves out the object.
   bool zeroIsSilent = false;
-  bool sendsProgress = false;  ///< about the prompt, if asked by `return_progress`
+  bool sendsProgress = false;  ///< sends the progress of the prompt if the request has `return_progress`
 };
 
 inline constexpr std::array kServerKinds{
@@ -55,7 +56,7 @@ inline constexpr std::array kServerKinds{
                    .cached = CacheReporting::Always,
                    .sendsProgress = true},
     ServerKindInfo{ServerKind::Ollama, "ollama", "Ollama", CacheReporting::IfAsked,
-                   "it reports them since September 2026"},
+                   "use a version from September 2026 or later"},
     ServerKindInfo{ServerKind::LmStudio, "lmstudio", "LM Studio", CacheReporting::Never},
     ServerKindInfo{ServerKind::Spanscope, "spanscope", "Spanscope", CacheReporting::Always},
     ServerKindInfo{ServerKind::Spnl, "spnl", "a server with span support", CacheReporting::Never}};
@@ -82,7 +83,7 @@ struct CacheFacts {
   std::optional<std::int64_t> slotTokens;   ///< context of a slot (llama.cpp)
   std::optional<std::int64_t> blockSize;    ///< tokens of a block (vLLM) or page (SGLang)
   std::optional<std::int64_t> cacheTokens;  ///< max tokens in the cache (vLLM, SGLang)
-  std::optional<bool> findsPrefixes;        ///< whether it reuses prefixes (vLLM, SGLang)
+  std::optional<bool> findsPrefixes;        ///< whether the server reuses prefixes (vLLM, SGLang)
   bool operator==(const CacheFacts&) const = default;
 };
 
@@ -90,10 +91,10 @@ struct ServerFacts {
   ServerKind kind = ServerKind::OpenAi;
   std::string version;                ///< empty: not reported
   std::vector<ServedModel> models;    ///< in the server's order
-  std::optional<std::int64_t> slots;  ///< llama.cpp's
+  std::optional<std::int64_t> slots;  ///< number of slots (llama.cpp)
   CacheFacts cache{};
   bool listsModels = true;                                    ///< false: an empty `models` means nothing
-  std::vector<std::string> protocols{"chat", "completions"};  ///< of the server, by Protocol::name
+  std::vector<std::string> protocols{"chat", "completions"};  ///< each is a Protocol::name
   /// The text between the address and the paths: "/v1". Empty if the address contains another version
   /// ("/v1beta/openai", "/api/v3").
   std::string api = "/v1";
@@ -103,11 +104,11 @@ struct ServerFacts {
   }
 };
 
-/// Returns the root address of a server's paths. It has no slashes at its end. "/v1" and the path of an
+/// Returns the root address of a server's paths, without slashes at the end. "/v1" and the path of an
 /// endpoint, which users often add, are removed.
 std::string rootOf(const std::string& url);
 
-/// Returns the address of an endpoint. `path` is that of most servers: "/v1/chat/completions".
+/// Returns the address of an endpoint. `path` is the usual path, "/v1/chat/completions".
 std::string addressOf(const std::string& url, const ServerFacts& facts, std::string_view path);
 
 /// Returns the value of a label in a line of Prometheus metrics ("block_size" of vllm:cache_config_info).
@@ -118,13 +119,13 @@ std::string metricLabel(const std::string& metrics, const std::string& metric, c
 /// models. A server without a list of models must have one of the endpoints. The requests are:
 /// - GET /v1/models, and /models unless the address has "/v1";
 /// - the paths of the probable kind of server;
-/// - the endpoints of rare protocols, with an empty body, which no server computes. For an unknown kind, also
-///   the other endpoints.
+/// - the endpoints of rare protocols, with an empty body, so that no server computes an answer. For an
+///   unknown kind, also the other endpoints.
 ServerFacts askServer(HttpClient& client, const std::string& url, const HttpAccess& access,
                       const std::stop_token& stop = {});
 
-/// Returns the number of tokens of a text for a server's model, including tokens that the server adds. Asks
-/// POST /tokenize, which vLLM and SGLang have. Nothing: not reported.
+/// Returns the number of tokens of a text for a server's model, including tokens that the server adds. Sends
+/// POST /tokenize, which vLLM and SGLang support. Nothing: not reported.
 std::optional<std::int64_t> countTokens(HttpClient& client, const std::string& url, const HttpAccess& access,
                                         const std::string& model, const std::string& text,
                                         const std::stop_token& stop = {});

@@ -29,7 +29,7 @@ text::Place placeOf(std::size_t index) {
   return index == 0 ? text::Place::First : text::Place::Later;
 }
 
-/// Throws Failure if the template has no turn for a message.
+/// Throws Failure if the template cannot express the role of a message.
 void checkTurns(const text::ChatTemplate& chat, const Messages& messages) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const query::Role role = messages[i].role;
@@ -46,8 +46,8 @@ struct PromptSize {
   bool isExact = false;  ///< otherwise an upper bound
 };
 
-/// If the server cannot count the tokens of a text, each byte counts as a token. The server is asked only if
-/// the bytes are more than `enough`.
+/// If the server cannot count the tokens of a text, each byte counts as a token. The client requests the
+/// count only if there are more bytes than `enough`.
 PromptSize sizeOf(const Sending& sending, const PromptText& prompt, std::int64_t enough) {
   if (const auto* tokens = std::get_if<std::vector<TokenId>>(&prompt))
     return {.tokens = static_cast<std::int64_t>(tokens->size()), .isExact = true};
@@ -60,7 +60,8 @@ PromptSize sizeOf(const Sending& sending, const PromptText& prompt, std::int64_t
   return {.tokens = counted.value_or(most), .isExact = counted.has_value()};
 }
 
-/// Throws Failure if a prompt leaves no room for an answer. Some servers cut such a prompt silently.
+/// Throws Failure if a prompt leaves no room for an answer. Some servers truncate such a prompt without an
+/// error.
 void checkRoom(const Sending& sending, const PromptSize& size) {
   if (!sending.context || !size.isExact || size.tokens < *sending.context) return;
   throw Failure(errorAt(sending.request.node, "a prompt of " + counted(size.tokens, "token"),
@@ -68,13 +69,13 @@ void checkRoom(const Sending& sending, const PromptSize& size) {
                             sending.model + " is " + counted(*sending.context, "token")));
 }
 
-/// Without a limit, most completion servers end an answer after 16 tokens. Server vLLM 0.32 does this even if
-/// the limit is null. The limit is set to the free context.
+/// Without a limit, most completion servers end an answer after 16 tokens. vLLM 0.32 does this even if the
+/// limit is null. So the client sets the limit to the free context.
 void putLimit(nlohmann::ordered_json& body, const Sending& sending, const PromptSize& size) {
   const ServerKind kind = sending.kind.kind;
-  // These servers have no limit of their own, unless their owner set one.
+  // These servers have no default limit, unless the owner of the server has set a limit.
   if (kind == ServerKind::Spanscope || kind == ServerKind::LlamaCpp || !sending.context) return;
-  // SGLang needs some room.
+  // SGLang needs some free tokens.
   constexpr std::int64_t kRoom = 8;
   const std::int64_t room = kind == ServerKind::Sglang ? kRoom : 0;
   const std::int64_t left = *sending.context - size.tokens - room;
@@ -123,8 +124,8 @@ PromptWriter tokenPrompt(const text::ChatTemplate& chat, std::shared_ptr<const t
   };
 }
 
-/// OpenAI's older completions. The prompt is one text, the conversation under a chat template, or the tokens
-/// of this text.
+/// OpenAI's older completions. The prompt is the text of the conversation under a chat template, or the
+/// tokens of this text.
 extern const Protocol kCompletionsProtocol;
 constinit const Protocol kCompletionsProtocol{
     .name = "completions",

@@ -11,13 +11,13 @@
 
 namespace spanscope::remote {
 
-/// Writes a prompt as text, with the template's control pieces spelled out, up to the beginning of the
-/// answer. The token that begins every prompt is left out, because servers add it. The template must outlive
+/// Writes a prompt as text up to the beginning of the answer. Control tokens of the template are text, too.
+/// The token that begins every prompt is left out, because servers add this token. The template must outlive
 /// the writer.
 PromptWriter textPrompt(const text::ChatTemplate& chat);
 
-/// Writes a prompt as all tokens of a model: servers add none to a prompt of tokens. The template must
-/// outlive the writer.
+/// Writes a prompt as token ids, with the first token: servers add no tokens to such a prompt. The template
+/// must outlive the writer.
 PromptWriter tokenPrompt(const text::ChatTemplate& chat, std::shared_ptr<const text::Tokenizer> tokenizer);
 
 }  // namespace spanscope::remote

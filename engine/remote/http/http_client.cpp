@@ -41,7 +41,8 @@ struct Exchange {
   std::exception_ptr thrown{};
   Clock::time_point last{};  ///< when the last bytes arrived; at first, when the request began
   const HttpRequest* request = nullptr;
-  std::optional<Clock::time_point> ends{};  ///< when the wait for the rest ends; nothing: all of it is needed
+  std::optional<Clock::time_point>
+      ends{};  ///< when the wait for the rest ends; nothing: the whole answer is needed
 };
 
 /// Some frameworks, such as NestJS, use this status for every POST.
@@ -92,7 +93,7 @@ struct HttpClient::Connection {
   std::unique_ptr<CURLM, CloseMulti> multi{curl_multi_init()};
   std::unique_ptr<CURL, CloseEasy> easy{curl_easy_init()};
 
-  /// Returns why the request has to end now; nothing: it may continue.
+  /// Returns the reason why the request has to end now; nothing: the request may continue.
   static std::optional<Error> overdue(const Exchange& exchange, const HttpLimits& limits,
                                       Clock::time_point begin) {
     const Clock::time_point now = Clock::now();
@@ -112,7 +113,7 @@ struct HttpClient::Connection {
     return std::nullopt;
   }
 
-  /// curl's code; nothing: the request was stopped, or `problem` has the reason of its end.
+  /// curl's code; nothing: the request was stopped, or `problem` has the reason of the end.
   std::optional<CURLcode> carryOut(Exchange& exchange, const HttpLimits& limits, const std::stop_token& stop,
                                    std::optional<Error>& problem) {
     const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi.get()); });
@@ -159,8 +160,8 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   if (easy == nullptr || m_connection->multi == nullptr) refuse({}, "no memory for a connection", "some");
 
   curl_slist* lines = curl_slist_append(nullptr, ("Content-Type: " + request.contentType).c_str());
-  // Without this header, curl first asks whether it may send a long body. Some servers never answer this
-  // question.
+  // Without this header, curl waits for a 100 Continue before sending a long body. Some servers never send
+  // this response.
   lines = curl_slist_append(lines, "Expect:");
   for (const std::string& line : access.keyLines) {
     if (!access.key.empty()) lines = curl_slist_append(lines, (line + access.key).c_str());
@@ -199,7 +200,7 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     reply.isStopped = true;
     return reply;
   }
-  // A break after the end of the requested data is no failure.
+  // A broken connection after the end of the requested data is no failure.
   if (exchange.ends && !exchange.isTooLarge) return reply;
   const bool hasBegun = exchange.bytes > 0 && isGood(reply.status) && receive;
   if (exchange.isTooLarge || (code && *code == CURLE_FILESIZE_EXCEEDED))
@@ -215,7 +216,7 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     return reply;
   }
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply.status);
-  // A server that repeats the key in an error must not bring it into messages and traces.
+  // If a server repeats the key in an error, messages and traces must not show the key.
   if (!isGood(reply.status)) reply.body = withoutKey(reply.body, access.key);
   char* redirect = nullptr;
   curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &redirect);
@@ -237,7 +238,7 @@ struct FreeText {
   void operator()(char* text) const { curl_free(text); }
 };
 
-/// A part of an address; nothing if the address lacks it.
+/// A part of an address; nothing if the address has no such part.
 std::optional<std::string> part(CURLU* url, CURLUPart what) {
   char* text = nullptr;
   if (curl_url_get(url, what, &text, 0) != CURLUE_OK) return std::nullopt;
@@ -276,9 +277,9 @@ std::variant<ServerAddress, Error> readServerAddress(const std::string& url) {
   if (scheme != "http" && scheme != "https") return refuse(shown, example);
   // A secret must not be shown in messages.
   if (part(parsed.get(), CURLUPART_USER) || part(parsed.get(), CURLUPART_PASSWORD))
-    return refuse("an address with a user name or a password", "an address without them");
+    return refuse("an address with a user name or a password", "an address without user name and password");
   if (part(parsed.get(), CURLUPART_QUERY) || part(parsed.get(), CURLUPART_FRAGMENT))
-    return refuse("an address with ? or #", "an address without them");
+    return refuse("an address with ? or #", "an address without ? and #");
   std::string host = part(parsed.get(), CURLUPART_HOST).value_or("");
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
   if (host.empty()) return refuse(shown, example);

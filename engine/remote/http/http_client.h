@@ -2,7 +2,10 @@
 // Sends requests to servers. A server may be silent, stall, break off or never end. Each request still ends
 // with an answer or an error. The error names the address and the expected data. Open this file to change
 // time limits.
-// Checks the address of a server before anything is sent there. Open this file when an address is refused.
+//
+// Checks the address of a server before the program sends a request. Open this file when an address is
+// refused.
+//
 // Prepares texts of servers for messages, without their keys. Open this file before you show a server's text.
 #pragma once
 
@@ -30,20 +33,20 @@ struct HttpLimits {
   std::chrono::milliseconds firstByte{600'000};
   std::chrono::milliseconds silence{120'000};  ///< between two pieces of an answer
   std::chrono::milliseconds whole{0};          ///< 0: no limit
-  std::size_t bytes = std::size_t{64} << 20U;  ///< of an answer, uncompressed
+  std::size_t bytes = std::size_t{64} << 20U;  ///< max size of an answer, uncompressed
 
   bool operator==(const HttpLimits&) const = default;
 };
 
-/// The text before a bearer token in the head of a request.
+/// The start of the header line with a bearer token.
 inline constexpr char kBearerLine[] = "Authorization: Bearer ";
 
-/// How a server is reached.
+/// The settings of the connection to a server.
 struct HttpAccess {
   std::string key{};                               ///< empty: none
-  std::vector<std::string> keyLines{kBearerLine};  ///< the text before the key, in each line with the key
-  std::vector<std::string> headLines{};            ///< more lines of each request
-  std::string certificateFile{};                   ///< PEM of the authorities to trust; empty: the system's
+  std::vector<std::string> keyLines{kBearerLine};  ///< the start of each header line with the key
+  std::vector<std::string> headLines{};            ///< more header lines of each request
+  std::string certificateFile{};  ///< PEM file of trusted certificate authorities; empty: the system's
   HttpLimits limits{};
 
   bool operator==(const HttpAccess&) const = default;
@@ -54,27 +57,30 @@ struct HttpRequest {
   std::optional<std::string> body{};  ///< sent by POST; nothing: GET
   std::string contentType = "application/json";
   std::string query{};  ///< the text after the address and a '?': "stream=true"; may be empty
-  /// Asked after each piece. Returns the max time for the rest of an answer whose wanted part is complete,
-  /// else nothing. The answer is then complete, even without an end. Null: the whole answer is wanted.
+  /// Called after each piece. If the needed data has arrived, returns the max time for the rest of the
+  /// answer, else nothing. After this time the answer counts as complete. Null: the client needs the whole
+  /// answer.
   std::function<std::optional<std::chrono::milliseconds>()> patience{};
 };
 
 struct HttpReply {
   long status = 0;
-  std::string body;        ///< of an answer with another status than 200 and 201, or without a receiver
-  std::string redirect{};  ///< the target of a status 3xx; usually empty
+  std::string body;  ///< the body of an answer with another status than 200 and 201, or without a receiver
+  std::string redirect{};                    ///< the target of a status 3xx; usually empty
   std::optional<std::int64_t> retryAfter{};  ///< seconds that the server asks to wait
   bool isStopped = false;
-  /// The reason why the answer broke off. Its pieces were received. Empty: it did not.
+  /// The reason why the connection broke during the answer. The receiver has the earlier pieces. Empty: the
+  /// answer is complete.
   std::string brokenBy;
 };
 
-/// Receives pieces of an answer with status 200 or 201 as they arrive, uncompressed.
+/// Receives each piece of an answer with status 200 or 201 when the piece arrives, uncompressed.
 using HttpReceiver = std::function<void(std::string_view piece)>;
 
-/// A client for HTTP and HTTPS. It follows no redirects, so that a key reaches no other server. Requests to
-/// this machine use no proxy. Other requests use the proxy of the environment. Answers may be compressed. No
-/// request is sent twice. Connections stay open from request to request. Only one thread may use it.
+/// A client for HTTP and HTTPS. The client follows no redirects, so that a key reaches no other server.
+/// Requests to this machine use no proxy. Other requests use the proxy of the environment. Answers may be
+/// compressed. No request is sent twice. Connections stay open between requests. Only one thread may use a
+/// client.
 class HttpClient {
  public:
   HttpClient();
@@ -82,7 +88,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// Sends a request. A stop closes the connection at once, and so does an exception of the receiver. After a
+  /// Sends a request. A stop or an exception of the receiver closes the connection immediately. After a
   /// received piece, a broken connection is no failure (HttpReply::brokenBy). Throws Failure with the address
   /// as its file in these cases:
   /// - The address is invalid (server_address.h).
@@ -96,17 +102,17 @@ class HttpClient {
   std::unique_ptr<Connection> m_connection;
 };
 
-/// The facts that a program needs about an address before it sends something there.
+/// The facts that a program needs about an address before sending a request.
 struct ServerAddress {
-  std::string host;         ///< a name or a number; an IPv6 address without its brackets
-  bool isLoopback = false;  ///< whether it is this machine: localhost, 127.0.0.0/8 or ::1
+  std::string host;         ///< a name or a number; an IPv6 address without the brackets
+  bool isLoopback = false;  ///< whether the host is this machine: localhost, 127.0.0.0/8 or ::1
 };
 
 /// Reads the address of an API, e.g. "http://127.0.0.1:8000/v1". The error has no file. These addresses are
 /// refused:
 /// - an address that is neither http nor https, or has no host;
 /// - an address with a user name or a password, because messages show addresses;
-/// - an address with a query or a fragment, because paths are appended to it.
+/// - an address with a query or a fragment, because the client appends paths to the address.
 std::variant<ServerAddress, Error> readServerAddress(const std::string& url);
 
 /// Max number of characters of a server's answer in a message.
@@ -123,8 +129,8 @@ inline constexpr std::size_t kMostKeyBytes = 4096;
 /// key can be sent.
 std::optional<Error> problemOfKey(std::string_view key);
 
-/// Returns a text of a server without its key. It also finds keys in which JSON writes a slash as "\\/". A
-/// key of fewer than 4 bytes is no secret and stays.
+/// Returns a text of a server without the server's key. The function also removes keys in which JSON writes a
+/// slash as "\\/". A key of fewer than 4 bytes is no secret and is not removed.
 std::string withoutKey(std::string_view text, std::string_view key);
 
 }  // namespace spanscope::remote

@@ -21,10 +21,10 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-/// The limit of an answer if query and server have none. The API requires one.
+/// The limit of an answer if query and server have no limit. The API requires a limit.
 constexpr std::int64_t kUsualLimit = 4096;
 
-/// An upper bound of the prompt's tokens, or their number with the template's additions.
+/// An upper bound of the prompt's tokens, or the number of tokens with the additions of the template.
 std::int64_t mostPromptTokens(const Sending& sending) {
   constexpr std::int64_t kOfTemplate = 64;
   constexpr std::int64_t kOfMessage = 16;
@@ -44,7 +44,7 @@ std::int64_t mostPromptTokens(const Sending& sending) {
 std::int64_t messageLimit(const Sending& sending) {
   if (sending.request.maxTokens) return *sending.request.maxTokens;
   if (!sending.context) return kUsualLimit;
-  // Server llama.cpp ends an answer at the end of the context.
+  // llama.cpp ends an answer at the end of the context.
   if (sending.kind.kind == ServerKind::LlamaCpp) return *sending.context;
   return std::max<std::int64_t>(1, *sending.context - mostPromptTokens(sending));
 }
@@ -93,7 +93,7 @@ void takeMessageCounts(ChatAnswer& answer, const Json& object) {
   if (read) answer.cachedTokens = read;
   if (written) answer.writtenTokens = written;
   const std::int64_t prompt = rest + answer.cachedTokens.value_or(0) + answer.writtenTokens.value_or(0);
-  // No prompt has 0 tokens. Servers write 0 for numbers that they do not count.
+  // No prompt has 0 tokens. Servers write 0 instead of unknown numbers.
   if (prompt > 0) answer.promptTokens = prompt;
   if (const auto count = countOf(*usage, "output_tokens"); count && prompt > 0)
     answer.generatedTokens = count;
@@ -104,7 +104,7 @@ void takeStopReason(ChatAnswer& answer, const Json& object) {
     answer.finish = shownReply(reason);
 }
 
-/// Adds a block, or the new part of a block. Returns the new text.
+/// Adds a content block, or new text of a block. Returns the new text.
 std::string takeBlock(ChatAnswer& answer, const Json& block) {
   MessageParts parts;
   const std::string type = textOf(block, "type");
@@ -150,13 +150,13 @@ constinit const AnswerForm kMessages{.title = "a message of the Messages API",
 
 }  // namespace
 
-/// Anthropic's Messages API, which vLLM and llama.cpp have, too.
+/// Anthropic's Messages API, which vLLM and llama.cpp also support.
 extern const Protocol kMessagesProtocol;
 constinit const Protocol kMessagesProtocol{
     .name = "messages",
     .title = "Anthropic's Messages API",
     .help =
-        "Each step is a list of messages. System messages at its beginning are sent separately. No seed is "
+        "Each step is a list of messages. System messages at the beginning are sent separately. No seed is "
         "sent. Without max tokens an answer can fill the context.",
     .path = "/v1/messages",
     .form = "chat",

@@ -34,14 +34,15 @@ KeyRing::KeyRing(const std::vector<std::string>& keys) {
       throw Failure(errorAt("key of a client", counted(key.size(), "byte"),
                             "at least " + std::to_string(kLeastKeyBytes)));
     }
-    // A header can contain only a key like this.
+    // A header can contain only a key of this form.
     const bool isPlain = std::none_of(key.begin(), key.end(), [](char letter) {
       return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F;
     });
     if (!isPlain || trimmed(key).size() != key.size() || key.size() > kMostKeyBytes || !isValidUtf8(key)) {
-      throw Failure(errorAt("key of a client", "one of " + counted(key.size(), "byte"),
-                            "at most " + std::to_string(kMostKeyBytes) +
-                                " bytes of UTF-8 without control characters and without blanks around them"));
+      throw Failure(
+          errorAt("key of a client", "one of " + counted(key.size(), "byte"),
+                  "at most " + std::to_string(kMostKeyBytes) +
+                      " bytes of UTF-8 without control characters and without spaces at both ends"));
     }
     m_keys.push_back({.hash = hashOf(key), .salt = hexOf(hashOf("spanscope salt of " + key))});
   }

@@ -17,7 +17,7 @@ namespace spanscope::server {
 class KeyRing {
  public:
   /// `keys`: each key has kLeastKeyBytes to kMostKeyBytes bytes of UTF-8, no control characters and no spaces
-  /// at its ends. Throws Failure for other keys, without the key.
+  /// at both ends. Throws Failure for other keys, without the key.
   explicit KeyRing(const std::vector<std::string>& keys);
 
   static constexpr std::size_t kLeastKeyBytes = 16;
@@ -25,7 +25,8 @@ class KeyRing {
 
   bool isEmpty() const { return m_keys.empty(); }
   /// Returns the salt of the client that sends this Authorization header. With this salt, a client gets no
-  /// hits from contents of other clients. Nothing: the key is unknown. The time does not depend on the keys.
+  /// hits from contents of other clients. Nothing: the key is unknown. The duration of the check does not
+  /// depend on the keys.
   std::optional<std::string> saltOf(std::string_view authorization) const;
 
  private:
@@ -36,7 +37,7 @@ class KeyRing {
   std::vector<Key> m_keys;
 };
 
-/// Returns the salt of a request with its own salt (vLLM's `cache_salt`), combined with its client's salt.
+/// Combines the request's own salt (vLLM's `cache_salt`) with the client's salt.
 std::string combinedSalt(const std::string& ofClient, const std::string& ofRequest);
 
 /// Returns the lines of a key file without spaces at their ends. Empty lines and lines that begin with # are
@@ -50,12 +51,12 @@ std::string hostIn(std::string_view hostAndPort);
 
 struct AccessRules {
   bool isLoopback = true;            ///< whether the server listens on the loopback
-  std::vector<std::string> hosts;    ///< names of the server, besides those of the loopback
-  std::vector<std::string> origins;  ///< of pages that may use the server: "https://app.example"
+  std::vector<std::string> hosts;    ///< further names of the server, besides the loopback names
+  std::vector<std::string> origins;  ///< origins of pages that may use the server: "https://app.example"
 };
 
 /// Whether a request to this Host is meant for the server. On the loopback, a page with DNS rebinding sends
-/// another name. Elsewhere keys decide, unless hosts are given.
+/// another name. On other addresses, the client's key decides, unless `hosts` has names.
 bool isHostAllowed(std::string_view host, const AccessRules& rules);
 /// Whether a page of this origin may use the server. An empty origin means no page.
 bool isOriginAllowed(std::string_view origin, const AccessRules& rules);

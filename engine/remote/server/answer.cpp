@@ -91,7 +91,7 @@ void Answer::take(Choice& choice, std::size_t index, const trace::TokenGenerated
 
 void Answer::take(Choice& choice, std::size_t index, const trace::StepFinished& step) {
   if (choice.isFinished || step.outcome == trace::StepOutcome::Failed) return;
-  // The rest of the last character, which the decoder kept, has no token.
+  // The kept bytes of the last character have no token.
   std::string rest;
   if (step.text.size() > choice.bytes) rest = choice.stopTexts.push(step.text.substr(choice.bytes));
   rest += choice.stopTexts.finish();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The answer of a run on its way to a client, with stop texts and counts. Open this file to change how
-// answers are split into pieces.
+// Passes the answer of a run to a client, with stop texts and counts. Open this file to change how answers
+// are split into pieces.
+//
 // Errors in the form of OpenAI's API: {"error": {"message", "type", "param", "code"}}. Open this file to add
 // an error of the server.
 #pragma once
@@ -25,17 +26,17 @@
 
 namespace spanscope::server {
 
-/// Ends an answer where one of several stop texts begins. Text that may be the beginning of a stop text waits
-/// until this is known.
+/// Ends an answer at the beginning of a stop text. Text that may be the beginning of a stop text waits for
+/// the next text.
 class StopTexts {
  public:
   /// No text of `texts` is empty.
   explicit StopTexts(std::vector<std::string> texts) : m_texts(std::move(texts)) {}
 
-  /// Adds `text` and returns the text that certainly belongs to the answer. After a stop, the result is
+  /// Adds `text` and returns the text that certainly belongs to the answer. After a stop text, the result is
   /// empty.
   std::string push(std::string_view text);
-  /// Returns the waiting text when the answer has ended without a stop.
+  /// Returns the waiting text. Call this when the answer has ended without a stop text.
   std::string finish();
   bool hasStopped() const { return m_hasStopped; }
 
@@ -71,7 +72,7 @@ struct AnswerUsage {
 };
 
 /// Passes the answers of a run from the engine's thread to the one thread that answers the client. A choice
-/// is a generate among the items of the plan's result, in their order.
+/// is a generate node among the items of the plan's result, in the order of the items.
 class Answer final : public RunListener {
  public:
   /// `stops` end an answer that has more than `minTokens` tokens. `choicesPerPrompt` consecutive choices
@@ -89,9 +90,9 @@ class Answer final : public RunListener {
     bool isComplete = false;          ///< every choice has finished
     std::optional<RunEnd> end;        ///< the run has ended
   };
-  /// Waits until something new has arrived, but at most `most`.
+  /// Waits until a new piece or the end has arrived, but at most `most`.
   News wait(std::chrono::milliseconds most);
-  /// Returns the counts so far. They are complete when the run has ended or every choice has finished.
+  /// Returns the counts so far. The counts are complete when the run has ended or every choice has finished.
   AnswerUsage usage() const;
 
  private:
@@ -99,8 +100,8 @@ class Answer final : public RunListener {
     explicit Choice(const std::vector<std::string>& stops) : stopTexts(stops) {}
 
     StopTexts stopTexts;
-    std::size_t bytes = 0;                                ///< of text that has arrived from the engine
-    std::vector<trace::TokenAlternative> alternatives{};  ///< of the next token
+    std::size_t bytes = 0;                                ///< bytes of text that the engine has generated
+    std::vector<trace::TokenAlternative> alternatives{};  ///< alternatives to the next token
     bool isFinished = false;
     std::int64_t tokens = 0;
     std::int64_t promptTokens = 0;
@@ -124,7 +125,7 @@ class Answer final : public RunListener {
 };
 
 struct ApiError {
-  int status = 400;     ///< of HTTP
+  int status = 400;     ///< HTTP status
   std::string message;  ///< a sentence for the user
   std::string type = "invalid_request_error";
   std::string param{};  ///< the wrong field; empty: null
@@ -139,7 +140,7 @@ ApiError outOfMemory();
 /// Returns 503: the server is ending.
 ApiError serverIsEnding();
 
-/// A request that is refused.
+/// An exception that refuses a request.
 class ApiFailure : public std::exception {
  public:
   explicit ApiFailure(ApiError error) : m_error(std::move(error)) {}

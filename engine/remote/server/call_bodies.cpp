@@ -94,7 +94,7 @@ class Fields {
   [[noreturn]] void unsupported(const char* key, const std::string& words) const {
     refuseField(place(key), words, "unsupported_parameter");
   }
-  /// Refuses a field unless it is absent or has this value.
+  /// Refuses a field that has another value than this value. A field may be absent.
   void only(const char* key, const Json& value, const std::string& words) const {
     const Json* found = find(key);
     if (found != nullptr && *found != value) unsupported(key, words);
@@ -142,11 +142,11 @@ void refuseUnsupported(const Fields& fields) {
     const auto value = fields.number(key);
     if (value && *value != 0)
       fields.unsupported(key, std::string("This server does not change the probabilities of tokens by '") +
-                                  key + "'. Leave it out or give 0.");
+                                  key + "'. Leave out this field or give 0.");
   }
   if (const auto value = fields.number("repetition_penalty"); value && *value != 1)
     fields.unsupported("repetition_penalty",
-                       "This server has no repetition penalty. Leave it out or give 1.");
+                       "This server has no repetition penalty. Leave out this field or give 1.");
   fields.none("logit_bias", "This server has no 'logit_bias'.");
   fields.none("stop_token_ids", "This server ends answers at texts ('stop'), not at token ids.");
   if (fields.flag("include_stop_str_in_output"))
@@ -155,7 +155,7 @@ void refuseUnsupported(const Fields& fields) {
   if (fields.find("truncate_prompt_tokens") != nullptr)
     fields.unsupported("truncate_prompt_tokens", "This server does not truncate prompts.");
   for (const char* key : {"bad_words", "allowed_token_ids"})
-    fields.none(key, std::string("This server samples from all tokens. It has no '") + key + "'.");
+    fields.none(key, std::string("This server samples from all tokens and has no '") + key + "'.");
   if (fields.flag("use_beam_search")) fields.unsupported("use_beam_search", "This server samples.");
   if (fields.find("prompt_logprobs") != nullptr)
     fields.unsupported("prompt_logprobs", "This server does not report probabilities of prompt tokens.");

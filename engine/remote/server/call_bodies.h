@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the bodies of OpenAI's endpoints, as vLLM extends them. A known field that cannot be obeyed is an
-// error. Unknown fields are ignored. Open this file to add a field.
+// Reads the bodies of OpenAI's endpoints with vLLM's extensions. A known field with an unsupported value is
+// an error. Unknown fields are ignored. Open this file to add a field.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -25,17 +25,17 @@ inline constexpr std::size_t kMostStopBytes = 1024;
 /// The settings that both kinds of completion share.
 struct CallSettings {
   std::string model{};                      ///< empty: not given
-  std::optional<std::int32_t> maxTokens{};  ///< at least 1; nothing: up to the limit of the server
+  std::optional<std::int32_t> maxTokens{};  ///< at least 1; nothing: the limit of the server applies
   float temperature = 1;                    ///< 0 … 2
-  std::int32_t minTokens = 0;           ///< no end token and no stop ends a shorter answer; at most maxTokens
-  bool ignoresEnd = false;              ///< no end token ends an answer
-  float topP = 1;                       ///< greater than 0, at most 1
-  std::int32_t topK = 0;                ///< 0: off
-  std::optional<std::uint64_t> seed{};  ///< nothing: a different one each time
+  std::int32_t minTokens = 0;  ///< no end token or stop text ends a shorter answer; at most maxTokens
+  bool ignoresEnd = false;     ///< no end token ends an answer
+  float topP = 1;              ///< greater than 0, at most 1
+  std::int32_t topK = 0;       ///< 0: off
+  std::optional<std::uint64_t> seed{};  ///< nothing: a new seed for each request
   std::int32_t replies = 1;             ///< number of answers to each prompt
   std::vector<std::string> stops{};
-  bool logprobs = false;          ///< of the sampled tokens
-  std::int32_t alternatives = 0;  ///< most likely tokens beside each of them
+  bool logprobs = false;          ///< the answer has the log probabilities of the sampled tokens
+  std::int32_t alternatives = 0;  ///< number of most likely tokens beside each sampled token
   bool stream = false;
   bool includesUsage = false;  ///< the last piece of a stream has the counts
   std::string cacheSalt{};
@@ -43,12 +43,12 @@ struct CallSettings {
 
 struct ChatCall {
   CallSettings settings;
-  std::vector<query::Message> messages;  ///< at least one
+  std::vector<query::Message> messages;  ///< at least one message
 };
 
 struct CompletionCall {
   CallSettings settings;
-  std::vector<std::string> prompts;            ///< at least one, unless there are `tokens`
+  std::vector<std::string> prompts;  ///< prompts as text; at least one prompt, unless `tokens` has prompts
   std::vector<std::vector<TokenId>> tokens{};  ///< prompts that were given as ids
 };
 
@@ -57,8 +57,8 @@ struct TokenizeCall {
   std::string model;
   std::optional<std::string> prompt;
   std::vector<query::Message> messages{};
-  bool addsGenerationPrompt = true;  ///< to a conversation
-  bool addsSpecialTokens = true;     ///< to a text
+  bool addsGenerationPrompt = true;  ///< adds the generation prompt to a conversation
+  bool addsSpecialTokens = true;     ///< adds special tokens to a text
   bool tellsTexts = false;           ///< adds the displayed text of each token
 };
 

@@ -123,7 +123,7 @@ void Connection::endRequest() {
   m_room.reduceTo(0);
 }
 
-/// Gets the next bytes of the client into the empty buffer. False: there are none.
+/// Reads the next bytes of the client into the empty buffer. False: there are no more bytes.
 bool Connection::fill() {
   const ssize_t count = receive(m_buffer.data(), m_buffer.size(), nextByteUntil());
   m_begin = 0;
@@ -133,7 +133,7 @@ bool Connection::fill() {
 
 Connection::Clock::time_point Connection::nextByteUntil() const {
   constexpr int kPausesToRead = 4;
-  // Others wait for the memory of a large body, so the client must not pause for long.
+  // Other requests wait for the memory of a large body, so the client must not pause for long.
   return m_room ? std::min(m_readUntil, Clock::now() + m_limits.toRead / kPausesToRead) : m_readUntil;
 }
 
@@ -171,7 +171,7 @@ void Connection::beginBody(Gate::Pass room) {
 }
 
 bool Connection::isClientGone() const {
-  // After stopReading(), a side that is closed is this one.
+  // After stopReading(), the closed side is the server's side.
   const short closed = m_hasStopped ? short{0} : short{POLLRDHUP};
   pollfd asked{.fd = m_descriptor, .events = closed, .revents = 0};
   return poll(&asked, 1, 0) > 0 && (asked.revents & (closed | POLLHUP | POLLERR | POLLNVAL)) != 0;
@@ -248,8 +248,8 @@ ssize_t Connection::read(char* into, std::size_t size) {
   }
   if (m_begin == m_end && !fill()) return m_fault == ReadFault::None ? 0 : -1;
   const std::size_t count = std::min(size, m_end - m_begin);
-  // The library does not limit the number of chunks. Their frames come on top of the body, and take at most
-  // as many bytes as it.
+  // The library does not limit the number of chunks. The chunk framing may take at most as many bytes as the
+  // body.
   m_bodyBytes += count;
   if (m_bodyBytes > 2 * m_limits.bodyBytes + m_limits.headBytes) {
     m_fault = ReadFault::BodyTooLong;
@@ -302,7 +302,7 @@ std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::s
   const auto refuse = [](const std::string& file, const std::string& expected,
                          const char* found = "other content") {
     ERR_clear_error();
-    // The library's messages require knowledge of its source code.
+    // The library's messages are clear only to readers of its source code.
     if (!file.empty() && ::access(file.c_str(), R_OK) != 0)
       throw Failure({file, {}, std::generic_category().message(errno), expected});
     throw Failure({file, {}, found, expected});
@@ -412,7 +412,8 @@ void readRequestLine(std::string_view line, RequestHead& head) {
   head.isOld = version == "HTTP/1.0";
 }
 
-/// Divides an absolute target, which clients of a proxy send, into host and path (RFC 9112, section 3.2.2).
+/// Divides an absolute target into host and path (RFC 9112, section 3.2.2). Clients of a proxy send such
+/// targets.
 void readAbsoluteTarget(RequestHead& head) {
   constexpr std::string_view kSchemes[] = {"http://", "https://"};
   for (const std::string_view scheme : kSchemes) {
@@ -435,10 +436,10 @@ void readField(std::string_view line, RequestHead& head) {
   head.fields.emplace_back(inSmallLetters(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
 }
 
-/// The number of Content-Length. A larger number than 64 bits hold becomes the max number.
+/// The number of Content-Length. A number of more than 64 bits becomes the max number.
 std::uint64_t lengthOf(std::string_view digits) {
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
-    refuseHead("'Content-Length' must be a whole number of bytes; this one is '" +
+    refuseHead("'Content-Length' must be a whole number of bytes; the client sent '" +
                    toValidUtf8(std::string(digits)) + "'.",
                "invalid_content_length");
   std::uint64_t length = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The connection of one client, with or without TLS, with its limits. Open this file to change time limits of
 // reading and writing.
+//
 // Reads the head of an HTTP request strictly. Open this file when a request is refused before its body is
 // read.
 #pragma once
@@ -37,21 +38,21 @@ std::string_view trimmed(std::string_view text);
 /// understand two different requests (RFC 9112).
 struct RequestHead {
   std::string method;
-  /// As sent, with its percent signs. An absolute target ("http://host/path") is reduced to its path. The
-  /// host is then the value of the field "host".
+  /// As sent, percent-encoded. An absolute target ("http://host/path") is reduced to its path. The host is
+  /// then the value of the field "host".
   std::string target;
   bool isOld = false;  ///< HTTP/1.0
-  /// Names in lower case, with the bytes of their values, without spaces around them.
+  /// Names are in lower case. Values are unchanged bytes without spaces at both ends.
   std::vector<std::pair<std::string, std::string>> fields;
-  std::uint64_t length = 0;  ///< of the body in bytes; 0 if it arrives in chunks
+  std::uint64_t length = 0;  ///< length of the body in bytes; 0 if the body arrives in chunks
   bool isChunked = false;
   bool closes = false;  ///< the client sends nothing more on this connection
 
   bool hasBody() const { return isChunked || length > 0; }
-  /// Returns the value of the first field with this name. Empty: there is none.
+  /// Returns the value of the first field with this name. Empty: there is no such field.
   std::string_view value(std::string_view name) const;
   std::size_t count(std::string_view name) const;
-  /// Whether a list field has this entry. Both are in lower case.
+  /// Whether a list field has this entry. The field name and the entry are in lower case.
   bool lists(std::string_view name, std::string_view entry) const;
 };
 
@@ -63,19 +64,19 @@ struct RequestHead {
 RequestHead readHead(std::string_view text, std::size_t mostBodyBytes);
 inline constexpr std::size_t kMostTargetBytes = 4096;
 
-/// Returns the head for the HTTP library, which replaces the client's. It has only the fields about the form
-/// of the body and the connection. With other fields, the library would answer ranges, compress answers and
-/// parse forms.
+/// Returns the head that the HTTP library gets instead of the client's head. This head has only the fields
+/// for the body and the connection. Other fields would make the library answer range requests, compress
+/// answers and parse forms.
 std::string headForLibrary(const RequestHead& head);
 
-/// Limits how much is in use at once. Users that need more than the free amount wait, and enter in the order
-/// of arrival. Any thread may call any function.
+/// Limits the amount that is in use at the same time. A request that needs more than the free amount waits.
+/// Requests continue in the order of arrival. Any thread may call any function.
 class Gate {
  public:
   /// `most`: at least 1, in any unit.
   explicit Gate(std::uint64_t most) : m_most(most) {}
 
-  /// A share that is in use until this object ends. Move-only. An empty one uses nothing.
+  /// A share that is in use until this object ends. Move-only. An empty share uses nothing.
   class Pass {
    public:
     Pass() = default;
@@ -102,11 +103,11 @@ class Gate {
     std::uint64_t m_amount = 0;
   };
 
-  /// Waits until `amount` is free and all earlier users have entered. An amount above the limit counts as the
-  /// limit. `gaveUp` is called before and during the wait, about 20 times a second, and must not throw. If it
-  /// returns true, the result is an empty pass.
+  /// Waits until `amount` is free and no earlier request waits. An amount above the limit counts as the
+  /// limit. The function calls `gaveUp` before the wait, then about 20 times a second. `gaveUp` must not
+  /// throw. If `gaveUp` returns true, the result is an empty share.
   Pass enter(std::uint64_t amount, const std::function<bool()>& gaveUp);
-  /// Returns the number of waiting users.
+  /// Returns the number of waiting requests.
   std::size_t waiting();
 
  private:
@@ -116,7 +117,7 @@ class Gate {
   std::mutex m_mutex;
   std::condition_variable m_changed;
   std::uint64_t m_used = 0;
-  std::list<std::uint64_t> m_queue;  ///< amounts of the waiting users, in order
+  std::list<std::uint64_t> m_queue;  ///< amounts of the waiting requests, in order
 };
 
 /// The reason why a request cannot be read.
@@ -125,46 +126,46 @@ enum class ReadFault { None, TooSlow, HeadTooLong, BodyTooLong };
 /// Only the thread that serves the client may call a function, except end() and stopReading().
 class Connection final : public httplib::Stream {
  public:
-  /// `tls`: null for a connection without TLS. Closes the socket at its end.
+  /// `tls`: null for a connection without TLS. The destructor closes the socket.
   Connection(int descriptor, SSL_CTX* tls, const ServerLimits& limits);
   ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Makes the connection secure if `tls` was given. Returns false if the client does not complete this in
-  /// time.
+  /// Makes the connection secure if `tls` was given. Returns false if the client does not complete the TLS
+  /// handshake in time.
   bool greet();
-  /// Waits for the first byte of a request. Returns false if there is none. fault() reports whether the time
-  /// was over.
+  /// Waits for the first byte of a request. Returns false if no byte arrives. fault() reports whether the
+  /// time limit was reached.
   bool awaitRequest(std::chrono::milliseconds most);
   /// Call this when a request begins. From then on, the time limits of reading apply.
   void beginRequest();
   /// Returns the head of the request, from its first byte to its empty line. Nothing: the client has closed,
   /// or fault() has the reason.
   std::optional<std::string> readHeadText();
-  /// Sets the head of the current request. read() then begins with the text that the library must get.
+  /// Sets the head of the current request. read() then returns the new head first, for the library.
   void setHead(RequestHead head);
   const RequestHead& head() const { return m_head; }
-  /// Call this when reading the body begins. Its time limit starts now. `room` is released when the request
-  /// has ended.
+  /// Call this when reading the body begins. The time limit of the body starts now. `room` is released when
+  /// the request has ended.
   void beginBody(Gate::Pass room);
   /// Call this when the whole body was read. `bytes` is its size.
   void endBody(std::size_t bytes) { m_room.reduceTo(bytes); }
   /// Call this when the current request has ended.
   void endRequest();
   ReadFault fault() const { return m_fault; }
-  /// Whether the client has closed its side, so that it waits for no answer.
+  /// Whether the client has closed its side and waits for no answer.
   bool isClientGone() const;
   /// Ends all waits for the client. Any thread may call this.
   void end() const;
-  /// Waits for no more requests. Written data still arrives. Any thread may call this.
+  /// Stops waiting for further requests. Written data still arrives. Any thread may call this.
   void stopReading();
   /// Closes the sending side. The client sees the end.
   void stopWriting() const;
-  /// Closes so that the written data arrives, even if the client still sends.
+  /// Closes the connection. The client still gets the written data, even if the client is sending.
   void closeGently();
 
-  /// Reads no more requests after this one.
+  /// Closes the connection after the current request.
   void closeAfterwards() { m_closes = true; }
   bool closes() const { return m_closes || m_hasStopped; }
   bool hasWritten() const { return m_hasWritten; }
@@ -199,21 +200,21 @@ class Connection final : public httplib::Stream {
 
   RequestHead m_head;
   std::string m_front;           ///< data that read() returns before the client's bytes
-  std::size_t m_frontTaken = 0;  ///< number of returned bytes of it
-  Gate::Pass m_room;             ///< for the body
-  std::size_t m_bodyBytes = 0;   ///< of this request, so far, with the frames of chunks
+  std::size_t m_frontTaken = 0;  ///< number of bytes of m_front that read() has returned
+  Gate::Pass m_room;             ///< share of memory for the body
+  std::size_t m_bodyBytes = 0;   ///< bytes of the body received so far, including chunk framing
   Clock::time_point m_readUntil = Clock::time_point::max();
   ReadFault m_fault = ReadFault::None;
   bool m_closes = false;
   bool m_hasWritten = false;
-  std::atomic<bool> m_hasStopped = false;  ///< by stopReading()
+  std::atomic<bool> m_hasStopped = false;  ///< stopReading() was called
 };
 
 /// Returns the connection that this thread serves, or null.
 Connection* currentConnection();
 void setCurrentConnection(Connection* connection);
 
-/// Returns a context with this certificate (with its chain) and key, both PEM. Throws Failure.
+/// Returns a context with this certificate chain and key, as PEM files. Throws Failure.
 std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::string& privateKey);
 
 }  // namespace spanscope::server

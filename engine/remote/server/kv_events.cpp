@@ -277,7 +277,7 @@ void checkPort(const std::string& endpoint) {
 void checkFile(const std::string& endpoint, const std::string& file) {
   const std::string expected = "ipc://FILE, where no other FILE exists";
   if (file.empty()) refuseEndpoint(endpoint, {}, expected);
-  // A name that ZeroMQ chooses, or a name without a file.
+  // The address is a name that ZeroMQ chooses, or a name without a file.
   if (file == "*" || file.front() == '@') return;
   struct stat status {};
   if (lstat(file.c_str(), &status) != 0) return;
@@ -414,7 +414,7 @@ void KvPublisher::Impl::replay() {
     std::array<char, 512> buffer{};
     const int size = zmq_recv(replaying.get(), buffer.data(), buffer.size(), ZMQ_DONTWAIT);
     if (size < 0) return;
-    // A frame that is longer than any request is cut, so it is not a request.
+    // A frame that is longer than any request is truncated, so the frame is not a request.
     if (asked.size() < 4)
       asked.emplace_back(buffer.data(), std::min(static_cast<std::size_t>(size), buffer.size()));
     std::size_t length = sizeof hasMore;

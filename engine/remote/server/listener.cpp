@@ -15,7 +15,7 @@
 namespace spanscope::server {
 namespace {
 
-/// Passes a socket on at once. The threads are those of the listener.
+/// Passes a socket on immediately. The listener owns the threads.
 class NoQueue final : public httplib::TaskQueue {
  public:
   void enqueue(std::function<void()> work) override { work(); }
@@ -62,7 +62,8 @@ ApiError tooManyClients() {
 Listener::Listener(const ServerLimits& limits, std::shared_ptr<SSL_CTX> tls)
     : m_limits(limits), m_tls(std::move(tls)) {
   new_task_queue = [] { return new NoQueue; };
-  // Each token is sent at once. Otherwise the second token waits until the client has confirmed the first.
+  // Each token is sent immediately. Otherwise the second token waits until the client has confirmed the first
+  // token.
   set_tcp_nodelay(true);
   set_payload_max_length(limits.bodyBytes);
   set_socket_options([](socket_t descriptor) {
@@ -132,18 +133,18 @@ void Listener::finish() {
 bool Listener::process_and_close_socket(socket_t descriptor) {
   try {
     if (!giveToThread(descriptor)) {
-      // The client's request may still be on its way. This thread cannot wait for it.
+      // The client's request may not have arrived yet. This thread cannot wait for the request.
       Connection connection(descriptor, nullptr, m_limits);
       if (m_tls == nullptr) refuse(connection, tooManyClients());
       connection.stopWriting();
     }
   } catch (const std::exception&) {
-    // No memory for a further client.
+    // There is no memory for a further client.
   }
   return true;
 }
 
-/// False: the max number of clients is waiting. The socket is still the caller's.
+/// False: the max number of clients is waiting. The caller still owns the socket.
 bool Listener::giveToThread(socket_t descriptor) {
   {
     const std::lock_guard lock(m_mutex);
@@ -182,7 +183,8 @@ void Listener::reportClients() const {
   if (onClients) onClients(m_connections.size() + m_waiting.size());
 }
 
-/// The mutex must be locked. The first request of a client that has just connected is still on its way.
+/// The mutex must be locked. A client that has just connected counts, because its first request has not
+/// arrived yet.
 void Listener::closeLongestIdle() {
   constexpr std::chrono::milliseconds kToBegin{1000};
   const Clock::time_point now = Clock::now();
@@ -215,7 +217,7 @@ void Listener::work() {
     try {
       serveSocket(descriptor);
     } catch (const std::exception&) {
-      // No memory for the connection itself: it is closed.
+      // There is no memory for the connection, so the connection is closed.
     }
     lock.lock();
   }
@@ -280,8 +282,8 @@ void Listener::serve(Connection& connection) {
   connection.closeGently();
 }
 
-/// Reads and answers one request. False: the connection is no longer usable. Throws nothing, because the
-/// library also writes answers outside of handlers.
+/// Reads and answers one request. False: the connection is no longer usable. Throws nothing. The library also
+/// writes answers outside of handlers.
 bool Listener::serveRequest(Connection& connection) {
   connection.beginRequest();
   ApiError error{.status = 0, .message = {}};
@@ -300,7 +302,7 @@ bool Listener::serveRequest(Connection& connection) {
       if (isWhole) return !isClosed;
     }
     if (connection.fault() == ReadFault::TooSlow)
-      error = {.status = 408, .message = "The request did not come in time.", .code = "request_timeout"};
+      error = {.status = 408, .message = "The request did not arrive in time.", .code = "request_timeout"};
     else if (connection.fault() == ReadFault::HeadTooLong)
       error = {.status = 431, .message = "The head of the request is too long.", .code = "head_too_long"};
   } catch (const ApiFailure& failure) {
@@ -308,17 +310,17 @@ bool Listener::serveRequest(Connection& connection) {
   } catch (const std::bad_alloc&) {
     error = outOfMemory();
   } catch (const std::exception&) {
-    error = {.status = 503, .message = "The request could not be answered.", .type = "server_error"};
+    error = {.status = 503, .message = "The server could not answer the request.", .type = "server_error"};
   }
   try {
     if (error.status != 0 && !connection.hasWritten()) refuse(connection, error);
   } catch (const std::exception&) {
-    // No memory for an error message: the connection is closed without one.
+    // There is no memory for an error message, so the connection is closed without a message.
   }
   return false;
 }
 
-/// An answer that is not written by the library.
+/// An answer that the library does not write.
 void Listener::refuse(Connection& connection, const ApiError& error) {
   const std::string body = errorJson(error);
   writeWhole(connection, "HTTP/1.1 " + std::to_string(error.status) + " " + phraseOf(error.status) +

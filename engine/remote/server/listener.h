@@ -24,32 +24,33 @@
 
 namespace spanscope::server {
 
-/// An HTTP server with a thread for each Connection. It is the library's server with Spanscope's own sockets
-/// and threads. A client waits if all threads are busy. Idle connections are then closed, starting with the
-/// longest idle one.
+/// An HTTP server with a thread for each Connection. The HTTP library handles the requests; Spanscope has its
+/// own sockets and threads. A client waits if all threads are busy. The server then closes idle connections,
+/// starting with the longest idle connection.
 class Listener final : public httplib::Server {
  public:
-  /// `limits` must outlive it. `tls`: null for connections without TLS.
+  /// `limits` must outlive this object. `tls`: null for connections without TLS.
   Listener(const ServerLimits& limits, std::shared_ptr<SSL_CTX> tls);
   ~Listener() override;
 
   /// Opens the address. Port 0: any free port. Throws Failure. Returns the port.
   int take(const std::string& host, int port);
-  /// Serves on threads of its own.
+  /// Serves clients on new threads.
   void start();
-  /// From now on, connections are closed after their current answer. Connections that wait for a request are
-  /// closed at once.
+  /// From now on, each connection is closed after the current answer. A connection that waits for a request
+  /// is closed immediately.
   void closeSoon();
-  /// Returns the number of unanswered clients. They have a request in progress, wait for a thread, or have
-  /// just connected.
+  /// Returns the number of unanswered clients. Such a client has a request in progress, waits for a thread,
+  /// or has just connected.
   std::size_t unanswered() const;
-  /// Ends all connections, and waits for their threads.
+  /// Ends all connections, and waits for the threads of these connections.
   void finish();
 
-  /// Called at every change of the number of connections. Set it before start(). It must not call this
-  /// object.
+  /// The server calls `onClients` at every change of the number of connections. Set `onClients` before
+  /// start(). The function must not call this object.
   std::function<void(std::size_t)> onClients;
-  /// Called with the status of an answer that the library did not give. Set it before start().
+  /// The server calls `onRefusal` with the status of each answer that the library does not send. Set
+  /// `onRefusal` before start().
   std::function<void(int)> onRefusal;
 
  private:
@@ -78,8 +79,9 @@ class Listener final : public httplib::Server {
   std::size_t m_freeThreads = 0;
   std::vector<std::thread> m_threads;
   struct Idle {
-    std::optional<Clock::time_point> since{};  ///< waits for a request; nothing: has one, or is being closed
-    bool isNew = true;                         ///< waits for its first request
+    std::optional<Clock::time_point> since{};  ///< start of the wait for a request; nothing: a request is in
+                                               ///< progress, or the connection is being closed
+    bool isNew = true;                         ///< waits for the first request
   };
   std::map<Connection*, Idle> m_connections;
   std::size_t m_busy = 0;  ///< connections with a request

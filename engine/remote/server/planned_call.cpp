@@ -20,7 +20,7 @@ namespace spanscope::server {
 
 namespace {
 
-/// Makes the plan of a call whose query and settings are known.
+/// Makes the plan of a call with known query and settings.
 void makePlanOf(PlannedCall& call, const CallRules& rules) {
   plan::PlanOptions options = rules.plan;
   options.seed = call.options.seed;
@@ -56,7 +56,7 @@ PlannedCall begun(const CallSettings& settings, const CallRules& rules, std::uin
   limited(settings.minTokens, rules, "min_tokens");
   call.options.minTokens = settings.minTokens;
   if (settings.ignoresEnd) {
-    // The run gets another min number. So the limit must not be below the requested one.
+    // The run gets another min number. So the limit must not be below the requested min number.
     call.options.minTokens = std::numeric_limits<std::int32_t>::max();
     const std::int32_t usual = call.options.maxTokens > 0 ? call.options.maxTokens : rules.usualTokens;
     call.options.maxTokens = std::max(usual, settings.minTokens);
@@ -87,7 +87,7 @@ query::Node repeated(query::Generate generate, std::int32_t replies) {
 const text::ChatTemplate& rawTemplate(const text::ChatTemplate& ofModel) {
   static std::mutex mutex;
   static std::map<std::string, text::ChatTemplate> made;
-  // The name alone is not enough: two templates may begin their prompts in different ways.
+  // The name alone is not enough: two templates with one name may begin prompts differently.
   const std::string opening = text::spell(ofModel.opening);
   const std::lock_guard lock(mutex);
   text::ChatTemplate& raw = made[opening];
@@ -131,7 +131,7 @@ PlannedCall planCompletion(const CompletionCall& call, const CallRules& rules, c
         refuseField("prompt", "The model has no token " + std::to_string(id) + ".");
     }
     std::string text = model.tokenizer->decode(ids);
-    // A query contains texts. It cannot express ids that no text produces.
+    // A query contains texts. A query cannot express ids that no text produces.
     if (model.tokenizer->encode(text) != ids)
       refuseField("prompt",
                   "This server takes prompts of token ids only where their text is encoded to the same ids.",
@@ -213,7 +213,7 @@ bool isReported(const AnswerPiece& piece, const text::Tokenizer& tokenizer) {
   return piece.token && !tokenizer.isControl(piece.token->id);
 }
 
-/// Returns the name of a token among probabilities. Control pieces without text are spelled out.
+/// Returns the name of a token among probabilities. The name of a control token is its displayed form.
 std::string nameOf(TokenId token, const text::Tokenizer& tokenizer) {
   return tokenizer.isControl(token) ? tokenizer.display(token) : tokenizer.bytes(token);
 }
@@ -234,7 +234,7 @@ ReplyJson chatLogprob(const DrawnToken& token, const text::Tokenizer& tokenizer)
   return json;
 }
 
-/// Returns logprobs of a completion, by text: the most likely tokens and the sampled one.
+/// Returns logprobs of a completion, by text: the most likely tokens and the sampled token.
 ReplyJson completionLogprobs(const DrawnToken& token, const text::Tokenizer& tokenizer) {
   ReplyJson json = ReplyJson::object();
   for (const trace::TokenAlternative& other : token.alternatives)
@@ -243,7 +243,7 @@ ReplyJson completionLogprobs(const DrawnToken& token, const text::Tokenizer& tok
   return json;
 }
 
-/// Probabilities of some tokens, in either form. `offset`: bytes of text before them.
+/// Probabilities of some tokens, in either form. `offset`: bytes of text before these tokens.
 ReplyJson logprobsJson(AnswerForm form, const std::vector<AnswerPiece>& pieces, std::size_t offset,
                        const text::Tokenizer& tokenizer) {
   if (form == AnswerForm::Chat) {

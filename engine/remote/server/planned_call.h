@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A client's request as a query with its plan. Open this file to change how requests become queries.
+// A client's request as a query with a plan. Open this file to change how requests become queries.
+//
 // Writes answers as JSON: chat completions and completions of OpenAI's API, whole and in pieces. Open this
 // file to add a field of an answer.
 #pragma once
@@ -35,7 +36,7 @@ struct PlannedCall {
   std::size_t choicesPerPrompt = 1;
   std::vector<std::string> stops;
   std::int32_t minTokens = 0;          ///< a stop text does not end a shorter answer
-  AnswerForm form = AnswerForm::Chat;  ///< of an answer in one piece
+  AnswerForm form = AnswerForm::Chat;  ///< form of an answer in one piece
   bool logprobs = false;
   bool stream = false;
   bool includesUsage = false;
@@ -43,22 +44,22 @@ struct PlannedCall {
 
 /// The rules for planning calls.
 struct CallRules {
-  run::RunOptions options{};  ///< of every run
+  run::RunOptions options{};  ///< options of every run
   plan::PlanOptions plan{};
-  std::int32_t mostTokens = 0;   ///< of one answer; 0: the model's limit
-  std::int32_t usualTokens = 0;  ///< of one answer without a limit in `options` and in the request
+  std::int32_t mostTokens = 0;   ///< max tokens of one answer; 0: the model's limit
+  std::int32_t usualTokens = 0;  ///< max tokens of one answer without a limit in `options` and in the request
 };
 
-/// Each function throws ApiFailure. `randomSeed` is for calls without a seed of their own.
+/// Each function throws ApiFailure. Calls without a seed use `randomSeed`.
 PlannedCall planChat(const ChatCall& call, const CallRules& rules, std::uint64_t randomSeed);
 PlannedCall planCompletion(const CompletionCall& call, const CallRules& rules, const ServedModel& model,
                            std::uint64_t randomSeed);
-/// Plans the body of SPNL's endpoint. It is JSON of a repeat or map (or generate) whose prompt has messages
-/// and joins. Errors name the place in the body.
+/// Plans the body of SPNL's endpoint. The body is JSON of a repeat or map (or generate) node. The prompt of
+/// this node has messages and joins. Errors name the place in the body.
 PlannedCall planQuery(std::string_view body, const CallRules& rules, std::uint64_t randomSeed);
 
-/// Returns a template that writes a text unchanged, after the beginning of every prompt of the model. It has
-/// the lifetime of the program.
+/// Returns a template that writes the usual beginning of the model's prompts, then a text unchanged. The
+/// template has the lifetime of the program.
 const text::ChatTemplate& rawTemplate(const text::ChatTemplate& ofModel);
 
 /// Returns a conversation as a query.
@@ -76,7 +77,7 @@ struct ReplyHead {
 /// Collects an answer that is sent in one piece.
 class WholeReply {
  public:
-  /// The tokenizer must outlive it.
+  /// The tokenizer must outlive this object.
   WholeReply(ReplyHead head, std::size_t choices, bool logprobs, const text::Tokenizer& tokenizer);
 
   void take(const AnswerPiece& piece);
@@ -85,7 +86,7 @@ class WholeReply {
  private:
   struct Choice {
     std::string text;
-    std::vector<AnswerPiece> tokens;  ///< with their texts; only for logprobs
+    std::vector<AnswerPiece> tokens;  ///< tokens with texts; only for logprobs
     FinishReason finished = FinishReason::Stop;
   };
 
@@ -98,7 +99,7 @@ class WholeReply {
 /// Writes the pieces of a stream as server-sent events.
 class StreamedReply {
  public:
-  /// The tokenizer must outlive it.
+  /// The tokenizer must outlive this object.
   StreamedReply(ReplyHead head, std::size_t choices, bool logprobs, bool includesUsage,
                 const text::Tokenizer& tokenizer);
 
@@ -115,7 +116,7 @@ class StreamedReply {
   bool m_logprobs;
   bool m_includesUsage;
   const text::Tokenizer& m_tokenizer;
-  std::vector<std::size_t> m_offsets;  ///< by choice, bytes of text so far
+  std::vector<std::size_t> m_offsets;  ///< bytes of text so far, by choice
 };
 
 /// Returns an event of a stream.

@@ -97,7 +97,7 @@ void hideTexts(trace::SessionStarted& started) {
 void hideTexts(trace::Snapshot& snapshot) {
   for (trace::BlockState& block : snapshot.pool.blocks) hide(block.tokens);
 }
-/// Messages about a request may quote it.
+/// Messages about a request may quote the request.
 void hideTexts(trace::MessageLogged& message) {
   message.text.clear();
 }
@@ -221,7 +221,7 @@ std::string labelText(std::string_view text) {
   return escaped;
 }
 
-/// Returns a metric's meaning in the table of metrics as a help text.
+/// Returns the description of a metric as a help text.
 std::string help(std::string_view id) {
   std::string text = metrics::get(id).meaning;
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));

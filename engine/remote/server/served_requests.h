@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of a server's requests: each request as a query with the events of its run. Open this file to show
 // requests in a view.
+//
 // The metrics of a server, in the text form of Prometheus. The manual lists the names. Open this file to add
 // a metric of the server.
 #pragma once
@@ -33,26 +34,27 @@ struct ServedRequest {
   std::string client{};      ///< address
   std::int64_t time = 0;     ///< arrival, milliseconds since 1970
   std::string queryJson{};   ///< canonical; empty if texts are not kept
-  RunId run = 0;             ///< 0: it has not begun
+  RunId run = 0;             ///< 0: the run has not begun
   RequestState state = RequestState::Running;
-  std::string problem{};               ///< the reason for a failure
-  std::vector<trace::Event> events{};  ///< of its run, in order; without texts if these are not kept
-  bool isCut = false;                  ///< some events are missing because there were too many
+  std::string problem{};  ///< the reason for a failure
+  std::vector<trace::Event>
+      events{};        ///< events of the run, in order; without texts if the server does not keep texts
+  bool isCut = false;  ///< some events are missing because there were too many
 };
 
-/// Receives changes of requests, on the thread of the change. It must return soon, must not throw, and must
-/// not call the list.
+/// Receives changes of requests, on the thread of the change. The functions must return soon, must not throw,
+/// and must not call the list.
 class ServedListener {
  public:
   virtual ~ServedListener() = default;
-  /// A request arrived. It has no events yet.
+  /// A request has arrived. The request has no events yet.
   virtual void onRequest(const ServedRequest& request) = 0;
   virtual void onEvent(std::uint64_t number, const trace::Event& event) = 0;
   virtual void onEnd(std::uint64_t number, RequestState state, const std::string& problem) = 0;
 };
 
 struct ServedLimits {
-  std::size_t requests = 64;  ///< max number of kept requests; ended ones are dropped first, from the oldest
+  std::size_t requests = 64;  ///< max number of kept requests; the oldest ended request is dropped first
   std::uint64_t eventBytes = 16ULL << 20U;  ///< memory for the query and the events of one request
   std::uint64_t allBytes = 128ULL << 20U;   ///< memory for all requests together
 };
@@ -70,7 +72,7 @@ class ServedRequests {
 
   /// Returns copies of all kept requests, the oldest first, without their events.
   std::vector<ServedRequest> list() const;
-  /// Returns a copy of one request, with its events. A request that was dropped has only its number.
+  /// Returns a copy of one request, with the events. A dropped request has only a number.
   ServedRequest find(std::uint64_t number) const;
 
   /// Null: no listener. After the return, the previous listener is not running.
@@ -93,8 +95,8 @@ class ServedRequests {
   ServedListener* m_listener = nullptr;
 };
 
-/// Returns the event without the texts of prompts and answers. Texts are empty, and token ids are −1, in the
-/// same number.
+/// Returns the event without the texts of prompts and answers. All texts are empty, and all token ids are −1.
+/// The number of tokens does not change.
 trace::Event withoutTexts(trace::Event event);
 
 /// Any thread may call any function.
@@ -102,10 +104,10 @@ class ServerMetrics {
  public:
   explicit ServerMetrics(const ServedModel& model);
 
-  /// Counts an answer. `endpoint` is from the fixed list of paths, or "other".
+  /// Counts an answer. `endpoint` is a path of the server, or "other".
   void countAnswer(const std::string& endpoint, int status);
-  void countSeconds(double seconds);  ///< from the beginning to the end of a request
-  void countGone();                   ///< a client left before its answer
+  void countSeconds(double seconds);  ///< duration of a request
+  void countGone();                   ///< a client left before the answer
   void setClients(std::size_t clients);
   void setRequests(std::size_t running);
   /// Takes every event of the session.
@@ -120,7 +122,7 @@ class ServerMetrics {
     void add(double value);
 
     std::vector<double> bounds;
-    std::vector<std::uint64_t> counts;  ///< by bound, not cumulative
+    std::vector<std::uint64_t> counts;  ///< counts by bound, not cumulative
     std::uint64_t count = 0;
     double sum = 0;
   };
@@ -141,7 +143,7 @@ class ServerMetrics {
   std::uint64_t m_generatedTokens = 0;
   std::uint64_t m_preemptions = 0;
   std::uint64_t m_evictions = 0;
-  std::map<BlockId, std::int32_t> m_references;  ///< of referenced blocks
+  std::map<BlockId, std::int32_t> m_references;  ///< reference counts of the blocks in use
   Histogram m_firstToken;
   Histogram m_betweenTokens;
   Histogram m_queue;

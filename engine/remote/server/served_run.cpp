@@ -28,7 +28,7 @@ class ServedRun::Listener final : public RunListener {
   }
   ~Listener() override {
     m_metrics.countSeconds(std::chrono::duration<double>(Clock::now() - m_began).count());
-    // The server waits for this count before it destroys its gates.
+    // The server waits for this count before destroying the gates.
     m_turn.reduceTo(0);
     m_metrics.setRequests(--m_running);
   }
@@ -81,7 +81,7 @@ ApiError failed(const RunEnd& end) {
           .code = "context_length_exceeded"};
 }
 
-/// Returns why an answer is not complete; nothing: it may become complete.
+/// Returns the reason why an answer cannot be completed; nothing: the answer may become complete.
 std::optional<ApiError> problemOf(const Answer::News& news, const Answering& answering,
                                   ServedRun::Clock::time_point began) {
   if (std::optional<ApiError> error = answering.interruption(began)) return error;
@@ -153,7 +153,7 @@ void answerWhole(ServedRun& run, ReplyHead head, const Answering& answering, htt
 
 void answerInPieces(std::shared_ptr<ServedRun> run, ReplyHead head, const Answering& answering,
                     httplib::Response& reply) {
-  // A failure before the first text is sent as an answer with an error status.
+  // A failure before the first text becomes an answer with an error status.
   Answer::News first;
   while (true) {
     first = run->answer().wait(kTurn);

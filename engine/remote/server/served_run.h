@@ -21,13 +21,13 @@
 
 namespace spanscope::server {
 
-inline constexpr int kClientGone = 499;  ///< no client sees it; the metrics count it
+inline constexpr int kClientGone = 499;  ///< only the metrics count this status; no client gets it
 inline constexpr std::chrono::milliseconds kTurn{50};
 
 /// Writes an error as the response to a request.
 void refuse(httplib::Response& reply, const ApiError& error);
 
-/// The server's objects that answers need. All of them must outlive the answers.
+/// The server's objects that answers need. All these objects must outlive the answers.
 struct Answering {
   using Clock = std::chrono::steady_clock;
 
@@ -45,8 +45,8 @@ class ServedRun {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Begins the run. `running` counts the runs that the engine has not ended. `hasBegun` is called with the
-  /// number of the run; it may be empty.
+  /// Begins the run. `running` counts the runs that the engine has not ended. `hasBegun` gets the number of
+  /// the run; this function may be empty.
   ServedRun(PlannedCall call, Gate::Pass turn, ServedRequests& requests, ServedRequest about,
             ServerMetrics& metrics, std::atomic<std::size_t>& running, std::function<void(RunId)> hasBegun,
             Engine& engine);

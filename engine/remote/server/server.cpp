@@ -38,7 +38,7 @@ using Reply = httplib::Response;
 using Asked = httplib::Request;
 
 constexpr char kJson[] = "application/json";
-/// Bodies up to this size, in bytes, need no wait for memory.
+/// Requests with a body of up to this number of bytes do not wait for memory.
 constexpr std::size_t kSmallBody = std::size_t{256} << 10U;
 
 std::int64_t millisecondsNow() {
@@ -46,7 +46,7 @@ std::int64_t millisecondsNow() {
       .count();
 }
 
-/// Returns an unpredictable number. If the library has none, the clock gives it.
+/// Returns an unpredictable number. If the library returns no number, the clock is used.
 std::uint64_t randomNumber() {
   std::uint64_t number = 0;
   unsigned char bytes[sizeof number];
@@ -67,7 +67,7 @@ std::string newId(const char* prefix) {
   return id;
 }
 
-/// Returns a seed that is short enough to be read and typed again.
+/// Returns a short seed that the user can read and type.
 std::uint64_t randomSeed() {
   return randomNumber() % 1'000'000'000;
 }
@@ -107,7 +107,7 @@ bool isKnownPath(std::string_view path) {
   return methodsOf(path) != nullptr;
 }
 
-/// Suggests the path that the client probably wants; may be empty.
+/// Suggests the path that the client probably means; may be empty.
 std::string hintFor(const Asked& asked) {
   const std::string withVersion = "/v1" + asked.path;
   if (isKnownPath(withVersion))
@@ -205,7 +205,7 @@ struct Server::Impl {
   KvEventForm kvForm;
   std::unique_ptr<KvPublisher> kvEvents;
   ServedRequests requests;
-  mutable Gate turns;        ///< of requests in progress
+  mutable Gate turns;        ///< limits the requests in progress
   mutable Gate largeBodies;  ///< bytes
   std::atomic<std::size_t> running = 0;
   std::atomic<bool> isDraining = false;
@@ -218,7 +218,7 @@ struct Server::Impl {
 httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& reply) {
   using enum httplib::Server::HandlerResponse;
   Connection& connection = *currentConnection();
-  // The library changes names and values of headers. These are the client's bytes.
+  // The library changes names and values of headers. This head has the client's bytes.
   const RequestHead& head = connection.head();
   const auto deny = [&](const ApiError& error) {
     refuse(reply, error);
@@ -243,7 +243,7 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
   }
   if (asked.method == "OPTIONS" && !origin.empty()) {
     reply.set_header("Access-Control-Allow-Methods", "GET, POST");
-    // Libraries for pages send headers of their own with each request. Their names do no harm here.
+    // Libraries for pages send further headers with each request. Any name of a header is allowed here.
     const std::string_view wanted = head.value("access-control-request-headers");
     reply.set_header("Access-Control-Allow-Headers",
                      isNameList(wanted) ? std::string(wanted) : "Authorization, Content-Type");
@@ -259,18 +259,18 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
                  .code = "invalid_api_key"});
   }
   if (isDraining) return deny(serverIsEnding());
-  // A packed body may be a thousand times as large as it looks.
+  // A compressed body may become a thousand times as large.
   const std::string_view packing = head.value("content-encoding");
   if (!packing.empty() && packing != "identity") {
     return deny({.status = 415,
-                 .message = "This server takes no packed bodies (Content-Encoding).",
+                 .message = "This server takes no compressed bodies (Content-Encoding).",
                  .code = "unsupported_encoding"});
   }
   const std::uint64_t length = head.isChunked ? config.limits.bodyBytes : head.length;
-  // Each waiting request occupies a thread. The other half of the threads is for small requests.
+  // Each waiting request needs a thread. The other half of the threads is for small requests.
   if (length > kSmallBody && largeBodies.waiting() >= std::max<std::size_t>(1, config.limits.clients / 2)) {
     return deny({.status = 503,
-                 .message = "Other requests use all the memory that this server has for large bodies.",
+                 .message = "Other requests use all memory for large bodies on this server.",
                  .type = "overloaded_error",
                  .code = "too_many_large_bodies"});
   }
@@ -282,7 +282,7 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
   return Unhandled;
 }
 
-/// Waits until a gate admits this request. Throws ApiFailure if the wait ends before.
+/// Waits until a gate admits this request. Throws ApiFailure if the wait ends earlier.
 Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
   const Clock::time_point came = Clock::now();
   std::optional<ApiError> error;
@@ -290,7 +290,7 @@ Gate::Pass Server::Impl::awaitTurn(Gate& gate, std::uint64_t amount) const {
     error = isDraining ? serverIsEnding() : answering.interruption(came);
     return error.has_value();
   });
-  // Its turn may have come at the same time as the end.
+  // The gate may have admitted the request at the same time as the end.
   if (!error && isDraining) error = serverIsEnding();
   if (error) throw ApiFailure(*error);
   return pass;
@@ -331,14 +331,14 @@ void Server::Impl::route() {
     }
     currentConnection()->closeAfterwards();
   });
-  // The library's own refusals have no body.
+  // Refusals by the library have no body.
   http.set_error_handler([this](const Asked& asked, Reply& reply) {
     if (!reply.body.empty() || reply.content_provider_) return;
     Connection* const connection = currentConnection();
     const ReadFault fault = connection != nullptr ? connection->fault() : ReadFault::None;
     if (fault == ReadFault::TooSlow)
       refuse(reply,
-             {.status = 408, .message = "The request did not come in time.", .code = "request_timeout"});
+             {.status = 408, .message = "The request did not arrive in time.", .code = "request_timeout"});
     else if (fault == ReadFault::HeadTooLong)
       refuse(reply,
              {.status = 431, .message = "The head of the request is too long.", .code = "head_too_long"});
@@ -421,7 +421,7 @@ void Server::Impl::execute(const Asked& asked, Reply& reply, Gate::Pass turn) {
   };
   planned.stream = flag("stream");
   planned.includesUsage = flag("include_usage");
-  // SPNL's client reads every stream as one of completions.
+  // SPNL's client reads every stream as a stream of completions.
   if (planned.stream) planned.form = AnswerForm::Completion;
   answer(std::move(planned), asked, reply, std::move(turn));
 }
@@ -492,7 +492,7 @@ void Server::Impl::tokenize(const Asked& asked, Reply& reply) const {
     for (const layout::Segment& segment : table.segments)
       tokens.insert(tokens.end(), segment.tokens.begin(), segment.tokens.end());
   }
-  // Written without a tree of JSON, which would take many times the memory of its text.
+  // The code writes text directly. A JSON tree would take many times the memory of the text.
   std::string json = "{\"count\":" + std::to_string(tokens.size()) +
                      ",\"max_model_len\":" + std::to_string(model.context) + ",\"tokens\":[";
   const auto addList = [&](const auto& textOf) {
@@ -535,7 +535,7 @@ std::shared_ptr<ServedRun> Server::Impl::begin(PlannedCall call, const ReplyHead
   if (call.plan->steps.empty()) refuseField({}, "This request contains nothing to generate.");
   const std::string ofClient = keys.saltOf(currentConnection()->head().value("authorization")).value_or("");
   const std::string salt = combinedSalt(ofClient, call.options.salt.value_or(""));
-  // The key for readers of KV events. It must reveal nothing about the client's key.
+  // The key for readers of KV events. This key must reveal nothing about the client's key.
   const std::string extraKey = ofClient.empty() ? call.options.salt.value_or("") : shortFingerprint(salt);
   call.options.salt.reset();
   if (!salt.empty()) call.options.salt = salt;
@@ -603,7 +603,7 @@ void Server::finish(const std::stop_token& hurry) {
   while (impl.running > 0 && Clock::now() < until && !hurry.stop_requested())
     std::this_thread::sleep_for(kTurn);
   impl.isHurrying = true;
-  // The last answers are still being written, and waiting clients get an answer, too.
+  // The server still writes the last answers, and also answers waiting clients.
   constexpr milliseconds kToTell{2000};
   const Clock::time_point end = Clock::now() + kToTell;
   while ((impl.running > 0 || impl.listener->unanswered() > 0) && Clock::now() < end)

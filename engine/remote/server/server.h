@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A server of the embedded engine. It has OpenAI's chat completions and completions, SPNL's query endpoint,
-// and vLLM's additional endpoints. Open this file first when you work on `spanq serve`.
+// A server of the embedded engine. The endpoints are OpenAI's chat completions and completions, SPNL's query
+// endpoint, and vLLM's additional endpoints. Open this file first when you work on `spanq serve`.
 #pragma once
 
 #include "engine/plan/planner.h"
@@ -21,9 +21,9 @@ namespace spanscope::server {
 struct ServerConfig {
   std::string host = "127.0.0.1";  ///< a name or an address to listen on
   int port = 8000;                 ///< 0: any free port
-  /// Names of the model for clients, besides its own. "*": any name.
+  /// Further names of the model for clients. "*": any name.
   std::vector<std::string> names{};
-  std::vector<std::string> keys{};  ///< of clients; empty: no key is needed
+  std::vector<std::string> keys{};  ///< keys of clients; empty: clients need no key
   std::filesystem::path certificate{};
   std::filesystem::path privateKey{};
   std::vector<std::string> hosts{};    ///< like AccessRules::hosts
@@ -32,18 +32,18 @@ struct ServerConfig {
   ServerLimits limits{};
   ServedLimits served{};
   KvPublisherConfig kvEvents{};  ///< no endpoint: nothing is published
-  run::RunOptions run{};         ///< of every run, before the options of a request
+  run::RunOptions run{};         ///< options of every run, before the options of a request
   plan::PlanOptions plan{};
 };
 
 class Server {
  public:
-  /// Opens the address. `engine` must outlive it. Throws Failure in these cases:
+  /// Opens the address. `engine` must outlive this object. Throws Failure in these cases:
   /// - The address cannot be opened.
-  /// - The files of certificate and key do not fit.
-  /// - An address beyond the loopback has no keys and TLS.
+  /// - The certificate and the private key do not match.
+  /// - The address is not a loopback address, and keys or TLS are missing.
   Server(ServerConfig config, Engine& engine);
-  /// Stops the work in progress.
+  /// Stops the runs in progress.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -51,14 +51,15 @@ class Server {
   /// Returns "http://127.0.0.1:8000".
   std::string url() const;
   int port() const;
-  /// Returns the endpoints of KV events and replays with their actual ports. Empty: there are none.
+  /// Returns the endpoints of KV events and replays with their actual ports. Empty: there are no such
+  /// endpoints.
   std::string kvEvents() const;
   std::string kvEventsReplay() const;
 
-  /// Begins to answer, on threads of its own.
+  /// Begins to answer requests, on new threads.
   void start();
-  /// Refuses new requests with 503. Running requests can finish until their time limit or until `hurry`. Then
-  /// the server stops the others and ends.
+  /// Refuses new requests with 503. Running requests can finish until the time limit or until `hurry`. Then
+  /// the server stops all remaining requests and ends.
   void finish(const std::stop_token& hurry = {});
 
   /// Returns the list of requests, for views.

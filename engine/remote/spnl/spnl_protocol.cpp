@@ -12,7 +12,7 @@ Outgoing spnlOutgoing(const Sending& sending) {
   if (sending.call == nullptr) throw std::invalid_argument("queries are sent as calls");
   const query::Node body = exports::queryBody(*sending.call, sending.replies, sending.model);
   const bool isStreamed = !spnl::wantsOneToken(body);
-  // The field `include_usage` is Spanscope's own. Other servers ignore it.
+  // Only Spanscope reads the field `include_usage`. Other servers ignore this field.
   return {.body = query::writeCanonical(body),
           .query = isStreamed ? "stream=true&include_usage=true" : "stream=false",
           .mayBeEmpty = !isStreamed};
@@ -25,8 +25,8 @@ CacheReporting spnlReporting(const ServerKindInfo& kind) {
 
 }  // namespace
 
-/// SPNL's query endpoint, which servers with span support have. A call is sent with its joins. The server
-/// then finds each span at any position of the prompt.
+/// SPNL's query endpoint, which servers with span support have. The call contains the joins. The server can
+/// then reuse each span at any position of the prompt.
 extern const Protocol kSpnlProtocol;
 constinit const Protocol kSpnlProtocol{
     .name = "spnl",

@@ -97,7 +97,7 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& 
         "no \"tokens\"",
         /*id:ids-reply-twin*/ "the token ids of the answer, because the simulator does not compute answers");
   if (story != nullptr) {
-    story->say(name, "It went to " + slotText(completed) + ".");
+    story->say(name, "The request went to " + slotText(completed) + ".");
     story->end(name);
   }
   Json found{{"slot", completed.slot},
@@ -111,7 +111,7 @@ Json replayRequest(Slots& slots, const ScenarioPlace& place, const std::string& 
 std::string slotsText(std::int32_t slots, std::int32_t chunk) {
   std::string setup = slots == 1 ? "one slot" : std::to_string(slots) + " slots";
   if (chunk > 0)
-    setup += ", runs of " + std::to_string(chunk) + /*id:runs-are-moved*/ " tokens or more are moved";
+    setup += ", runs of " + std::to_string(chunk) + /*id:runs-are-moved*/ " tokens or more are relocated";
   return setup;
 }
 
@@ -167,7 +167,7 @@ const char* whyLlamaCpp(Fate fate) {
     case Fate::Found:
       return "the slot begins with the same tokens";
     case Fate::Moved:
-      return "the slot has the same tokens later, and moves them here (--cache-reuse)";
+      return "the slot has the same tokens later, and relocates these tokens (--cache-reuse)";
     case Fate::Differs:
       return "the slot continues with other tokens";
     case Fate::AlwaysRecomputed:

@@ -21,7 +21,8 @@ trace::BlockKey llamaRoot() {
 }
 
 /// Finds runs of `prompt` in `held`, after the first `begin` tokens of both lists. Returns the indices of
-/// these tokens in `held`. The search never goes back in `held`, so it does not find runs in another order.
+/// these tokens in `held`. The search never goes back in `held`, so the search does not find runs in another
+/// order.
 std::vector<std::size_t> movedRuns(std::span<const TokenId> held, std::span<const TokenId> prompt,
                                    std::size_t begin, std::size_t least) {
   std::vector<std::size_t> places;
@@ -59,8 +60,8 @@ std::size_t Slots::choose(const Completion& request, bool& losesMuch) const {
     const auto wanted = static_cast<float>(request.prompt.size());
     float best = 0;
     for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
-      // The server wraps a slot number that is too large, but compares it before wrapping. Then no slot is
-      // similar.
+      // The server wraps a slot number that is too large, but compares the number before wrapping. No slot
+      // then counts as similar.
       if (request.slot && slot != static_cast<std::size_t>(*request.slot)) continue;
       if (m_slots[slot].tokens.empty() || m_slots[slot].isBusy) continue;
       const float share = static_cast<float>(commonBeginning(m_slots[slot].tokens, request.prompt)) / wanted;
@@ -69,7 +70,7 @@ std::size_t Slots::choose(const Completion& request, bool& losesMuch) const {
       chosen = slot;
     }
     if (chosen) {
-      // An empty slot loses no tokens. Its share 0 / 0 is not below any limit.
+      // An empty slot loses no tokens. The share 0 / 0 of such a slot is not below any limit.
       const float kept = best * wanted / static_cast<float>(m_slots[*chosen].tokens.size());
       losesMuch = kept < kMuch;
     }

@@ -61,8 +61,8 @@ class PromptStore {
 };
 
 struct ServerSettings {
-  std::int32_t slots = 1;          ///< -np
-  std::int32_t chunk = 0;          ///< --cache-reuse: min tokens of a run that is moved; 0: no run is moved
+  std::int32_t slots = 1;  ///< -np
+  std::int32_t chunk = 0;  ///< --cache-reuse: min tokens of a run that is relocated; 0: no run is relocated
   std::int32_t hostMebibytes = 0;  ///< --cache-ram; 0: off, below 0: unlimited
   std::int32_t context = 0;        ///< -c: tokens of all slots together
   float similarity = 0.1F;         ///< --slot-prompt-similarity; 0: off
@@ -85,9 +85,9 @@ struct Completed {
   std::int32_t slot = 0;
   bool isRefused = false;     ///< the prompt does not fit into the slot
   std::int32_t found = 0;     ///< leading tokens of the prompt that are in the slot
-  std::int32_t moved = 0;     ///< later tokens of the prompt that are moved from another place
+  std::int32_t moved = 0;     ///< later tokens of the prompt that are relocated from another place
   std::int32_t computed = 0;  ///< all other tokens of the prompt; at least 1
-  bool isKeptWhole = false;   ///< the last token is also a hit or moved, but is computed
+  bool isKeptWhole = false;   ///< the last token is also a hit or relocated, but is computed
   std::int32_t before = 0;    ///< tokens in the slot when the prompt arrived
   std::int32_t common = 0;    ///< length of the common prefix of these tokens and the prompt
   std::int32_t held = 0;      ///< tokens in the slot after the request

@@ -201,7 +201,8 @@ std::size_t RadixTree::common(const Node& node, std::span<const TokenId> tokens)
   return static_cast<std::size_t>(parted.first - node.tokens.begin()) / m_pageSize * m_pageSize;
 }
 
-// `realm` is passed by value, because it may be in the list of nodes, which moves when it grows.
+// `realm` is passed by value. A reference could point into the list of nodes, which moves when the list
+// grows.
 RadixTree::NodeId RadixTree::make(NodeId parent, Realm realm, std::span<const TokenId> tokens,
                                   std::span<const BlockId> places) {
   NodeId made = m_nodes.size();

@@ -30,33 +30,33 @@ struct MovedBlock {
 /// The result of the lookup of a prompt.
 struct PromptLookup {
   std::span<const TokenId> prompt;
-  std::span<const trace::BlockKey> keys;  ///< keys of its full blocks; each key is that of the prefix up to
-                                          ///< the block's end
-  trace::BlockKey root;                   ///< key of the empty prefix
-  std::vector<BlockId> found;             ///< hits, in the order of the prompt
-  std::vector<MovedBlock> moved;          ///< the moved blocks after the hits
-  std::size_t kept = 0;                   ///< number of blocks of the prompt in the cache, including hits
-  bool usesCache = true;                  ///< false: there was no lookup
+  /// Keys of the full blocks of the prompt. Each key covers the prefix up to the end of the block.
+  std::span<const trace::BlockKey> keys;
+  trace::BlockKey root;           ///< key of the empty prefix
+  std::vector<BlockId> found;     ///< hits, in the order of the prompt
+  std::vector<MovedBlock> moved;  ///< the relocated blocks after the hits
+  std::size_t kept = 0;           ///< number of blocks of the prompt in the cache, including hits
+  bool usesCache = true;          ///< false: there was no lookup
 };
 
-/// Receives the events of a cache. Block numbers begin at 1. Calls come in the order of the events. The name
-/// of a request means a request that was looked up and has not ended.
+/// Receives the events of a cache. Block numbers begin at 1. Calls come in the order of the events. A request
+/// name is valid from the lookup of the request to its end.
 class CacheObserver {
  public:
   virtual ~CacheObserver() = default;
 
-  /// A request is admitted. Its hits follow as shared(), its misses as taken().
+  /// A request is admitted. The hits of the request follow as shared(), the misses as taken().
   virtual void lookedUp(const std::string& request, const PromptLookup& lookup) = 0;
   virtual void admitted(const std::string& request) = 0;
   /// The request is refused. No other event of this request follows.
   virtual void refused(const std::string& request) = 0;
-  /// A token of the answer was sampled. Its blocks follow when it is computed.
+  /// A token of the answer was sampled. Events about its blocks follow when the token is computed.
   virtual void sampled(const std::string& request, TokenId token) = 0;
   /// A block that is a hit gets one more user, as block `index` of the request.
   virtual void shared(const std::string& request, BlockId block, std::size_t index) = 0;
   /// A block without users and without a findable content is allocated.
   virtual void taken(const std::string& request, BlockId block, std::size_t index) = 0;
-  /// Lookups can find the block from now on, or find it at another place than before.
+  /// Lookups can find the block from now on, or can find the block at another place than before.
   virtual void stored(const std::string& request, BlockId block, std::size_t index,
                       const trace::BlockKey& key, const trace::BlockKey& parent,
                       std::span<const TokenId> tokens) = 0;

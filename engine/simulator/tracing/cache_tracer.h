@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes the events of a cache simulator as a trace. The trace is a separate session, which all views can
-// show. A simulator computes no tokens. The trace therefore has no times (all events are at 0), no passes and
-// no attention. Open this file to change such traces.
+// show. A simulator computes no tokens. The trace therefore has no times (all events are at 0), no forward
+// passes and no attention. Open this file to change such traces.
 #pragma once
 
 #include "engine/simulator/tracing/cache_observer.h"

@@ -33,7 +33,7 @@ struct Adapter {
   std::string path;
 };
 
-/// A picture or another medium. Its tokens are at [begin, begin + count) of the prompt.
+/// A picture or another medium. The tokens of the medium are at [begin, begin + count) of the prompt.
 struct Medium {
   std::string id;
   std::int64_t begin = 0;
@@ -41,7 +41,7 @@ struct Medium {
 };
 
 /// Distinguishes blocks with the same tokens. All blocks have the adapter as a key. Blocks with tokens of a
-/// medium have its id and its offset from the block. The first block has the salt.
+/// medium have the id of the medium and its offset from the block. The first block has the salt.
 struct ExtraKeys {
   std::optional<Adapter> adapter;
   std::vector<Medium> media;  ///< in prompt order, without overlap

@@ -212,7 +212,7 @@ class VllmSimulator final : public Simulator {
   }
 
  private:
-  /// Returns the fates of the prompt unless it is refused.
+  /// Returns the fates of the prompt, unless the prompt is refused.
   std::vector<FateRun> fatesOf(const Request& request, const vllm::ExtraKeys& extra) const {
     const std::vector<TokenId> prompt(request.prompt.begin(), request.prompt.end());
     const vllm::BlockChain chain(m_cache.blockSize(), vllm::standardRoot(), extra, prompt);

@@ -12,7 +12,8 @@
 
 namespace spanscope::trace {
 
-/// The run or request that an event of a kind must name. A reader refuses an event without it.
+/// The run or request that an event of a kind must name. A reader refuses an event without this run or
+/// request.
 enum class About : std::uint8_t {
   Anything,      ///< no run or request is required
   Run,           ///< Event::run
@@ -34,8 +35,8 @@ struct Indexed {
   bool byRequest = false;  ///< the requests that Facts::visitRequests names
 };
 
-/// The default facts of a kind of event. A row derives from this struct and sets kName. It may replace these
-/// facts:
+/// The default facts of a kind of event. A row derives from this struct and sets kName. The row may replace
+/// these facts:
 /// - plain(): the event's name for the user, marked by forTranslation("Events", …);
 /// - detail(): a few more words after the plain name (default: nothing);
 /// - kIsDetail: whether a slow window may miss the event. True if a snapshot of the pool replaces the event,

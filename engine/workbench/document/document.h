@@ -2,8 +2,8 @@
 // Defines the document that the user edits: a query as a tree of nodes with permanent ids, its layout, and
 // its settings. Open this file first when you work on documents. A document is a plain value. Copies are
 // cheap, because they share nodes until a node changes. Comparisons are exact. Unlike a query, a document may
-// be incomplete. A generate may lack its input, and there may be further trees that are not part of the query
-// yet.
+// be incomplete. A generate node may lack its input, and there may be further trees that are not part of the
+// query yet.
 #pragma once
 
 #include "engine/query/node_parts.h"
@@ -53,7 +53,8 @@ enum class PassageMark {
 inline constexpr const char* kEmbedded = "embedded";
 
 struct DocumentNode {
-  /// The node's own fields. Its children are empty (default nodes in boxes, no elements in a join).
+  /// The node's own fields. The children in these fields are empty (default nodes in boxes, no elements in a
+  /// join).
   query::Node own;
   /// The children in prompt order. An operator with a fixed number of inputs has this number of entries. A
   /// missing input is kNoNode. A join has one entry per child and never kNoNode.
@@ -61,13 +62,13 @@ struct DocumentNode {
   NodeId parent = kNoNode;
   std::string name;               ///< chosen by the user; may be empty
   std::optional<Point> position;  ///< top left; none: the tidy layout places the node.
-  /// The points of the wire to the parent, in order from the node. They are distances from the node's output,
-  /// and therefore move with the node.
+  /// The points of the wire to the parent, in order from the node. The points are distances from the node's
+  /// output, and therefore move with the node.
   std::vector<Point> bends;
   bool collapsed = false;  ///< whether the children are hidden
   bool muted = false;      ///< whether a run leaves out the node and everything below it.
-  /// Answers that replace the run of a generate, a repeat or a map. A repeat has one per copy, and a map one
-  /// per input, in order. Nothing: the node runs.
+  /// Answers that replace the run of a generate, repeat or map node. A repeat has one answer per copy, and a
+  /// map one answer per input, in order. Nothing: the node runs.
   std::vector<std::string> frozen;
   /// For a node that generates: the name of its server, or kEmbedded. Empty: the document's settings decide.
   std::string server;
@@ -151,7 +152,7 @@ class Document {
   /// Returns nullptr if the id is not in the document.
   const Entry* entryOf(NodeId id) const;
 
-  /// Ascending by id: new nodes have the highest ids. It is a list because it is copied with every change.
+  /// Ascending by id: new nodes have the highest ids. A list is used because every change copies the nodes.
   std::vector<Entry> m_nodes;
   NodeId m_root = kNoNode;
   std::uint32_t m_nextId = 1;

@@ -105,8 +105,8 @@ class Builder {
 
  private:
   /// The replacement of a frozen node, as the planner would put it into the outer prompt. Repeats and maps
-  /// are a plus of generates, even if there is only one. Distribution puts the question before each answer in
-  /// a plus.
+  /// are a plus of generate nodes, even if there is only one. Distribution puts the question before each
+  /// answer in a plus.
   query::Node standIn(NodeId id, const DocumentNode& node, const NodePath& path, Site site) {
     const bool isMany = mostAnswers(node.own) != 1;
     const bool isSubqueryResult = bringsPrompt(m_document, id, site);
@@ -139,7 +139,7 @@ class Builder {
   QueryOf& m_result;
 };
 
-/// Replaces a tree by another one and keeps matching nodes. Equal subtrees match first, then equal operators
+/// Replaces a tree by another tree and keeps matching nodes. Equal subtrees match first, then equal operators
 /// in their order.
 class Replacer {
  public:
@@ -196,7 +196,7 @@ class Replacer {
   }
 
  private:
-  /// Whether no input is missing in a subtree, so that toTree() is all of it.
+  /// Whether no input is missing in a subtree, so that toTree() returns the whole subtree.
   bool isWhole(NodeId id) const {
     const std::vector<NodeId>& children = m_document.at(id).children;
     return std::all_of(children.begin(), children.end(),
@@ -266,8 +266,8 @@ class Replacer {
 
   void pairByOperator(const std::vector<query::ChildRef>& children, const std::vector<NodeId>& old,
                       std::vector<bool>& taken, std::vector<NodeId>& now) const {
-    // First pairs where one tree contains the other, or with an equal child. Then pairs at the same place,
-    // then all others.
+    // The first pairs are trees where one contains the other, or with an equal child. Then pairs at the same
+    // place follow, then all others.
     for (std::size_t i = 0; i < children.size(); ++i) {
       for (std::size_t j = 0; j < old.size() && now[i] == kNoNode; ++j) {
         if (taken[j] || old[j] == kNoNode || !areAkin(old[j], *children[i].node)) continue;

@@ -18,18 +18,18 @@ Document fromQuery(const query::Node& query);
 /// Connects places of a query with nodes of a document.
 struct NodePaths {
   std::map<NodePath, NodeId> byPath;
-  /// Returns the node at a path. Without one, returns the node at the nearest path above. Returns kNoNode if
-  /// there is none.
+  /// Returns the node at a path. Without a node there, returns the node at the nearest path above. Returns
+  /// kNoNode if there is none.
   NodeId nodeOf(const NodePath& path) const;
   bool operator==(const NodePaths&) const = default;
 };
 
 enum class TakeOut {
   Nothing,  ///< The tree as it is drawn. Files contain this tree.
-  /// Without muted branches, and with frozen answers instead of their nodes, in the engine's layout. The
+  /// The tree without muted branches, with frozen answers instead of their nodes, in the engine's layout. The
   /// answers of a repeat or a map become a plus. Each answer has the prompt before it if plus distribution
-  /// would put the prompt there. This prompt is left out if something in it would have to run. This query is
-  /// run and exported.
+  /// would put the prompt there. This prompt is left out if a node of the prompt would have to run. Runs and
+  /// exports use this query.
   MutedAndFrozen,
 };
 

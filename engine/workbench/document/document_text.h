@@ -5,12 +5,12 @@
 //     {"spanscope": {"version": 1}, "query": …, "layout": {"nodes": {PATH: …}, "frames": […], "notes": […]},
 //      "parameters": {NAME: …}, "settings": {…}, "drafts": [{"query": …, "layout": {"nodes": …}}]}
 //
-// "query" and the queries of drafts are JSON of the language. PATH is the path of a node in them. For a
-// missing input, the query contains an empty seq. The layout has "missing" at its path. "bends" is a list of
-// [x, y], the points of the wire to the parent. Frozen answers are in the layout as "frozen". One answer is a
-// text, several are a list of texts. A parameter has its value, which is a text, or an object. The object is
-// {"value": …, "type": …, "default": …, "description": …}, and each member is optional. A type is a
-// query::parameterKindName().
+// "query" and the queries of drafts are JSON of the language. PATH is the path of a node in these queries.
+// For a missing input, the query contains an empty seq. The layout has "missing" at the path of the missing
+// input. "bends" is a list of [x, y], the points of the wire to the parent. Frozen answers are in the layout
+// as "frozen". One answer is a text, several are a list of texts. A parameter has its value, which is a text,
+// or an object. The object is {"value": …, "type": …, "default": …, "description": …}, and each member is
+// optional. A type is a query::parameterKindName().
 #pragma once
 
 #include "engine/query/diagnostic.h"
@@ -37,13 +37,13 @@ struct OpenedDocument {
   std::size_t queryBegin = 0;  ///< the first byte of the document's query in the text
 };
 
-/// Whether the text is intended as a document, valid or not. Otherwise it is a query alone.
+/// Whether the text is intended as a document, valid or not. Otherwise the text is only a query.
 bool isDocumentText(std::string_view text);
 
 /// Reads a document. The text is untrusted, so every field is checked.
 OpenedDocument readDocument(std::string_view text);
-/// Returns the document as text, which ends with a line break. Reading it gives an equal document with new
-/// ids.
+/// Returns the document as text, which ends with a line break. When this text is read, the result is an equal
+/// document with new ids.
 std::string writeDocument(const Document& document);
 
 /// Returns the paths of a tree's nodes in toTree(). Missing inputs have kNoNode.

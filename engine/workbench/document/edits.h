@@ -31,9 +31,10 @@ query::Node makeOperator(std::string_view op);
 /// Returns the keys of all operators, in the order of the language.
 const std::vector<std::string>& operatorNames();
 
-/// Adds a new top without children. If its operator has a fixed number of inputs, all inputs are missing.
+/// Adds a new top without children. If the operator of the top has a fixed number of inputs, all inputs are
+/// missing.
 NodeId addNode(Document& document, query::Node own, std::optional<Point> position = {});
-/// Adds a whole query as a new tree. A generate always gets an input, which may be a default message.
+/// Adds a whole query as a new tree. A generate node always gets an input, which may be a default message.
 NodeId addTree(Document& document, const query::Node& tree, std::optional<Point> position = {});
 /// Whether a subtree may be put at the place. The move must not make a cycle. The input must be free, or the
 /// parent must accept any number of children.
@@ -52,8 +53,8 @@ bool swapChildren(Document& document, NodeId parent, std::size_t a, std::size_t 
 
 /// Removes the nodes and everything below them.
 void removeSubtrees(Document& document, const std::vector<NodeId>& ids);
-/// Removes only the nodes. Their children take their place if the parent accepts them. Otherwise they become
-/// tops.
+/// Removes only the nodes. The children of a node take its place if the parent accepts these children.
+/// Otherwise the children become tops.
 void removeKeepingChain(Document& document, const std::vector<NodeId>& ids);
 
 /// Replaces the node's own fields. The operator must stay the same.
@@ -65,7 +66,7 @@ void setName(Document& document, NodeId id, std::string name);
 void setMuted(Document& document, const std::vector<NodeId>& ids, bool muted);
 void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool collapsed);
 /// Sets answers that replace the run of the node, in order. Nothing: the node runs. Changes nothing if the
-/// node does not generate, or if a generate would get several answers.
+/// node does not generate, or if a generate node would get several answers.
 void setFrozen(Document& document, NodeId id, std::vector<std::string> answers);
 /// Sets DocumentNode::server. Changes nothing if the node does not generate.
 void setServer(Document& document, NodeId id, std::string server);
@@ -84,7 +85,7 @@ void declareParameter(Document& document, query::ParameterDeclaration declaratio
 /// Copies the subtrees. The copies become next siblings of the originals if the parent takes them, else tops.
 std::vector<NodeId> duplicate(Document& document, const std::vector<NodeId>& ids);
 
-/// Returns the ids that have none of the other ids above them, in prompt order.
+/// Returns the nodes without an ancestor among these nodes, in prompt order.
 std::vector<NodeId> topmost(const Document& document, const std::vector<NodeId>& ids);
 
 }  // namespace spanscope::document

@@ -16,7 +16,7 @@ using query::JsonKind;
 
 constexpr std::size_t kShownCharacters = 40;
 constexpr std::size_t kMaxDiagnostics = 100;
-/// Containers around a query in a document file, besides those of the query itself.
+/// Containers around a query in a document file, besides the containers of the query itself.
 constexpr std::size_t kOuterDepth = 8;
 
 std::string inQuotes(std::string_view text) {

@@ -17,8 +17,8 @@
 
 namespace spanscope::document {
 
-/// Reads a JSON text. Every reading function reads exactly one value. It reports and skips a value that is
-/// not the expected one.
+/// Reads a JSON text. Every reading function reads exactly one value. The function reports and skips a value
+/// that is not expected.
 class JsonFields : private query::JsonCursor::Listener {
  public:
   /// `text` must be well-formed UTF-8 and outlive the object.
@@ -27,7 +27,7 @@ class JsonFields : private query::JsonCursor::Listener {
   /// Calls `member` for each member. `member` reads the value, or returns false for an unknown key. The
   /// member is then skipped with a warning. A key that occurs twice is an error.
   bool object(const std::function<bool(const std::string& key)>& member);
-  /// Does the same for an object with arbitrary keys. `member` always reads the value.
+  /// Calls `member` for each member of an object with arbitrary keys. `member` always reads the value.
   bool map(std::size_t most, const std::function<void(const std::string& key)>& member);
   bool array(std::size_t most, const std::function<void(std::size_t index)>& element);
 
@@ -57,7 +57,7 @@ class JsonFields : private query::JsonCursor::Listener {
  private:
   void jsonIssue(query::JsonIssue issue) override;
   void report(Severity severity, query::JsonIssue issue);
-  /// Checks that the next value has the right kind; if not, reports it and skips it.
+  /// Checks that the next value has the right kind. Otherwise reports and skips the value.
   bool require(bool holds, const std::string& expected);
 
   std::string_view m_text;

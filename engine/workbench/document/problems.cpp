@@ -110,7 +110,7 @@ std::size_t mostContainers(const query::Node& own) {
   return query::containersOf(withBytes).own;
 }
 
-/// Returns the place of a generate's settings in its JSON.
+/// Returns the place of a generate node's settings in its JSON.
 std::string settingsPlace(const query::Node& own) {
   const std::string name = query::operatorName(own);
   return name == "repeat" ? "/repeat/g" : name == "map" ? "/map/metadata" : "/" + name;
@@ -132,7 +132,7 @@ class Finder {
 
   std::vector<QueryProblem> find() {
     findInTree();
-    // This problem does not concern the query, which is still planned.
+    // The problem does not concern the query, which is still planned.
     checkModel();
     checkDevice();
     return std::move(m_problems);
@@ -149,14 +149,14 @@ class Finder {
     if (m_document.at(m_top).muted) {
       add(Severity::Error, m_top,
           say(forTranslation("Problems", /*id:whole-query-muted*/ "The whole query is muted")),
-          say(forTranslation("Problems", "Unmute it")));
+          say(forTranslation("Problems", "Unmute the query")));
     }
     const double size = visit(m_top, 0);
     if (m_tooLarge != kNoNode) {
       const plan::PlanLimits limits;
       add(Severity::Error, m_tooLarge,
           say(forTranslation("Problems",
-                             "The query becomes too large when it is expanded. It may have at most %1 nodes"),
+                             "The expanded query is too large. An expanded query may have at most %1 nodes"),
               static_cast<std::int64_t>(limits.nodes)));
     }
     const bool hasError = std::any_of(m_problems.begin(), m_problems.end(), [](const QueryProblem& problem) {
@@ -172,7 +172,8 @@ class Finder {
       if (top == m_document.root()) continue;
       add(Severity::Warning, top,
           say(forTranslation("Problems", /*id:tree-not-part*/ "This tree is not part of the query")),
-          say(forTranslation("Problems", "Connect it, or make it the query: Node, Make this the query")));
+          say(forTranslation("Problems",
+                             "Connect the tree, or make the tree the query: Node, Use draft as query")));
     }
   }
 
@@ -199,7 +200,7 @@ class Finder {
     m_problems.insert(m_problems.begin(), std::move(problem));
   }
 
-  /// Returns the found text, after the file of the model and the place in it.
+  /// Returns the found text, after the model's file and the place in this file.
   std::string placedIn(const Error& error) const {
     std::string place = std::filesystem::path(error.file).filename().string();
     if (place == std::filesystem::path(m_document.settings.model).filename().string()) place.clear();
@@ -213,12 +214,12 @@ class Finder {
         m_problems.begin(),
         {.severity = Severity::Warning,
          .node = kNoNode,
-         .text =
-             say(forTranslation("Problems",
-                                "The chat template of %1 is not known. By parts of it, it seems to be %2"),
-                 m_checkpoint, m_context.guessedTemplate),
-         .hint = say(forTranslation("Problems",
-                                    "Check it, and choose a template: Chat template, in the list of models")),
+         .text = say(
+             forTranslation("Problems",
+                            "The chat template of %1 is not known. The template has the delimiters of %2"),
+             m_checkpoint, m_context.guessedTemplate),
+         .hint = say(forTranslation(
+             "Problems", "Check this template, and choose a template: Chat template, in the list of models")),
          .isOfTemplate = true,
          .isOfSettings = true});
   }
@@ -302,7 +303,7 @@ class Finder {
                    : say(forTranslation("Problems",
                                         /*id:frozen-answers-stand*/ "%1 frozen answers replace a %2 of %3"),
                          there, node.own, meant),
-        say(forTranslation("Problems", "Unfreeze the %1 to run it"), node.own));
+        say(forTranslation("Problems", "Unfreeze the %1 to run the node"), node.own));
   }
 
   void checkInputs(NodeId id, const DocumentNode& node) {
@@ -330,14 +331,14 @@ class Finder {
                 : i == 0 ? forTranslation("Problems", /*id:no-first-input*/ "The %1 has no first input")
                          : forTranslation("Problems", /*id:no-second-input*/ "The %1 has no second input"),
                 node.own),
-            say(forTranslation("Problems", /*id:connect-node*/ "Connect a node to it")));
+            say(forTranslation("Problems", /*id:connect-node*/ "Connect a node to this input")));
       } else if (m_document.at(node.children[i]).muted) {
         add(Severity::Error, id,
             say(isOnly   ? forTranslation("Problems", /*id:input-muted*/ "The input of the %1 is muted")
                 : i == 0 ? forTranslation("Problems", "The first input of the %1 is muted")
                          : forTranslation("Problems", "The second input of the %1 is muted"),
                 node.own),
-            say(forTranslation("Problems", "Unmute it, or mute the %1"), node.own));
+            say(forTranslation("Problems", "Unmute the input, or mute the %1"), node.own));
       }
     }
   }
@@ -360,14 +361,14 @@ class Finder {
       addAt(std::string("/") + query::operatorName(node.own), Severity::Warning, id,
             say(forTranslation("Problems", /*id:message-empty*/ "The message is empty")),
             message->role == query::Role::System
-                ? say(forTranslation(
-                      "Problems", "The chat template decides what the prompt has: an empty turn, or nothing"))
-                : say(forTranslation("Problems", "It is left out of the prompt")));
+                ? say(forTranslation("Problems",
+                                     "By the chat template, the prompt has an empty turn, or nothing"))
+                : say(forTranslation("Problems", "The message is left out of the prompt")));
     }
     if (query::infoOf(node.own).resolvedBy == query::ResolvedBy::Files) {
       if (query::textOf(node.own)->empty())
         add(Severity::Error, id, say(forTranslation("Problems", /*id:file-no-path*/ "The file has no path")),
-            say(forTranslation("Problems", "It is read when the query is run")));
+            say(forTranslation("Problems", "A run of the query reads the file at this path")));
       else
         checkFile(id, node.own, FileUse::Text);
     } else if (const query::SourceDocument* source = query::documentOf(node.own)) {
@@ -427,8 +428,8 @@ class Finder {
     }
   }
 
-  /// A generate without a model is valid, because the document's checkpoint runs it. The export reports
-  /// missing names.
+  /// A generate node without a model is valid, because the document's checkpoint runs such a node. The export
+  /// reports missing names.
   void checkModel(NodeId id, std::string wanted) {
     if (const std::optional<std::string> name = query::parameterName(wanted)) {
       const std::map<std::string, std::string> values = effectiveValues(m_document);
@@ -496,8 +497,8 @@ class Finder {
   void plan() {
     QueryOf run = toQuery(m_document, TakeOut::MutedAndFrozen, m_top);
     if (!run.query) return;
-    // Retrieved passages, answers of the user and files are known only at the run. Here it is enough that
-    // each has a text.
+    // Retrieved passages, answers of the user and files are known only at the run. For this check, any text
+    // is enough.
     const std::vector<NodeId> ids = m_document.ids();
     const auto retrieves = [this](NodeId id) {
       return m_document.isAncestor(m_top, id) && query::documentOf(m_document.at(id).own) != nullptr;
@@ -522,7 +523,7 @@ class Finder {
     }
     const bool isFitKnown = m_context.fit != nullptr && m_top == m_document.root();
     for (const plan::Step& step : result.plan->steps) {
-      // Policy, context and pool are those of the embedded engine.
+      // Policy, context and pool belong to the embedded engine.
       if (!isAnsweredHere(run.paths.nodeOf(step.node))) continue;
       notePolicy(step.prompt, run.paths);
       checkLength(step, run.paths, isFitKnown);
@@ -530,7 +531,7 @@ class Finder {
     if (isFitKnown) checkFit(*m_context.fit, run.paths);
   }
 
-  /// Reports the run's own error, so that both use the same counts.
+  /// Reports the run's own error, so that check and run use the same counts.
   void checkFit(const run::PlanFit& fit, const NodePaths& paths) {
     if (!fit.error) return;
     const NodeId node = paths.nodeOf(fit.error->place);
@@ -557,14 +558,14 @@ class Finder {
     } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
       if (!m_policy.hasIndependentSpans && !m_isOrderNoted) {
         m_isOrderNoted = true;
-        addOfSettings(
-            paths.nodeOf(prompt.node),
-            say(forTranslation("Problems",
-                               /*id:under-policy-children*/ "The policy %1 reuses the children of a plus "
-                                                            "only from the first one on, in the same order"),
-                std::string(m_policy.name)),
-            say(forTranslation("Problems", "The policy %1 reuses them in any order"),
-                std::string(policy::standardPolicy().name)));
+        addOfSettings(paths.nodeOf(prompt.node),
+                      say(forTranslation(
+                              "Problems",
+                              /*id:under-policy-children*/ "The policy %1 reuses the children of a plus only "
+                                                           "from the first child on, in the same order"),
+                          std::string(m_policy.name)),
+                      say(forTranslation("Problems", "The policy %1 reuses such children in any order"),
+                          std::string(policy::standardPolicy().name)));
       }
       for (const plan::PromptNode& child : plus->children) notePolicy(child, paths);
     } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
@@ -579,12 +580,12 @@ class Finder {
                              /*id:answer-inner-generate*/ "The answer of this inner generate node is "
                                                           "recomputed in the outer prompt")),
           m_document.settings.distribute
-              ? say(forTranslation(
+              ? say(forTranslation("Problems",
+                                   "The answer is reused directly under a plus with the same model, or with "
+                                   "the output form reused"))
+              : say(forTranslation(
                     "Problems",
-                    "It is reused directly under a plus with the same model, or with the output "
-                    "form reused"))
-              : say(forTranslation("Problems",
-                                   "It is reused with plus distribution, or with the output form reused")));
+                    "The answer is reused with plus distribution, or with the output form reused")));
     }
   }
 
@@ -612,10 +613,10 @@ class Finder {
       if (isFitKnown) return;
       add(Severity::Error, node,
           say(forTranslation("Problems",
-                             /*id:prompt-least-tokens-model*/ "The prompt has at least %1 tokens, and the "
-                                                              "context of the model %2"),
+                             /*id:prompt-least-tokens-model*/ "The prompt has at least %1 tokens. The "
+                                                              "context of the model has %2 tokens"),
               tokens, context),
-          say(forTranslation("Problems", "Shorten it by %1 tokens or more"), tokens - context + 1));
+          say(forTranslation("Problems", "Shorten the prompt by %1 tokens or more"), tokens - context + 1));
     } else if (context > 0 && whole > context) {
       add(Severity::Warning, node,
           say(forTranslation(
@@ -628,8 +629,8 @@ class Finder {
     }
   }
 
-  /// This is only a warning, because the count is inexact. Templates and partial blocks add tokens, and spans
-  /// with equal beginnings share blocks.
+  /// The problem is only a warning, because the count is inexact. Templates and partial blocks add tokens,
+  /// and spans with equal beginnings share blocks.
   void checkPool(NodeId node, std::int64_t tokens) {
     const RunSettings& settings = m_document.settings;
     const std::int64_t blockSize = std::max(1, settings.blockSize);

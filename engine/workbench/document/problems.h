@@ -21,7 +21,7 @@ struct Device;
 
 namespace spanscope::document {
 
-/// A translatable sentence. Its arguments are inserted after translation.
+/// A translatable sentence. The arguments of the sentence are inserted after translation.
 struct Sentence {
   struct Argument {
     std::string text;
@@ -41,17 +41,17 @@ struct QueryProblem {
   NodeId node = kNoNode;
   std::string field{};  ///< JSON pointer from the node to its field: "/user"; "": the node itself
   Sentence text{};
-  Sentence hint{};  ///< How to fix it. It may be empty.
-  /// The model that the query names, if the query would run on another one. RunSettings::standsFor has the
-  /// names for which the user accepts this.
+  Sentence hint{};  ///< How to fix the problem. The hint may be empty.
+  /// The model that the query names, if the query would run on another model. RunSettings::standsFor has the
+  /// names for which the user accepts another model.
   std::string otherModel{};
-  /// The document's device cannot be used here. The user must choose another one.
+  /// The document's device cannot be used here. The user must choose another device.
   bool isOfDevice = false;
-  /// The chat template of the document's model is unknown. The user must choose one, or may choose one if
-  /// this is a warning.
+  /// The chat template of the document's model is unknown. The user must choose a template. For a warning,
+  /// this choice is optional.
   bool isOfTemplate = false;
   /// The run settings cause the problem, not the query. With other settings, the same query would not have
-  /// it.
+  /// the problem.
   bool isOfSettings = false;
   /// If the pool is too small: the block count of a large enough pool. 0: another problem.
   std::int32_t poolNeeded = 0;
@@ -79,14 +79,15 @@ struct ProblemContext {
   std::optional<workbench::ModelProblem> modelProblem{};
   /// The result of workbench::guessedTemplate() for these settings.
   std::string guessedTemplate{};
-  /// Returns why a run of the document cannot use a path; nothing: it can. Empty: files are not checked.
+  /// Returns why a run of the document cannot use a path; nothing: the path is usable. Empty: files are not
+  /// checked.
   std::function<std::optional<query::NotGiven>(const std::string& path, FileUse use)> fileReason{};
 };
 
 /// Whether the embedded engine answers no part of the document's query.
 bool goesOnlyToServers(const Document& document);
 
-/// Return the problem of a query whose plan has no step, and how to fix it.
+/// Return the problem of a query whose plan has no step, and how to fix this problem.
 Sentence nothingToGenerate();
 Sentence nothingToGenerateHint();
 

@@ -189,7 +189,8 @@ ModelHeader readModelHeader(const std::filesystem::path& path) {
     else
       readSafetensorsModel(path, header);
     header.context = header.config->maxPositions;
-    // A model without a known tokenizer cannot run. Only reading the tokenizer shows whether it is known.
+    // A model without a known tokenizer cannot run. The tokenizer must be read to decide whether the
+    // tokenizer is known.
     text::loadTokenizer(path);
     header.problem.clear();
   } catch (const Failure& failure) {

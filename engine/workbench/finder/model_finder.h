@@ -31,7 +31,7 @@ struct ModelHeader {
   std::int64_t context = 0;  ///< max number of positions; 0: unknown
   std::string chatTemplate;  ///< name of its known chat template; empty: unknown
   std::uint64_t bytes = 0;   ///< of its files of weights
-  std::string problem;       ///< the reason why it cannot run, as a sentence; empty: it can
+  std::string problem;       ///< the reason why the model cannot run, as a sentence; empty: the model can run
 
   // Only for a model that can run.
   std::optional<model::ModelConfig> config;
@@ -48,8 +48,8 @@ struct FoundModel {
   std::uint64_t memory = 0;
 
   bool canRun() const { return header.problem.empty(); }
-  /// Whether spans are hits at other positions. This is true for every model that runs here, because its
-  /// scores depend only on differences of positions. Nothing for a model that does not run.
+  /// Whether spans are hits at other positions. True for every model that can run here, because the scores
+  /// depend only on differences of positions. Nothing for other models.
   std::optional<bool> movesSpans() const { return canRun() ? std::optional(true) : std::nullopt; }
 };
 
@@ -57,7 +57,7 @@ struct FoundModel {
 /// thread may call any function.
 class ModelFinder {
  public:
-  /// `pool` and `device` are the ones for the memory need. Null: no memory need.
+  /// `pool` and `device` are for the estimate of memory. Null: no estimate.
   std::vector<FoundModel> find(const ModelFolders& folders, const run::SessionConfig* pool,
                                const compute::BackendKind* device, const std::stop_token& stop = {});
 

@@ -35,7 +35,7 @@ bool isFile(const Path& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
-/// Returns the entries of a folder by name. A folder that cannot be read has none.
+/// Returns the entries of a folder by name. A folder that cannot be read has no entries.
 std::vector<Path> entriesOf(const Path& folder) {
   std::vector<Path> entries;
   std::error_code error;
@@ -162,7 +162,7 @@ class Lister {
   void addFolder(ModelKeeper keeper, const std::string& name, const Path& folder, int depth) {
     if (isFull() || !m_visited.insert(trueNameOf(folder)).second) return;
     const std::vector<Path> files = filesOf(folder);
-    // A configuration with only GGUF files beside it belongs to the model from which they were made.
+    // A configuration with only GGUF files beside it belongs to the model from which these files were made.
     if (hasConfig(folder) && (files.empty() || checkpoint::Checkpoint(folder).hasSafetensors()))
       add({keeper, name, folder, {}});
     for (const Path& file : files) {
@@ -176,7 +176,7 @@ class Lister {
     }
   }
 
-  /// Returns the snapshot that refs/main names, or the newest one.
+  /// Returns the snapshot that refs/main names, or the newest snapshot.
   static std::optional<Path> snapshotOf(const Path& folder) {
     try {
       constexpr std::uintmax_t kMostCommitBytes = 256;

@@ -15,7 +15,7 @@ namespace spanscope::workbench {
 
 // The folders in which programs on this machine keep models.
 
-/// Reads a variable of the environment by its name. Nothing: it is not set, or empty.
+/// Reads a variable of the environment by its name. Nothing: the variable is not set, or empty.
 using VariableReader = std::function<std::optional<std::string>(const char* name)>;
 /// Returns the reader of this process.
 VariableReader processEnvironment();
@@ -45,14 +45,14 @@ struct ModelPlace {
   ModelKeeper keeper = ModelKeeper::Recent;
   std::string name;            ///< the name in its program: "Qwen/Qwen3-0.6B", "llama3.2:1b"
   std::filesystem::path path;  ///< a model directory or a GGUF file; empty: there is none to open
-  std::string problem;         ///< the reason why there is none; empty: there is one
+  std::string problem;         ///< the reason why there is no path; empty: there is a path
 };
 
 /// Lists the models in the folders: by program in the order of ModelKeeper, then by name. Recent models keep
 /// their order. Never throws for the contents of folders. A model with several paths is listed once, at its
 /// first place. Unreadable entries are left out: broken links, folders without permission, files of other
-/// kinds. Circular links end. After kMostListedModels, a last entry without a path says that there are more.
-/// At most kMostFolderEntries entries of a folder are read.
+/// kinds. Circular links end. After kMostListedModels, a last entry without a path reports that there are
+/// more models. At most kMostFolderEntries entries of a folder are read.
 std::vector<ModelPlace> modelPlaces(const ModelFolders& folders, const std::stop_token& stop = {});
 
 inline constexpr std::size_t kMostListedModels = 1000;

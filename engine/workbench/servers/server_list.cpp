@@ -46,7 +46,7 @@ bool isVariable(const std::string& name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), fits);
 }
 
-/// A name goes into menus, tables and traces, on one line.
+/// Menus, tables and traces show a name on one line.
 bool isServerName(const std::string& name) {
   const auto isControl = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
   return !name.empty() && name.size() <= kLongestName && name.front() != ' ' && name.back() != ' ' &&

@@ -30,7 +30,7 @@ struct NamedServer {
   std::string name;         ///< "gpu-3"
   std::string url;          ///< "http://gpu-3:8000", with or without /v1
   std::string model{};      ///< the server's name for the model; empty: the name in a query
-  std::string protocol{};   ///< remote::Protocol::name; empty: the first that the server takes
+  std::string protocol{};   ///< remote::Protocol::name; empty: the first that the server accepts
   bool isUnlisted = false;  ///< whether `model` is sent even if the server does not list it
   KeyPlace key = KeyPlace::None;
   std::string keyVariable{};      ///< for Environment
@@ -50,19 +50,19 @@ class ServerList {
 
   ServerList() = default;  ///< until the program ends
   /// Keeps the servers in a file, which other programs of the user may share. Damaged entries are left out
-  /// and reported by problem(). Such a file is renamed before it is written, so that nothing is lost.
+  /// and reported by problem(). Such a file is renamed before a new file is written, so that nothing is lost.
   explicit ServerList(std::filesystem::path file) : m_file(std::move(file)) {}
 
   /// Returns the servers by name, ascending. Invalid entries are left out.
   std::vector<NamedServer> list() const;
   /// Returns the reason why servers of the file are missing in list(). The file cannot be read, is no list,
-  /// or has a wrong entry. The error has the file. Nothing: no server is missing.
+  /// or has a wrong entry. The error names the file. Nothing: no server is missing.
   std::optional<Error> problem() const;
   /// Returns the new name of a file with a problem, set by put() or remove(). Empty: there was none.
   const std::filesystem::path& keptAside() const { return m_keptAside; }
   std::optional<NamedServer> find(std::string_view name) const;
-  /// Adds a server, or replaces the one with this name. Throws Failure for wrong data. Throws Failure if the
-  /// file cannot be written, or a file with a problem cannot be renamed.
+  /// Adds a server, or replaces the server with this name. Throws Failure for wrong data. Throws Failure if
+  /// the file cannot be written, or a file with a problem cannot be renamed.
   void put(const NamedServer& server);
   /// Throws Failure if the file cannot be written.
   void remove(std::string_view name);
@@ -83,7 +83,7 @@ class ServerList {
 /// Returns spanscope/servers.json in this user's folder for settings. Empty: there is no such folder.
 std::filesystem::path standardServersFile();
 
-/// Returns the access to a server, with its key, which is read now. Throws Failure if the key is missing.
+/// Reads the key of a server now, and returns the access to the server. Throws Failure if the key is missing.
 remote::HttpAccess accessTo(const NamedServer& server, const std::stop_token& stop = {});
 
 }  // namespace spanscope::workbench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes the prompts of a query as servers of chat completions get them. Each step is one conversation, in
-// sending order, written by the model's chat template. Open this file when a server's prompt is predicted
-// wrongly.
+// Writes the prompts of a query in the form that servers of chat completions get. Each step is one
+// conversation, in sending order, written by the model's chat template. Open this file when a server's prompt
+// is predicted wrongly.
 #pragma once
 
 #include "engine/base/error.h"
@@ -31,9 +31,10 @@ using StepName = std::pair<NodePath, std::uint32_t>;
 /// The answer of a step.
 struct SentAnswer {
   std::string text;
-  bool endedItself = true;  ///< it ended with an end token, and not at its limit
+  bool endedItself = true;  ///< the answer ended with an end token, and not at its limit
   std::string server{};     ///< the server's name in the user's list; empty: the embedded engine
-  std::optional<std::int64_t> promptTokens{};  ///< as the server counted them; nothing: not reported
+  std::optional<std::int64_t>
+      promptTokens{};  ///< as the server counted its prompt tokens; nothing: not reported
   bool operator==(const SentAnswer&) const = default;
 };
 
@@ -60,8 +61,9 @@ struct ServerPrompt {
   const std::vector<TokenId>& tokens() const;
 };
 
-/// Returns unknown tokens for an answer that is not sampled yet, in the expected number for a step. They are
-/// negative, all different, and in no prompt. `step` is its number among the steps of one cache.
+/// Returns unknown tokens for an answer that is not sampled yet, in the expected number for a step. These
+/// tokens are negative, all different, and in no prompt. `step` is the number of the step among the steps of
+/// one cache.
 std::vector<TokenId> expectedAnswer(std::optional<std::int32_t> maxTokens, std::size_t step);
 
 /// A prompt by its index, in the order in which a server gets them.
@@ -70,15 +72,16 @@ struct SentPrompt {
   bool isBeside = false;  ///< twin::Request::isBeside
   bool operator==(const SentPrompt&) const = default;
 };
-/// Returns the order for a server that gets `atOnce` requests of a run at the same time. Levels come one
-/// after the other, unless `atOnce` is 1.
+/// Returns the order for a server that gets `atOnce` requests of a run at the same time. The requests of one
+/// level come before the next level, unless `atOnce` is 1.
 std::vector<SentPrompt> sentOrder(const std::vector<ServerPrompt>& prompts, std::size_t atOnce);
 
-/// Returns the reason why the query cannot be sent as chat completions, in a sentence. Empty: it can.
+/// Returns the reason why the query cannot be sent as chat completions, in a sentence. Empty: the query can
+/// be sent.
 std::string chatRefusal(const query::Node& query);
 
-/// Writes prompts with one tokenizer and one chat template. It keeps the ids of all texts. A similar next
-/// query is therefore written quickly. Not thread-safe.
+/// Writes prompts with one tokenizer and one chat template. The object keeps the ids of all texts. A similar
+/// next query is therefore written quickly. Not thread-safe.
 class PromptWriter {
  public:
   /// `chat` has the lifetime of the program.
@@ -88,8 +91,8 @@ class PromptWriter {
   /// be written.
   std::vector<ServerPrompt> write(const query::Node& query, const RunSettings& settings,
                                   const std::stop_token& stop);
-  /// Writes the prompts of a query that was run, with their answers. Steps without an answer, and steps that
-  /// need them, are left out. Throws like write().
+  /// Writes the prompts of a query that was run, with their answers. Steps without an answer are left out,
+  /// and steps that need such an answer, too. Throws like write().
   std::vector<ServerPrompt> write(const SentQuery& sent, const std::stop_token& stop);
 
  private:
@@ -105,8 +108,8 @@ class PromptWriter {
 /// Identifies the tokenizer and the chat template of a document's prompts.
 std::string promptModelId(const RunSettings& settings);
 
-/// Returns the ids of an answer as a server has sampled them. They are its text, and the end token if it
-/// ended with one.
+/// Returns the ids of an answer that a server sampled. The ids are the text of the answer, and its end token
+/// if there was one.
 std::vector<TokenId> sampledTokens(const SentAnswer& answer, const text::Tokenizer& tokenizer,
                                    const text::ChatTemplate& chat);
 

@@ -39,8 +39,9 @@ std::vector<NodePath> generatingNodes(const query::Node& query);
 ServerRequests serverRequests(const query::Node& query, const RunSettings& settings,
                               const std::function<const remote::Protocol*(const NodePath&)>& protocolOf);
 
-/// Returns the differences between these protocols' work and the query, each sentence once. Throws Failure
-/// with the reason if a protocol cannot express the query. `hasSeed`: whether the answers depend on a seed.
+/// Returns the differences between the query and its execution by these protocols, each sentence once. Throws
+/// Failure with the reason if a protocol cannot express the query. `hasSeed`: whether the answers depend on a
+/// seed.
 std::vector<std::string> protocolWarnings(const query::Node& query,
                                           const std::set<const remote::Protocol*>& protocols, bool hasSeed);
 
@@ -51,8 +52,8 @@ struct ChosenProtocol {
 };
 
 /// Returns the protocol with this name. An empty name chooses the first protocol that the server accepts and
-/// that can express the query. Only then there is another one for refused requests. Throws Failure if the
-/// server says that it does not accept the protocol.
+/// that can express the query. Only then there is another protocol for refused requests. Throws Failure if
+/// the server reports that it does not accept the protocol.
 ChosenProtocol chosenProtocol(const std::string& name, const remote::ServerFacts& facts,
                               const query::Node& query, const std::string& server);
 

@@ -8,7 +8,7 @@ namespace spanscope::workbench {
 
 namespace {
 
-/// Returns a number that a cache simulator accepts. 0: the server reported none, or a number that is too
+/// Returns a number that a cache simulator accepts. 0: the server reported no number, or a number that is too
 /// large for a simulator.
 template <class Number>
 Number within(std::optional<std::int64_t> said, std::int64_t most) {
@@ -19,7 +19,7 @@ SimulatorSetup llamaSetup(std::optional<std::int64_t> slots, const remote::Cache
   constexpr std::int64_t kMostSlots = 4096;
   constexpr std::int64_t kMostContext = std::int64_t{1} << 30U;
   // By default, llama-server has four slots that share one context. With any number in its options, each slot
-  // has its own context. The server does not report which, and users rarely choose four.
+  // has its own context. The server does not report this option, and users rarely choose four slots.
   constexpr std::int64_t kByItself = 4;
   SimulatorSetup setup{.settings = {}, .isAsSaid = slots.has_value()};
   const bool isShared = slots.value_or(kByItself) == kByItself;
@@ -92,7 +92,7 @@ void ServerSimulators::end(const std::string& server, std::uint64_t number,
     ended->answer = std::move(*answer);
     ended->hasEnded = true;
   } else {
-    // The next prompt runs beside the prompts that this one was beside.
+    // The next prompt is concurrent with the prompts that this prompt was concurrent with.
     if (const auto next = ended + 1; next != sent.end()) next->isBeside = next->isBeside && ended->isBeside;
     sent.erase(ended);
   }

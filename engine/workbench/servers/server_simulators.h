@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps cache simulators (engine/simulator) of servers. They contain everything that this program has sent
-// there. A run can then compare the predicted reuse of each prompt with the server's report. Open this file
-// when such a prediction is wrong.
+// Keeps cache simulators (engine/simulator) of servers. A simulator contains every request that this program
+// has sent to its server. A run can then compare the predicted reuse of each prompt with the server's report.
+// Open this file when such a prediction is wrong.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -26,8 +26,9 @@ namespace spanscope::workbench {
 /// A simulator with the settings that its server reports. Other settings have their defaults.
 struct SimulatorSetup {
   simulator::Settings settings;
-  bool isAsSaid = false;  ///< the server reports some of them
-  std::string problem{};  ///< the reason why nothing is predicted, in a sentence; empty: there is none
+  bool isAsSaid = false;  ///< the server reports some of the settings
+  std::string
+      problem{};  ///< the reason why nothing is predicted, in a sentence; empty: there is a prediction
 };
 /// `slots` and `cache`: as the server reported them.
 SimulatorSetup simulatorSetup(remote::ServerKind kind, std::optional<std::int64_t> slots,
@@ -45,8 +46,8 @@ struct PredictedReuse {
 /// Empty: not reported.
 std::string simulatorTitle(const simulator::Server& server, const std::string& version);
 
-/// A simulator knows all requests of this program to its server. It does not know requests of other programs.
-/// Any thread may call it.
+/// A simulator knows all requests of this program to its server. A simulator does not know requests of other
+/// programs. Any thread may call the functions.
 class ServerSimulators {
  public:
   /// A prompt in progress.
@@ -55,8 +56,8 @@ class ServerSimulators {
     std::uint64_t number = 0;  ///< for end()
   };
   /// Sends a prompt to the simulator of a server. Opens a simulator if there is none yet, or if the server's
-  /// settings changed. The prompt arrives beside unfinished prompts. Nothing: that kind of server has no
-  /// simulator, or reports that it reuses nothing. Throws Failure if the simulator does.
+  /// settings changed. The prompt arrives while other prompts are unfinished. Nothing: that kind of server
+  /// has no simulator, or reports that it reuses nothing. Throws Failure if the simulator throws Failure.
   std::optional<Sent> send(const std::string& server, const remote::ServerFacts& facts,
                            std::vector<TokenId> prompt);
   /// Ends a prompt with its sampled answer. Nothing: the server has not computed the prompt, or has another
@@ -67,7 +68,7 @@ class ServerSimulators {
   struct UnderWay {
     std::uint64_t number = 0;
     std::vector<TokenId> prompt;
-    std::vector<TokenId> answer{};  ///< once it has ended
+    std::vector<TokenId> answer{};  ///< once the prompt has ended
     bool isBeside = false;
     bool hasEnded = false;
   };
@@ -75,7 +76,7 @@ class ServerSimulators {
     remote::ServerKind kind = remote::ServerKind::OpenAi;
     std::optional<std::int64_t> slots;
     remote::CacheFacts cache;
-    std::unique_ptr<simulator::Simulator> simulator;  ///< its state before the first of these
+    std::unique_ptr<simulator::Simulator> simulator;  ///< the state before the first prompt of `sent`
     std::vector<UnderWay> sent{};                     ///< in order; the first has not ended
   };
 
@@ -86,8 +87,8 @@ class ServerSimulators {
   std::map<std::string, Known> m_simulators;
 };
 
-/// Returns the tokens of a chat as a server with the same tokenizer and chat template writes it. Throws
-/// Failure if the template has no turn for a role.
+/// Returns the tokens of a chat for a server with the same tokenizer and chat template. Throws Failure if the
+/// template has no turn for a role.
 std::vector<TokenId> chatTokens(const std::vector<exports::ChatMessage>& messages,
                                 const text::Tokenizer& tokenizer, const text::ChatTemplate& chat);
 

@@ -36,7 +36,7 @@ enum class Order : std::uint8_t { AsSent, Reversed, Rotated, Random };
 struct Case {
   Length length = Length::Random;
   Order order = Order::Random;
-  std::size_t by = 0;  ///< places, if it is rotated
+  std::size_t by = 0;  ///< number of places, if the order is rotated
 };
 constexpr std::size_t kRotations = 7;
 constexpr std::size_t kRandomOrders = 8;
@@ -271,7 +271,7 @@ SimulatorPredictor::Place SimulatorPredictor::namedPlace(const NamedSimulator& n
   return place;
 }
 
-/// Whether the prompt was sent to this server. If the server's count differs, it has another model or
+/// Whether the prompt was sent to this server. If the server's count differs, the server has another model or
 /// template. The simulator then predicts nothing until the counts agree.
 bool SimulatorPredictor::Place::gets(const ServerPrompt& prompt) {
   if (prediction.server.empty()) return true;
@@ -288,7 +288,7 @@ bool SimulatorPredictor::Place::gets(const ServerPrompt& prompt) {
   return there == counted;
 }
 
-/// Returns false after a stop. The next call continues.
+/// Returns false when prediction is stopped. The next call continues.
 bool SimulatorPredictor::take(const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
                               const std::stop_token& stop) {
   const bool goesOn = m_taken.size() <= sent.size() && m_named == named && !m_places.empty() &&
@@ -412,7 +412,8 @@ void SimulatedTrace::tracePrompt(const simulator::TracedRequest& about, const Se
   if (trace::PromptDivided parts = run::partsEvent(prompt.table); !parts.parts.empty())
     m_tracer.emitEvent(about, std::move(parts));
   if (prompt.holdsAnswer)
-    note(about, "The prompt contains an answer that is not sampled yet. It counts with its max length.");
+    note(about,
+         "The prompt contains an answer that is not sampled yet. The answer counts with its max length.");
 }
 
 void SimulatedTrace::traceAnswer(const simulator::TracedRequest& about, const ServerPrompt& prompt,

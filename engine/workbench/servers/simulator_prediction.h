@@ -22,8 +22,8 @@
 
 namespace spanscope::workbench {
 
-/// The number of reused tokens of a prompt over the tried cases. The cases have other lengths of answers and
-/// other orders of concurrent requests. Both are unknown before.
+/// The number of reused tokens of a prompt over the tried cases. The cases differ in the lengths of answers
+/// and in the order of concurrent requests. Lengths and order are unknown in advance.
 struct FoundRange {
   std::int64_t least = 0;
   std::int64_t most = 0;
@@ -33,7 +33,7 @@ struct FoundRange {
 
 struct FoundRanges {
   std::vector<FoundRange> prompts;  ///< of each prompt
-  FoundRange all;                   ///< of all together; a prompt may lose hits that another one gains
+  FoundRange all;  ///< of all prompts together; a prompt may lose hits that another prompt gains
   bool operator==(const FoundRanges&) const = default;
 };
 
@@ -42,7 +42,7 @@ class SimulatorCases {
  public:
   /// The copies have the history of the given simulator.
   explicit SimulatorCases(const simulator::Simulator& simulator);
-  /// `answers`: those of the simulator itself, by prompt.
+  /// `answers`: the answers of the simulator itself, by prompt.
   FoundRanges serve(const std::vector<ServerPrompt>& prompts, const std::vector<simulator::Answer>& answers,
                     std::size_t atOnce, const std::stop_token& stop);
 
@@ -58,13 +58,14 @@ struct SimulatorPrediction {
 
   std::string id;      ///< "vllm", "llama.cpp, one slot"; for a server of the user's list "server gpu-3"
   std::string server;  ///< its name in the user's list; empty: any server of the kind, with default options
-  const simulator::Server* kind = nullptr;  ///< null: there is no simulator; `problem` says so
+  const simulator::Server* kind = nullptr;  ///< null: there is no simulator; `problem` has the reason
   std::string version;                      ///< of a named server, as reported; empty: not reported
   std::string setup;                        ///< "blocks of 16 tokens"
   bool isAsSaid = false;  ///< of a named server: the server reports these settings; else they are assumed
-  std::string problem;    ///< the reason why there is no prediction, in a sentence; empty: there is one
+  std::string
+      problem;  ///< the reason why there is no prediction, in a sentence; empty: there is a prediction
   std::int32_t blockSize = 0;              ///< tokens that are drawn as one block
-  std::size_t earlier = 0;                 ///< requests that its cache has had
+  std::size_t earlier = 0;                 ///< number of earlier requests to its cache
   std::vector<simulator::Answer> present;  ///< for each prompt, after the earlier ones
   std::vector<simulator::Answer> empty;    ///< for each prompt, with an empty cache
   FoundRanges presentRange;                ///< of `present`
@@ -73,14 +74,14 @@ struct SimulatorPrediction {
 };
 
 struct SimulatorPredictions {
-  std::string problem;  ///< the reason why there are no prompts, in a sentence; empty: there are some
+  std::string problem;  ///< the reason why there are no prompts, in a sentence; empty: there are prompts
   std::vector<ServerPrompt> prompts;
   std::vector<SimulatorPrediction> simulators;
 };
 
-/// The work of a simulator's cache with earlier queries and one query, as a trace.
+/// The activity of a simulator's cache for earlier queries and one query, as a trace.
 struct TracedPrediction {
-  std::string problem;  ///< the reason why there is none, in a sentence; empty: there is one
+  std::string problem;  ///< the reason why there is no trace, in a sentence; empty: there is a trace
   std::string name;     ///< "vLLM", "llama.cpp, one slot", "gpu-3, vLLM"
   std::vector<trace::Event> events;
   std::vector<RunId> before;  ///< the runs of the queries of runs 1, 2, …; the last run has the query
@@ -94,14 +95,14 @@ std::vector<simulator::Answer> answersOf(simulator::Simulator& simulator,
 /// The known facts of a server in the user's list.
 struct NamedSimulator {
   std::string server;
-  std::string kind;                     ///< remote::ServerKindInfo::name; empty: it was not asked yet
+  std::string kind;  ///< remote::ServerKindInfo::name; empty: the server has not reported its kind yet
   std::optional<std::int64_t> slots{};  ///< as reported, like the next one
   remote::CacheFacts cache{};
-  bool takesSpans = false;  ///< it gets whole queries, which simulators do not support
+  bool takesSpans = false;  ///< the server gets whole queries, which simulators do not support
   std::size_t atOnce = 0;   ///< NamedServer::atOnce
   std::string version{};    ///< as reported; empty: not reported
-  /// ServerFacts::protocols of a server that uses the first one that can carry a query. `takesSpans` then
-  /// follows from the query. Empty: its protocol is chosen.
+  /// ServerFacts::protocols of a server that uses the first protocol that can express a query. `takesSpans`
+  /// then follows from the query. Empty: the user chose the protocol of the server.
   std::vector<std::string> protocols{};
   bool operator==(const NamedSimulator&) const = default;
 };
@@ -117,9 +118,9 @@ struct PromptModel {
 /// Keeps its results for the next query. Not thread-safe.
 class SimulatorPredictor {
  public:
-  /// Predicts a query. `sent` are the earlier queries, in order. Servers with default options have had all of
-  /// them. Servers of the user's list have had their own. Faults of the query are in the result and are not
-  /// thrown. Returns nothing after a stop.
+  /// Predicts a query. `sent` are the earlier queries, in order. Servers with default options have had all
+  /// earlier queries. Servers of the user's list have had their own queries. Faults of the query are in the
+  /// result and are not thrown. Returns nothing when prediction is stopped.
   std::optional<SimulatorPredictions> prediction(const PromptModel& model, const query::Node& query,
                                                  const RunSettings& settings,
                                                  const std::vector<SentQuery>& sent,
@@ -127,15 +128,15 @@ class SimulatorPredictor {
                                                  const std::stop_token& stop);
 
   /// Traces the simulator of the prediction with this SimulatorPrediction::id, from an empty cache on. With
-  /// `afterSent`, it serves the earlier queries first, and then the query. `queryJson` is its canonical text.
-  /// Reports faults like prediction(). Returns nothing after a stop.
+  /// `afterSent`, the simulator serves the earlier queries first, and then the query. `queryJson` is the
+  /// canonical text of the query. Reports faults like prediction(). Returns nothing when tracing is stopped.
   std::optional<TracedPrediction> trace(const PromptModel& model, const query::Node& query,
                                         const std::string& queryJson, const RunSettings& settings,
                                         const std::vector<SentQuery>& sent,
                                         const std::vector<NamedSimulator>& named, const std::string& place,
                                         bool afterSent, const std::stop_token& stop);
 
-  /// Returns the predictions without predictions, for this reason.
+  /// Returns a result without predictions, with this reason.
   static SimulatorPredictions without(const std::string& problem, const std::vector<NamedSimulator>& named);
 
  private:
@@ -151,8 +152,8 @@ class SimulatorPredictor {
   struct Place {
     SimulatorPrediction prediction;  ///< without answers
     simulator::Settings settings;
-    std::unique_ptr<simulator::Simulator> simulator;  ///< null: it has none
-    bool isSilent = false;                            ///< it has no prediction for any query
+    std::unique_ptr<simulator::Simulator> simulator;  ///< null: there is no simulator
+    bool isSilent = false;                            ///< the simulator has no prediction for any query
     std::size_t atOnce = 1;                           ///< max requests of a run at the same time
 
     bool gets(const ServerPrompt& prompt);
@@ -179,7 +180,7 @@ struct SimulatedTraceTitle {
 };
 
 /// Serves queries one after the other with a simulator and writes a trace, with a run for each query. The
-/// trace has only known answers. An unknown answer takes the space of the expected number of tokens.
+/// trace has only known answers. An unknown answer takes as much space as the expected number of tokens.
 class SimulatedTrace {
  public:
   /// The simulator must outlive this object.

@@ -52,7 +52,7 @@ class Indexing {
     m_report();
   }
 
-  /// Nothing: the job does not wait for an index. Any thread may ask.
+  /// Nothing: the job does not wait for an index. Any thread may call this function.
   std::optional<retrieve::IndexProgress> progress() const { return m_progress.get(); }
 
  private:

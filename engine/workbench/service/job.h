@@ -20,9 +20,9 @@ enum class Begun : std::uint8_t {
   GoesOn  ///< the job continues in the session, beside other jobs
 };
 
-/// A job is submitted once. The service calls its functions only on the service's thread. Any thread may ask
-/// a job for its progress and its result. If begin() or hasEnded() throws, the job has failed. After a stop
-/// request, it counts as stopped.
+/// A job is submitted once. The service calls its functions only on the service's thread. Any thread may read
+/// the progress and the result of a job. If begin() or hasEnded() throws, the job has failed. After a stop
+/// request, such a job counts as stopped.
 class Job {
  public:
   virtual ~Job() = default;
@@ -31,14 +31,14 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   /// Does the job, or begins a run or a replay in the session of `place`. The service then continues the
-  /// session, and asks hasEnded() after each forward pass.
+  /// session, and calls hasEnded() after each forward pass.
   virtual Begun begin(JobContext& place, const std::stop_token& stop) = 0;
-  /// Whether the job may begin while others are in progress in the session of `place`.
+  /// Whether the job may begin while other jobs are in progress in the session of `place`.
   virtual bool canBeginBeside(const JobContext& place) const;
-  /// Whether the job may be done between two pieces of a job that measures, see letPass().
+  /// Whether the job may start between two steps of a measurement, see letPass().
   virtual bool canPass() const { return false; }
-  /// Whether the run or replay of this job has ended. If so, it takes the result. Throws if the job has
-  /// failed.
+  /// Whether the run or replay of this job has ended. If so, the function takes the result. Throws if the job
+  /// has failed.
   virtual bool hasEnded(run::Session& session);
   /// Whether the ended job was stopped. A stop request may have come too late.
   virtual bool wasStopped() const { return false; }
@@ -46,9 +46,9 @@ class Job {
  protected:
   /// Notifies the client of progress.
   void notifyProgress() const;
-  /// A job that measures calls it in begin() between two measured pieces. All waiting jobs that can pass are
-  /// done when it returns, unless this job was stopped meanwhile. These jobs may have replaced the model and
-  /// the session of the job context. A job that needs the model later must share it.
+  /// A measurement calls this function in begin() between two steps. The function does all waiting jobs with
+  /// canPass(), unless the measurement was stopped meanwhile. These jobs may have replaced the model and the
+  /// session of the job context. A measurement that needs the model later must share the model.
   void letPass() const;
 
  private:
@@ -57,10 +57,10 @@ class Job {
   std::function<void()> m_passing;     ///< set by the service while begin() runs
 };
 
-/// Whether a job waits for the end of a job that measures, or passes between two of its pieces.
+/// Whether a job waits for the end of a measurement, or starts between two steps of the measurement.
 enum class Passing : std::uint8_t { Waits, Passes };
 
-/// A job that one function does. It begins when no other job is in progress in the session.
+/// A job that one function does. The job begins when no other job is in progress in the session.
 class FunctionJob final : public Job {
  public:
   using Function = std::function<void(JobContext&, const std::stop_token&)>;

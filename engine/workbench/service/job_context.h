@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The context of jobs: one model, and one session on it with its cache. Both stay from job to job.
+// The context of jobs: one model, and one session of this model with its cache. Model and session stay from
+// job to job.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -49,12 +50,13 @@ struct OwnModel {
   std::shared_ptr<ModelBundle> model;         ///< of all jobs; not null
   run::SessionConfig session;                 ///< of all sessions
   std::shared_ptr<trace::Recorder> recorder;  ///< of the session; not null
-  RunSettings settings;                       ///< that the model was loaded with.
+  RunSettings settings;                       ///< with which the model was loaded
   /// Loads the model of other settings in addition. Throws Failure.
   std::function<ModelBundle(const RunSettings& settings)> loadBeside;  ///< may be empty
 };
 
-/// Holds the model and the session of jobs. One thread uses it. Other threads may call only askToClear().
+/// Holds the model and the session of jobs. One thread uses a context. Other threads may call only
+/// askToClear().
 class JobContext {
  public:
   /// `watcher` must outlive this object.
@@ -67,13 +69,13 @@ class JobContext {
 
   const compute::Backends& backends() const { return m_backends; }
 
-  /// The model of the settings. None of its weights are borrowed any more, so that times of forward passes
-  /// are comparable. If another model is loaded, it is replaced. That model and its session stay until the
-  /// new model is loaded. Throws Failure, also on a stop.
+  /// The model of the settings. The model then borrows no weights, so that times of forward passes are
+  /// comparable. The model replaces another loaded model. The other model and its session stay until the new
+  /// model is loaded. Throws Failure, also when loading is stopped.
   ModelBundle& modelFor(const RunSettings& settings, const std::stop_token& stop = {});
   /// The loaded model; null: none is loaded.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
-  /// The loaded model, if it is the one of the settings; else null.
+  /// The loaded model, if it is the model of the settings; else null.
   ModelBundle* loadedModelFor(const RunSettings& settings) const;
   /// Loads another model in addition. Throws as modelFor().
   ModelBundle loadBeside(const RunSettings& settings, const std::stop_token& stop = {});
@@ -84,10 +86,10 @@ class JobContext {
   /// The configuration of sessions with these settings.
   run::SessionConfig configFor(const RunSettings& settings) const;
   /// The session of the settings. If the open session has other settings of model or cache, it is closed. A
-  /// new session then opens with an empty cache and a new recorder, and no run may be in progress. Throws as
+  /// new session then opens with an empty cache and a new recorder. No run may be in progress then. Throws as
   /// modelFor().
   run::Session& sessionFor(const RunSettings& settings, const std::stop_token& stop = {});
-  /// The open session, if it is the one of the settings; else null.
+  /// The open session, if it is the session of the settings; else null.
   run::Session* openSessionFor(const RunSettings& settings) const;
   /// The open session. Throws Failure if there is none.
   run::Session& openSession() const;
@@ -96,8 +98,8 @@ class JobContext {
   run::Session& sessionOf(RunId run) const;
   /// The recorder of the session that was opened last; null: none was opened.
   const std::shared_ptr<trace::Recorder>& recorder() const { return m_recorder; }
-  /// The same, but never null. Before the first session, it is the recorder that this session will have. The
-  /// trace then begins with the measurements from before the session.
+  /// The recorder of the last or next session; never null. Before the first session, returns the recorder of
+  /// the first session. The trace of this session then begins with the earlier measurements.
   const std::shared_ptr<trace::Recorder>& traceRecorder();
 
   /// The retrieval of jobs.
@@ -106,8 +108,8 @@ class JobContext {
   /// The numbers of runs and requests in later sessions continue after these.
   void countFrom(RunId lastRun, RequestId lastRequest);
 
-  /// Requests to clear the cache. The runs in progress clear it, or else clearIfAsked(). Any thread may call
-  /// it.
+  /// Requests to clear the cache. The runs in progress clear the cache, or otherwise clearIfAsked(). Any
+  /// thread may call this function.
   void askToClear() { m_isToBeCleared = true; }
   /// Whether the cache is still to be cleared after a request.
   bool isToBeCleared() const { return m_isToBeCleared; }
@@ -115,16 +117,16 @@ class JobContext {
   bool takeClearing() { return m_isToBeCleared.exchange(false); }
   void clearIfAsked();
 
-  /// Does work that can wait for a pause, for about this long. It takes over borrowed weights, and writes the
-  /// blocks of the session's runs to its span store. True: there is nothing left to do.
+  /// Does tasks of idle moments, for about this long. These tasks copy borrowed weights, and write the blocks
+  /// of the session's runs to its span store. True: no task is left.
   bool tidyFor(std::chrono::milliseconds most);
 
  private:
   ModelBundle load(const RunSettings& settings, bool borrow, const std::stop_token& stop);
-  /// The same as modelFor(), but weights may still be borrowed.
+  /// Like modelFor(), but weights may still be borrowed.
   ModelBundle& haveModel(const RunSettings& settings, const std::stop_token& stop);
   bool ownFor(std::chrono::milliseconds most);
-  /// Makes a new recorder, for the session that opens.
+  /// Makes a new recorder, for the new session.
   void openTrace();
   void closeSession(const std::stop_token& stop);
 
@@ -133,7 +135,7 @@ class JobContext {
   const std::optional<OwnModel> m_own;
   RequestRetrieval m_retrieval;
   std::shared_ptr<ModelBundle> m_model;
-  RunSettings m_modelIdentity;  ///< the settings with which it was loaded
+  RunSettings m_modelIdentity;  ///< the settings with which the model was loaded
   std::shared_ptr<trace::Recorder> m_recorder;
   bool m_hasTraceOnly = false;  ///< the recorder waits for its session
   std::unique_ptr<run::Session> m_session;

@@ -22,7 +22,7 @@ class ClearWork final : public Job {
     return Begun::Done;
   }
   bool canBeginBeside(const JobContext& place) const override { return !place.isToBeCleared(); }
-  // A run that passes gets a cleared cache if the clearing was requested earlier.
+  // A run between two steps of a measurement gets a cleared cache if clearing was requested earlier.
   bool canPass() const override { return true; }
 };
 
@@ -35,7 +35,7 @@ struct JobHandle::Shared {
   mutable std::condition_variable hasEnded;
   JobState state = JobState::Waiting;
   std::string problem;
-  std::exception_ptr failure;  ///< null unless it has failed
+  std::exception_ptr failure;  ///< null unless the job has failed
   bool isOver = false;         ///< the job has ended and its client was notified
 
   void set(JobState to) {
@@ -48,7 +48,7 @@ struct JobService::Item {
   std::shared_ptr<Job> job;
   SubmitOptions options;
   std::shared_ptr<JobHandle::Shared> shared = std::make_shared<JobHandle::Shared>();
-  bool emptiesCache = false;  ///< so that no later job may overtake this one
+  bool emptiesCache = false;  ///< no later job may start before this job
 
   void report(JobState state, const std::string& problem = {}) const {
     if (options.changed) options.changed(state, problem);
@@ -59,12 +59,12 @@ struct JobService::Item {
 struct JobService::Queue {
   std::mutex mutex;  ///< guards all members below
   std::condition_variable wake;
-  Items waiting;  ///< in the order in which they begin
+  Items waiting;  ///< in the order of their start
   std::list<std::shared_ptr<JobHandle::Shared>> working;
   bool isEnding = false;
 
-  /// Inserts an item before the items of smaller priority. If it overtakes an item that clears the cache, the
-  /// clearing moves in front of it. `mutex` must be locked.
+  /// Inserts an item before the items of smaller priority. If such an item clears the cache, it moves before
+  /// the new item. `mutex` must be locked.
   void add(std::unique_ptr<Item> item) {
     auto place = std::find_if(waiting.begin(), waiting.end(), [&item](const auto& other) {
       return other->options.priority < item->options.priority;
@@ -197,7 +197,7 @@ std::unique_ptr<JobService::Item> JobService::takeNext() {
   return mayBegin ? take(m_queue->waiting.begin()) : nullptr;
 }
 
-/// Returns the first job that can pass, if it may begin now.
+/// Returns the first job with canPass(), if this job may begin now.
 std::unique_ptr<JobService::Item> JobService::takePassing() {
   const std::lock_guard lock(m_queue->mutex);
   const auto first = std::find_if(m_queue->waiting.begin(), m_queue->waiting.end(),
@@ -215,8 +215,8 @@ std::unique_ptr<JobService::Item> JobService::take(Items::iterator item) {
   return taken;
 }
 
-/// Runs the jobs that can pass until none of them waits or continues. A stopped job does not wait for the
-/// passing jobs. They continue when it has ended.
+/// Runs the jobs with canPass() until no such job waits or continues. A stopped job does not wait for these
+/// jobs. These jobs continue when the stopped job has ended.
 void JobService::letPass(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     if (std::unique_ptr<Item> item = takePassing())
@@ -243,13 +243,13 @@ void JobService::serve() {
     } else if (!m_goingOn.empty()) {
       advance();
     } else {
-      // Work that can wait alternates with other work.
+      // Tasks of idle moments alternate with other jobs.
       m_isTidy = m_place.tidyFor(kTurn);
     }
   }
 }
 
-/// Runs a part of a job. If this throws, the job has ended.
+/// Runs a part of a job. If this part throws, the job has ended.
 template <class Step>
 void JobService::carryOut(Item& item, const Step& step) {
   try {

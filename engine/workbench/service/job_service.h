@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The engine as a service, on its own thread. A client submits a job and gets a handle, which reports the
 // state of the job and can stop it. Runs and replays execute concurrently with one scheduler and one pool.
-// Any other job is done alone. A job that measures is done in pieces, and nothing runs during a piece.
-// Waiting runs and replays pass between two pieces. The window and the command line are clients.
+// Any other job is done alone. A measurement runs in several steps. No other job runs during such a step.
+// Waiting runs and replays start between two steps of a measurement. The window and the command line are
+// clients.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -21,13 +22,13 @@
 
 namespace spanscope::workbench {
 
-/// The handle of a submitted job. Copies are handles of the same job. Any thread may use them, also after the
-/// end of the service.
+/// The handle of a submitted job. Copies are handles of the same job. Any thread may use a handle, also after
+/// the end of the service.
 class JobHandle {
  public:
   JobHandle() = default;  ///< the handle of no job; its state is Stopped
 
-  /// Stops the job. A waiting job ends at once. A job that computes alone ends within milliseconds. A run
+  /// Stops the job. A waiting job ends immediately. A job that computes alone ends within milliseconds. A run
   /// that shares forward passes with others ends after the current forward pass.
   void stop();
   JobState state() const;
@@ -51,12 +52,13 @@ using JobChanged = std::function<void(JobState state, const std::string& problem
 
 struct SubmitOptions {
   /// Waiting jobs with a larger priority begin first. If priorities are equal, the earlier job begins first.
-  /// A job that waits until no other is in progress in the session delays the jobs after it. It does not
-  /// delay jobs that pass between two pieces of the current job (Job::canPass()). The order in which forward
-  /// passes serve the requests of runs is set by run::RunOptions::priority.
+  /// Some jobs wait until no other job of the session runs. Such a job delays all later jobs, except jobs
+  /// with Job::canPass(). The order in which forward passes serve the requests of runs is set by
+  /// run::RunOptions::priority.
   std::int32_t priority = 0;
-  /// Called when the job begins, after progress, and when it has ended. It must not throw. It is called on
-  /// the service's thread. If a waiting job is stopped, it is called on the thread that stops the job.
+  /// Called when the job begins, after progress, and when it has ended. The function must not throw. The
+  /// service's thread calls the function. If a waiting job is stopped, the stopping thread calls the
+  /// function.
   JobChanged changed = {};
 };
 
@@ -72,8 +74,8 @@ class JobService {
   JobService& operator=(const JobService&) = delete;
 
   JobHandle submit(std::shared_ptr<Job> job, SubmitOptions options = {});
-  /// Clears the cache before the begin of any job that is submitted later, whatever its priority. A waiting
-  /// job that such a job overtakes gets the cleared cache, too. If runs are in progress, the cache is cleared
+  /// Clears the cache before the start of any later job, whatever its priority. If a later job starts before
+  /// a waiting job, the waiting job also gets the empty cache. If runs are in progress, the cache is cleared
   /// before their next forward pass, and no job is delayed.
   void clearCache();
 
@@ -95,9 +97,9 @@ class JobService {
   static void end(Item& item, JobState state, const std::string& problem = {},
                   std::exception_ptr failure = nullptr);
 
-  JobContext m_place;    ///< of the thread
-  Items m_goingOn;       ///< in the session, in the order of their begin; of the thread
-  bool m_isTidy = true;  ///< no work is left that waits for a pause; only for the thread
+  JobContext m_place;  ///< only the service thread uses this context
+  Items m_goingOn;     ///< running jobs of the session, by start time; only the service thread uses this list
+  bool m_isTidy = true;  ///< no task waits for an idle moment; only the service thread uses this flag
   std::shared_ptr<Queue> m_queue;
   std::thread m_thread;
 };

@@ -40,9 +40,9 @@ bool isSampled(const std::vector<exports::ChatRequest>& requests) {
                      [](const exports::ChatRequest& request) { return request.temperature > 0; });
 }
 
-/// Whether the server has computed and cached the prompt. A server that was stopped before its answer
-/// probably has, because it begins at once. A server that refused the request, or broke off before its first
-/// text, has not.
+/// Whether the server has computed and cached the prompt. If the request was stopped before the answer, the
+/// prompt counts as computed, because servers begin immediately. If the server refused the request, or
+/// stopped before its first text, the prompt does not count.
 bool isInCache(const remote::RemoteStep& step) {
   return step.brokenBy.empty() || step.isStopped || !step.answer.text.empty();
 }
@@ -83,7 +83,7 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
   void sends(std::size_t request, std::size_t target, const std::string& /*model*/,
              std::size_t /*bytes*/) override {
     const remote::RemoteTarget& asked = m_targets[target];
-    // Simulators know of prompts, not of spans.
+    // Simulators model prompts and not spans.
     const bool takesCalls = asked.protocol->takesCalls && !m_changed.contains(target);
     if (m_tokenizer != nullptr && !asked.local && !takesCalls) predict(request, asked);
   }

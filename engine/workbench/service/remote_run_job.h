@@ -37,16 +37,16 @@ struct RemoteRunRequest {
   std::vector<NamedServer> servers;  ///< the user's list.
   /// Answers a request in the embedded engine; empty: this is not possible.
   remote::LocalAnswer embedded;
-  /// Predict cache hits of servers that get the prompts as the model of the settings writes them; may be
-  /// null.
+  /// Predict cache hits of servers whose tokenizer and chat template equal those of the settings' model; may
+  /// be null.
   std::shared_ptr<ServerSimulators> simulators;
   std::string program;  ///< for the trace
   RunId run = 1;
-  RequestId lastRequest = 0;  ///< its requests have the numbers after this one
+  RequestId lastRequest = 0;  ///< the requests of the run have the numbers after this number
 };
 
-/// A run whose steps servers answer. Its events are a session of their own, in their own recorder. The job
-/// needs neither model nor session of its job context. It takes as long as the servers take, so it needs a
+/// A run whose steps servers answer. The events of the run are a separate session, in a separate recorder.
+/// The job uses neither model nor session of its job context. The job waits for servers, so this job needs a
 /// service of its own.
 class RemoteRunJob final : public Job {
  public:
@@ -60,15 +60,15 @@ class RemoteRunJob final : public Job {
   RunId run() const { return m_request.run; }
   const RunSettings& settings() const { return m_request.settings; }
   const std::shared_ptr<trace::Recorder>& recorder() const { return m_recorder; }
-  /// The progress of the index that the job waits for, if it waits for one.
+  /// The progress of the index that the job waits for, if any.
   std::optional<retrieve::IndexProgress> indexing() const { return m_indexing.progress(); }
-  /// The server that the job currently asks for its facts; empty: none.
+  /// The server whose facts the job currently requests; empty: none.
   std::string asking() const { return m_asking.get(); }
-  /// The facts that servers reported, by their names. Any thread may ask.
+  /// The facts that servers reported, by the servers' names. Any thread may call this function.
   std::map<std::string, remote::ServerFacts> facts() const { return m_facts.get(); }
   /// If attention locality changed the query: the path in the request's query for each path in the query that
   /// runs. Events have paths in the query that runs. The map is known before the first event. Empty: the
-  /// paths are the same. Any thread may ask.
+  /// paths are the same. Any thread may call this function.
   std::map<NodePath, NodePath> origins() const { return m_origins.get(); }
 
  private:

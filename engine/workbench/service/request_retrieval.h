@@ -19,7 +19,7 @@
 
 namespace spanscope::workbench {
 
-/// A query with augment nodes. Before planning, its passages replace each augment node.
+/// A query with augment nodes. Before planning, passages replace each augment node.
 struct RetrievalRequest {
   query::Node query;  ///< parameters, questions and files are already resolved
   retrieve::RetrievalOptions options;
@@ -29,7 +29,7 @@ struct RetrievalRequest {
   std::optional<remote::EmbeddingsServer> embeddings;
 };
 
-/// Keeps the index that all jobs share. The index is kept as long as its file stays the same.
+/// Keeps the index that all jobs share. The index is kept until its file changes.
 class RequestRetrieval {
  public:
   explicit RequestRetrieval(compute::Backends backends) : m_backends(std::move(backends)) {}

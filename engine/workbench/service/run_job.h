@@ -25,7 +25,7 @@ struct Event;
 
 namespace spanscope::workbench {
 
-/// A run of a plan, in the session of its settings. If there is none, the job opens one.
+/// A run of a plan, in the session of its settings. If there is no such session, the job opens a session.
 class RunJob final : public Job {
  public:
   struct Prepared {
@@ -33,9 +33,10 @@ class RunJob final : public Job {
     run::RunOptions options;
   };
   struct Preparation {
-    /// Makes the plan when the model is loaded. It reports the progress of an index to `watch`.
+    /// Makes the plan when the model is loaded. The function reports the progress of an index to `watch`.
     std::function<Prepared(JobContext& place, const retrieve::Watch& watch)> prepare;
-    /// Whether `prepare` may take long, e.g. to retrieve. The run then begins when no other is in progress.
+    /// Whether `prepare` may take long, e.g. to retrieve. The run then begins when no other job is in
+    /// progress.
     bool takesLong = false;
   };
 
@@ -52,14 +53,14 @@ class RunJob final : public Job {
   Begun begin(JobContext& place, const std::stop_token& stop) override;
   bool canBeginBeside(const JobContext& place) const override;
   bool canPass() const override { return true; }
-  /// Throws Failure if the run failed. If it was stopped, its result shows this.
+  /// Throws Failure if the run failed. The result of a stopped run shows the stop.
   bool hasEnded(run::Session& session) override;
   bool wasStopped() const override;
 
   const RunSettings& settings() const { return m_settings; }
   /// The number of the run, known before its first event; 0: the run has not begun.
   RunId run() const { return m_run; }
-  /// The progress of the index that the run waits for, if it waits for one.
+  /// The progress of the index that the run waits for, if any.
   std::optional<retrieve::IndexProgress> indexing() const { return m_indexing.progress(); }
   /// The result, once the run has ended; nothing if it never began.
   const std::optional<run::RunResult>& result() const { return m_result; }

@@ -20,8 +20,8 @@ namespace spanscope::workbench {
 /// Passes the events of each run to its listener.
 class ServedEngine::Router {
  public:
-  /// The next run that starts belongs to this listener. Call this on the service's thread, where no other run
-  /// starts in between.
+  /// The next run that starts belongs to this listener. Call this function on the service's thread, where no
+  /// other run starts in between.
   void expect(std::shared_ptr<server::RunListener> listener) {
     const std::lock_guard lock(m_mutex);
     m_expected = std::move(listener);
@@ -131,7 +131,7 @@ std::unique_ptr<server::RunHandle> ServedEngine::begin(server::RunOrder order,
         router->expect(listener);
         return RunJob::Prepared{.plan = order.plan, .options = order.options};
       }});
-  // The service releases both when the job has ended.
+  // The service releases job and listener when the job has ended.
   SubmitOptions options;
   options.changed = [listener, raw = job.get()](JobState state, const std::string& problem) {
     if (hasEnded(state)) listener->onEnd(endOf(state, problem, *raw));

@@ -12,7 +12,8 @@
 
 namespace spanscope::workbench {
 
-/// The run service as the engine of a server. Each request is its own run, beside all others of the service.
+/// The run service as the engine of a server. Each request is a separate run, concurrent with all other runs
+/// of the service.
 class ServedEngine final : public server::Engine {
  public:
   /// - `service`: must outlive this object.

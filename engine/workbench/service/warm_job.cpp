@@ -23,10 +23,10 @@
 
 namespace spanscope::workbench {
 
-/// The spans that a document becomes in a query that has the document's text as a user message under plus.
-/// There are two if the chat template writes the first message of a conversation differently, otherwise one.
-/// Each span is a separate prompt in the given layout and block size. It is padded if a delimiter follows.
-/// Throws Failure if the text cannot be encoded.
+/// The spans that a document becomes in a query that has the document's text as a user message under plus. A
+/// document becomes two spans if the chat template writes the first message of a conversation differently.
+/// Otherwise a document becomes one span. Each span is a separate prompt in the given layout and block size.
+/// The span is padded if a delimiter follows. Throws Failure if the text cannot be encoded.
 std::vector<layout::SpanTable> documentSpans(const std::string& text, const text::Tokenizer& tokenizer,
                                              const text::ChatTemplate& chat,
                                              layout::Layout layout = layout::Layout::Exact,
@@ -98,7 +98,7 @@ Begun WarmJob::begin(JobContext& place, const std::stop_token& stop) {
   return Begun::Done;
 }
 
-/// Returns nothing after a stop.
+/// Returns nothing when warming is stopped.
 std::optional<WarmedDocument> WarmJob::warm(std::size_t index, JobContext& place,
                                             const std::stop_token& stop) const {
   WarmedDocument warmed{.document = index};

@@ -26,11 +26,11 @@ struct WarmedDocument {
   std::int64_t tokens = 0;        ///< that queries will reuse
   std::int64_t storedTokens = 0;  ///< that were cached before
   double seconds = 0;
-  std::string problem{};  ///< why it could not be warmed; empty otherwise
+  std::string problem{};  ///< why the document could not be warmed; empty otherwise
 };
 
-/// Computes documents before any question, in the session of the settings, and stores them. Queries with such
-/// a document then reuse it. An error in one document does not affect the others.
+/// Computes documents before any question, in the session of the settings, and stores their blocks. Queries
+/// with such a document then reuse these blocks. An error in one document does not affect the others.
 class WarmJob final : public Job {
  public:
   WarmJob(RunSettings settings, std::vector<WarmText> documents);

@@ -4,7 +4,7 @@
 // 18. Open this file to use a tile instruction.
 //
 // Each thread has its own registers, which must be configured before use. The instructions are written in
-// assembler, because GCC 12's declarations do not say which memory they read.
+// assembler, because GCC 12's declarations do not name the memory that an instruction reads.
 #pragma once
 
 #if defined(__x86_64__)
@@ -16,8 +16,8 @@ namespace spanscope::cpu {
 inline constexpr int kTileRows = 16;
 inline constexpr int kTileRowBytes = 64;
 
-/// The use of the registers in a product: four tiles of sums, two of each factor. Rows of activations go into
-/// an upper and a lower tile. The 32 features of a panel go into a left and a right tile.
+/// The use of the registers in a product: four tiles of sums, and two tiles of each factor. Rows of
+/// activations go into an upper and a lower tile. The 32 features of a panel go into a left and a right tile.
 enum class Tile : std::uint8_t {
   UpperLeft,
   UpperRight,
@@ -29,7 +29,7 @@ enum class Tile : std::uint8_t {
   RightWeights
 };
 
-/// Configures this thread's registers, and releases them in the end. Switching to a thread with tile
+/// Configures this thread's registers, and releases the registers in the end. Switching to a thread with tile
 /// registers costs the system more.
 class TileRegisters {
  public:
@@ -65,7 +65,7 @@ class TileRegisters {
     asm volatile("ldtilecfg %0" : : "m"(configuration));
   }
 
-  /// Returns how many of the rows are in the upper tile.
+  /// Returns the number of rows in the upper tile.
   static std::int64_t upperRows(std::int64_t rows) { return rows < kTileRows ? rows : kTileRows; }
 
  private:
@@ -114,7 +114,7 @@ inline void addPairs() {
                : "i"(static_cast<int>(kSums)), "i"(static_cast<int>(kRows)), "i"(static_cast<int>(kWeights)));
 }
 
-/// The same for words of four signed bytes, in integers of 32 bits.
+/// The same product for words of four signed bytes, in integers of 32 bits.
 template <Tile kSums, Tile kRows, Tile kWeights>
 inline void addBytes() {
   asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0"

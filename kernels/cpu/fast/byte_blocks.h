@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shared code of products of bytes for every instruction set. It has the places of a panel's parts, and the
-// loop over a block. Open this file to add an instruction set.
+// Shared code of products of bytes for every instruction set. This file has the places of a panel's parts,
+// and the loop over a block. Open this file to add an instruction set.
 //
 // An instruction set is a type with block<format>(job, i, j, scratch), which is MatmulKernels::block for one
 // format. The function byteBlockOf() makes this block function from a kernel. A kernel has these members:
@@ -12,8 +12,8 @@
 // - take(shape, panel, k, count, out): unpacks whole parts of a panel;
 // - multiply<rows>(rows, taken, parts, sums): sums[row][32] (+)= Σ over those parts;
 // - kStreams: places of memory that a core reads at the same time for one row;
-// - multiplyPanels<rows, panels>(shape, panels, columns, rows, sums): for few rows and whole panels, one or
-//   kStreams of them. It unpacks and multiplies parts in one step.
+// - multiplyPanels<rows, panels>(shape, panels, columns, rows, sums): for few rows and one or kStreams whole
+//   panels. The function unpacks and multiplies parts in one step.
 #pragma once
 
 #include "engine/compute/weight_format/weight_format.h"
@@ -115,7 +115,7 @@ void directByteBlock(const MatmulJob& job, std::int64_t j, const MatmulScratch& 
   const std::int64_t sumStride = Kernel::kRowTile * kFastWidth;
   std::int64_t panel = 0;
   if constexpr (kStreams > 1) {
-    // Each stream is one stretch of memory with consecutive panels.
+    // Each stream is one range of memory with consecutive panels.
     const std::int64_t each = rows == 1 && !weight.isBorrowed() ? panels / kStreams : 0;
     for (std::int64_t i = 0; i < each; ++i) {
       std::array<const std::byte*, kStreams> places;

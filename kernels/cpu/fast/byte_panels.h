@@ -17,8 +17,8 @@ namespace spanscope::cpu {
 /// Four k form a group. A vector of 64 bytes has the four k of each of 16 features, and a group has two
 /// vectors. A part has for each group or pair of groups in turn:
 /// - Eight bits: both vectors.
-/// - 4, 5 and 6 bits: a vector with the lower four bits. Its lower halves belong to the first features, its
-///   upper halves to the others.
+/// - 4, 5 and 6 bits: a vector with the lower four bits. The lower halves belong to the first features, and
+///   the upper halves belong to the others.
 /// - 2 and 3 bits, for a pair of groups: a vector with two bits each. The order from the lowest bits is: the
 ///   first features of the first group, the others, then the second group.
 ///

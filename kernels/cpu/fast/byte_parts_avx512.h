@@ -25,8 +25,8 @@ inline constexpr std::int64_t kFeatures = 16;  ///< of a vector of groups
 /// The bytes in a product: as stored, or minus the format's offset.
 enum class Codes : std::uint8_t { Unsigned, Signed };
 
-// An unpacked part has codes, [groups][2] vectors, then factors, [32] f32. Minima, [32] f32, follow if the
-// format has them.
+// An unpacked part has codes, [groups][2] vectors, then factors, [32] f32. If the format has minima, minima
+// follow: [32] f32.
 
 constexpr std::int64_t takenBytesOf(std::int64_t partElements) {
   return partElements * kFastWidth + 2 * kFastWidth * static_cast<std::int64_t>(sizeof(float));

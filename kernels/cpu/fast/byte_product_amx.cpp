@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sums of a part are exact integers, so it does not matter how they are computed: for few rows, by the
-// kernels for AVX512_VNNI.
+// The sums of a part are exact integers, so any way of computing these sums gives the same bits. For few
+// rows, the kernels for AVX512_VNNI compute the sums.
 #include "kernels/cpu/fast/fast_kernels.h"
 
 #if defined(__x86_64__)
@@ -114,7 +114,7 @@ void addParts(const TileRows& tile, const std::byte* taken, float* sums) {
 template <int kPart, bool kHasMinimum>
 void multiplyParts(TileRows tile, const std::byte* taken, std::int64_t parts, float* sums) {
   while (parts > 0) {
-    // Nearly equal numbers, because a single part takes as long as four for its sums.
+    // The numbers are nearly equal, because the sums of a single part take as long as the sums of four parts.
     const std::int64_t turns = (parts + kTogether - 1) / kTogether;
     const std::int64_t count = (parts + turns - 1) / turns;
     switch (count) {

@@ -2,10 +2,10 @@
 // Products of bytes with AVX2. A vector has the four k of each of 8 features. A group of a panel therefore
 // has four vectors.
 //
-// With AVX2 alone, codes of at most six bits are multiplied as bytes. Their products are summed in 16 bits as
-// long as no numbers can overflow. Codes of eight bits would overflow at once. They and the activations are
-// widened to 16 bits, and the products are summed in 32 bits. AVX-VNNI sums four products of bytes in 32 bits
-// with one instruction.
+// With AVX2 alone, codes of at most six bits are multiplied as bytes. The products of such codes are summed
+// in 16 bits as long as no numbers can overflow. Codes of eight bits would overflow immediately. Eight-bit
+// codes and their activations are widened to 16 bits, and the products are summed in 32 bits. AVX-VNNI sums
+// four products of bytes in 32 bits with one instruction.
 #include "kernels/cpu/fast/fast_kernels.h"
 
 #if defined(__x86_64__)
@@ -37,9 +37,9 @@ constexpr int kMostActivation = 127;
 /// How many bytes ahead of the arithmetic a stream of weights is prefetched.
 constexpr std::int64_t kAhead = 1024;
 constexpr std::int64_t kLine = 64;
-/// Max rows whose sums all fit in registers beside the four vectors of a group.
+/// Max rows whose sums all fit in registers together with the four vectors of a group.
 constexpr int kMostUnrolledRows = 2;
-/// The same beside kTogether of these vectors.
+/// Max rows whose sums all fit in registers together with kTogether of these vectors.
 constexpr int kMostRows = 6;
 
 /// How the products of a part are summed.
@@ -52,7 +52,7 @@ struct Way {
   static constexpr Sums kSums = kOfSums;
   static constexpr bool kIsWide = kSums == Sums::Words;
   static constexpr ByteRowLayout kRowLayout = kIsWide ? ByteRowLayout::Words : ByteRowLayout::Bytes;
-  // An unpacked part has codes, then factors, [32] f32. Minima, [32] f32, follow if the format has them.
+  // An unpacked part has codes, then factors, [32] f32. If the format has minima, minima follow: [32] f32.
   // Codes are unsigned bytes, [groups][4] vectors, or words, [groups][2][4] vectors. The first of two such
   // vectors has the first and third k.
   static constexpr std::int64_t kCodeBytes = kRuleOf<kFormat>.partElements * kFastWidth * (kIsWide ? 2 : 1);
@@ -247,7 +247,7 @@ struct PackedCodes {
   }
 };
 
-// Without this, GCC would compute many products before it adds them, and run out of registers.
+// Without this fence, GCC would compute many products before the additions, and run out of registers.
 
 HWY_INLINE void addProductsOfBytes(__m256i& sums, __m256i weights, __m256i x) {
   __m256i products;
@@ -258,12 +258,12 @@ HWY_INLINE void addProductsOfWords(__m256i& sums, __m256i weights, __m256i x) {
   asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(sums), "=&x"(products) : "x"(weights), "x"(x));
 }
 
-/// AVX-VNNI, whose encoding is not that of AVX512_VNNI.
+/// AVX-VNNI. Its encoding differs from the encoding of AVX512_VNNI.
 HWY_INLINE void addDots(__m256i& sums, __m256i weights, __m256i x) {
   asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(weights), "x"(x));
 }
 
-/// Adds the products of one group to sums in 16 bits, or begins the sums with them.
+/// Adds the products of one group to sums in 16 bits, or begins the sums with these products.
 template <int kRows, int kCount, class Codes>
 HWY_INLINE void addBytes(const std::int32_t* activations, const Codes& codes, int group, bool isFirst,
                          __m256i (&sums)[kRows][kCount]) {
@@ -420,7 +420,7 @@ void multiplyParts(const std::byte* rows, const std::byte* panel, std::int64_t p
 }
 
 /// sums[panel][row][32] = Σ over whole panels, whose parts are unpacked during the multiplication. Panels are
-/// in different places of memory, so parts are taken from them in turn.
+/// in different places of memory, so each panel in turn gives one part.
 template <class Way, int kRows, std::size_t kPanels>
 void multiplyWhole(const BytePanelShape& shape, const std::array<const std::byte*, kPanels>& panels,
                    std::int64_t columns, const std::byte* rows, const std::array<float*, kPanels>& sums) {

@@ -71,7 +71,7 @@ void multiplyParts(const std::byte* rows, const std::byte* panel, std::int64_t p
   }
 }
 
-/// The same for few rows and a whole panel, whose parts are unpacked during the multiplication.
+/// The same sums for few rows and a whole panel, whose parts are unpacked during the multiplication.
 template <WeightFormat kFormat, int kRows>
 void multiplyPanel(const BytePanelShape& shape, const std::byte* panel, std::int64_t columns,
                    const std::byte* rows, float* sums) {

@@ -43,7 +43,7 @@ __m256i bytesOf(const __m256 (&values)[4], __m256 inverse) {
   for (int i = 0; i < 4; ++i) whole[i] = _mm256_cvtps_epi32(_mm256_mul_ps(values[i], inverse));
   const __m256i packed =
       _mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]), _mm256_packs_epi32(whole[2], whole[3]));
-  // Packing works on halves of vectors. This restores the order of its groups of four.
+  // Packing works on halves of vectors. This step restores the order of the groups of four.
   return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 

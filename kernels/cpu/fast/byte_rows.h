@@ -35,7 +35,8 @@ inline std::int64_t byteRowBytes(const CpuWeight& weight, ByteRowLayout layout) 
 }
 
 /// Returns the bytes for tile registers. A tile of R rows has the integers, [parts][R][elements of the part].
-/// After R · columns bytes it has [parts][2][R] f32: the factors, and the sums of the part's activations.
+/// After R · columns bytes, the tile has [parts][2][R] f32: the factors, and the sums of the part's
+/// activations.
 std::int64_t byteTileRowBytes(const CpuWeight& weight);
 
 /// Like MatmulKernels::packRows.

@@ -19,11 +19,11 @@ MatmulKernels amxByteKernels();      ///< AMX_INT8 and AVX512_VNNI
 // Products of activations and packed weights by bytes.
 //
 // A block of 32 activations becomes integers of eight bits and a factor. The factor is the max magnitude
-// divided by 127. The sum over the elements that share a scale of the weight is exact. Its product with the
-// block's factor is rounded. The weight's factor times this product is added to the sum in f32. The weight's
-// minimum times the sum of the activations is added too. This is one chain of multiply-adds over the parts.
-// Then the bias is added, then the old value. As in matmul.h, the bits of a row do not depend on other rows.
-// They do not depend on the instructions of the exact sums either.
+// divided by 127. The sum over the elements that share a scale of the weight is exact. The product of this
+// sum and the block's factor is rounded. The weight's factor times this product is added to the sum in f32.
+// The weight's minimum times the sum of the activations is also added. All these additions are one chain of
+// multiply-adds over the parts. Then the bias is added, then the old value. As in matmul.h, the bits of a row
+// do not depend on other rows. The bits also do not depend on the instructions of the exact sums.
 
 /// For weights in CpuWeight::Layout::ByteGroups. Without functions if the processor has no such instructions.
 MatmulKernels byteKernels(ByteDots dots);
@@ -32,10 +32,10 @@ MatmulKernels byteKernels(ByteDots dots);
 //
 // Activations are rounded to bf16, to nearest, ties to even. Subnormal activations become zero. The order of
 // the sum of an element depends on the instructions:
-// - AVX512_BF16: one chain over pairs of k, in f32. It adds the product of the odd elements and then that of
-//   the even elements.
-// - AMX_BF16: one chain over stretches of 32 k, the last filled with zeros. In a stretch, the products of the
-//   even and of the odd elements have separate sums from zero, in f32. The sum of the two is added.
+// - AVX512_BF16: one chain over pairs of k, in f32. The chain adds the product of the odd elements and then
+//   the product of the even elements.
+// - AMX_BF16: one chain over steps of 32 k. The last step is filled with zeros. In a step, the products of
+//   even elements and of odd elements have separate sums from zero, in f32. The sum of both sums is added.
 //
 // Then the bias is added, then the old value. A chain is never split. As in matmul.h, the bits of a row do
 // not depend on other rows.

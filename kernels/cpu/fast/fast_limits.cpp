@@ -59,7 +59,7 @@ HWY_PUSH_ATTRIBUTES("avx2,fma")
 namespace spanscope::cpu {
 namespace {
 
-/// Sums in 16 bits. This is the highest rate. Codes of few bits come near to this rate.
+/// Sums in 16 bits. Sums in 16 bits have the highest rate. Codes of few bits come near to this rate.
 double multiplyBytesAvx2(std::int64_t rounds, float* sink) {
   __m256i sums[kAvx2Chains];
 #pragma GCC unroll 12

@@ -6,8 +6,8 @@
 
 namespace spanscope::cpu {
 
-/// Loops like those of LimitKernels, only on registers. Each returns the number of operations. A product and
-/// its addition count as two. Null if this processor has no such instructions.
+/// Loops like those of LimitKernels, only on registers. Each loop returns the number of operations. A product
+/// and its addition count as two. Null if this processor has no such instructions.
 struct FastLimitKernels {
   double (*multiplyPairs)(std::int64_t rounds, float* sink) = nullptr;
   double (*multiplyBytes)(std::int64_t rounds, float* sink) = nullptr;

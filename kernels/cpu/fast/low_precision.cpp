@@ -63,7 +63,7 @@ struct Features {
   unsigned edx = 0;
 };
 
-/// Extended features of Intel's leaf 7. Compilers differ in the names that they know.
+/// Extended features of Intel's leaf 7. Different compilers know different names of these features.
 Features featuresOf(unsigned part) {
   Features features;
   __get_cpuid_count(7, part, &features.eax, &features.ebx, &features.ecx, &features.edx);

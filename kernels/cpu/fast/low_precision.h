@@ -20,7 +20,7 @@ enum class ByteDots : std::uint8_t {
   None,
   Avx2,     ///< in integers of 16 bits while these are large enough, then of 32
   AvxVnni,  ///< AVX-VNNI: four at a time in integers of 32 bits
-  Vnni,     ///< AVX512_VNNI: the same, in longer vectors
+  Vnni,     ///< AVX512_VNNI: like AVX-VNNI, in longer vectors
   Amx,      ///< AMX_INT8 for many rows, AVX512_VNNI for few
 };
 

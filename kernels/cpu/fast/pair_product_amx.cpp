@@ -17,8 +17,8 @@ HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
 namespace spanscope::cpu {
 namespace {
 
-// A step is a stretch of k that a tile has. A packed tile of R rows holds [steps][R][32] bf16 elements, the
-// last step filled with zeros.
+// A step is the range of k in one tile. A packed tile of R rows holds [steps][R][32] bf16 elements, the last
+// step filled with zeros.
 constexpr std::int64_t kStep = 32;
 constexpr std::int64_t kLanes = 16;
 // A step of a panel, [16 pairs][32 features][2].
@@ -29,7 +29,7 @@ std::int64_t stepsOf(std::int64_t columns) {
   return (columns + kStep - 1) / kStep;
 }
 
-/// The sums of `rows` rows += those of one step.
+/// Adds the sums of one step to the sums of `rows` rows.
 template <bool kHasLower>
 void addStep(const std::byte* rows, const std::byte* panel) {
   loadTile<Tile::LeftWeights>(panel, kPanelPairBytes);
@@ -77,7 +77,8 @@ void storeSums(float* sums) {
   }
 }
 
-/// How many bytes ahead of the arithmetic the weights are prefetched for few rows. They come from memory.
+/// How many bytes ahead of the arithmetic the weights are prefetched for few rows. These weights come from
+/// memory.
 constexpr std::int64_t kAhead = 2 * kPanelStepBytes;
 
 void fetchStep(const std::byte* panel) {

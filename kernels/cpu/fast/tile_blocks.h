@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Loops over a block of a product, tile by tile. A template argument does the product of a tile. Open this
-// file to add a fast product.
+// Loops over a block of a product, tile by tile. A template argument computes the product of a tile. Open
+// this file to add a fast product.
 #pragma once
 
 #include "kernels/cpu/matmul.h"
@@ -55,7 +55,7 @@ inline void finishTiles(const MatmulJob& job, std::int64_t firstRow, std::int64_
 }
 
 /// Computes the row tiles [rowBlock · i, …) × panels [panelBlock · j, …) of a job. `Product` is made from a
-/// job and scratch memory. It has these members:
+/// job and scratch memory. `Product` has these members:
 /// - kRowTile: max rows of a tile;
 /// - take(panel, k, count): a part of a panel in the product's layout;
 /// - rowsAt(row, rows, k): a part of a packed tile of rows;

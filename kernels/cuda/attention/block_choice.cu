@@ -38,7 +38,7 @@ SPANSCOPE_DEVICE bool isBefore(float first, int firstPlace, float second, int se
 template <class T>
 struct BoundsOfKeys {
   const KeyValuePool& pool;
-  const T* keys;  ///< of one head in one block
+  const T* keys;  ///< keys of one head in one block
   int begin;      ///< slots
   int end;
 
@@ -75,7 +75,7 @@ keyBoundKernel(BlockChoiceArguments arguments) {
   if (block.row < 0 || !isWhole(block, pool)) return;
   const std::int64_t head = pool.headOf(arguments.layer, block.block, blockIndex().y);
   if (pool.bounded[head] != 0) return;
-  syncWarp();  // it was read
+  syncWarp();  // all lanes have read `bounded`
   const BoundsOfKeys<T> known = boundsOfKeys<T>(arguments, block);
   T* const bounds = static_cast<T*>(pool.bounds) + head * 2 * pool.headSize;
   for (int element = laneIndex(); element < pool.tensorHeadSize(); element += kWarpSize) {
@@ -143,7 +143,8 @@ blockBoundKernel(BlockChoiceArguments arguments) {
     arguments.bounds[static_cast<std::int64_t>(keyHead) * arguments.blockCount + blockIndex().x] = bound;
 }
 
-/// A block for each row and key head. A block of keys is read if few enough blocks precede it in order.
+/// A block for each row and key head. A block of keys is read if few enough blocks precede this block in
+/// order.
 SPANSCOPE_KERNEL(kBlockChoiceBudget) blockChoiceKernel(BlockChoiceArguments arguments) {
   const ChoiceRow row = arguments.rows[blockIndex().x];
   const std::int64_t first = static_cast<std::int64_t>(blockIndex().y) * arguments.blockCount + row.first;

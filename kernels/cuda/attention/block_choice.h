@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Chooses the blocks for rows that may not read all blocks, as engine/compute/block_choice.h specifies. It
-// bounds the queries' scores in each block, then takes the best blocks of each row. If the pool keeps bounds,
-// it keeps those of whole blocks. Bounds of other blocks are measured each time. Open this file to change the
-// `sparse` policy on the GPU.
+// Chooses the blocks for rows that may not read all blocks, as engine/compute/block_choice.h specifies. The
+// kernels bound the scores of the query vectors in each block, then choose the best blocks of each row. If
+// the pool keeps bounds, the pool keeps the bounds of whole blocks. Bounds of other blocks are measured each
+// time. Open this file to change the `sparse` policy on the GPU.
 #pragma once
 
 #include "kernels/cuda/attention/decode_plan.h"

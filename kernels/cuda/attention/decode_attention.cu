@@ -26,11 +26,11 @@ struct Decoding {
   int keyHead;
   int group;  ///< query heads
   int headSize;
-  int base;  ///< the first local token of a tile; keys are counted from it
+  int base;  ///< the first local token of a tile; keys are counted from this token
   int firstKey;
   int count;  ///< number of keys, including those before firstKey
   int tileKeys;
-  const std::uint8_t* chosen;  ///< by block of the segment; null: all are read
+  const std::uint8_t* chosen;  ///< by block of the segment; null: all blocks are read
 
   // Shared memory.
   float* queries;     ///< [group][headSize], rotated and scaled
@@ -99,7 +99,7 @@ struct Decoding {
     }
   }
 
-  /// A lane for each key; a warp for each head, or for a part of one.
+  /// A lane for each key; a warp for each head, or for a part of a head.
   SPANSCOPE_DEVICE void scoreTile(int stage) const {
     constexpr int kElements = kElementsPer16<T>;
     const int vectors = headSize / kElements;
@@ -150,7 +150,7 @@ struct Decoding {
         all[head * arguments.chunkKeys + key] = score;
       const float tileLargest = warpLargest(score);
       const float largest = tileLargest > sums[j].largest ? tileLargest : sums[j].largest;
-      // For a row that does not read all keys, a tile may have none.
+      // For a row that does not read all keys, a tile may have no key.
       const float factor = largest == kMinusInfinity ? 1.0F : exp2Fast(sums[j].largest - largest);
       const float weight = isOwn ? exp2Fast(score - largest) : 0.0F;
       scores[head * kWarpSize + laneIndex()] = weight;
@@ -319,7 +319,7 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
     float sum = 0;
     for (int item = begin; item < end; ++item) {
       const PartialSum each = partial(item);
-      if (each.sum == 0) continue;  // nothing was read for it, so nothing was written
+      if (each.sum == 0) continue;  // no key was read for this item, so nothing was written
       const std::int64_t from = static_cast<std::int64_t>(item) * arguments.queryHeads + head;
       sum = multiplyAdd(arguments.partialValues[from * headSize + i], exp2Fast(each.largest - total.largest),
                         sum);
@@ -329,8 +329,8 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
   if (arguments.totals != nullptr && threadIndex() == 0) arguments.totals[place] = total;
 }
 
-/// A block for each entry and query head. It goes through the items in order, because neighbours may share a
-/// stretch.
+/// A block for each entry and query head. The block goes through the items in order, because neighbours may
+/// share a stretch.
 SPANSCOPE_KERNEL(kMassBudget) massKernel(MassArguments arguments) {
   const MassEntry entry = arguments.entries[blockIndex().x];
   const int head = blockIndex().y;

@@ -18,14 +18,14 @@ struct DecodeAttentionArguments {
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 per pool head
   float scale = 0;
-  const float* rowScales = nullptr;  ///< [rows]: replaces `scale`, if it is not null
-  KeyValuePool pool;  ///< headSize is a multiple of 16 up to 256; that of queries, rotations and out has no
-                      ///< padding
+  const float* rowScales = nullptr;  ///< [rows]; if not null, these factors replace `scale`
+  KeyValuePool
+      pool;  ///< headSize is a multiple of 16 up to 256; heads of queries, rotations and out have no padding
   int layer = 0;
   /// Use tensor cores if isForTensorCores() allows it. Rotated queries and weights are then rounded to bf16.
   bool onTensorCores = false;
 
-  // From the plan.
+  // The next members come from the plan.
   const DecodeItem* items = nullptr;
   int itemCount = 0;
   const std::int32_t* rowItems = nullptr;
@@ -40,7 +40,7 @@ struct DecodeAttentionArguments {
   const std::uint8_t* chosen = nullptr;
   int choiceBlocks = 0;
 
-  // Used between the kernels.
+  // The next members are memory for use between the kernels.
   PartialSum* partialSums = nullptr;  ///< [itemCount][queryHeads]
   float* partialValues = nullptr;     ///< [itemCount][queryHeads][headSize]
   float* partialMass = nullptr;       ///< [itemCount][queryHeads][itemStretches], if the mass is needed
@@ -52,8 +52,8 @@ struct DecodeAttentionArguments {
   bool operator==(const DecodeAttentionArguments&) const = default;
 };
 
-/// Adds attention weights over the rows of a run. There is a sum for each stretch of keys, and for the first
-/// key of each segment.
+/// Adds attention weights over the rows of a run. There is a sum for each stretch of consecutive keys, and
+/// for the first key of each segment.
 struct MassArguments {
   const MassEntry* entries = nullptr;
   int entryCount = 0;
@@ -82,13 +82,13 @@ SPANSCOPE_HOST_DEVICE constexpr int decodeTileKeys(std::size_t headBytes, int gr
   if (headBytes > 512) return headBytes > 768 ? 12 : 16;
   return headBytes == 512 && group == 16 ? 24 : 32;
 }
-/// Returns the bytes between two keys of a tile: 16 more than a key has. Lanes that read one key each then
-/// have no bank conflicts.
+/// Returns the bytes between two keys of a tile: 16 more than the bytes of a key. Lanes that read one key
+/// each then have no bank conflicts.
 SPANSCOPE_HOST_DEVICE constexpr std::size_t decodeKeyStride(std::size_t headBytes) {
   return headBytes + 16;
 }
 /// Returns the bytes of a thread block's shared memory for `group` query heads. Keys and values have
-/// `headBytes` bytes. If `massKeys` is not 0, it includes the mass of chunks with `massKeys` keys.
+/// `headBytes` bytes. If `massKeys` is not 0, the result includes the mass of chunks with `massKeys` keys.
 constexpr std::size_t decodeSharedBytes(int group, int headSize, std::size_t headBytes, int massKeys) {
   const auto heads = static_cast<std::size_t>(group);
   const std::size_t tiles =
@@ -105,8 +105,8 @@ inline constexpr KernelBudget kDecodeBudget{"decodeKernel", kDecodeThreads, 4,
 inline constexpr KernelBudget kMergeBudget{"mergeKernel", 128, 12, 0};
 inline constexpr KernelBudget kMassBudget{"massKernel", 128, 12, 0};
 
-/// Fills out and, if they are set, totals, partialMass and partialFirst. Throws Failure for a shape without a
-/// kernel.
+/// Fills `out`. Also fills `totals`, `partialMass` and `partialFirst` if these pointers are set. Throws
+/// Failure for a shape without a kernel.
 void attendDecode(Stream& stream, const DecodeAttentionArguments& arguments);
 void sumMass(Stream& stream, const MassArguments& arguments);
 

@@ -39,7 +39,7 @@ struct ChoiceBlock {
   std::int32_t end = 0;       ///< at least begin + 1
   std::int32_t rotation = 0;  ///< row of the rotation table
 };
-/// The blocks of a row. They are consecutive and in prompt order.
+/// The blocks of a row. The blocks are consecutive and in prompt order.
 struct ChoiceRow {
   std::int32_t first = 0;
   std::int32_t count = 0;
@@ -50,10 +50,10 @@ struct ChoiceRow {
 struct MassEntry {
   std::int32_t firstRow = 0;
   std::int32_t rowCount = 0;
-  std::int32_t stretches = 0;  ///< in all its segments
+  std::int32_t stretches = 0;  ///< number of stretches in all segments of the run
   std::int32_t ranges = 0;
-  std::int64_t firstMass = 0;   ///< where its [heads][stretches] begin
-  std::int64_t firstFirst = 0;  ///< where its [heads][ranges] begin
+  std::int64_t firstMass = 0;   ///< index of the first element of the run's [heads][stretches]
+  std::int64_t firstFirst = 0;  ///< index of the first element of the run's [heads][ranges]
 };
 
 struct DecodePlan {

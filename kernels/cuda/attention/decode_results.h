@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shared code of the kernels that divide single rows along their keys. It computes the end of an item, and
-// the place of its results. Open this file to change the layout of partial results.
+// Shared code of the kernels that divide single rows along their keys. The code computes the end of an item,
+// and the place of the item's results. Open this file to change the layout of partial results.
 #pragma once
 
 #include "kernels/cuda/attention/decode_attention.h"
@@ -21,8 +21,9 @@ SPANSCOPE_DEVICE std::int64_t decodePlaceOf(const DecodeAttentionArguments& argu
   return static_cast<std::int64_t>(blockIndex().x) * arguments.queryHeads + head;
 }
 
-/// Stores the weights of whole stretches and of the first key for one query head. All lanes of a warp do it
-/// together. `scores` are the scores of positions from `base` on, −∞ for unread keys. They end before `end`.
+/// Stores the weights of whole stretches and of the first key for one query head. All lanes of a warp must
+/// call this function together. `scores` are the scores of positions from `base` on, −∞ for unread keys. The
+/// scores end before `end`.
 SPANSCOPE_DEVICE void storeMass(const DecodeAttentionArguments& arguments, const DecodeItem& item, int head,
                                 const float* scores, int base, int end, float largest) {
   const auto weightOf = [&](int local) {

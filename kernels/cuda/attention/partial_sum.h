@@ -10,7 +10,7 @@ namespace spanscope::cuda {
 inline constexpr float kLog2E = 1.44269504088896340736F;
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// The partial result of some keys for one row and query head. It is the sum over these keys of 2^(score −
+/// The partial result of some keys for one row and query head. `sum` is the sum over these keys of 2^(score −
 /// largest). The weighted sum of values is stored elsewhere. Scores are in units of log 2.
 struct PartialSum {
   float largest;  ///< −∞, with a sum of 0, if no key is read

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attention of many rows on tensor cores. A thread block processes 64 pairs of a row and a query head of one
-// key head. Few rows fill it if heads share keys. It processes the segments of its run in prompt order, 64
-// keys at a time, with one running sum. Open this file to speed up prefill.
+// key head. Few rows fill a thread block if heads share keys. The thread block processes the segments of its
+// run in prompt order, 64 keys at a time, with one running sum. Open this file to speed up prefill.
 #pragma once
 
 #include "kernels/cuda/attention/partial_sum.h"
@@ -22,11 +22,11 @@ struct PrefillAttentionArguments {
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads
   float scale = 0;
-  const float* rowScales = nullptr;  ///< [rows]: replaces `scale`, if it is not null
+  const float* rowScales = nullptr;  ///< [rows]; if not null, these factors replace `scale`
   KeyValuePool pool;  ///< as isForTensorCores() requires; queries, rotations and out have no padding
   int layer = 0;
 
-  // From the plan.
+  // The next members come from the plan.
   const PrefillItem* items = nullptr;
   int itemCount = 0;
   const PrefillRun* runs = nullptr;
@@ -45,8 +45,8 @@ inline constexpr int kPrefillThreads = 128;
 inline constexpr int kPrefillTilePairs = 64;
 inline constexpr int kPrefillTileKeys = 64;
 
-/// Returns the elements between two rows of a tile: 8 more than a row has. The rows of a loaded matrix then
-/// have no bank conflicts.
+/// Returns the elements between two rows of a tile: 8 more than the elements of a row. The rows of a loaded
+/// matrix then have no bank conflicts.
 SPANSCOPE_HOST_DEVICE constexpr int prefillRowStride(int headSize) {
   return headSize + 8;
 }

@@ -28,7 +28,7 @@ struct PrefillRun {
   std::int32_t rangeCount = 0;
 };
 
-/// Pairs of a row and a query head of one key head. Their numbers in the run are row · group + head.
+/// Pairs of a row and a query head of one key head. The number of a pair in the run is row · group + head.
 struct PrefillItem {
   std::int32_t run = -1;  ///< below 0: no work
   std::int32_t firstPair = 0;
@@ -47,8 +47,9 @@ struct PrefillPlan {
 PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
                         std::int64_t keptRotations = 0);
 
-// Divides attention on tensor cores along the keys too. It does so at fixed places if a single row and a row
-// among many must get the same result. It also does so if the rows alone would leave most of the GPU idle.
+// Divides attention on tensor cores also along the keys, for two reasons. A single row and a row among many
+// rows must get the same result; the places are then fixed. Or the rows alone would leave most of the GPU
+// idle.
 
 /// Number of keys that are summed together, counted from position 0 of each segment, if the places must be
 /// fixed. The result of a row then depends only on its keys.
@@ -67,7 +68,7 @@ struct SplitTile {
 struct SplitItem {
   std::int32_t tile = -1;  ///< below 0: no work
   std::int32_t range = 0;
-  std::int32_t begin = 0;  ///< positions in the segment, all in one stretch of `splitKeys`
+  std::int32_t begin = 0;  ///< positions in the segment, all in one range of `splitKeys` positions
   std::int32_t end = 0;
   std::int64_t firstPartial = 0;  ///< number of earlier pairs per key head in its launch
 };
@@ -90,8 +91,8 @@ struct SplitPlan {
 };
 
 /// `group`: number of query heads per key head. A launch has at most `mostPartials` pairs, or only one tile.
-/// Keys are divided at multiples of `splitKeys` positions. This must be a multiple of kPrefillTileKeys.
-/// `keptRotations`: as for Rotations::close().
+/// Keys are divided at multiples of `splitKeys` positions. `splitKeys` must be a multiple of
+/// kPrefillTileKeys. `keptRotations`: as for Rotations::close().
 SplitPlan planSplit(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
                     std::int64_t mostPartials, std::int32_t splitKeys = kSplitKeys,
                     std::int64_t keptRotations = 0);

@@ -2,7 +2,7 @@
 // Tiles of keys and values for the attention kernels on tensor cores. Open this file before you change these
 // kernels.
 //
-// Each warp has 16 pairs. For each tile of keys it multiplies:
+// Each warp has 16 pairs. For each tile of keys, the warp multiplies:
 //
 //    scores (16 × 64) = queries (16 × headSize) · keysᵀ
 //
@@ -27,7 +27,7 @@ inline constexpr int kWarpKeys =
 inline constexpr int kDepth = 16;                      ///< of a product of tensor cores
 inline constexpr int kColumns = 8;                     ///< of a product of tensor cores
 inline constexpr int kKeyColumns = kPrefillTileKeys / kColumns;
-inline constexpr int kVector = 8;  ///< number of elements that are copied at once
+inline constexpr int kVector = 8;  ///< number of elements in one copy
 
 /// Returns two tiles of sums with 8 columns each, as a left factor with 16 columns.
 SPANSCOPE_DEVICE LeftFragment leftOf(const SumFragment& low, const SumFragment& high) {
@@ -68,7 +68,7 @@ struct Prefill {
     return arguments.locals[rowOf((left < kPrefillTilePairs ? left : kPrefillTilePairs) - 1)];
   }
 
-  /// Rotates the warp's queries for one range. They can be read after the next barrier.
+  /// Rotates the warp's queries for one range. The query vectors can be read after the next barrier.
   SPANSCOPE_DEVICE void turnQueries(const PrefillRange& range) const {
     constexpr int kPairs = HeadSize / 2;
     const int padding = arguments.pool.padding;
@@ -100,8 +100,8 @@ struct Prefill {
   }
 
   /// Returns the places of the keys of a tile that the warp copies. Lane i and lane i + 16 have the place of
-  /// the i-th of 16 keys. It is below 0 outside of begin … end − 1. Finding a block takes a division and a
-  /// load, which is too slow for every 16 bytes.
+  /// the i-th of 16 keys. The place is below 0 outside of begin … end − 1. Finding a block takes a division
+  /// and a load, which is too slow for every 16 bytes.
   SPANSCOPE_DEVICE std::int64_t findKeys(const PrefillRange& range, int begin, int end, int tile) const {
     const KeyValuePool& pool = arguments.pool;
     const int local = tile * kPrefillTileKeys + warpIndex() * kWarpKeys + laneIndex() % kWarpKeys;
@@ -115,7 +115,7 @@ struct Prefill {
     constexpr int kVectors = HeadSize / kVector;
     static_assert(kWarpKeys * kVectors % kWarpSize == 0, "every lane has as many");
     Bf16* const own = target + warpIndex() * kWarpKeys * kStride;
-    // The addresses of several copies at once would take registers that the sums need.
+    // The addresses of several simultaneous copies would take registers that the sums need.
     SPANSCOPE_ROLLED
     for (int i = 0; i < kWarpKeys * kVectors / kWarpSize; ++i) {
       const int vector = i * kWarpSize + laneIndex();
@@ -171,7 +171,7 @@ struct Prefill {
 /// The two rows of a sum fragment with elements in this lane: lane / 4, and 8 rows further.
 struct LaneRows {
   int begins[2];       ///< first key that the row reads
-  int limits[2];       ///< one past the last
+  int limits[2];       ///< one past the last key that the row reads
   PartialSum sums[2];  ///< `largest` is over the keys of all lanes, `sum` over the keys of this lane
 };
 
@@ -253,7 +253,7 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
   work.turnQueries(range);
   for (int tile = firstTile; tile < tileEnd; ++tile) {
     waitCopies<0>();
-    syncBlock();  // the keys are here, and the earlier values have been read
+    syncBlock();  // the keys have arrived, and the earlier values have been read
     work.startTile(places, pool.values, work.values);
     commitCopies();
     SumFragment scores[kKeyColumns];
@@ -270,7 +270,7 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
     const auto isSeen = [&](int key, int half) { return key >= begins[half] && key < limits[half]; };
     weigh(scores, scales, isSeen, rows.sums, sums);
     waitCopies<1>();
-    syncBlock();  // the values are here
+    syncBlock();  // the values have arrived
     work.multiplyValues(scores, sums);
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Collects the rotations that the queries of a pass need. Open this file to change the table of rotations.
+// Collects the rotations that the query vectors of a forward pass need. Open this file to change the table of
+// rotations.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +14,22 @@ namespace spanscope::cuda {
 void appendRotations(std::int64_t first, std::int64_t end, std::span<const double> frequencies, double scale,
                      std::vector<float>& table);
 
-/// Cosines and sines of the distances by which the queries of a pass are rotated. The distances of a stretch
-/// are consecutive. Overlapping stretches become one.
+/// Cosines and sines of the distances by which the query vectors of a forward pass are rotated. The distances
+/// are added in ranges of consecutive distances. Overlapping ranges become one range.
 class Rotations {
  public:
-  /// Adds the distances first … first + count − 1, as one stretch.
+  /// Adds the distances first … first + count − 1, as one range.
   void add(std::int64_t first, std::int64_t count);
-  /// Call this after the last add(). There is a table of the distances 0 … kept − 1 that outlives the pass.
-  /// If it contains all added distances, the rows refer to that table.
+  /// Call this after the last add(). There is a table of the distances 0 … kept − 1 that outlives the forward
+  /// pass. If this table contains all added distances, the rows refer to this table.
   void close(std::int64_t kept = 0);
 
   /// Returns the number of rows of table(), or 0 if the kept table is used.
   std::int64_t rows() const { return m_rows; }
-  /// Returns the number of needed rows of the kept table, or 0 if it is not used.
+  /// Returns the number of needed rows of the kept table, or 0 if the kept table is not used.
   std::int64_t keptRows() const { return m_keptRows; }
   /// Returns an offset. A distance plus this offset is the row of the distance in the table. The offset is
-  /// the same for the whole stretch. The distance must have been added.
+  /// the same for the whole range. The distance must have been added.
   std::int64_t offsetOf(std::int64_t distance) const;
   /// Returns [rows][one cosine per frequency, then the sines], times `scale`; see appendRotations(). Empty if
   /// the kept table is used.

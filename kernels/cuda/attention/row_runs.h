@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Describes the keys that rows read, for the host. Open this file before you change an attention plan.
+// Describes for the host which keys rows read. Open this file before you change an attention plan.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@ struct SegmentKeys {
   std::int32_t begin = 0;            ///< first position that is read
   std::int32_t end = 0;              ///< one past the last position
   std::int64_t base = 0;             ///< start position of the segment in the view
-  bool causal = false;  ///< the segment is the rows' own: a row at position j of it reads up to j
+  bool causal = false;               ///< the rows are in this segment. A row at position j reads keys up to j
 };
 
-/// Consecutive rows of one segment in a pass.
+/// Consecutive rows of one segment in a forward pass.
 struct RowRun {
   static constexpr std::int32_t kNoMass = -1;
   static constexpr std::int32_t kReadsFromBegin = -(1 << 30);
 
-  std::int32_t firstRow = 0;  ///< in the tensors of the pass
+  std::int32_t firstRow = 0;  ///< index in the tensors of the forward pass
   std::int32_t rowCount = 0;
   std::int32_t firstLocal = 0;  ///< position of the first row in the segment
-  /// Position of each row in the segment, ascending. Empty if they are consecutive.
+  /// Position of each row in the segment, ascending. Empty if the positions are consecutive.
   std::vector<std::int32_t> locals = {};
   std::int64_t base = 0;          ///< start position of the segment
   std::vector<SegmentKeys> keys;  ///< in prompt order: results are merged in this order.
@@ -37,15 +37,15 @@ struct RowRun {
   std::int32_t mostBlocks = 0;
   /// Number of tokens by which the rows may advance before a new plan is made. 0 with a window.
   std::int32_t growth = 0;
-  /// A row reads only keys less than this number of positions before it, itself included. 0: all.
+  /// Number of positions that a row reads, up to and including its own position. 0: all positions.
   std::int32_t window = 0;
 
   std::int32_t localOf(std::int32_t row) const {
     return locals.empty() ? firstLocal + row : locals[static_cast<std::size_t>(row)];
   }
   std::int32_t lastLocal() const { return localOf(rowCount - 1); }
-  /// The window of a row at position j begins at token j + windowOffset() of `segment`. This may be before
-  /// the first token or after the last. kReadsFromBegin: before the first token for every row.
+  /// The window of a row at position j begins at token j + windowOffset() of `segment`. The window can begin
+  /// outside of the segment. kReadsFromBegin: before the first token for every row.
   std::int32_t windowOffset(const SegmentKeys& segment) const {
     if (window == 0) return kReadsFromBegin;
     // An offset beyond all tokens of a segment is limited.

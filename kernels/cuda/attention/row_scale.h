@@ -6,8 +6,8 @@
 
 namespace spanscope::cuda {
 
-/// Returns the factor on the scores of a row, in powers of 2. It is the row's own factor if rows have their
-/// own (`rowScales` of attention's arguments). Otherwise it is the common factor.
+/// Returns the factor on the scores of a row, in powers of 2. If rows have separate factors (`rowScales` of
+/// attention's arguments), returns the factor of this row. Otherwise returns the common factor.
 template <class Arguments>
 SPANSCOPE_DEVICE float powerScaleOf(const Arguments& arguments, int row) {
   return (arguments.rowScales == nullptr ? arguments.scale : arguments.rowScales[row]) * kLog2E;

@@ -15,7 +15,7 @@ constexpr int kMergeBlocks = kPrefillTilePairs / kMergeWarps;  ///< of a tile an
 constexpr int kMergeElements = kTensorHeadSizes[std::size(kTensorHeadSizes) - 1] / kWarpSize;  ///< of a lane
 static_assert(kMergeWarps * kMergeBlocks == kPrefillTilePairs);
 
-/// Returns where the results of an item's first pair are.
+/// Returns the place of the results of an item's first pair.
 SPANSCOPE_DEVICE std::int64_t placeOf(const SplitItem& item, const SplitTile& tile, int heads, int head) {
   return item.firstPartial * heads + std::int64_t{head} * tile.pairs;
 }
@@ -68,8 +68,8 @@ splitKernel(SplitAttentionArguments arguments) {
 }
 
 /// Blocks of kMergeWarps pairs for each tile and key head, with a warp for each pair. One block per tile
-/// would leave the GPU idle. An item without keys for the pair's row is skipped, so that it changes nothing.
-/// Items are added in prompt order. A lane handles one of them, so that shared data is read once.
+/// would leave the GPU idle. An item without keys for the pair's row is skipped and changes nothing. Items
+/// are added in prompt order. Each lane reads the data of one item, so that shared data is read once.
 SPANSCOPE_KERNEL(kSplitMergeBudget) splitMergeKernel(SplitAttentionArguments arguments) {
   const SplitTile tile = arguments.tiles[arguments.launch.firstTile + blockIndex().x / kMergeBlocks];
   const int pair = blockIndex().x % kMergeBlocks * kMergeWarps + warpIndex();

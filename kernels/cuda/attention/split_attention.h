@@ -10,13 +10,13 @@
 namespace spanscope::cuda {
 
 struct SplitAttentionArguments {
-  /// Without items and totals. The lists below replace them.
+  /// Arguments without items and totals. The lists below replace items and totals.
   PrefillAttentionArguments rows;
   const SplitTile* tiles = nullptr;
   const SplitItem* items = nullptr;
   SplitLaunch launch;
 
-  // Used between the kernels.
+  // The next members are memory for use between the kernels.
   PartialSum* partialSums = nullptr;  ///< [launch.partials · key heads]
   float* partialValues = nullptr;     ///< [launch.partials · key heads][headSize]
 

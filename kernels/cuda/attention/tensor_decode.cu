@@ -28,7 +28,7 @@ struct TensorDecoding {
   int keyHead;
   int group;                   ///< query heads
   int end;                     ///< one past the last key that the row attends to
-  const std::uint8_t* chosen;  ///< by block of the segment; null: all are read
+  const std::uint8_t* chosen;  ///< by block of the segment; null: all blocks are read
 
   // Shared memory.
   Bf16* queries;  ///< [kTensorDecodePairs][kStride], rotated, with zeros after the group's rows
@@ -66,8 +66,8 @@ struct TensorDecoding {
       queries[i / padding * kStride + size + i % padding] = toBf16(0);
   }
 
-  /// Returns the places of the keys of a slice. Lane i and lane i + 16 have the i-th of 16 places. It is less
-  /// than 0 for unread keys.
+  /// Returns the places of the keys of a slice. Lane i and lane i + 16 have the i-th of 16 places. The place
+  /// is less than 0 for unread keys.
   SPANSCOPE_DEVICE std::int64_t findKeys(int slice) const {
     const KeyValuePool& pool = arguments.pool;
     const int local = slice * kSliceKeys + laneIndex() % kSliceKeys;
@@ -78,7 +78,7 @@ struct TensorDecoding {
     return pool.placeOf(arguments.layer, block, keyHead) + local % pool.blockSize * HeadSize;
   }
 
-  /// Moves from `slice` to the warp's next slice with keys. False if there is none.
+  /// Moves from `slice` to the warp's next slice with keys. Returns false if there is no such slice.
   SPANSCOPE_DEVICE bool seek(int& slice, std::int64_t& places) const {
     const int sliceEnd = (end + kSliceKeys - 1) / kSliceKeys;
     for (; slice < sliceEnd; slice += kWarps) {
@@ -217,7 +217,7 @@ tensorDecodeKernel(DecodeAttentionArguments arguments) {
     } else {
       waitCopies<0>();
     }
-    syncWarp();  // the slice is here
+    syncWarp();  // the slice has arrived
     SumFragment scores[kSliceColumns];
     work.multiplyKeys(stage, scores);
     if (hasMass) work.keepScores(current, seen, scale, scores);
@@ -225,7 +225,7 @@ tensorDecodeKernel(DecodeAttentionArguments arguments) {
         scores, {scale, scale}, [&](int key, int) { return (seen >> static_cast<unsigned>(key) & 1U) != 0; },
         rows, sums);
     work.multiplyValues(stage, scores, sums);
-    syncWarp();  // it was read
+    syncWarp();  // the slice has been read
     if constexpr (Work::kStages == 2) {
       stage = 1 - stage;
     } else {

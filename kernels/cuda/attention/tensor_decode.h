@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of single rows on tensor cores, divided along their keys. It computes the sums of decodeKernel,
-// which uses f32 arithmetic. All query heads of a key head are the rows of one product of 16 rows. Each warp
-// processes every fourth slice of 16 keys of an item. It copies, multiplies and waits for no other warp until
-// the end of the item. There the four results are merged. Open this file to speed up decode.
+// Attention of single rows on tensor cores, divided along their keys. The kernel computes the same sums as
+// decodeKernel, which uses f32 arithmetic. All query heads of a key head are the rows of one product of 16
+// rows. Each warp processes every fourth slice of 16 keys of an item. A warp copies, multiplies and waits for
+// no other warp until the end of the item. At the end, the four results are merged. Open this file to speed
+// up decode.
 //
-// For heads of 128 elements, nvcc 13 makes 853 sm_90 instructions of the loop over slices. These include mass
-// and chosen blocks. A warp has at most 53 instructions per key. The speed has not been measured.
+// For heads of 128 elements, nvcc 13 makes 853 sm_90 instructions of the loop over slices. The loop includes
+// mass and chosen blocks. A warp has at most 53 instructions per key. The speed has not been measured.
 #pragma once
 
 #include "kernels/cuda/attention/decode_attention.h"
@@ -20,13 +21,13 @@ inline constexpr int kTensorDecodeThreads = 128;
 inline constexpr int kTensorDecodePairs = kMostGroup;  ///< rows of a product
 inline constexpr int kTensorDecodeSliceKeys = 16;
 
-/// Returns the number of slices of a warp in shared memory. If two fit, one is copied while the other is
-/// multiplied.
+/// Returns the number of slices of a warp in shared memory. If two slices fit, one slice is copied while the
+/// other slice is multiplied.
 SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeStages(int headSize) {
   return headSize <= 128 ? 2 : 1;
 }
-/// Returns the elements between two rows of a slice: 8 more than a row has. The rows of a loaded matrix then
-/// have no bank conflicts.
+/// Returns the elements between two rows of a slice: 8 more than the elements of a row. The rows of a loaded
+/// matrix then have no bank conflicts.
 SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeStride(int headSize) {
   return headSize + 8;
 }
@@ -34,7 +35,8 @@ SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeStride(int headSize) {
 SPANSCOPE_HOST_DEVICE constexpr int tensorDecodeSliceElements(int headSize) {
   return 2 * tensorDecodeStages(headSize) * kTensorDecodeSliceKeys * tensorDecodeStride(headSize);
 }
-/// If `massKeys` is not 0, it includes the scores of chunks of `massKeys` keys for `group` query heads.
+/// If `massKeys` is not 0, the result includes the scores of chunks of `massKeys` keys for `group` query
+/// heads.
 constexpr std::size_t tensorDecodeSharedBytes(int headSize, int group, int massKeys) {
   constexpr std::size_t kWarps = kTensorDecodeThreads / 32;
   const auto stride = static_cast<std::size_t>(tensorDecodeStride(headSize));
@@ -59,8 +61,8 @@ template <int HeadSize>
 inline constexpr KernelBudget kTensorDecodeBudget =
     kTensorDecodeBudgets[std::ranges::find(kTensorHeadSizes, HeadSize) - kTensorHeadSizes];
 
-/// Fills partialSums, partialValues and, if the mass is needed, partialMass and partialFirst. Throws Failure
-/// for a shape without a kernel.
+/// Fills partialSums and partialValues. If the mass is needed, also fills partialMass and partialFirst.
+/// Throws Failure for a shape without a kernel.
 void sumOnTensorCores(Stream& stream, const DecodeAttentionArguments& arguments);
 
 }  // namespace spanscope::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists the head sizes for which the kernels on tensor cores are compiled. Their loops must be unrolled. Open
-// this file to add a size.
+// Lists the head sizes for which the kernels on tensor cores are compiled. The loops of these kernels must be
+// unrolled. Open this file to add a size.
 #pragma once
 
 #include "kernels/cuda/pool/key_value_pool.h"

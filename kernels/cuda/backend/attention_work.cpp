@@ -16,7 +16,8 @@
 namespace spanscope::cuda {
 namespace {
 
-/// Keys that are summed together. The number is fixed, so that a row's result depends only on its keys.
+/// Keys that are summed together. The number is fixed. The result of a row thus depends only on the row's
+/// keys.
 constexpr std::int32_t kChunkKeys = 256;
 /// Min pairs of a row and a head of a group for which tensor cores pay off.
 constexpr std::int32_t kFewPairs = 16;
@@ -70,7 +71,7 @@ std::int32_t blocksOf(const RowRun& run, std::int32_t local, std::int32_t blockS
   return blocks;
 }
 
-/// Returns how many of the keys the run's rows read in total.
+/// Returns the number of given keys that all rows of the run read, added up over the rows.
 std::int32_t keyCountOf(const RowRun& run, const SegmentKeys& keys) {
   return std::max(keys.end - run.beginOf(keys, run.firstLocal), 0);
 }
@@ -85,7 +86,7 @@ std::vector<Piece> piecesOf(const compute::AttentionShape& shape, const compute:
   for (std::size_t r = 0; r < inputs.runs.size(); ++r) {
     RowRun run = rowRunOf(inputs, inputs.runs[r], shape.window);
     if (entries[r]) run.massSpan = inputs.mass.keySpan(*entries[r], store.blockSize);
-    // Rows that have at most as many blocks as they may read are treated like other rows.
+    // Rows that may read all their blocks are treated like rows without a limit.
     std::int32_t whole = 0;
     while (run.mostBlocks > 0 && whole < run.rowCount &&
            blocksOf(run, run.localOf(whole), store.blockSize) <= run.mostBlocks)
@@ -163,7 +164,7 @@ class Decodes {
   std::vector<DecodeWork> m_works;
 };
 
-/// Returns the number of keys per stretch for the work of few rows. Each multiprocessor then gets two blocks.
+/// Returns the number of keys per range for the work of few rows. Each multiprocessor then gets two blocks.
 /// Returns 0 if there are enough rows for the GPU or few keys.
 std::int32_t splitKeysOf(const std::vector<RowRun>& runs, std::int32_t group, std::int32_t keyHeads,
                          int multiprocessors) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Turns the attention of a pass into lists of launches. Open this file to change which kernel computes which
-// rows. The rules are:
+// Turns the attention of a forward pass into lists of launches. Open this file to change which kernel
+// computes which rows. The rules are:
 // - Single rows, and rows whose mass is needed, use the kernels for separate rows.
-// - Many rows use the kernels on tensor cores. With too few rows for the GPU, these divide the work along the
-//   keys too.
+// - Many rows use the kernels on tensor cores. With too few rows for the GPU, these kernels also divide the
+//   work along the keys.
 // - If rows must be bit-equal, the store decides. Either one kernel on tensor cores processes all rows, or
 //   all rows are processed separately.
 // - Rows that may not read all blocks are always processed separately.
@@ -28,8 +28,9 @@ struct MassPlace {
   MassEntry mass;
 };
 
-/// The rows firstRow … firstRow + rows − 1 of the pass. The plan counts from the first of them. Rows among
-/// them that the plan lacks get 0. Launches on tensor cores, which compute such rows, therefore come later.
+/// The rows firstRow … firstRow + rows − 1 of the forward pass. The plan counts from the first of these rows.
+/// Rows of this range that the plan lacks get 0. Launches on tensor cores, which compute such rows, therefore
+/// come later.
 struct DecodeWork {
   DecodePlan plan;
   std::int32_t firstRow = 0;
@@ -39,16 +40,16 @@ struct DecodeWork {
 
 struct AttentionWork {
   std::vector<DecodeWork> decodes;
-  PrefillPlan prefill;  ///< without items: it is not used
-  /// Replaces `prefill`. If rows must be bit-equal, it contains all rows. Other launches for these rows run
-  /// before it, and only their mass counts. Without tiles: it is not used.
+  PrefillPlan prefill;  ///< without items, this plan is not used
+  /// Replaces `prefill`. If rows must be bit-equal, this plan contains all rows. Other launches for these
+  /// rows run earlier, and only the mass of these launches counts. Without tiles, this plan is not used.
   SplitPlan split;
 };
 
 /// Shared memory of a thread block on every GPU from compute capability 8.0 on.
 inline constexpr std::size_t kLeastSharedBytes = std::size_t{99} << 10U;
 
-/// The inputs of the plan besides the pass.
+/// The inputs of the plan besides the forward pass.
 struct AttentionMode {
   bool exact = false;                           ///< rows must be bit-equal
   int multiprocessors = 1;                      ///< of the GPU
@@ -56,8 +57,8 @@ struct AttentionMode {
   std::size_t sharedBytes = kLeastSharedBytes;  ///< max for one thread block of the GPU
 };
 
-/// Where tensor cores are used for attention. The kernels must be compiled for the store's heads. A thread
-/// block of the GPU must be able to have the necessary shared memory.
+/// The attention operations that use tensor cores. The kernels must be compiled for the store's heads. A
+/// thread block of the GPU must be able to have the necessary shared memory.
 struct TensorAttention {
   bool ofMany = false;    ///< for many rows together
   bool ofSingle = false;  ///< for separate rows, with or without their mass
@@ -66,8 +67,9 @@ struct TensorAttention {
 TensorAttention tensorAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
                                 std::size_t sharedBytes);
 
-/// Plans the attention of a pass. If the partial results of all rows take too much memory, the rows have
-/// several launches. `observed`: with the mass that the inputs ask for. Throws like tensorAttention().
+/// Plans the attention of a forward pass. If the partial results of all rows take too much memory, the rows
+/// have several launches. `observed`: whether to plan the mass that the inputs request. Throws like
+/// tensorAttention().
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
                             const compute::PassInputs& inputs, bool observed, const AttentionMode& mode);
 

@@ -42,7 +42,7 @@ std::string versionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// Ten times the compute capabilities that the kernels have code for.
+/// The compute capabilities for which the kernels have code, multiplied by ten.
 constexpr int kOwnCode[] = {SPANSCOPE_CUDA_ARCHITECTURES};
 
 /// Whether the driver compiles the GPU's code when the kernels are loaded. Compiled code runs on GPUs of the
@@ -52,7 +52,7 @@ bool isCompiledAtLoad(const DeviceProperties& device) {
   return device.isToldToCompile || std::none_of(std::begin(kOwnCode), std::end(kOwnCode), runs);
 }
 
-/// Returns the source of the code that the GPU runs.
+/// Returns the origin of the code that the GPU runs.
 std::string compilersOf(const DeviceProperties& device) {
   std::string text = "CUDA " + versionText(device.runtimeVersion);
   if (!isCompiledAtLoad(device)) return text;
@@ -71,7 +71,7 @@ void multiply(Stream& stream, const ProductWork& work) {
   work.products->run(stream, work.product);
 }
 
-/// Returns the padded row count, as kernels take it.
+/// Returns the padded number of rows for kernels.
 int allRows(RowCount rows) {
   return static_cast<int>(rows.padded);
 }
@@ -344,7 +344,7 @@ class CudaBackend final : public compute::Backend {
   }
 
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override {
-    // After a stop, the scores were not computed, so nothing is chosen.
+    // When the forward pass is stopped, the scores are not computed, and nothing is chosen.
     if (m_work->wasStopped()) return;
     const DeviceTensor& source = deviceTensor(scores);
     devicePass(pass).narrow(source.data(), source.rows() * source.columns(), source.isFloat());

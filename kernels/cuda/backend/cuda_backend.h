@@ -14,7 +14,7 @@ struct CudaOptions {
   bool exact = false;  ///< rows must be bit-equal
   DeviceWorkOptions work = {};
 };
-/// Throws Failure if there is no such GPU, or if it is too old.
+/// Throws Failure if there is no such GPU, or if the GPU is too old.
 std::unique_ptr<compute::Backend> makeCudaBackend(const CudaOptions& options);
 
 /// NVIDIA GPUs with compute capability 8.0 or higher.

@@ -10,7 +10,7 @@ namespace {
 
 /// A step with more rows has enough work without a graph.
 constexpr std::size_t kMostRows = 256;
-/// Rows that matrix products take together.
+/// Number of rows that matrix products process together.
 constexpr std::int32_t kRowTile = 8;
 constexpr std::int32_t kLeastItems = 8;
 constexpr std::int64_t kLeastElements = 64;

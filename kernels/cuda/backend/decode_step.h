@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes passes of single rows equal, by adding rows and items without work. The launches of many steps are
-// then exactly the same, and one graph serves all of them. Open this file to change this padding.
+// Makes forward passes of single rows equal, by adding rows and items without work. The launches of many
+// steps are then exactly the same, and one graph serves all these steps. Open this file to change this
+// padding.
 #pragma once
 
 #include "engine/compute/pass.h"
@@ -22,10 +23,10 @@ std::int32_t paddedItems(std::int32_t items);
 /// Returns the number of elements after padding: the next power of two, and at least 64.
 std::int64_t paddedElements(std::int64_t elements);
 
-/// Adds rows until the pass has `rows` rows. Adds items, blocks and entries of mass without work.
+/// Adds rows until the forward pass has `rows` rows. Adds items, blocks and entries of mass without work.
 void pad(DecodeWork& decode, std::int32_t rows);
-/// Pads a plan of one launch that contains some of the `own` rows of the pass. `group`: number of query heads
-/// per key head. Rows of another launch keep their results.
+/// Pads a plan of one launch that contains some of the `own` rows of the forward pass. `group`: number of
+/// query heads per key head. Rows of another launch keep their results.
 void pad(SplitPlan& split, std::int32_t own, std::int32_t rows, std::int32_t group);
 
 /// Returns the list, extended to `count` elements.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lends memory to passes, one after the other. Allocating or freeing GPU memory would stop the GPU. Open this
-// file to change reuse of memory.
+// Lends memory to forward passes, one after the other. Allocating or freeing GPU memory would stop the GPU.
+// Open this file to change reuse of memory.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
@@ -34,21 +34,21 @@ class LentMemory {
   std::byte* m_lent = nullptr;
 };
 
-/// Work on the stream may still use it after its return. This is safe, because the next borrower uses the
-/// same stream.
+/// Work on the stream may still use the memory after its return. Such use is safe, because the next borrower
+/// uses the same stream.
 using DeviceBuffer = LentMemory<DeviceMemory>;
-/// Wait for the stream before its return.
+/// Wait for the stream before the return of this memory.
 using HostBuffer = LentMemory<PinnedMemory>;
 
 class DeviceBuffers : public std::enable_shared_from_this<DeviceBuffers> {
  public:
   explicit DeviceBuffers(const Device& device) : m_device(device) {}
 
-  /// Returns at least `bytes` bytes, and no memory for 0. Throws Failure if it cannot be allocated.
+  /// Returns at least `bytes` bytes, and no memory for 0. Throws Failure if the memory cannot be allocated.
   DeviceBuffer take(std::size_t bytes);
   HostBuffer takeOfHost(std::size_t bytes);
 
-  /// Takes back memory that it has lent.
+  /// Takes back borrowed memory.
   void keep(DeviceMemory memory);
   void keep(PinnedMemory memory);
 

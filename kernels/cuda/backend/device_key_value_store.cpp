@@ -98,7 +98,7 @@ void DeviceKeyValueStore::read(std::int32_t layer, std::int64_t slot, std::span<
 namespace {
 
 /// The heads of one block as on the GPU, [layer][keys, values][head][slots][headSize], with padding. If all
-/// slots of a block are copied, this is one copy.
+/// slots of a block are copied, one copy is enough.
 struct StagedBlock {
   const KeyValuePool& pool;
   const compute::KvShape& shape;
@@ -122,7 +122,7 @@ struct StagedBlock {
     }
   }
 
-  /// Calls copy(place in `bytes`, address on the GPU, bytes) for stretches that are contiguous in both.
+  /// Calls copy(place in `bytes`, address on the GPU, bytes) for ranges that are contiguous in both places.
   template <class Copy>
   void eachStretch(BlockId block, const Copy& copy) const {
     const bool isWhole = slots == pool.blockSize;

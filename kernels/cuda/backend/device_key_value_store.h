@@ -50,7 +50,7 @@ constexpr std::int32_t paddedHeadSize(std::int32_t headSize) {
   return (headSize + 15) / 16 * 16;
 }
 
-/// Returns the pool of a store of this shape, as kernels see it, without memory.
+/// Returns the pool of a store of this shape, in the form for kernels, without memory.
 KeyValuePool poolOf(const compute::KvShape& shape);
 
 }  // namespace spanscope::cuda

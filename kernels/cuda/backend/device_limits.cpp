@@ -16,8 +16,8 @@ namespace spanscope::cuda {
 
 namespace {
 
-/// An estimate. The table of rotations has 64 MiB for heads of 128 and all its positions. It is copied while
-/// it grows. The lists of a pass are much smaller.
+/// An estimate. The table of rotations has 64 MiB for heads of 128 and all its positions. The table is copied
+/// while it grows. The lists of a forward pass are much smaller.
 constexpr std::size_t kListBytes = std::size_t{128} << 20U;
 
 }  // namespace

@@ -11,14 +11,14 @@
 namespace spanscope::cuda {
 
 /// Returns the memory needs of a GPU. Matrices and activations are bf16 for any type in the checkpoint. Heads
-/// of a store are padded (paddedHeadSize). Passes also need memory for partial results, lists and the
+/// of a store are padded (paddedHeadSize). Forward passes also need memory for partial results, lists and the
 /// workspace of matrix products.
 compute::MemoryRules deviceMemoryRules();
 
 /// The amounts of computing and copying for one sample.
 struct RateSizes {
-  int side = 4096;                              ///< of square bf16 matrices
-  std::size_t bytes = std::size_t{512} << 20U;  ///< of a copy on the GPU, which reads and writes
+  int side = 4096;                              ///< rows and columns of square bf16 matrices
+  std::size_t bytes = std::size_t{512} << 20U;  ///< size of a copy on the GPU, which reads and writes
   int repeats = 10;
 };
 

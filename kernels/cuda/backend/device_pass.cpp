@@ -162,7 +162,7 @@ DevicePass::~DevicePass() {
     if (m_lease) m_work->drop();
     m_work->synchronize();
   } catch (const Failure&) {
-    // The GPU is lost: it no longer writes to the memory.
+    // The GPU is lost and no longer writes to the memory.
     m_arrivals.clear();
   }
 }
@@ -212,8 +212,8 @@ DevicePass::AttentionLists DevicePass::addAttention(UploadList& lists, const Att
 
 void DevicePass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, bool observed,
                         Bf16* out) {
-  // Memory that is used between kernels is released here. A recorded operation of another pass could
-  // otherwise still use it.
+  // Memory that is used between kernels is released here. A recorded operation of another forward pass could
+  // otherwise still use this memory.
   if (!m_lease) m_work->flush();
   compute::LayerMass* mass = nullptr;
   if (observed) {
@@ -337,7 +337,8 @@ void DevicePass::sumMassOf(const DecodeLists& lists, const PartialSum* sums, con
   const auto firstCount = static_cast<std::size_t>(lists.firstElements);
   const DeviceBuffer result = take((count + firstCount) * sizeof(float));
   auto* const target = reinterpret_cast<float*>(result.data());
-  // The step has room for more mass than there is. The unused room also goes to the host, so it is set to 0.
+  // The step has room for more mass than there is. The unused room also goes to the host and is therefore set
+  // to 0.
   if (m_lease) m_work->give(writeZeros, {target, (count + firstCount) * sizeof(float)});
   MassArguments arguments;
   arguments.entries = at<MassEntry>(lists.entries);
@@ -432,7 +433,7 @@ void DevicePass::fetch(const void* values, std::int64_t count, bool isFloat) {
 void DevicePass::settle() {
   m_work->replay();
   m_work->synchronize();
-  // After a stop, the data may not have arrived.
+  // When the forward pass is stopped, the data may be missing.
   if (!m_work->wasStopped()) {
     for (const std::function<void()>& arrival : m_arrivals) arrival();
   }

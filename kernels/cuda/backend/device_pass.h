@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A pass on the GPU: its lists in one piece of memory, uploaded once, and memory for its results. Open this
-// file to add an input of a pass.
+// A forward pass on the GPU. The lists of the forward pass are in one piece of memory, which is uploaded
+// once. More memory is for the results. Open this file to add an input of a forward pass.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -27,7 +27,7 @@
 
 namespace spanscope::cuda {
 
-/// The objects that the passes of a backend share.
+/// The objects that the forward passes of a backend share.
 struct PassSupplies {
   std::shared_ptr<DeviceWork> work;
   std::shared_ptr<DeviceBuffers> buffers;
@@ -40,8 +40,8 @@ struct PassSupplies {
 
 class DevicePass final : public compute::Pass {
  public:
-  /// Throws Failure for inputs that do not fit each other. A decode step takes the fixed place if it is free,
-  /// and the following work is noted.
+  /// Throws Failure for inputs that do not fit each other. A decode step takes the fixed place if this place
+  /// is free, and the following work is noted.
   DevicePass(PassSupplies supplies, const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
              const compute::KvShape& store, const compute::PassInputs& inputs);
   /// Waits for the stream if necessary, because host memory is returned.
@@ -68,7 +68,7 @@ class DevicePass final : public compute::Pass {
   /// Samples tokens from logits [rows][count].
   void sample(const float* logits, RowCount rows, std::int64_t count);
   void fetch(const void* values, std::int64_t count, bool isFloat);
-  /// Waits for the results. After a stop there are none.
+  /// Waits for the results. A stopped forward pass has no results.
   compute::PassResults finish();
 
  private:
@@ -116,8 +116,8 @@ class DevicePass final : public compute::Pass {
     compute::Narrowing narrowing;
   };
 
-  /// Makes the lists and puts their upload on the stream. The lists of a decode step are padded if it has the
-  /// fixed place.
+  /// Makes the lists and puts their upload on the stream. The lists of a decode step are padded if the step
+  /// has the fixed place.
   void describe(const compute::KvShape& store, const compute::PassInputs& inputs,
                 const std::vector<std::int32_t>& chosen);
   /// Waits, and reads the arrived data.
@@ -127,7 +127,7 @@ class DevicePass final : public compute::Pass {
   const T* at(std::size_t place) const {
     return reinterpret_cast<const T*>(m_lists.data() + place);
   }
-  /// In the form of the arguments of attention.
+  /// The lists in the form of the arguments of attention.
   const float* rowScales() const { return m_hasRowScales ? at<float>(m_rowScales) : nullptr; }
   AttentionLists addAttention(UploadList& lists, const AttentionWork& work);
   DeviceBuffer take(std::size_t bytes) {
@@ -136,9 +136,9 @@ class DevicePass final : public compute::Pass {
   HostBuffer takeOfHost(std::size_t bytes) {
     return m_lease ? HostBuffer(m_lease.takeOfHost(bytes)) : m_supplies.buffers->takeOfHost(bytes);
   }
-  /// Returns memory for use between the kernels of one layer. In a decode step it is `kept`, which all layers
-  /// share and the first call takes. Otherwise the memory may be returned before the kernels have run. The
-  /// next borrower's work comes after them in the stream.
+  /// Returns memory for use between the kernels of one layer. In a decode step, this memory is `kept`, which
+  /// all layers share and the first call allocates. Otherwise the memory may be returned before the kernels
+  /// have run. The next borrower's work comes after these kernels in the stream.
   DeviceBuffer scratchFor(DeviceBuffer& kept, std::size_t bytes);
   void attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer, const Bf16* queries,
                   Bf16* out, compute::LayerMass* mass);
@@ -165,20 +165,21 @@ class DevicePass final : public compute::Pass {
   RowCount m_chosenCount;
   RowCount m_wantedCount;
   RowCount m_logitCount;
-  std::vector<std::int32_t> m_drawn;  ///< by draw: its row of logits
+  std::vector<std::int32_t> m_drawn;  ///< by draw: index of the row of logits
   compute::MassRequest m_massRequest;
   std::vector<std::vector<std::int32_t>> m_massStretches;  ///< by entry: number of stretches in each key
                                                            ///< range
   AttentionLists m_plain;
   AttentionLists m_observed;
-  std::optional<Wide> m_wide;  ///< set if the pass is narrowed
+  std::optional<Wide> m_wide;  ///< set if the forward pass is narrowed
   HostBuffer m_staging;
   DeviceBuffer m_lists;
 
-  // The results. They arrive in host memory and are read after a wait for the stream.
+  // The results. The results arrive in host memory and are read after a wait for the stream.
   compute::PassResults m_results;
   std::vector<HostBuffer> m_arriving;
-  std::vector<std::function<void()>> m_arrivals;  ///< called then, in order; they read the arrived memory
+  std::vector<std::function<void()>>
+      m_arrivals;  ///< called in order after the wait; these functions read the arrived memory
   bool m_isDone = false;
 };
 

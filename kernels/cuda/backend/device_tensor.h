@@ -14,15 +14,16 @@
 
 namespace spanscope::cuda {
 
-/// Number of rows of a pass or a tensor, without and with padding rows. No code reads the results of padding
-/// rows.
+/// Number of rows of a forward pass or a tensor, without and with padding rows. No code reads the results of
+/// padding rows.
 struct RowCount {
   std::int64_t own = 0;
   std::int64_t padded = 0;  ///< at least `own`
 };
 
 /// Activations in bf16. Logits are in f32, so that different logits stay different. A tensor may have more
-/// rows than it reports. No code reads these rows. Steps of different sizes can therefore be the same work.
+/// rows than the reported number. No code reads the additional rows. Steps of different sizes can therefore
+/// be the same work.
 class DeviceTensor final : public compute::Tensor {
  public:
   DeviceTensor(const Device& device, std::shared_ptr<DeviceWork> work)

@@ -56,7 +56,7 @@ void DeviceWork::drop() {
   m_keptMemory.clear();
 }
 
-/// Leaves out the remaining work after a stop.
+/// Leaves out the remaining work of a stopped forward pass.
 void DeviceWork::giveNotes() {
   ++m_options.counts->given;
   auto mark = m_marks.begin();
@@ -117,7 +117,7 @@ void DeviceWork::replay() {
   if (kept == nullptr || !kept->graph) {
     m_isNoting = false;
     try {
-      // The notes run before they are recorded. A kernel is loaded at its first launch, which a recording
+      // The notes are run before they are recorded. A kernel is loaded at its first launch, which a recording
       // forbids. The GPU also has work meanwhile.
       giveNotes();
       if (kept == nullptr && !m_stopped) capture();
@@ -152,7 +152,7 @@ void DeviceWork::capture() {
     ++m_options.counts->captures;
     m_options.counts->notes = static_cast<std::int64_t>(m_notes.size());
   } catch (const Failure&) {
-    // The work itself has been launched. Without a graph, it is always launched one by one.
+    // The work itself has been launched. Without a graph, the operations are always launched one by one.
   }
   kept->notes = std::move(m_notes);
   m_kept.push_back(std::move(kept));
@@ -208,7 +208,7 @@ void WorkInFlight::limit(double milliseconds) {
 
 namespace {
 
-/// A stretch of memory; empty if `data` is null.
+/// A range of memory; empty if `data` is null.
 struct Bytes {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The work of a backend for its GPU, in order. The work runs at once, or is noted first. If the notes equal
-// those of a recorded graph, including all pointers, the graph is replayed. A graph therefore never reads
-// memory that has moved. Products of few rows wait for other work. Consecutive products can then become one
-// launch. Open this file to change graphs.
+// The work of a backend for its GPU, in order. The work runs immediately, or is noted first. If the notes
+// equal those of a recorded graph, including all pointers, the graph is replayed. A graph therefore never
+// reads memory that has moved. Products of few rows wait for other work. Consecutive products can then become
+// one launch. Open this file to change graphs.
 #pragma once
 
 #include "kernels/cuda/product/few_row_product.h"
@@ -29,14 +29,14 @@ struct GraphCounts {
   bool operator==(const GraphCounts&) const = default;
 };
 
-/// Products of few rows that wait to become one launch. They have the same x, and their number is at most
-/// kMostFewRowWeights. Joined products give exactly the results of separate products, because none writes
-/// what another reads or writes. The object contains only pointers. Its owner must keep them valid, and must
-/// not let later work overtake the products.
+/// Products of few rows that wait to become one launch. At most kMostFewRowWeights products with the same x
+/// wait. Joined products give exactly the results of separate products, because no product writes memory that
+/// another product reads or writes. The object contains only pointers. The owner of the object must keep the
+/// pointers valid, and must not let later work overtake the products.
 class JoinedProducts {
  public:
-  /// Adds a product that the kernel can compute. Returns false and changes nothing if it cannot be joined
-  /// with the waiting products. If none waits, a product can always be added.
+  /// Adds a product that the kernel can compute. Returns false and changes nothing if the product cannot be
+  /// joined with the waiting products. If no product waits, a product can always be added.
   bool join(const FewRowProduct& product);
 
   bool isEmpty() const { return m_waiting.count == 0; }
@@ -48,13 +48,13 @@ class JoinedProducts {
   FewRowProduct m_waiting;
 };
 
-/// Limits the work of the GPU that is ahead. A stop must wait for all this work.
+/// Limits the work that waits for the GPU. A stop must wait until all this work has ended.
 class WorkInFlight {
  public:
   WorkInFlight(const Device& device, Stream& stream) : m_device(device), m_stream(stream) {}
 
-  /// Call this once for each piece of work of about the same length, such as a layer. It waits until at most
-  /// `milliseconds` of work are ahead, estimated from earlier pieces.
+  /// Call this once for each piece of work of about the same length, such as a layer. The function waits
+  /// until at most `milliseconds` of work are ahead, estimated from earlier pieces.
   void limit(double milliseconds);
   /// Call this after a wait for the stream.
   void clear();
@@ -71,7 +71,7 @@ class WorkInFlight {
   double m_piece = 0;         ///< milliseconds of the latest finished piece
 };
 
-/// An operation on a stream, with its arguments. Equal notes do the same.
+/// An operation on a stream, with its arguments. Equal notes describe the same work.
 class Note {
  public:
   virtual ~Note() = default;
@@ -118,7 +118,7 @@ struct DeviceWorkOptions {
   double mostMilliseconds = 50;
   bool hasGraphs = true;
   std::size_t mostGraphs = 32;               ///< the least recently used graph is dropped for a new one
-  std::shared_ptr<GraphCounts> counts = {};  ///< for callers that want the counts
+  std::shared_ptr<GraphCounts> counts = {};  ///< counts for callers that read them
 };
 
 class DeviceWork {
@@ -127,9 +127,9 @@ class DeviceWork {
   DeviceWork(const DeviceWork&) = delete;
   DeviceWork& operator=(const DeviceWork&) = delete;
 
-  /// Call this at the beginning of a pass.
+  /// Call this at the beginning of a forward pass.
   void begin(std::stop_token stop);
-  /// Call this between pieces of work, such as layers. It waits until little work is ahead.
+  /// Call this between pieces of work, such as layers. The function waits until little work is ahead.
   bool stopped();
   /// Whether stopped(), or later work, has found a request to stop.
   bool wasStopped() const { return m_stopped; }
@@ -140,8 +140,8 @@ class DeviceWork {
     giveJoined();
     giveAlone(operation, arguments);
   }
-  /// Adds a product of few rows. It becomes one launch with neighbouring products if the results stay the
-  /// same.
+  /// Adds a product of few rows. The product and neighbouring products become one launch if the results stay
+  /// the same.
   void giveProduct(const FewRowProduct& product) {
     if (m_joined.join(product)) return;
     giveJoined();
@@ -151,7 +151,7 @@ class DeviceWork {
   /// From now on, work is noted and not run. The inputs of the notes must stay valid until replay(), flush()
   /// or drop().
   void note();
-  /// Runs the notes as a graph, if a graph with equal notes exists. Otherwise runs them one by one and
+  /// Runs the notes as a graph, if a graph with equal notes exists. Otherwise runs the notes one by one and
   /// records a graph for the next time.
   void replay();
   /// Runs the notes one by one.

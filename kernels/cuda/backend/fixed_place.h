@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Memory that each pass lays out again from the beginning. The same sizes in the same order get the same
-// addresses. The work of one pass can therefore be repeated for the next. Open this file to change where
-// passes have their lists.
+// Memory that each forward pass fills again from the beginning. The same sizes in the same order get the same
+// addresses. The work of one forward pass can therefore be repeated for the next. Open this file to change
+// the place of the lists of forward passes.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
@@ -51,7 +51,7 @@ class FixedPieces {
 
 class FixedPlace;
 
-/// Gives one pass the use of the place.
+/// Gives one forward pass the use of the place.
 class FixedLease {
  public:
   FixedLease() = default;
@@ -63,8 +63,8 @@ class FixedLease {
   explicit operator bool() const { return m_place != nullptr; }
   std::byte* take(std::size_t bytes) const;
   std::byte* takeOfHost(std::size_t bytes) const;
-  /// For the lists of the pass. Their sizes vary, and they are therefore apart from the other memory. Call it
-  /// once.
+  /// Returns memory for the lists of the forward pass. The sizes of lists vary, so this memory is separate
+  /// from the other memory. Call this function once.
   std::byte* takeForLists(std::size_t bytes) const;
   std::byte* takeForListsOfHost(std::size_t bytes) const;
 
@@ -77,7 +77,8 @@ class FixedPlace : public std::enable_shared_from_this<FixedPlace> {
  public:
   explicit FixedPlace(const Device& device) : m_device(device) {}
 
-  /// Returns an empty lease while another pass has the place. Before the lease ends, wait for the stream.
+  /// Returns an empty lease while another forward pass has the place. Before the lease ends, wait for the
+  /// stream.
   FixedLease lease() {
     if (m_isTaken) return {};
     m_isTaken = true;

@@ -4,9 +4,9 @@
 namespace spanscope::cuda {
 namespace {
 
-/// Rows that are added at once. Otherwise each step of one token would wait for the GPU.
+/// Number of rows that are added together. Otherwise each step of one token would wait for the GPU.
 constexpr std::int64_t kStep = 512;
-/// Max number of tables. There is one for each model on the GPU, and few models.
+/// Max number of tables. Each model on the GPU has one table, and there are few models.
 constexpr std::size_t kMostTables = 8;
 
 }  // namespace

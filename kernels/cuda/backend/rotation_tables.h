@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Caches the rotations that passes read most: those of the distances from 0 on. Computing them for each pass
-// would take the host longer than a decode step. Open this file to change the cache.
+// Caches the most used rotations of forward passes: the rotations of the distances from 0 on. Computing these
+// rotations for each forward pass would take the host longer than a decode step. Open this file to change the
+// cache.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -20,7 +21,7 @@ namespace spanscope::cuda {
 
 class RotationTables {
  public:
-  /// Larger distances are rare. Passes that need them bring their own rotations.
+  /// Larger distances are rare. Forward passes with larger distances upload their own rotations.
   static constexpr std::int64_t kMostRows = std::int64_t{1} << 17U;
 
   RotationTables(const Device& device, std::shared_ptr<DeviceWork> work)
@@ -28,7 +29,7 @@ class RotationTables {
 
   /// Returns rotations of the distances from 0 on, in GPU memory. The layout is [at least `rows`][one cosine
   /// per frequency, then the sines]. The memory does not change while it is in use. If the table must grow,
-  /// this waits for the GPU. `rows` is at most kMostRows.
+  /// the function waits for the GPU. `rows` is at most kMostRows.
   std::shared_ptr<const DeviceMemory> cover(const compute::RotaryTable& rotary, std::int64_t rows);
 
  private:
@@ -44,18 +45,18 @@ class RotationTables {
   std::vector<Table> m_tables;  ///< the most recently used table is last
 };
 
-/// The place of some rotations: in the lists of the pass, or in the kept table.
+/// The place of some rotations: in the lists of the forward pass, or in the kept table.
 struct RotationPlace {
   std::size_t list = 0;
   bool isKept = false;
 };
 
-/// The rotations that one pass reads.
+/// The rotations that one forward pass reads.
 class PassRotations {
  public:
   explicit PassRotations(const compute::RotaryTable& rotary) : m_rotary(rotary) {}
 
-  /// `rotations` must be closed. `padding`: min number of floats in the list, if there is one.
+  /// `rotations` must be closed. `padding`: min number of floats in the list, if there is a list.
   RotationPlace add(const Rotations& rotations, UploadList& lists, std::int64_t padding = 0) {
     if (rotations.keptRows() > 0) {
       m_keptRows = std::max(m_keptRows, rotations.keptRows());

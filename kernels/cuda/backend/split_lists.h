@@ -15,7 +15,7 @@ namespace spanscope::cuda {
 
 class UploadList;
 
-/// The inputs of attendSplit() for a pass, and its launches.
+/// The inputs of attendSplit() for a forward pass, and its launches.
 class SplitLists {
  public:
   SplitLists() = default;  ///< no work
@@ -25,8 +25,8 @@ class SplitLists {
   bool isEmpty() const { return m_launches.empty(); }
   /// Returns the bytes of partial results. The launches of a layer use them one after the other.
   std::size_t scratchBytes(const KeyValuePool& pool) const;
-  /// Computes attention in one layer of a pool. `uploaded` is the place of the lists on the GPU. `rowScales`
-  /// is that of PrefillAttentionArguments.
+  /// Computes attention in one layer of a pool. `uploaded` is the place of the lists on the GPU. `rowScales`:
+  /// see PrefillAttentionArguments.
   void attend(DeviceWork& work, std::byte* scratch, const std::byte* uploaded, const PassRotations& rotations,
               const compute::AttentionShape& shape, const float* rowScales, const KeyValuePool& pool,
               std::int32_t layer, const Bf16* queries, Bf16* out) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Collects lists for one upload to the GPU. Open this file to change their alignment.
+// Collects lists for one upload to the GPU. Open this file to change the alignment of lists.
 #pragma once
 
 #include <algorithm>

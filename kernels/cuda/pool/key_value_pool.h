@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The pool of keys and values as kernels see it. Open this file before you read or write keys in a kernel.
+// The pool of keys and values in the form for kernels. Open this file before you read or write keys in a
+// kernel.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -10,7 +11,7 @@
 
 namespace spanscope::cuda {
 
-/// Keys and values of all layers by physical block. Both have the layout
+/// Keys and values of all layers by physical block. Keys and values have the layout
 /// [layer][block][head][slot][headSize]. The keys of one head in one block are together, for fast reads. Keys
 /// are rotated by their position in the segment.
 struct KeyValuePool {
@@ -22,14 +23,14 @@ struct KeyValuePool {
   int blockSize = 0;  ///< slots per block
   int heads = 0;      ///< key/value heads
   int headSize = 0;   ///< even; includes the padding
-  int padding = 0;    ///< number of elements at the end of each head. They are 0 from the start, because
-                      ///< kernels read whole vectors.
-  /// Bounds of the keys of whole blocks. They are for rows that read only some blocks. They are the min and
-  /// max value of each element, with the type of the keys. The layout is [layer][block][head][least,
-  /// greatest][headSize]. Null before their first use.
+  int padding = 0;    ///< number of elements at the end of each head. These elements are 0 from the start,
+                      ///< because kernels read whole vectors.
+  /// Bounds of the keys of whole blocks. Rows that read only some blocks need the bounds. A bound is the min
+  /// or max value of an element, with the type of the keys. The layout is [layer][block][head][least,
+  /// greatest][headSize]. Null before the first use of bounds.
   void* bounds = nullptr;
-  /// [layer][block][head]: not 0 if the bounds are those of the current keys. Code that writes keys must
-  /// write 0 here.
+  /// [layer][block][head]: not 0 if the bounds belong to the current keys. Code that writes keys must write 0
+  /// here.
   std::uint8_t* bounded = nullptr;
 
   SPANSCOPE_HOST_DEVICE std::size_t elementBytes() const { return isFloat ? sizeof(float) : sizeof(Bf16); }
@@ -39,7 +40,7 @@ struct KeyValuePool {
   SPANSCOPE_HOST_DEVICE std::int64_t headElements() const {
     return static_cast<std::int64_t>(blockSize) * headSize;
   }
-  /// Returns the elements of all keys. There are as many elements of values.
+  /// Returns the elements of all keys. The values have the same number of elements.
   SPANSCOPE_HOST_DEVICE std::int64_t elements() const {
     return static_cast<std::int64_t>(layers) * blocks * heads * headElements();
   }

@@ -8,8 +8,8 @@ namespace spanscope::cuda {
 
 namespace {
 
-/// Copies by all threads of the block. Both addresses are multiples of 16 where `bytes` of a slot are, else
-/// of 2 at least.
+/// Copies by all threads of the block. If `bytes` of a slot is a multiple of 16, both addresses are multiples
+/// of 16. Otherwise both addresses are multiples of 2.
 SPANSCOPE_DEVICE void copyBytes(std::byte* target, const std::byte* source, std::int64_t bytes, bool by16) {
   const std::int64_t step = by16 ? 16 : 2;
   for (std::int64_t i = threadIndex() * step; i < bytes; i += threadCount() * step) {

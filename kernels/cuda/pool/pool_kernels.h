@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Kernels of the KV pool: they copy blocks, store new keys and values, and measure how much these differ from
-// stored ones. Open this file to change copy-on-write on the GPU or the scores of `blend` and `relay`.
+// Kernels of the KV pool. The kernels copy blocks, store new keys and values, and measure the difference
+// between new and stored keys or values. Open this file to change copy-on-write on the GPU or the scores of
+// `blend` and `relay`.
 #pragma once
 
 #include "kernels/cuda/pool/key_value_pool.h"
@@ -30,8 +31,8 @@ inline constexpr KernelBudget kBlockCopiesBudget{"blockCopiesKernel", 128, 12, 0
 void copyBlocks(Stream& stream, const BlockCopiesArguments& arguments);
 
 /// Rotates each key row by its position in the segment. Rounds keys and values to the pool's type, and stores
-/// them at their slots. A rotation acts on the pairs (i, i + headSize/2). Here headSize is that of tensors.
-/// The padding does not change.
+/// them at their slots. A rotation acts on the pairs (i, i + headSize/2). Here headSize is the head size of
+/// tensors. The padding does not change.
 struct KeyValueWriteArguments {
   const Bf16* keys = nullptr;    ///< [rows] of [heads][headSize], `stride` elements apart
   const Bf16* values = nullptr;  ///< [rows] of [heads][headSize], `stride` elements apart
@@ -51,9 +52,9 @@ inline constexpr KernelBudget kKeyValueWriteBudget{"keyValueWriteKernel", kKeyVa
 
 void writeKeysValues(Stream& stream, const KeyValueWriteArguments& arguments);
 
-/// Computes the difference between the keys or values of each row and those in its slot. It is the sum of
-/// squared differences over all heads. Keys are rotated by their position in the segment. Both are rounded as
-/// for storing.
+/// Computes the difference between the keys or values of each row and the stored keys or values in its slot.
+/// The difference is the sum of squared differences over all heads. Keys are rotated by their position in the
+/// segment. Keys and values are rounded as for storing.
 struct KeyValueDeviationArguments {
   const Bf16* rowsOf = nullptr;  ///< keys or values: [rows] of [heads][headSize], `stride` elements apart
   std::int64_t stride = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Four warps share a tile of 64 × 64 elements, each with 32 × 32 of it. Tiles of the factors come a few steps
-// ahead of their products. What lies outside of the factors is 0, which adds nothing.
+// Four warps share a tile of 64 × 64 elements. Each warp has 32 × 32 elements. Tiles of the factors are
+// loaded a few steps before their products. Elements outside of the factors are 0 and add nothing.
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/product/exact_product.h"
 
@@ -16,7 +16,7 @@ constexpr int kWarpColumns = 32;
 constexpr int kWarpsAside = kExactTileColumns / kWarpColumns;
 constexpr int kRowSteps = kWarpRows / kMatrixRows;
 constexpr int kColumnSteps = kWarpColumns / kMatrixColumns;
-constexpr int kVector = 8;  ///< elements that are copied at once
+constexpr int kVector = 8;  ///< number of elements in one copy
 constexpr int kVectors = kExactTileDepth / kVector;
 
 /// A factor with the layout of its rows.
@@ -46,7 +46,7 @@ SPANSCOPE_DEVICE void startFactor(const Factor& factor, int firstRow, int count,
   }
 }
 
-/// Stores two neighbouring elements. At the end of a row, stores only the one inside it.
+/// Stores two neighbouring elements. At the end of a row, stores only the element inside the row.
 SPANSCOPE_DEVICE void storePair(const MatrixProduct& product, int row, int column, float first,
                                 float second) {
   if (row >= product.rows) return;
@@ -108,7 +108,7 @@ exactProductKernel(MatrixProduct product) {
   for (int step = 0; step + 1 < kExactStages; ++step) start(step);
   for (int step = 0; step < steps; ++step) {
     waitCopies<kExactStages - 2>();
-    syncBlock();  // the factors have arrived, and those of the previous step have been read
+    syncBlock();  // the factors have arrived, and the factors of the previous step have been read
     start(step + kExactStages - 1);
     if (rowsLeft <= 0) continue;
     const Bf16* const stage = stages + step % kExactStages * kExactStageElements;

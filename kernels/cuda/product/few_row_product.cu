@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A block computes 16 columns of one out for all rows. Its warps take steps of the depth in turn, 32 elements
-// each. Their sums are added in the end.
+// A block computes 16 columns of one `out` for all rows. The warps of the block take steps of the depth in
+// turn, 32 elements each. The sums of the warps are added in the end.
 //
 // The weight is the left factor of the tensor cores, and x the right one. Therefore 8 rows of x are enough.
-// Of 16 elements of the depth, a lane needs two pairs, 8 apart. The order of the depth is free if it is the
-// same in both factors. A lane takes 8 consecutive elements, 16 bytes, for two products. No data then moves
-// between lanes.
+// In 16 elements of the depth, a lane needs two pairs, 8 elements apart. The order of the depth is free, but
+// must be the same in both factors. A lane takes 8 consecutive elements, 16 bytes, for two products. No data
+// then moves between lanes.
 //
 //    elements of a step   0 1   2 3   4 5   6 7   8 9   …   30 31
 //    lane of its row      0     0     0     0     1     …   3
@@ -13,7 +13,7 @@
 //    product              0     0     1     1     0     …   1
 //    pair of the product  low   high  low   high  low   …   high
 //
-// Every block reads x, which is small. It therefore comes from the caches. The weights bypass the caches.
+// Every block reads x, which is small and therefore in the caches. The weights bypass the caches.
 #include "engine/base/error.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/product/few_row_product.h"
@@ -24,13 +24,13 @@ namespace spanscope::cuda {
 
 namespace {
 
-constexpr int kVector = 8;      ///< elements that a lane loads at once
-constexpr int kStepDepth = 32;  ///< that the four lanes of a row load at once, for two products
+constexpr int kVector = 8;      ///< number of elements in one load of a lane
+constexpr int kStepDepth = 32;  ///< elements that the four lanes of a row load together, for two products
 constexpr int kBlockDepth = kFewRowWarps * kStepDepth;  ///< from a warp's step to its next
 constexpr int kHalfColumns = 8;  ///< a lane has a row of the weight in each half of the left factor
 static_assert(kFewRowColumns == 2 * kHalfColumns && kFewRowThreads % kFewRowColumns == 0);
 
-/// Steps that a warp has begun, including the one that it multiplies.
+/// Number of steps that a warp has begun, including the step that the warp multiplies now.
 template <int Tiles>
 inline constexpr int kBegun = Tiles <= 2 ? 4 : 3;
 
@@ -53,7 +53,7 @@ struct Step {
   Words4 rows[Tiles];  ///< of x, one in each tile
 };
 
-/// sum += what the lanes have of a step, as two products.
+/// Adds the products of the lanes' data of a step to `sum`, as two products.
 SPANSCOPE_DEVICE void multiplyVectors(SumFragment& sum, const Words4 (&weights)[2], const Words4& row) {
   SPANSCOPE_UNROLL
   for (int i = 0; i < 4; i += 2) {
@@ -117,20 +117,20 @@ fewRowKernel(FewRowProduct product) {
   const int laneDepth = product.depth - firstInStep;
   // All tiles except the last one have all rows.
   const bool hasLast = (Tiles - 1) * kFewRowTile + group < product.rows;
-  // The beginning of this warp's steps, and the lane's first data. Further steps have a fixed distance.
+  // The first step of this warp, and the lane's first data. Further steps have a fixed distance.
   int begin = warpIndex() * kStepDepth;
   const Bf16* x = product.x + group * product.xStride + begin + firstInStep;
   const Bf16* weightRows[2];
   SPANSCOPE_UNROLL
   for (int half = 0; half < 2; ++half) {
-    // If the column does not exist, the lane computes the last one again. The result is ignored.
+    // If the column does not exist, the lane recomputes the last column. The result is ignored.
     const int column = work.firstColumn + half * kHalfColumns + group;
     weightRows[half] = weight.elements +
                        (column < weight.columns ? column : weight.columns - 1) * weight.stride + begin +
                        firstInStep;
   }
-  // Rows of x are loaded right after their weights. They are in the cache, and must not wait for the weights
-  // of later steps.
+  // Rows of x are loaded immediately after their weights. Rows of x are in the cache, and must not wait for
+  // the weights of later steps.
   const auto start = [&](Step<Tiles>& step, int ahead) {
     const int at = ahead * kBlockDepth;
     const bool isInDepth = begin + at < laneDepth;
@@ -147,8 +147,8 @@ fewRowKernel(FewRowProduct product) {
   SPANSCOPE_UNROLL
   for (int ahead = 0; ahead + 1 < kBegun<Tiles>; ++ahead) start(steps[ahead], ahead);
 
-  // Elements of out that this thread writes, all of one column. Their old values and biases are loaded with
-  // the weights, and used after their arrival.
+  // Elements of `out` that this thread writes, all in one column. The old values and biases of these elements
+  // are loaded with the weights, and used after their arrival.
   const int inColumns = threadIndex() % kFewRowColumns;
   const int outColumn = work.firstColumn + inColumns;
   const auto rowOf = [](int element) { return (element * kFewRowThreads + threadIndex()) / kFewRowColumns; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The matrix product for few rows, as in decode steps. It takes as long as reading its weights. It reads each
-// element of a weight once, directly into registers. It keeps as many reads pending as the memory needs.
-// Several weights with the same rows need one launch. Open this file to speed up decode.
+// The matrix product for few rows, as in decode steps. The product takes as long as reading its weights. The
+// kernel reads each element of a weight once, directly into registers. The kernel keeps as many reads pending
+// as the memory needs. Several weights with the same rows need one launch. Open this file to speed up decode.
 #pragma once
 
 #include "kernels/cuda/annotations.h"
@@ -46,8 +46,8 @@ inline constexpr int kFewRowThreads = 256;
 inline constexpr int kFewRowWarps = kFewRowThreads / 32;
 inline constexpr int kFewRowTile = 8;      ///< rows of x in one product of tensor cores
 inline constexpr int kFewRowColumns = 16;  ///< columns of out for a thread block
-/// Floats between the sums of two rows: 4 more than there are. The lanes of a warp write two rows apart, and
-/// then have no bank conflicts.
+/// Floats between the sums of two rows: 4 more than the columns. The lanes of a warp write two rows apart,
+/// and then have no bank conflicts.
 inline constexpr int kFewRowSumStride = kFewRowColumns + 4;
 
 /// Returns the number of floats in shared memory for the warps' sums of `tiles` tiles of rows.
@@ -59,15 +59,16 @@ constexpr std::size_t fewRowSharedBytes(int tiles) {
 }
 
 /// Budgets by number of row tiles. Memory with 4.8 TB/s and a latency of 0.7 to 1 µs has 3.4 to 4.8 MB
-/// pending. These are 25 to 36 KB for each of 132 multiprocessors. A lane starts 3 or 4 steps, with 32 bytes
-/// of weights each, before it needs the first step. Pending bytes of the thread blocks:
+/// pending. Each of 132 multiprocessors has 25 to 36 KB pending. A lane starts 3 or 4 steps, with 32 bytes of
+/// weights each, before it needs the first step. Pending bytes of the thread blocks:
 /// - one tile: 3 thread blocks with up to 96 KB;
 /// - two tiles: 2 thread blocks with 64 KB;
 /// - more tiles: 48 KB.
 ///
-/// These are enough while some warps compute. Per step, a thread needs 8 registers for the weights and 4 for
-/// each tile. It needs 4 more per tile for the sums. With one tile these are 52, of 80 that 3 thread blocks
-/// leave. With four tiles these are 88, of 128 that 2 thread blocks leave.
+/// These amounts are enough while some warps compute. Per step, a thread needs 8 registers for the weights
+/// and 4 for each tile. A thread also needs 4 registers per tile for the sums. With one tile, a thread needs
+/// 52 of the 80 registers that 3 thread blocks leave. With four tiles, a thread needs 88 of the 128 registers
+/// that 2 thread blocks leave.
 inline constexpr KernelBudget kFewRowBudgets[] = {
     {"fewRowKernel<1>", kFewRowThreads, 3, fewRowSharedBytes(1)},
     {"fewRowKernel<2>", kFewRowThreads, 2, fewRowSharedBytes(2)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Loads and stores rows of bf16, eight elements at a time. It uses 16 bytes at once if the row length is a
-// multiple of eight, else single elements. Open this file before you write a kernel on rows.
+// Loads and stores rows of bf16, eight elements at a time. If the row length is a multiple of eight, a load
+// or store has 16 bytes. Otherwise it has a single element. Open this file before you write a kernel on rows.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -14,7 +14,7 @@ struct Bf16Vector {
 };
 
 /// Returns the elements first … first + 7 of a row. Elements beyond the row are 0. `first` must be a multiple
-/// of 8. If `columns` is a multiple of 8 too, the row must start at a multiple of 16 bytes.
+/// of 8. If `columns` is also a multiple of 8, the row must start at a multiple of 16 bytes.
 SPANSCOPE_DEVICE Bf16Vector loadVector(const Bf16* row, int first, int columns) {
   Bf16Vector result;
   if (columns % kVectorElements == 0) {
@@ -49,7 +49,7 @@ SPANSCOPE_DEVICE void storeVector(Bf16* row, int first, int columns, const Bf16V
 }
 
 /// Copies a row of `columns` elements with all threads of the thread block. If `columns` is a multiple of 8,
-/// 16 bytes are copied at a time. Then the rows must start at multiples of 16 bytes.
+/// 16 bytes are copied at a time. In this case, the rows must start at multiples of 16 bytes.
 SPANSCOPE_DEVICE void copyRow(Bf16* target, const Bf16* source, int columns) {
   if (columns % kVectorElements == 0) {
     for (int i = threadIndex() * kVectorElements; i < columns; i += threadCount() * kVectorElements)

@@ -46,7 +46,7 @@ constexpr int kBlockElements = kGatedActivationBudget.threads * kVectorElements;
 
 }  // namespace
 
-/// A block for each row and each stretch of kBlockElements columns.
+/// A block for each row and each range of kBlockElements columns.
 SPANSCOPE_KERNEL(kGatedActivationBudget) gatedActivationKernel(GatedActivationArguments arguments) {
   const std::int64_t row = blockIndex().x;
   const int columns = arguments.columns;
@@ -82,8 +82,7 @@ void gatherRows(Stream& stream, const GatherRowsArguments& arguments) {
          gatherRowsKernel, arguments);
 }
 
-/// A block for each row. A thread has the same elements in both passes, so that it reads what it wrote
-/// itself.
+/// A block for each row. A thread has the same elements in both loops, and thus reads only its own writes.
 SPANSCOPE_KERNEL(kRmsNormBudget) rmsNormKernel(RmsNormArguments arguments) {
   SharedMemory shared;
   float* const scratch = shared.take<float>(kRmsNormThreads / kWarpSize);

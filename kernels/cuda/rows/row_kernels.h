@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Kernels of rows: bias, embeddings, gated activation, gathering, RMS norm and scaled sums. Open this file to
-// change one of them.
+// change such a kernel.
 #pragma once
 
 #include "kernels/cuda/runtime.h"
 
 namespace spanscope::cuda {
 
-/// out[r] = bias, or out[r] + bias. A matrix product is added to this later.
+/// out[r] = bias, or out[r] + bias. A matrix product is added to `out` later.
 struct BiasRowsArguments {
   const float* bias = nullptr;  ///< [columns]
   void* out = nullptr;          ///< [rows][columns]
@@ -41,7 +41,7 @@ void embed(Stream& stream, const EmbedArguments& arguments);
 /// out = activation(gate) ⊙ up, with the activations of compute::Activation.
 struct GatedActivationArguments {
   const Bf16* gate = nullptr;  ///< [rows] of `columns`, `stride` elements apart
-  const Bf16* up = nullptr;    ///< [rows] of `columns`; both may be halves of the rows of one matrix
+  const Bf16* up = nullptr;    ///< [rows] of `columns`; gate and up may be halves of the rows of one matrix
   Bf16* out = nullptr;         ///< [rows][columns]; may be gate if stride is columns
   int rows = 0;
   int columns = 0;

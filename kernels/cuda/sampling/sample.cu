@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A block draws a token from a row without sorting it: all sums are of integers, so the order in which
-// threads add does not matter. What is kept by top-k and top-p is a beginning in order, told by its last
-// logit and by how many of those that equal it belong to it; that logit is found digit by digit.
+// A block samples a token from a row without sorting the row. All sums are sums of integers, so the order in
+// which threads add does not matter. Top-k and top-p keep the first logits in order. The last kept logit, and
+// the number of kept logits that equal it, define this beginning. The kernel finds the last kept logit digit
+// by digit.
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/reductions.h"
 #include "kernels/cuda/sampling/sample.h"
@@ -20,7 +21,7 @@ constexpr std::uint32_t kAll = 0xFFFFFFFFU;
 constexpr int kDigitBits = 8;
 constexpr int kDigits = 1 << kDigitBits;
 static_assert(kDigits <= kSampleBins);
-/// Exponents from here down give a weight of 0.
+/// This exponent and smaller exponents give a weight of 0.
 constexpr float kLeastWeightExponent = -static_cast<float>(compute::kWeightBits) - 1;
 
 struct Shared {
@@ -32,14 +33,14 @@ struct Shared {
   std::uint32_t* damaged;  ///< [1]: the lowest id of a non-finite logit
 };
 
-/// A beginning in order. It has all logits with a larger key than the last one's. It also has the first
-/// `ties` by id of the logits with the last key.
+/// A beginning in order. The beginning has all logits with a larger key than the last logit's key. Of the
+/// logits with the last key, the beginning has the first `ties` by id.
 struct Beginning {
   std::uint32_t lastKey = 0;
   std::uint32_t ties = kAll;
 };
 
-/// A row, seen by all threads of the block.
+/// A row that all threads of the block process.
 struct Row {
   const float* logits;
   int count;
@@ -50,8 +51,8 @@ struct Row {
     eachOf(threadIndex(), count, threadCount(), visit);
   }
 
-  /// Visits the ids begin, begin + step, … below `end`. Several loads are in progress at once, because a
-  /// single block would otherwise wait for memory.
+  /// Visits the ids begin, begin + step, … below `end`. Several loads are in progress at the same time,
+  /// because a single block would otherwise wait for memory.
   template <class Visit>
   SPANSCOPE_DEVICE void eachOf(int begin, int end, int step, const Visit& visit) const {
     constexpr int kLoads = 4;
@@ -98,8 +99,8 @@ SPANSCOPE_DEVICE std::uint64_t findBest(const Row& row) {
   return blockLargest(best, row.shared.largest);
 }
 
-/// Returns the sum of the weights of all tokens, or of those in `kept` without its ties. Barriers surround
-/// the call.
+/// Returns the sum of the weights of all tokens, or of the tokens in `kept` without its ties. Barriers
+/// surround the call.
 SPANSCOPE_DEVICE std::uint64_t sumWeights(const Row& row, const WeightScale& scale, std::uint32_t lastKey) {
   std::uint64_t sum = 0;
   row.each([&](int, float logit) {
@@ -109,7 +110,7 @@ SPANSCOPE_DEVICE std::uint64_t sumWeights(const Row& row, const WeightScale& sca
   return blockSum(sum, row.shared.sums);
 }
 
-/// Returns how many tokens have a weight.
+/// Returns the number of tokens with a weight.
 SPANSCOPE_DEVICE std::uint64_t countWeights(const Row& row, const WeightScale& scale) {
   std::uint64_t count = 0;
   row.each([&](int, float logit) { count += scale.weight(logit) > 0 ? 1 : 0; });
@@ -118,7 +119,7 @@ SPANSCOPE_DEVICE std::uint64_t countWeights(const Row& row, const WeightScale& s
 }
 
 /// Finds the first of `count` bins at which the running sum reaches `least`. `least` becomes the sum that is
-/// left for this bin. For all threads, after the bins are filled.
+/// left for this bin. All threads must call this function, after the bins are filled.
 SPANSCOPE_DEVICE int chooseBin(const Shared& shared, int count, std::uint64_t& least) {
   syncBlock();
   if (warpIndex() == 0) {
@@ -175,8 +176,8 @@ SPANSCOPE_DEVICE std::uint32_t findLast(const Row& row, const WeightScale& scale
       if (scale.weight(last) > 0) visit(last, measure(last) * kept.ties);
     }
   };
-  // The logits of a row have few exponents, but are in many of these bins. So threads seldom use the same
-  // bin.
+  // The logits of a row have few exponents, but are in many of these bins. Threads therefore seldom use the
+  // same bin.
   clearBins(row.shared, kSampleBins);
   eachKept(
       [&](float logit, std::uint64_t sum) { atomicAdd(&row.shared.bins[coarseBin(scale, logit)], sum); });
@@ -201,7 +202,7 @@ SPANSCOPE_DEVICE std::uint32_t findLast(const Row& row, const WeightScale& scale
 SPANSCOPE_DEVICE Beginning filter(const Row& row, const SamplingParameters& parameters,
                                   const WeightScale& scale, std::uint64_t& total) {
   Beginning kept;
-  // Tokens without a weight are never drawn, so it does not matter whether they are kept.
+  // Tokens without a weight are never sampled, so keeping or dropping such tokens does not matter.
   const auto most = static_cast<std::uint64_t>(parameters.topK);
   if (parameters.topK > 0 && parameters.topK < row.count && most < countWeights(row, scale)) {
     std::uint64_t left = most;
@@ -222,7 +223,7 @@ SPANSCOPE_DEVICE Beginning filter(const Row& row, const SamplingParameters& para
 }
 
 /// Returns the first kept token, by id, at which the running sum of weights exceeds `target`. Each round
-/// splits the ids into as many parts as there are warps.
+/// splits the ids into one range per warp.
 SPANSCOPE_DEVICE int draw(const Row& row, const WeightScale& scale, const Beginning& kept,
                           std::uint64_t target) {
   const std::uint64_t tieWeight = kept.lastKey == 0 ? 0 : scale.weight(logitOfKey(kept.lastKey));

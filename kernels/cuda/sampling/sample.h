@@ -25,7 +25,7 @@ struct DeviceToken {
   compute::LogitFault fault = compute::LogitFault::None;
 };
 
-/// Samples a token from each row exactly as engine/compute/sampling.h says.
+/// Samples a token from each row exactly by the rules of engine/compute/sampling.h.
 struct SampleArguments {
   const float* logits = nullptr;  ///< [rows] of `count`, `stride` elements apart
   std::int64_t stride = 0;

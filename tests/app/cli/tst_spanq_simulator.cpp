@@ -159,7 +159,7 @@ void TestSpanqSimulator::traces() {
   QCOMPARE(reported.out, spanq({"simulate", name, "-"}, text).out);
   const std::string shown = spanq({"trace", "show", path}).out;
   QVERIFY2(shown.find(found.toStdString()) != std::string::npos, shown.c_str());
-  QVERIFY2(shown.find("(twin)") != std::string::npos, shown.c_str());
+  QVERIFY2(shown.find("(cache simulator)") != std::string::npos, shown.c_str());
   QVERIFY2(shown.find(setup.toStdString()) != std::string::npos, shown.c_str());
   QVERIFY2(shown.find("request_admitted run 1 request 2 /par/1: 5 prompt tokens") != std::string::npos,
            shown.c_str());

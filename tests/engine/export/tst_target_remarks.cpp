@@ -98,7 +98,7 @@ void TestTargetRemarks::table_data() {
   row("other provider, for chat", generate(R"({"user":"a"})", "ollama/m"), "without its provider", "-----n-");
   row("not a generate", R"({"plus":[{"user":"a"}]})", "begins with plus", "----R--");
   row("nothing generates", R"({"user":"a"})", "<no-generate-repeat>", "---R--R");
-  row("inner generate", generate("{\"seq\":[" + inner + "]}"), "another one", "----RD-");
+  row("inner generate", generate("{\"seq\":[" + inner + "]}"), "another generate", "----RD-");
   row("inner generate, the outer call", generate("{\"seq\":[" + inner + "]}"), "This generate is not written",
       "---D--D");
   row("inner prompt under plus", generate("{\"plus\":[" + inner + "]}"), "<shared-prompt>", "-----D-");

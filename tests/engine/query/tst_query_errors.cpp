@@ -155,12 +155,12 @@ void TestQueryErrors::diagnostics_data() {
       "unknown field \"g\", expected one of model, max_tokens, temperature and input; it is "
       "ignored<fields-generate-stand>\n");
   row("an older repeat of a message", R"({"repeat":{"n":2,"query":{"user":"x"}}})",
-      "1:27: /repeat/query/user: found the key \"user\", expected a generate: {\"g\": {…}}; "
+      "1:27: /repeat/query/user: found the key \"user\", expected a generate node: {\"g\": {…}}; "
       "<generate-can-repeated>\n");
   row("an older repeat of text", R"({"repeat":{"n":2,"query":"x"}})",
-      "1:26: /repeat/query: found the text \"x\", expected a generate: {\"g\": {…}}\n");
+      "1:26: /repeat/query: found the text \"x\", expected a generate node: {\"g\": {…}}\n");
   row("an older repeat of nothing", R"({"repeat":{"n":2,"query":{}}})",
-      "1:26: /repeat/query: found an empty object, expected a generate: {\"g\": {…}}\n");
+      "1:26: /repeat/query: found an empty object, expected a generate node: {\"g\": {…}}\n");
   row("an older repeat, twice",
       R"({"repeat":{"n":2,"query":{"g":{"model":"m","input":{"user":"x"}}},"query":0}})",
       "1:67: /repeat: found the field \"query\" twice, expected it once\n");

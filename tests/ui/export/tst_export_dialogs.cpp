@@ -272,7 +272,7 @@ void TestExportDialogs::remarksFollowTheTarget() {
   const int json = list->count();
   dialog.setTarget(target("curl"));
   QVERIFY(list->count() > json);
-  QVERIFY(list->item(0)->text().contains("inside another one"));
+  QVERIFY(list->item(0)->text().contains("inside another generate"));
   QVERIFY(list->item(0)->data(Qt::AccessibleTextRole).toString().startsWith("Refused: "));
 }
 

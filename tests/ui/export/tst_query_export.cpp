@@ -379,11 +379,11 @@ void TestQueryExport::remarks_data() {
   QTest::newRow("no provider") << generate(R"J({"user":"a"})J", "m") << "no provider" << Refused
                                << QByteArray("yaml");
   QTest::newRow("nested") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
-                          << "inside another one" << Refused << QByteArray("curl");
+                          << "inside another generate" << Refused << QByteArray("curl");
   QTest::newRow("the same") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
-                            << "inside another one" << Refused << QByteArray("python");
+                            << "inside another generate" << Refused << QByteArray("python");
   QTest::newRow("placeholder") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
-                               << "inside another one" << Differs << QByteArray("chat");
+                               << "inside another generate" << Differs << QByteArray("chat");
   QTest::newRow("withheld") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
                             << "This generate is not written" << Differs << QByteArray("tokens");
   QTest::newRow("assistant") << generate(R"J({"assistant":"a"})J") << "macro" << Refused
@@ -435,7 +435,7 @@ void TestQueryExport::takenOutIsSaid() {
   QVERIFY(all.contains(worded("<muted-node-left>")));
   QVERIFY(all.contains(worded("<frozen-node-sent>")));
   QVERIFY(all.contains(worded("<tree-beside-query>")));
-  QVERIFY(!all.contains("inside another one"));
+  QVERIFY(!all.contains("inside another generate"));
 }
 
 void TestQueryExport::oneTokenIsNotStreamed() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/predicted.h"
 #include "engine/workbench/settings.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
@@ -53,8 +54,10 @@ class TestTraceSource : public QObject {
   /// A trace of a cache simulator has no times, in this session as in a file.
   void aForetoldOne() {
     const auto store = std::make_shared<TraceStore>();
-    fill(*store, 1, "vLLM 0.33.0 (twin)");
+    fill(*store, 1, "vLLM 0.33.0 (cache simulator)");
     QVERIFY(isPredicted(*store));
+    // Older recordings have another mark.
+    QVERIFY(spanscope::trace::isPredicted("vLLM 0.33.0 (twin)"));
     const std::shared_ptr<const TraceSource> source = endedSource(store);
     const FileSource file(store, QStringLiteral("told.trace"));
     for (const ReportedFacts& reports : {source->reports(), file.reports()}) {

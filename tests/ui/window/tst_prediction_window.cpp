@@ -189,7 +189,8 @@ class TestPredictionWindow : public QObject {
     QVERIFY(workspace().traces().isPredicted(predicted) && !workspace().traces().isPredicted(ran));
     // It is drawn by what draws all runs.
     const ViewInput& input = workspace().input();
-    QCOMPARE(QString::fromStdString(input.state().progress().program), QStringLiteral("vLLM 0.33.0 (twin)"));
+    QCOMPARE(QString::fromStdString(input.state().progress().program),
+             QStringLiteral("vLLM 0.33.0 (cache simulator)"));
     QVERIFY(input.trace->contradictions().empty());
     const trace::RunState& state = input.state().progress().runs.at(predicted);
     const std::int64_t found = input.state().progress().requests.at(state.requests.front()).cachedTokens;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists the operators and the example queries. The user drags operators to the canvas or double-clicks them.
+// Lists the operators and the example queries. The user drags or double-clicks operators.
 #pragma once
 
 #include "ui/views/common/input_view.h"

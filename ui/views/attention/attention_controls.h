@@ -26,7 +26,7 @@ namespace spanscope::ui {
 class AttentionControls : public QObject {
   Q_OBJECT
  public:
-  /// Puts its widgets into `row`. They may be destroyed before this object.
+  /// Puts its widgets into `row`. The widgets may be destroyed before this object.
   AttentionControls(QHBoxLayout& row, QObject* parent);
 
   /// Offers the layers and heads of the model and shows the given ones as chosen.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The two layers of an attention plot: the cells within its axes, and the brackets beside them.
+// The two layers of an attention plot: the cells within the axes, and the brackets beside the axes.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -45,7 +45,8 @@ class AttentionBrackets : public QCPLayerable {
   void draw(QCPPainter* painter) override;
 
  private:
-  /// The ink of the answer's own tokens. They do not belong to the prompt, so they have none of its hues.
+  /// The ink of the answer's own tokens. These tokens do not belong to the prompt, so they have none of the
+  /// prompt's hues.
   QColor answerInk() const;
   void drawColumnNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
   void drawRowNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
@@ -87,7 +88,7 @@ class AttentionLegend : public QWidget {
     QString text;
     bool operator==(const Sample&) const = default;
   };
-  /// Lays out the samples, and paints them if `painter` is not null. Returns their height.
+  /// Lays out the samples, and paints them if `painter` is not null. Returns the height of the samples.
   int flow(QPainter* painter, const QRect& area) const;
 
   std::vector<Sample> m_samples;

@@ -171,8 +171,8 @@ class ModelMaker {
     }
   }
 
-  /// Adds a row for each token of the answer: the row from which the token was sampled. This is the row of
-  /// the token before.
+  /// Adds a row for each token of the answer: the row from which the token was sampled. This row is the row
+  /// of the token before.
   void addAnswerRows() {
     for (AttentionSegment& segment : m_model.segments) segment.firstRow = 0;
     const std::uint32_t own = lastSegment();

@@ -33,7 +33,7 @@ struct AttentionOptions {
   std::optional<std::int32_t> layer;  ///< none: the mean of the observed layers
   std::optional<std::int32_t> head;   ///< none: the mean of the heads
   AttentionRowSet rowSet = AttentionRowSet::All;
-  /// For columns and for rows of the prompt; Segments or Blocks.
+  /// The grain of columns and of prompt rows: Segments or Blocks.
   AttentionGrain grain = AttentionGrain::Blocks;
   std::map<std::uint32_t, AttentionGrain> opened;  ///< segments shown in finer grain than `grain`
   /// Used only with AttentionRowSet::All. If set, rows are the tokens of this segment. Columns are tokens too
@@ -57,8 +57,8 @@ enum class CellState : std::uint8_t {
 
 enum class RowSource : std::uint8_t {
   None,      ///< nothing was recorded
-  Computed,  ///< this request recorded it
-  Earlier,   ///< another request recorded it, when it stored the block
+  Computed,  ///< this request recorded the attention
+  Earlier,   ///< another request recorded the attention when that request stored the block
 };
 
 struct AttentionSegment {
@@ -69,7 +69,7 @@ struct AttentionSegment {
   document::NodeId id = document::kNoNode;
   std::int32_t blocks = 0;
   AttentionGrain grain = AttentionGrain::Blocks;  ///< grain of its columns
-  std::vector<QString> texts;                     ///< texts of its tokens, if its columns are tokens
+  std::vector<QString> texts;  ///< texts of the segment's tokens, if its columns are tokens
   std::int32_t firstColumn = 0;
   std::int32_t columns = 0;
   /// Number of last columns with only tokens of the answer. A column that also has tokens of the prompt
@@ -103,7 +103,7 @@ struct AttentionPart {
   QString name;
   std::size_t hue = 0;  ///< for Theme::segmentInk
   document::NodeId id = document::kNoNode;
-  TokenRef place{};  ///< its first token in the real prompt
+  TokenRef place{};  ///< first token of the section in the real prompt
   double firstColumn = 0;
   double columns = 0;  ///< without columns of the answer; 0: none
   double firstRow = 0;
@@ -133,7 +133,7 @@ struct AnswerKnown {
   std::int32_t tokens = 0;                           ///< tokens of the answer
   std::int32_t withBlocks = 0;                       ///< tokens with attention by key block
   std::int32_t withKeys = 0;                         ///< tokens with attention on single keys
-  std::optional<trace::AttentionReplayed> replayed;  ///< the replay that computed it, if one did
+  std::optional<trace::AttentionReplayed> replayed;  ///< the replay, if one computed the attention
   bool operator==(const AnswerKnown&) const = default;
 };
 
@@ -142,8 +142,8 @@ struct AttentionModel {
   RunId run = 0;
   bool recorded = false;  ///< attention of this request or of its reused blocks was recorded
   AttentionRowSet rowSet = AttentionRowSet::All;
-  /// If set, `segments` are the sections of the prompt. This is set for rows of the answer if the policy's
-  /// segments differ from the sections.
+  /// If set, `segments` are the sections of the prompt. The member is set for rows of the answer if the
+  /// policy's segments differ from the sections.
   std::optional<PartPlaces> byPart;
   std::vector<AttentionSegment> segments;
   /// The sections that give columns and rows their names, in the order of columns. These names do not depend
@@ -160,7 +160,7 @@ struct AttentionModel {
   std::vector<float> mass;        ///< [rows][columns]: share of attention, 0 … 1; 0 if not measured
   std::vector<CellState> states;  ///< [rows][columns]
   /// The max mass of the scales. Rows with a single measured cell do not count, because this cell has all of
-  /// their attention. In rows of the answer, their own segment and the sink's column do not count.
+  /// their attention. In rows of the answer, the segment of the rows and the column of the sink do not count.
   float highest = 0;
   float lowest = 0;      ///< the smallest mass above 0; rows with a single measured cell count too
   bool singles = false;  ///< some rows have a single measured cell
@@ -173,7 +173,7 @@ struct AttentionModel {
   std::vector<std::uint32_t> tokenSegments;  ///< segments whose single tokens were recorded, ascending
   bool singleKeys = false;         ///< attention on single keys is known for rows of the last segment
   std::vector<RunId> earlierRuns;  ///< runs that recorded pale rows, ascending
-  bool earlierHere = false;        ///< another request of the same run recorded pale rows
+  bool earlierHere = false;        ///< another request of the same run recorded the pale rows
   std::optional<trace::AttentionLeftOut> leftOut;  ///< what the run did not record so far
   bool operator==(const AttentionModel&) const = default;
 
@@ -191,8 +191,8 @@ struct AttentionModel {
   std::int32_t blockOfColumn(std::int32_t column) const;
   /// The position in the segment of a column's token; −1: the column is no token.
   std::int32_t tokenOfColumn(std::int32_t column) const;
-  /// The name of what a column shows: "document 1", or "document 1 and document 2" for a block with tokens of
-  /// both. Empty if there is no such column.
+  /// The name of a column: "document 1", or "document 1 and document 2" for a block with tokens of both
+  /// documents. Empty if there is no such column.
   QString nameOfColumn(std::int32_t column) const;
   QString nameOfRow(std::int32_t row) const;
   /// The number of virtual blocks in a column.
@@ -205,7 +205,7 @@ AttentionModel attentionModel(const ViewInput& input, const AttentionOptions& op
 
 /// The shades of all cells in one scale, 0 … 1. A cell that was not measured has 0; a cell above `top` has 1.
 struct AttentionShades {
-  double top = 1;     ///< the mass of shade 1; for ByRow it is 1
+  double top = 1;     ///< the mass of shade 1; 1 for ByRow
   double bottom = 0;  ///< the mass of shade 0
   std::vector<float> shades;
 };
@@ -214,11 +214,11 @@ AttentionShades attentionShades(const AttentionModel& model, AttentionScale scal
 /// Returns the grain of columns for a map that is `pixels` wide. The grain is blocks if each block has a few
 /// pixels, else whole segments.
 AttentionGrain grainFor(const ViewInput& input, double pixels);
-/// Returns how many answer tokens share a row in a map that is `pixels` high. Each row then has room for its
+/// Returns the number of answer tokens per row in a map that is `pixels` high. Each row then has room for its
 /// name.
 std::int32_t answersPerRowFor(const ViewInput& input, double pixels);
 /// Returns the next finer grain of a segment: blocks, or tokens if single keys were recorded. Nothing: there
-/// is none.
+/// is no finer grain.
 std::optional<AttentionGrain> finerGrain(const AttentionModel& model, std::uint32_t segment);
 
 /// "question block 1 → document 1 block 0: 0.31, layer 4, mean of heads"

@@ -60,7 +60,7 @@ AttentionPlot::AttentionPlot(QWidget* parent) : QCustomPlot(parent) {
   axisRect()->setupFullAxesBox(false);
   for (QCPAxis* axis : {xAxis, yAxis, xAxis2, yAxis2}) axis->setVisible(false);
 
-  // The plot owns both and deletes them.
+  // The plot owns and deletes both objects.
   new AttentionCells(*this, xAxis, yAxis);
   new AttentionBrackets(*this);
   m_scale = new QCPColorScale(this);
@@ -118,8 +118,8 @@ void AttentionPlot::buildImage() {
   const auto rows = static_cast<int>(m_model.rows.size());
   m_image = QImage(std::max(1, m_model.columns), std::max(1, rows), QImage::Format_ARGB32_Premultiplied);
   m_image.fill(Qt::transparent);
-  // Uses a table of colours, because asking the theme for each of a million cells would take longer than
-  // drawing them.
+  // Uses a table of colours, because calls of the theme for a million cells would take longer than drawing
+  // the cells.
   constexpr int kShades = 256;
   std::vector<QRgb> full(kShades);
   std::vector<QRgb> pale(kShades);

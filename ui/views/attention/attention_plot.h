@@ -82,8 +82,8 @@ class AttentionPlot : public QCustomPlot {
   void cellHovered(int row, int column);  ///< −1: none
   void cellClicked(int row, int column);
   void cellOpened(int row, int column);  ///< double click or Return
-  void partClicked(int part);            ///< a click on its name, above the columns or beside the rows
-  void closed();                         ///< Escape
+  void partClicked(int part);  ///< a click on the name of the section, above the columns or beside the rows
+  void closed();               ///< Escape
   void resized();
 
  protected:

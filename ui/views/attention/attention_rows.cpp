@@ -248,8 +248,8 @@ std::vector<StoredBlock> storedBlocks(const ViewInput& input, const trace::Progr
     }
     const auto found = places->second.find(lookup->block);
     if (found == places->second.end()) continue;
-    // The request that stored the block may use it at several places, with the same index in the chain. It
-    // was computed at the first place.
+    // The request that stored the block may use it at several places, with the same index in the chain. The
+    // block was computed at the first place.
     const auto same =
         std::find_if(found->second.begin(), found->second.end(),
                      [&](const trace::BlockPlace& at) { return at.virtualIndex == lookup->virtualIndex; });

@@ -22,9 +22,9 @@ namespace spanscope::ui {
 
 /// The places of sections in the real prompt.
 struct PartPlaces {
-  /// By segment: the places of its tokens, in prompt order.
+  /// By segment: the places of the segment's tokens, in prompt order.
   std::vector<std::vector<trace::PartRange>> ranges;
-  /// By section of the prompt: its segment; none: no token attends to the section.
+  /// By section of the prompt: the segment of the section; none: no token attends to the section.
   std::vector<std::optional<std::uint32_t>> segmentOf;
   std::uint32_t lastSegment = 0;  ///< the real last segment, which the answer continues
   std::int32_t prompt = 0;        ///< prompt tokens of that segment
@@ -88,11 +88,11 @@ class RecordedRows {
   const std::vector<std::uint32_t>& tokenSegments() const { return m_tokenSegments; }  ///< ascending
   /// Whether attention on single keys is known for rows of this segment.
   bool hasSingleKeys(std::uint32_t segment, const AttentionChoice& choice) const;
-  /// How many rows of a segment have known attention, from `firstRow` on.
+  /// The number of rows of a segment with known attention, from `firstRow` on.
   struct RowsKnown {
     std::int32_t blocks = 0;
     std::int32_t tokens = 0;
-    const trace::AttentionReplayed* replayed = nullptr;  ///< the last replay that computed one of them
+    const trace::AttentionReplayed* replayed = nullptr;  ///< the last replay that computed one of these rows
   };
   RowsKnown rowsKnown(std::uint32_t segment, std::int32_t firstRow, const AttentionChoice& choice) const;
   /// Whether attention is known for rows from which no answer token was sampled.

@@ -46,9 +46,9 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
   const QString pair = tr("%1 → %2: ").arg(from, to);
   switch (model.states[model.at(row, column)]) {
     case CellState::Blank:
-      return pair + tr("masked: it is later in the prompt");
+      return pair + tr("masked: the key is later in the prompt");
     case CellState::Forbidden:
-      return pair + tr("masked: the tree separates them");
+      return pair + tr("masked: the tree separates row and key");
     case CellState::Outside:
       return pair + tr("outside the window of %1 positions").arg(model.window.tokens);
     case CellState::Missing:

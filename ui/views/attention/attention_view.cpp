@@ -86,7 +86,7 @@ void AttentionView::connectControls() {
   connect(m_controls, &AttentionControls::scaleChosen, this, &AttentionView::setScale);
   connect(m_strip, &ReplayStrip::computeWanted, this, [this] {
     Q_EMIT commandWanted(QStringLiteral("run.attention"));
-    // The map may take a while, so the strip shows at once that the button was pressed.
+    // The map may take a while, so the strip shows immediately that the button was pressed.
     showOffer();
   });
   connect(m_strip, &ReplayStrip::stopWanted, this,
@@ -99,7 +99,7 @@ void AttentionView::connectPlot() {
   connect(m_plot, &AttentionPlot::cellOpened, this, &AttentionView::openCell);
   connect(m_plot, &AttentionPlot::partClicked, this,
           [this](int part) { selectPart(static_cast<std::size_t>(part)); });
-  // A widget stays visible if it is hidden while Qt shows it, so this waits until Qt has finished.
+  // A widget stays visible if it is hidden while Qt shows it, so this code waits until Qt has finished.
   connect(
       m_plot, &AttentionPlot::resized, this,
       [this] {

@@ -37,8 +37,8 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
   QSize minimumSizeHint() const override;
 
   const QWidget& placesIn() const override;
-  /// Returns the row and the column of the selected token or block in the map. If they have none, or if a
-  /// node is selected, returns the columns of the sections that contain the selection.
+  /// Returns the row and the column of the selected token or block in the map. Otherwise, and for a selected
+  /// node, returns the columns of the sections that contain the selection.
   std::vector<QRect> placesOf(const Selection& part) const override;
   void bringIntoSight(const Selection& part) override;
 
@@ -97,7 +97,7 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
   void open(const AttentionOptions& options);
 
   AttentionOptions m_options;
-  std::vector<AttentionOptions> m_back;  ///< what was shown before each step
+  std::vector<AttentionOptions> m_back;  ///< the shown options before each step
   ShareOptions m_shareOptions;
   AttentionScale m_scale = AttentionScale::Linear;
   ShareBars* m_bars;

@@ -19,8 +19,8 @@ namespace spanscope::ui {
 struct HeadMap {
   std::int32_t layer = 0;
   std::int32_t head = 0;
-  /// The share of one source in the head's attention on all sources, 0 … 1. This is the selected source, else
-  /// the source with the most attention.
+  /// The share of one source in the head's attention on all sources, 0 … 1. The source is the selected
+  /// source, or else the source with the most attention.
   double share = -1;
   std::size_t most = 0;  ///< index in HeadGrid::sources of the source with the most attention.
   /// [tokens][sources], without first tokens. The largest value of a map is 1.
@@ -82,7 +82,7 @@ class HeadGridArea : public PaintedScroll {
 
   HeadGrid m_grid;
   std::optional<std::pair<std::int32_t, std::int32_t>> m_chosen;
-  std::size_t m_current = 0;  ///< the map that the arrow keys move from
+  std::size_t m_current = 0;  ///< the map from which the arrow keys move
 };
 
 }  // namespace spanscope::ui

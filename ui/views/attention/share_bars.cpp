@@ -70,7 +70,7 @@ void ShareBars::setContent(const ShareModel& model, const Theme& theme) {
   setItems(tips);
   const QString sentence = shareSentence(m_model);
   const QString note = shareNote(m_model);
-  // It is computed once, because every bar asks for it.
+  // The sum is computed once, because every bar needs it.
   m_headWidth = QFontMetrics(m_theme.titleFont()).horizontalAdvance(sentence) + 4 * kSpace +
                 QFontMetrics(m_theme.smallFont()).horizontalAdvance(note);
   setAccessibleDescription(sentence + QStringLiteral(". ") + note);
@@ -159,7 +159,7 @@ ShareBars::Labels ShareBars::labelsFor(int width) const {
   result.texts = shortNames(names, metrics);
   for (const QString& text : result.texts) widest = std::max(widest, metrics.horizontalAdvance(text));
   result.height = widest + 4;
-  // The height must not depend on which names fit. Otherwise it would jump when the width changes.
+  // The height must not depend on which names fit. Otherwise the height would jump when the width changes.
   keepApart(result.texts, width);
   return result;
 }
@@ -448,8 +448,8 @@ QString shareSentence(const ShareModel& model) {
   if (model.isEmpty()) return {};
   const QString text = topText(model);
   if (model.token) {
-    return text.isEmpty() ? tr("For “%1” it attended to all sources equally").arg(*model.token)
-                          : tr("For “%1” it attended to %2").arg(*model.token, text);
+    return text.isEmpty() ? tr("For “%1” the answer attended to all sources equally").arg(*model.token)
+                          : tr("For “%1” the answer attended to %2").arg(*model.token, text);
   }
   return text.isEmpty() ? tr("The answer attended to all sources equally")
                         : tr(/*id:answer-attended-to*/ "The answer attended to %1").arg(text);
@@ -468,7 +468,7 @@ QString shareTip(const ShareModel& model, std::size_t bar) {
   if (bar >= model.bars.size()) return {};
   const ShareBar& own = model.bars[bar];
   const QString text =
-      (model.ofSquares ? tr("%1: %2 of the sources, strong attention counts most; %3 of all attention")
+      (model.ofSquares ? tr("%1: %2 of the sources (strong attention counts most), %3 of all attention")
                        : tr("%1: %2 of the shown bars, %3 of all attention"))
           .arg(own.name, partText(own.share), massText(own.mass));
   return own.kind == ShareKind::Sink
@@ -485,7 +485,7 @@ QString shareCsv(const ShareModel& model) {
                      csvNumber(bar.share), QString::number(model.run)});
   }
   if (model.beside > 0)
-    text += csvLine({query, QString(), QString(), tr(/*id:answers-of-team*/ "answers of the same team"),
+    text += csvLine({query, QString(), QString(), tr(/*id:answers-of-team*/ "answers of the same group"),
                      QString(), QString(), tr("of all attention"), csvNumber(model.beside),
                      QString::number(model.run)});
   return text;

@@ -21,7 +21,7 @@ namespace spanscope::ui {
 /// The bars that appear in addition to the sources.
 struct ShareOptions {
   bool own = false;   ///< question, template, answer, and other text that is no source
-  bool sink = false;  ///< first tokens of segments: heads attend to them if no other key matches
+  bool sink = false;  ///< first tokens of segments: heads attend to these tokens if no other key matches
   bool operator==(const ShareOptions&) const = default;
 };
 
@@ -33,10 +33,10 @@ struct ShareBar {
   QString name;
   std::size_t hue = 0;  ///< for Theme::segmentInk
   document::NodeId id = document::kNoNode;
-  double share = 0;    ///< its share of all bars together, 0 … 1; see ShareModel::ofSquares
-  double mass = 0;     ///< its fraction of all attention, 0 … 1
+  double share = 0;    ///< share of the bar in the sum of all bars, 0 … 1; see ShareModel::ofSquares
+  double mass = 0;     ///< fraction of all attention, 0 … 1
   bool isTop = false;  ///< the bar is highlighted: it is among the largest, and well above an even division
-  bool selected = false;  ///< its node, or a block or token of it, is selected
+  bool selected = false;  ///< the section's node, block or token is selected
   bool operator==(const ShareBar&) const = default;
 };
 
@@ -67,7 +67,7 @@ QString topText(const ShareModel& model);
 QString shareSentence(const ShareModel& model);
 /// "Strong attention counts most (squares). Of all attention: sources 31 %, other text 22 %, first tokens …"
 QString shareNote(const ShareModel& model);
-/// "document 7: 41 % of the sources, strong attention counts most; 0.13 of all attention"
+/// "document 7: 41 % of the sources (strong attention counts most), 0.13 of all attention"
 QString shareTip(const ShareModel& model, std::size_t bar);
 /// Lines to append to the table of attentionCsv().
 QString shareCsv(const ShareModel& model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows how spread out the attention of an answer is, layer by layer.
+// Shows the entropy of the attention of an answer (how widely it spreads), layer by layer.
 #pragma once
 
 #include "engine/jobs/attention_entropy.h"
@@ -15,8 +15,8 @@ namespace spanscope::ui {
 
 struct EntropyModel {
   jobs::EntropyChoice choice;  ///< request 0: no answer
-  QString reason;              ///< why it cannot be computed now; empty: it can
-  QString problem;             ///< why it failed
+  QString reason;              ///< why the entropy cannot be computed now; empty: computing is possible
+  QString problem;             ///< why the computation failed
   bool isRunning = false;
   std::shared_ptr<const jobs::AttentionEntropy> entropy;  ///< null: not computed
 

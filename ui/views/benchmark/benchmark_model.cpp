@@ -105,7 +105,8 @@ QString caseHelp(RunCase runCase) {
     case RunCase::SameOrder:
       return tr("The same run again. All but the last token of a prompt is cached.");
     case RunCase::Swapped:
-      return tr("The children of plus in reversed order. They are relocated, and later text is computed.");
+      return tr(
+          "The children of plus in reversed order. The children are relocated, and later text is computed.");
     case RunCase::Floor:
       return tr("Without the children of plus, with the same cache. No order can take less time.");
   }
@@ -202,7 +203,7 @@ void showCases(const Benchmark& benchmark, BenchmarkModel& model) {
     cells << cachedText(each) << countsText(each.relocated) << countsText(each.computed)
           << medianText(each.whole, decimalsFor(whole)) << QString::number(each.peakBlocks);
     addRow(model.table, caseText(each.runCase),
-           tr("%1\nIts answer: %2").arg(caseHelp(each.runCase), answerText(each)), cells);
+           tr("%1\nAnswer: %2").arg(caseHelp(each.runCase), answerText(each)), cells);
     if (each.firstToken.samples.empty()) continue;
     model.series.push_back({.runCase = each.runCase,
                             .name = caseText(each.runCase),

@@ -17,7 +17,7 @@ namespace spanscope::ui {
 
 enum class RemarkKind {
   Plain,
-  Warning,  ///< the values do not belong to the current document, or there are none
+  Warning,  ///< the values do not belong to the current document, or there are no values
 };
 
 struct BenchmarkRemark {
@@ -66,12 +66,12 @@ QString benchmarkCsv(const Benchmark& benchmark);
 /// The shown table as text, with tabs between the cells.
 QString benchmarkText(const BenchmarkModel& model);
 
-// Remarks on the values of a benchmark: what follows from them, and what was not measured.
+// Remarks on the values of a benchmark: conclusions, and values that were not measured.
 
 /// Adds remarks on the whole benchmark: whether it measured the current document, how it ended, and its pool.
 void addStateRemarks(const MeasuredJob& job, const Benchmark& benchmark, const document::Document& document,
                      std::vector<BenchmarkRemark>& remarks);
-/// Adds remarks on the cases: what follows from them, which are missing, and which answers differ.
+/// Adds remarks on the cases: conclusions, missing cases, and different answers.
 void addCaseRemarks(const Benchmark& benchmark, const std::vector<experiment::CaseSummary>& cases,
                     std::vector<BenchmarkRemark>& remarks);
 void addLengthRemarks(const Benchmark& benchmark, std::vector<BenchmarkRemark>& remarks);

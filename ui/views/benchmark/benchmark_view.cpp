@@ -35,8 +35,8 @@ constexpr int kLinesHeight = 200;
 QString BenchmarkView::introduction() const {
   if (request().kind == BenchmarkKind::Lengths)
     return tr(
-        "Measure two generated documents, from short to long, with the model of this document. Both run with "
-        "an empty cache, in the same order and swapped, each time with a new question.");
+        "Measure two generated documents, from short to long, with the model of this document. The documents "
+        "run with an empty cache, in the same order and swapped, each time with a new question.");
   return tr(
       "Run this query repeatedly with an empty cache, in the same order, and with the children of plus "
       "swapped. A run without these children shows the min time. Medians and spreads show what the cache "

@@ -48,7 +48,7 @@ class BenchmarkView : public MeasurePage {
   QComboBox* m_kind = nullptr;
   QSpinBox* m_repeats = nullptr;
   BenchmarkPlot* m_plot = nullptr;
-  QBoxLayout* m_results = nullptr;  ///< texts and table, with the plot below or beside them
+  QBoxLayout* m_results = nullptr;  ///< texts and table, with the plot below or at the right
 };
 
 /// Plots medians on a logarithmic scale, with whiskers from min to max. For a query, the cases are side by

@@ -354,8 +354,8 @@ void TableLayout::fillHeight(int height) {
 }
 
 int TableLayout::bottom() const {
-  // No links leave the last row. Its label may have a line more than fits beside cells and numbers. Most of
-  // this line is in the margin.
+  // No links leave the last row. The label of the last row may have a line more than fits beside cells and
+  // numbers. Most of this line is in the margin.
   constexpr int kLastLabel = 4;
   const int unused = m_size == CellSize::Large ? kLinkZone - kLastLabel : 0;
   return rowTop(m_rows.size()) - unused + kMargin;

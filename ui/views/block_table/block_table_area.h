@@ -35,8 +35,8 @@ class TableLayout {
  public:
   TableLayout() = default;
   /// `names` contains the widths of the names above the segments of each row, in pixels. The layout makes
-  /// room for them. If `names` is empty, a name has as much room as its cells. `pitch` is the distance from
-  /// cell to cell in pixels; 0: the min for this size.
+  /// room for these names. If `names` is empty, a name has as much room as its cells. `pitch` is the distance
+  /// from cell to cell in pixels; 0: the min for this size.
   TableLayout(const BlockTable& table, CellSize size, bool overview,
               const std::vector<std::vector<int>>& names = {}, int pitch = 0);
 
@@ -76,7 +76,7 @@ class TableLayout {
 
  private:
   struct Group {
-    std::size_t first = 0;  ///< its first cell
+    std::size_t first = 0;  ///< index of the first cell
     std::size_t count = 0;
     int x = 0;
   };
@@ -90,7 +90,7 @@ class TableLayout {
 
   CellSize m_size = CellSize::Large;
   int m_pitch = 0;
-  int m_extraHeight = 0;  ///< of cells, beyond the min of their size
+  int m_extraHeight = 0;  ///< additional height of cells, beyond the min for their size
   std::vector<Row> m_rows;
   int m_top = 0;
   int m_width = 0;
@@ -184,7 +184,7 @@ class BlockTableArea : public ZoomedScroll {
   BlockPainter m_painter;
   std::optional<CellSize> m_wanted;
   std::optional<CellPlace> m_current;
-  std::optional<std::size_t> m_ownRow;  ///< of showRow()
+  std::optional<std::size_t> m_ownRow;  ///< the row of showRow()
   bool m_keepsRow = false;              ///< the row of showRow() must stay visible
   BlockId m_physical = kNullBlock;
   bool m_overviewShown = false;

@@ -20,13 +20,14 @@
 namespace spanscope::ui {
 namespace {
 
-/// The rows of the document's newest run are always among them.
+/// The rows of the document's newest run are always in the table.
 std::vector<RequestId> shownRequests(const ViewInput& input, const trace::Progress& progress) {
   std::vector<RunId> runs;
   for (auto run = progress.runs.rbegin(); run != progress.runs.rend(); ++run) runs.push_back(run->first);
   const auto own =
       std::find_if(runs.begin(), runs.end(), [&](RunId run) { return input.paths.contains(run); });
-  // Rows of other documents explain rows of this document. Alone, they would look like its own rows.
+  // Rows of other documents explain rows of this document. Alone, rows of other documents would look like
+  // rows of this document.
   if (own == runs.end())
     std::erase_if(runs, [&](RunId run) { return isOfOther(input, run); });
   else
@@ -391,7 +392,8 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   if (cell.pads > 0) marks << metricPhrase("padding-tokens", static_cast<double>(cell.pads));
   if (!marks.isEmpty()) lines << tr("The layout added: %1").arg(marks.join(tr(", ")));
   if (cell.cropped > 0)
-    lines << tr("After it: %1").arg(metricPhrase("cropped-tokens", static_cast<double>(cell.cropped)));
+    lines
+        << tr("After this block: %1").arg(metricPhrase("cropped-tokens", static_cast<double>(cell.cropped)));
   if (cell.outsideLayers > 0) {
     lines << tr("Outside of the window of %1 of %2 layers for the last token of the prompt")
                  .arg(cell.outsideLayers)
@@ -399,7 +401,7 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   }
   if (const trace::BlockLookedUp* lookup = lookupEvent(*input.trace, facts.lookup)) {
     if (lookup->outcome == trace::LookupOutcome::Partial && facts.load == 0)
-      lines << tr(/*id:first-tokens-were*/ "Its first %1 tokens were copied from #%2")
+      lines << tr(/*id:first-tokens-were*/ "The first %1 tokens were copied from block #%2")
                    .arg(lookup->tokens)
                    .arg(lookup->block);
     if (lookup->outcome == trace::LookupOutcome::Relocated) {
@@ -409,17 +411,17 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
     }
   }
   if (const trace::BlockLoaded* loaded = loadEvent(*input.trace, facts.load)) {
-    lines << tr("%1 of its tokens were loaded from %2 in %3 ms")
+    lines << tr("%1 tokens of this block were loaded from %2 in %3 ms")
                  .arg(loaded->tokens)
                  .arg(tierPlace(loaded->tier))
                  .arg(double(loaded->nanoseconds) / 1e6, 0, 'f', 3);
   }
-  if (cell.again > 0) lines << tr("%1 of its tokens were cached, but recomputed").arg(cell.again);
+  if (cell.again > 0) lines << tr("%1 cached tokens of this block were recomputed").arg(cell.again);
   if (cell.references >= 2) lines << tr("In use %1 times").arg(cell.references);
   if (facts.role == BlockRole::Free && facts.physical != kNullBlock) lines << tr("Not computed yet");
   if (cell.isFreed) {
     lines << tr(/*id:freed-request-never*/
-                "Freed with its request: it was never stored, so no lookup can find it");
+                "Freed with its request: the block was never stored, so no lookup can find it");
   } else if (cell.lostAt) {
     lines << tr(/*id:evicted-by-event*/ "Evicted by event %1").arg(input.trace->event(*cell.lostAt).sequence);
   }

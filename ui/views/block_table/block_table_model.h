@@ -18,10 +18,10 @@ namespace spanscope::ui {
 
 struct TableCell {
   VirtualBlockFacts facts;
-  /// How the block was served. Evicted: a lookup could find its content, but the pool no longer has it. Free:
-  /// the request released the block and did not compute it.
+  /// How the block was served. Evicted: a lookup could find the block's content, but the pool no longer has
+  /// this content. Free: the request released the block and did not compute it.
   BlockRole role = BlockRole::Free;
-  bool isFreed = false;               ///< it was never stored, and its request has released it
+  bool isFreed = false;               ///< the block was never stored, and its request has released the block
   std::int32_t references = 0;        ///< references to the physical block now; 0 if the content is lost
   std::optional<std::size_t> lostAt;  ///< index of the event with which the content was lost
   std::int32_t pads = 0;              ///< padding tokens that the layout put into the block
@@ -41,9 +41,9 @@ struct TableSegment {
   QString name;
   std::size_t hue = 0;
   bool hidden = false;
-  bool generated = false;  ///< its blocks hold only generated tokens
-  std::size_t first = 0;   ///< index of its first cell
-  std::size_t count = 0;   ///< number of its cells
+  bool generated = false;  ///< the blocks of the segment hold only generated tokens
+  std::size_t first = 0;   ///< index of the first cell
+  std::size_t count = 0;   ///< number of cells
   bool operator==(const TableSegment&) const = default;
 };
 
@@ -53,12 +53,12 @@ struct TablePart {
   QString name;
   std::size_t hue = 0;
   bool hidden = false;
-  bool stored = false;  ///< hidden, and the view has a copy of it
+  bool stored = false;  ///< the segment is hidden, and the view has a copy of the segment
   bool generated = false;
-  std::size_t first = 0;  ///< index of the cell in which it begins
-  std::size_t last = 0;   ///< index of the cell in which it ends
-  double begin = 0;       ///< where in the first cell it begins, 0 … 1
-  double end = 1;         ///< where in the last cell it ends, 0 … 1
+  std::size_t first = 0;  ///< index of the cell in which the bracket begins
+  std::size_t last = 0;   ///< index of the cell in which the bracket ends
+  double begin = 0;       ///< begin of the bracket in the first cell, 0 … 1
+  double end = 1;         ///< end of the bracket in the last cell, 0 … 1
   bool operator==(const TablePart&) const = default;
 };
 
@@ -82,7 +82,7 @@ struct TableLink {
   std::size_t to = 0;    ///< first cell of the lower row
   std::size_t count = 0;
   BlockRole role = BlockRole::Hit;  ///< Hit or Relocated
-  bool copied = false;  ///< the lower row copied the first slots; false: it uses the same physical blocks
+  bool copied = false;  ///< true: the lower row copied the first slots; false: both rows share the blocks
   bool operator==(const TableLink&) const = default;
 };
 
@@ -102,7 +102,7 @@ struct CellPlace {
 };
 
 /// Max numbers of runs and of requests in the table. The table has the newest ones. The document's newest run
-/// is always among them.
+/// is always in the table.
 inline constexpr std::size_t kTableRuns = 16;
 inline constexpr std::size_t kTableRows = 96;
 

@@ -24,7 +24,7 @@ struct TableMotion {
   std::vector<TableTravel> travels;  ///< ascending by `to`
   QString note;                      ///< what travels, in a few words; empty without travels
   std::vector<CellPlace> computing;  ///< cells that a forward pass is filling, ascending.
-  /// For each row of the current table: its row in `before`; −1: none.
+  /// For each row of the current table: the index of this row in `before`; −1: none.
   std::vector<int> rowBefore;
 
   /// The cell in `before`; nullptr: there was none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows which physical block serves each virtual block, one row for each request.
+// Shows the physical block of each virtual block, in one row for each request.
 #pragma once
 
 #include "ui/views/block_table/block_table_model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Records which events changed each physical block over a trace. It answers questions that the state at one
-// moment cannot answer: when a block was stored, and what was lost since.
+// Records which events changed each physical block over a trace. The history has facts that the state at one
+// moment lacks: when a block was stored, and which content was lost since.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -26,9 +26,9 @@ class BlockHistory {
   std::optional<std::size_t> storedAt(BlockId block, std::size_t position) const;
   /// The index of the last event before `position` that allocated or shared the block.
   std::optional<std::size_t> usedAt(BlockId block, std::size_t position) const;
-  /// The first event before `position` that took the content of `request` from the block. It evicted or
-  /// cleared the block, or gave the block to another request. Only events after the request last allocated or
-  /// shared the block count. Nothing if there is none.
+  /// The first event before `position` that took the content of `request` from the block. This event evicted
+  /// or cleared the block, or gave the block to another request. Only events after the request last allocated
+  /// or shared the block count. Nothing if there is no such event.
   std::optional<std::size_t> lostAt(BlockId block, RequestId request, std::size_t position) const;
 
  private:

@@ -47,7 +47,7 @@ class BlockPainter {
   void fill(QPainter& painter, const QRectF& place, BlockRole role, const QPointF& origin) const;
   /// Paints a whole block with its outline. Corners are rounded if the block has at least 16 px.
   void block(QPainter& painter, const QRectF& place, const BlockLook& look) const;
-  /// Paints the same block from a cached picture. This is faster for many blocks.
+  /// Paints the same block from a cached picture. The cached picture is faster for many blocks.
   void stamp(QPainter& painter, const QRect& place, const BlockLook& look) const;
   /// Paints a line under tokens: solid for a hit, else striped or dotted like the state's fill.
   void underline(QPainter& painter, const QRectF& place, BlockRole role) const;

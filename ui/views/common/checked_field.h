@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line edit for a value. It does not apply an invalid value. It marks such a value and shows the reason
-// below.
+// A line edit for a value. The line edit does not apply an invalid value, but marks the value and shows the
+// reason below.
 #pragma once
 
 #include "ui/theme/theme.h"

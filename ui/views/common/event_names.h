@@ -12,9 +12,9 @@
 namespace spanscope::ui {
 
 /// Describes events in plain words: "Token generated · run 2 · answer of question 3 · “Lisbon”". Steps and
-/// sections of prompts have the same names as in every view. An object makes the names of a run or request
-/// only once. So the object becomes invalid when the trace grows. The object describes all events of the
-/// trace, including events after the input's position.
+/// sections of prompts have the same names as in every view. An object makes each name only once. So the
+/// object becomes invalid when the trace grows. The object describes all events of the trace, including
+/// events after the input's position.
 class EventNames {
  public:
   explicit EventNames(const ViewInput& input);

@@ -28,8 +28,8 @@ InputView::InputView(InputParts parts, Pace pace, QWidget* parent)
 }
 
 InputView::~InputView() {
-  // The editors are destroyed after this object, and lose the focus then. Their signals must not reach this
-  // object.
+  // The editors are destroyed after this object, and lose the focus then. Signals of the editors must not
+  // reach this object.
   qDeleteAll(findChildren<DocumentUndo*>());
   for (QWidget* child : findChildren<QWidget*>()) child->disconnect(this);
 }

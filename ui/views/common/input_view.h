@@ -35,7 +35,7 @@ Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)
 inline constexpr InputParts kRunParts = InputPart::Document | InputPart::Trace;
 
 enum class Pace {
-  EveryInput,  ///< shows every input at once
+  EveryInput,  ///< shows every input immediately
   MayWait,     ///< may show an input late if the last refresh took long
 };
 

@@ -26,8 +26,8 @@ class QWidget;
 
 namespace spanscope::ui {
 
-/// A table of results. It is as high as its rows, so the area around it scrolls. Columns are as wide as their
-/// texts, and fill the width.
+/// A table of results. The table is as high as its rows, so the area around the table scrolls. Columns are as
+/// wide as their texts, and fill the width.
 class ResultTable : public TableView {
   Q_OBJECT
  public:
@@ -69,11 +69,11 @@ class MeasurePage : public InputView {
   MeasurePage(InputParts parts, const QString& name, QWidget* parent);
 
   /// Lays out the page. `controls`: the row of choices, including runButton(). `results` becomes the content
-  /// of the scroll area. It contains the layout of makeTexts(). The caller can add more below the returned
-  /// layout.
+  /// of the scroll area. This widget contains the layout of makeTexts(). The caller can add more below the
+  /// returned layout.
   QVBoxLayout* layOut(const std::vector<QWidget*>& controls, QWidget* results);
   QWidget* runButton();
-  /// Returns a column with setup, table and remarks. Their parent is `results`.
+  /// Returns a column with setup, table and remarks. The parent of the widgets is `results`.
   QVBoxLayout* makeTexts(const QString& tableName, QWidget* results);
   void showMeasured(const Shown& shown);
   /// Writes a text below `y` in pixels, `width` wide, and moves `y` below it.
@@ -108,11 +108,11 @@ class MeasurePage : public InputView {
 inline constexpr int kProgressSteps = 1000;
 inline constexpr int kResultRowHeight = 26;
 
-/// A thin progress bar from 0 to kProgressSteps. It starts hidden.
+/// A thin progress bar from 0 to kProgressSteps. The bar starts hidden.
 QProgressBar* makeMeasureProgress(QWidget* parent);
 
-/// A scroll area without a frame, in the colour of the page. It scrolls `results` if that widget is higher
-/// than the area.
+/// A scroll area without a frame, in the colour of the page. The area scrolls `results` if that widget is
+/// higher than the area.
 QScrollArea* makeResultScroll(QWidget* results, QWidget* parent);
 
 }  // namespace spanscope::ui

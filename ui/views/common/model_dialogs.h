@@ -8,7 +8,7 @@ class QWidget;
 
 namespace spanscope::ui {
 
-/// Each returns a path. The path is empty if the user chose nothing.
+/// Each dialog returns a path. The path is empty if the user chose nothing.
 QString askForModelFile(QWidget* parent);    ///< a GGUF file
 QString askForModelFolder(QWidget* parent);  ///< a Hugging Face directory
 

@@ -13,8 +13,8 @@ namespace spanscope::ui {
 QString durationText(double seconds);
 /// "812", "12 k", "3.1 M"
 QString countText(double value);
-/// How a number changed: "▼ 15×" if it fell to a fifteenth, "▲ +12 %", "= same". Empty if the two cannot be
-/// compared, because one of them is not above 0.
+/// How a number changed: "▼ 15×" if it fell to a fifteenth, "▲ +12 %", "= same". Empty if one of the numbers
+/// is not above 0, so that the numbers cannot be compared.
 QString changeText(double now, double before);
 
 /// A number with up to nine significant digits and a decimal point in every language.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A scroll area that paints its content, without child widgets. It paints only the visible part, so the
+// A scroll area that paints its content, without child widgets. The area paints only the visible part, so the
 // content can be large.
 #pragma once
 

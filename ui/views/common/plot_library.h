@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Includes QCustomPlot. Its header needs Qt's lower-case keywords, which the code of the window turns off.
-// This file turns them on for that header only.
+// Includes QCustomPlot. The header of QCustomPlot needs Qt's lower-case keywords, which the code of the
+// window turns off. This file turns on the keywords for that header only.
 #pragma once
 
 #pragma push_macro("signals")

@@ -22,15 +22,15 @@ namespace spanscope::ui {
 
 struct VirtualBlockFacts {
   BlockRef place;
-  std::int32_t number = -1;              ///< place in the whole view, from 0; −1: its segment is hidden
-  BlockId physical = kNullBlock;         ///< kNullBlock: it has no physical block yet
-  BlockRole role = BlockRole::Free;      ///< how the block was served
-  std::int32_t found = 0;                ///< reused token slots; all of them for a hit
+  std::int32_t number = -1;          ///< place in the whole view, from 0; −1: the block's segment is hidden
+  BlockId physical = kNullBlock;     ///< kNullBlock: no physical block yet
+  BlockRole role = BlockRole::Free;  ///< how the block was served
+  std::int32_t found = 0;            ///< reused token slots; all slots for a hit
   BlockRole foundRole = BlockRole::Hit;  ///< how these slots were reused: Hit or Relocated
   std::int32_t prompt = 0;               ///< token slots of the prompt
-  std::int32_t tokens = 0;               ///< the same, with generated tokens that a forward pass has computed
-  bool allocated = false;                ///< the request got a new physical block for it
-  std::uint64_t lookup = 0;              ///< sequence number of its lookup; 0: no lookup
+  std::int32_t tokens = 0;   ///< like `prompt`, plus the generated tokens that a forward pass has computed
+  bool allocated = false;    ///< the request got a new physical block for this block
+  std::uint64_t lookup = 0;  ///< sequence number of its lookup; 0: no lookup
   trace::LookupOutcome outcome = trace::LookupOutcome::Miss;
   trace::MissReason reason = trace::MissReason::None;
   std::uint64_t load = 0;  ///< sequence number of its BlockLoaded; 0: not loaded from a tier
@@ -48,7 +48,7 @@ struct RequestBlocks {
   RequestId request = 0;
   RunId run = 0;
   std::int32_t blockSize = 16;
-  std::vector<SegmentVirtualBlocks> segments;  ///< one entry a segment of the span table
+  std::vector<SegmentVirtualBlocks> segments;  ///< one entry per segment of the span table
   bool operator==(const RequestBlocks&) const = default;
 
   const VirtualBlockFacts* find(const BlockRef& place) const;
@@ -75,8 +75,8 @@ std::vector<GeneratedToken> generatedTokens(const TraceStore& trace, RequestId r
 /// The virtual block of `request` that uses a physical block; nothing if there is none.
 std::optional<BlockRef> placeOf(const trace::Replay& state, RequestId request, BlockId physical);
 
-/// The path of the node that gave local token `local` of a segment. If no token run has the token, it is the
-/// path of the segment. For a generated token it is the path of the request's node.
+/// The path of the node that gave local token `local` of a segment. If no token run has the token, the result
+/// is the path of the segment. For a generated token, the result is the path of the request's node.
 NodePath nodeOfToken(const trace::RequestState& request, std::uint32_t segment, std::int32_t local);
 
 /// The selection of a virtual block: the block, its request, its physical block and its node.
@@ -84,8 +84,8 @@ Selection selectionOfBlock(const ViewInput& input, const BlockRef& place);
 /// The selection of a token: the token, its node, and its block as selectionOfBlock() selects it.
 Selection selectionOfToken(const ViewInput& input, const TokenRef& place);
 
-/// The selection of something that begins with a token. It is the token's block if the block begins with the
-/// same token. Otherwise it is the token.
+/// The selection of something that begins with a token. The selection is the token's block if the block
+/// begins with the same token. Otherwise the selection is the token.
 Selection selectionOfBeginning(const ViewInput& input, const TokenRef& place);
 /// The same for a section of the prompt. The selection is empty if no token of the section is visible.
 Selection selectionOfPart(const ViewInput& input, RequestId request, std::uint32_t part);

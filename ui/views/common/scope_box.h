@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A combo box for choosing the runs that a view shows: those of this document, or of all documents.
+// A combo box for choosing the runs that a view shows: the runs of this document, or of all documents.
 #pragma once
 
 #include "ui/session/run_list.h"
@@ -17,7 +17,7 @@ class ScopeBox : public QComboBox {
   explicit ScopeBox(QHBoxLayout* row);
 
   RunScope scope() const;
-  /// Sets the number of runs of other documents. If there are none, the box is hidden.
+  /// Sets the number of runs of other documents. If the number is 0, the box is hidden.
   void setOthers(std::size_t others);
 
  Q_SIGNALS:

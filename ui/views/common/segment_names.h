@@ -48,23 +48,25 @@ struct SegmentName {
   QString name;
   std::size_t hue = 0;
   bool hidden = false;  ///< no token can attend to the segment
-  bool linked = false;  ///< it is the recomputed beginning of the next segment (policy link)
+  bool linked = false;  ///< the segment is the recomputed beginning of the next segment (policy link)
   bool operator==(const SegmentName&) const = default;
 };
 
-/// Returns one name for each segment. It is the name of its section, or of its first and last section,
-/// "system to question". The recomputed beginning of a document is a segment before the document, named "…,
-/// linked". If the prompt has a copy of a stored segment, the stored one is hidden and named "…, stored".
+/// Returns one name for each segment. The name is the name of the segment's section, or of its first and last
+/// section, "system to question". The recomputed beginning of a document is a segment before the document,
+/// named "…, linked". If the prompt has a copy of a stored segment, the stored segment is hidden and named
+/// "…, stored".
 std::vector<SegmentName> segmentNames(const ViewInput& input, RequestId request);
 
 /// The same for a prompt of the next run.
 std::vector<SegmentName> segmentNames(const ViewInput& input, const DocumentPrediction& prediction,
                                       const layout::SpanTable& table);
 
-/// The name of a node of a run: its name in the document, else its operator ("generate", "user", …).
+/// The name of a node of a run: the node's name in the document, else the node's operator ("generate",
+/// "user", …).
 QString nodeName(const ViewInput& input, RunId run, const NodePath& path);
 
-/// The name of a request within its run: "step 1", "step 1, copy 2". Empty if it is the only one.
+/// The name of a request within its run: "step 1", "step 1, copy 2". Empty if the run has only one request.
 QString requestDetail(const trace::Replay& state, RequestId request);
 
 /// "run 2". If the run has several requests, requestDetail() follows: "run 2, step 1, copy 2".

@@ -70,8 +70,8 @@ std::vector<int> edgesOf(const PaintedTable& table, const Theme& theme, int widt
   const int needed = std::accumulate(least.begin(), least.end(), 0);
   std::vector<int> widths(columns, 0);
   std::vector<bool> isLeast(columns, needed > width);
-  // Columns with a too small share get the width that they need, and the others share the rest. This repeats
-  // until every share is large enough.
+  // Columns with a too small share get the width that they need, and the others share the rest. These steps
+  // repeat until every share is large enough.
   for (bool settled = false; !settled;) {
     settled = true;
     int left = width;

@@ -37,7 +37,7 @@ struct PaintedTable {
 
 /// The titles and the rows as lines, with tabs between the cells.
 QString tabbedText(const PaintedTable& table);
-/// The number at the beginning of a text, as a value to sort by. Invalid if there is none.
+/// The number at the beginning of a text, as a value to sort by. Invalid if the text begins with no number.
 QVariant leadingNumber(const QString& text);
 /// The height of the table at this width.
 int paintedTableHeight(const PaintedTable& table, const Theme& theme, int width);

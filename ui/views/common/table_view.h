@@ -50,7 +50,8 @@ PaintedTable paintedTable(const QAbstractItemModel& model, std::vector<int> shar
 /// The rows of a model as lines, with tabs between the cells. `hasHeader`: the first line has the titles.
 QString tabbedText(const QAbstractItemModel& model, const std::vector<int>& rows, bool hasHeader);
 
-/// Adds an action to the context menu of a widget. Its keys work while the widget has the focus.
+/// Adds an action to the context menu of a widget. The keys of the action work while the widget has the
+/// focus.
 void addKeys(QWidget& widget, const QString& text, const QList<QKeySequence>& keys,
              std::function<void()> act);
 
@@ -77,7 +78,7 @@ class TableView : public QTableView {
 
   int rowOf(const QModelIndex& index) const;  ///< −1: none
   QModelIndex shownIndex(int row) const;      ///< first cell of a row, in the model that the widget shows
-  int selectedRow() const;                    ///< the first one; −1: none
+  int selectedRow() const;                    ///< the first selected row; −1: none
   /// Selects only this row and scrolls to it, without rowSelected(). −1: no row.
   void showRow(int row);
   void copySelected() const;

@@ -16,15 +16,16 @@ class QPlainTextEdit;
 
 namespace spanscope::ui {
 
-/// Sets the editor's text by replacing only the different range. So the cursor and the scroll position stay.
+/// Sets the editor's text by replacing only the different range. So the cursor and the scroll position do not
+/// change.
 void replaceText(QPlainTextEdit& editor, const QString& text);
 
 /// Gives a label one of the theme's colours. Reasons for a refused input use `Role::Error`.
 void colorLabel(QLabel& label, const Theme& theme, Role role);
-/// Sets a style sheet only if it differs, because setting one is slow.
+/// Sets a style sheet only if it differs, because setting a style sheet is slow.
 void setSheet(QWidget& widget, const QString& sheet);
 
-/// The undo history of a document on which the keys act.
+/// The undo history that the keys Undo and Redo use.
 enum class UndoHistory { Query, Settings };
 
 /// Watches an editor or another field. Undo and redo in the editor act on the document. All typing until the

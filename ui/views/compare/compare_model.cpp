@@ -238,7 +238,7 @@ CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left,
       .isLike = model.isLike,
       .isFair = isFair,
       .isWhole = isWhole(first) && isWhole(second),
-      // The titles name the runs. A row only says why its change does not measure the engine.
+      // The titles name the runs. A row only explains why its change does not measure the engine.
       .base = isFair ? QString() : baseName(basis, base)};
   const QString firstAnswer = QString::fromStdString(a->state().answer);
   const QString secondAnswer = QString::fromStdString(b->state().answer);

@@ -20,7 +20,7 @@ namespace spanscope::ui {
 enum class Verdict : std::uint8_t { None, Same, Better, Worse, Differs };
 
 struct CompareRow {
-  std::string_view id;  ///< of a metric, or "document" or "outcome"
+  std::string_view id;  ///< id of a metric, or "document" or "outcome"
   QString name;
   QString help;  ///< tool tip of the name
   QString left{};
@@ -44,7 +44,7 @@ struct StepBlocks {
   std::int64_t left = 0;           ///< blocks of the prompt that the step did not reach
   bool operator==(const StepBlocks&) const = default;
 };
-/// The same step of both runs. One of the runs may lack it.
+/// The same step of both runs. One of the runs may lack this step.
 struct BlockPair {
   std::optional<StepBlocks> left;
   std::optional<StepBlocks> right;
@@ -53,12 +53,12 @@ struct BlockPair {
 
 struct CompareModel {
   std::vector<RunId> runs;      ///< runs to choose from, ascending
-  std::vector<QString> labels;  ///< their labels: "run 1 · rag20 · prefix · 12:41"
+  std::vector<QString> labels;  ///< labels of these runs: "run 1 · rag20 · prefix · 12:41"
   RunId left = 0;               ///< 0: there are fewer than two runs
   RunId right = 0;
   QString leftTitle;  ///< label of the left run, with its differences from the right run
   QString rightTitle;
-  bool isLike = false;      ///< both ran the same document on the same model, so their times can be compared
+  bool isLike = false;      ///< both runs have the same document and model, so their times can be compared
   QStringList differences;  ///< how the right run differs from the left one
   std::vector<CompareRow> rows;
   std::vector<DiffPiece> answers;  ///< answers of the whole runs, as a difference
@@ -68,12 +68,12 @@ struct CompareModel {
   bool operator==(const CompareModel&) const = default;
 };
 
-/// Compares two runs. If `right` is 0 or gone, it becomes the document's newest run. If `left` is 0 or gone,
-/// it becomes the last earlier run of the same document and model.
+/// Compares two runs. If there is no run `right`, the newest run of the document is used. If there is no run
+/// `left`, the last earlier run of the same document and model is used.
 CompareModel compareModel(const ViewInput& input, RunId left = 0, RunId right = 0);
 /// The same. If `meters` is kept, a longer trace takes time only for its new events.
 CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left = 0, RunId right = 0);
-/// Returns a sentence: whether the runs can be compared, and what differs.
+/// Returns a sentence that explains whether the runs can be compared, and how the runs differ.
 QString likenessText(const CompareModel& model);
 QString compareCsv(const CompareModel& model);
 

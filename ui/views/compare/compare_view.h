@@ -125,7 +125,8 @@ QString rolesText(const std::vector<BlockRole>& roles);
 /// The same for a step. A stopped or failed step also has its unfinished blocks: "stopped · 12 computed · 3
 /// blocks not computed".
 QString stepText(const StepBlocks& step);
-/// The sign before a line: "−" is only on the left, "+" is only on the right, "↕" has moved.
+/// The sign before a line. "−" marks a line that is only on the left. "+" marks a line that is only on the
+/// right. "↕" marks a moved line.
 QString signOf(DiffKind kind);
 
 }  // namespace spanscope::ui

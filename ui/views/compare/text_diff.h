@@ -27,7 +27,7 @@ struct DiffPiece {
   QString text;
   bool operator==(const DiffPiece&) const = default;
 };
-/// Compares two texts word by word. Spaces belong to the word before them.
+/// Compares two texts word by word. Spaces belong to the previous word.
 std::vector<DiffPiece> textDiff(const QString& left, const QString& right);
 
 // Compares two queries side by side, one node per line.

@@ -88,11 +88,11 @@ void CellChart::leaveEvent(QEvent* event) {
 
 namespace {
 
-constexpr double kTitle = 20;    ///< above each map
-constexpr double kColumns = 20;  ///< below each map
-constexpr double kAxis = 20;     ///< below all of them
-constexpr double kBetween = 16;  ///< two maps beside each other
-constexpr double kScale = 12;    ///< wide
+constexpr double kTitle = 20;    ///< height of the title above each map
+constexpr double kColumns = 20;  ///< height of the column names below each map
+constexpr double kAxis = 20;     ///< height of the axis below all maps
+constexpr double kBetween = 16;  ///< distance of maps beside each other
+constexpr double kScale = 12;    ///< width of the scale
 constexpr double kBesideScale = 64;
 constexpr double kNarrowCell = 30;
 constexpr double kWideCell = 110;

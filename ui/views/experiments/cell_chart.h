@@ -15,7 +15,8 @@ class QPainter;
 
 namespace spanscope::ui {
 
-/// A chart of cells or bars. A line below the chart describes the cell at the pointer, else the current cell.
+/// A chart of cells or bars. A line below the chart describes the cell at the pointer, or else the current
+/// cell.
 class CellChart : public ItemCanvas {
   Q_OBJECT
  public:

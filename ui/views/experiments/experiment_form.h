@@ -31,7 +31,7 @@ class ExperimentForm : public QWidget {
   std::int32_t showExperiment(const experiment::Experiment& shown, std::int32_t repeatsBefore);
   /// Values by field.
   std::map<std::string, std::string> values() const;
-  /// The source of the documents, and the expected answer. If the experiment does not ask, documents are
+  /// The source of the documents, and the expected answer. If the experiment asks no question, documents are
   /// generated and no answer is expected.
   experiment::DocumentSource source() const;
   void setSource(experiment::DocumentSource source);

@@ -347,7 +347,8 @@ void ExperimentsView::refresh() {
       label->setFont(theme().smallFont());
       colorLabel(*label, theme(), Role::TextSecond);
     }
-    // A problem takes two lines in a narrow dock. Their space is always reserved, so that nothing moves.
+    // A problem takes two lines in a narrow dock. The space of these lines is always reserved, so that
+    // nothing moves.
     m_doing->setFixedHeight(2 * QFontMetrics(theme().smallFont()).lineSpacing());
     m_form->setTheme(theme());
   }

@@ -49,7 +49,8 @@ class ExperimentsView : public InputView {
   QComboBox* sourceChoice() const;             ///< nullptr: the experiment generates its documents
   QLineEdit* expectedField() const;            ///< nullptr: the experiment grades no answers
   QPushButton& runButton() { return *m_run; }
-  /// Shows another kind of chart that the experiment has. `place`: of the histograms; nothing: all places.
+  /// Shows another kind of chart of the experiment. `place`: the place of the histograms; nothing: all
+  /// places.
   void setChart(experiment::ChartKind kind, std::optional<double> place = {});
   CellChart& heatMap();
   CellChart& histograms();
@@ -79,8 +80,9 @@ class ExperimentsView : public InputView {
   /// The documents of the current query, counted when the query changes.
   struct OwnCount {
     std::shared_ptr<const document::Document> document;
-    std::optional<std::size_t> count;  ///< nothing without a problem: an augment finds them when it runs
-    QString problem;                   ///< why there are none
+    std::optional<std::size_t>
+        count;        ///< nothing, and no problem: an augment finds the documents during the run
+    QString problem;  ///< why there is no count
   };
   /// The estimated time of the request, in words. If the time is unknown, starts m_asking.
   QString estimate();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A form with rows of a label and a field. Labels line up over several such forms. In a narrow form each
-// label stands above its field.
+// A form with rows of a label and a field. Labels line up over several such forms. In a narrow form, each
+// label is above its field.
 #pragma once
 
 #include "ui/theme/theme.h"

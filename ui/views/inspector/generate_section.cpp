@@ -84,7 +84,7 @@ GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& mode
   m_which->setMinimum(1);
   m_frozen->setCounted(false);
   m_frozen->editor()->setFixedHeight(20 * kSpace);
-  // Its label is a sentence. Where the height of the text is not fixed, wrapping would keep it from
+  // The label is a sentence. Where the height of the text is not fixed, wrapping would keep the label from
   // shrinking.
   for (QLabel* label : m_frozen->findChildren<QLabel*>()) label->setWordWrap(true);
   for (QLineEdit* line :
@@ -183,7 +183,7 @@ void GenerateSection::showServers(const std::string& chosen, const std::vector<s
   m_serverLabel->setVisible(isShown);
   const QSignalBlocker blocker(m_server);
   m_server->clear();
-  m_server->addItem(tr("as the document"), QString());
+  m_server->addItem(tr("same as the document"), QString());
   m_server->addItem(tr("the embedded engine"), QString::fromLatin1(document::kEmbedded));
   for (const std::string& server : servers)
     m_server->addItem(QString::fromStdString(server), QString::fromStdString(server));

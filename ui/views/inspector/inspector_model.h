@@ -21,7 +21,8 @@ struct InspectorFacts {
 /// The facts of a node of the document.
 InspectorFacts inspectorFacts(const document::Document& document, document::NodeId node);
 
-/// "58 tokens of text": without the tokens that a chat template adds. The node card counts those tokens too.
+/// "58 tokens of text". The number excludes the tokens that a chat template adds. The node card also counts
+/// those tokens.
 QString tokenText(std::int64_t tokens);
 
 /// Whether the node is a text: a message, a print, a question.

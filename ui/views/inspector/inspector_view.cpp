@@ -59,7 +59,7 @@ void InspectorView::makeEmptyPage() {
   m_emptyPage = new DockWideBody(this);
   m_empty = new QLabel(m_emptyPage);
   m_empty->setObjectName(QStringLiteral("empty"));
-  m_empty->setText(tr("The text and the settings of a node appear here. Select one on the canvas."));
+  m_empty->setText(tr("The text and the settings of a node appear here. Select a node on the canvas."));
   m_empty->setWordWrap(true);
   m_allParameters = new ParameterSection(
       parameterEdits(), [this] { return model(); }, m_emptyPage);

@@ -25,15 +25,15 @@ namespace spanscope::ui {
 
 struct ParameterRow {
   std::string name;
-  /// The kind of value that the strictest of its places takes. If the rows are of one node, only places in
-  /// this node count.
+  /// The kind of value that the parameter's strictest place takes. If the rows are of one node, only places
+  /// in this node count.
   query::ParameterKind placesKind = query::ParameterKind::Text;
   std::optional<std::string> value;  ///< nothing: no value is given
-  std::size_t nodes = 0;             ///< number of nodes in the document that use it.
-  /// The document's declaration of the parameter. If there is none, only the name is set.
+  std::size_t nodes = 0;             ///< number of nodes in the document that use the parameter.
+  /// The document's declaration of the parameter. Without a declaration, only the name is set.
   query::ParameterDeclaration declaration;
 
-  /// The kind that its value must have, from its places and its declaration.
+  /// The kind that the parameter's value must have, from the parameter's places and declaration.
   query::ParameterKind kind() const;
   bool operator==(const ParameterRow&) const = default;
 };
@@ -42,13 +42,14 @@ struct ParameterRow {
 /// the order of the tree. Parameters that are declared but unused come last.
 std::vector<ParameterRow> parameterRows(const document::Document& document, document::NodeId node);
 
-/// Why the text cannot be a value of this kind. Empty if it can.
+/// Why the text cannot be a value of this kind. Empty if the text can be such a value.
 QString parameterReason(query::ParameterKind kind, const std::string& text);
 
 /// The placeholder of a parameter without a value.
 QString withoutValueText(const ParameterRow& row);
 
-/// The kinds that may be declared for the parameter: the kind that its places take, and narrower kinds.
+/// The kinds that may be declared for the parameter: the kind that the parameter's places take, and narrower
+/// kinds.
 std::vector<query::ParameterKind> kindChoices(const ParameterRow& row);
 /// The name of a kind in the window: "Whole number".
 QString kindLabel(query::ParameterKind kind);

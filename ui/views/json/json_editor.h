@@ -25,7 +25,7 @@ class JsonEditor : public QPlainTextEdit {
   /// Highlights the whole lines of a range. Here and below, ranges and offsets count bytes of the text in
   /// UTF-8.
   void setHighlight(std::optional<query::SourceRange> range);
-  /// Sets the ranges that a run leaves out: they are struck through and pale.
+  /// Sets the ranges that a run leaves out: these ranges are struck through and pale.
   void setMuted(const std::vector<query::SourceRange>& ranges);
   /// Sets the offsets where errors begin.
   void setErrors(const std::vector<std::size_t>& offsets);

@@ -128,7 +128,8 @@ QWidget* JsonView::takeTitleControls() {
 }
 
 void JsonView::modelChanged() {
-  // Text that was typed for the previous document does not belong to this one. That document keeps the text.
+  // Text that was typed for the previous document does not belong to this one. The previous document keeps
+  // the text.
   m_typing.stop();
   m_following.stop();
   if (m_unread != nullptr) m_unread->disconnect(this);
@@ -225,7 +226,7 @@ void JsonView::applyTyped() {
   m_isTyped = false;
   m_isConflict = false;
   if (!isNothing) {
-    // This is a copy, because the change makes refresh() use m_text.
+    // The text is copied, because the change makes refresh() use m_text.
     const query::Node wanted = *m_text.query;
     model()->change(
         tr("Edit JSON"), [&wanted](document::Document& value) { applyJson(value, wanted); },
@@ -235,7 +236,7 @@ void JsonView::applyTyped() {
   std::vector<query::Diagnostic> leftOut = m_text.diagnostics;
   takeChatList(m_text.text, leftOut);
   m_unread->noteJson(leftOut);
-  // This comes last, because the typed text must not be lost before the query has it.
+  // This call comes last, because the typed text must not be lost before the query has the text.
   m_unread->discardTyped();
   showState();
 }

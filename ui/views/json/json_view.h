@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the query as JSON. A change of the text changes the canvas, and the other way round. A document keeps
-// typed text that is no query (ui/document/unread_text.h).
+// Shows the query as JSON. A change of the text changes the canvas, and a change of the canvas changes the
+// text. A document keeps typed text even if the text is no query (ui/document/unread_text.h).
 #pragma once
 
 #include "engine/query/json/json.h"
@@ -115,9 +115,9 @@ class JsonView : public InputView {
   QTimer m_checking;   ///< ends when changes have paused
   ProblemFinder m_finder;
   std::vector<Problem> m_problems;
-  QPointer<UnreadText> m_unread;  ///< of the document; null: none is open
+  QPointer<UnreadText> m_unread;  ///< typed text of the document; null: no document is open
   bool m_isReporting = false;     ///< m_unread changes on behalf of this view
-  JsonText m_text;                ///< what was last read from the editor's text
+  JsonText m_text;                ///< the result of the last reading of the editor's text
   bool m_isOther = true;          ///< the text belongs to another document
   bool m_isTyped = false;         ///< the editor holds changes that the document does not have yet
   bool m_isConflict = false;      ///< in addition, the document has changed meanwhile

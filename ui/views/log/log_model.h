@@ -56,7 +56,7 @@ class LogModel : public QAbstractTableModel {
   LogLine line(int row) const;
   /// The text of a line with exact identifiers, for its tool tip. The line has plain words.
   QString exactLine(int row) const;
-  std::size_t eventIndex(int row) const;  ///< index of its event in the trace
+  std::size_t eventIndex(int row) const;  ///< index of the row's event in the trace
   std::size_t warnings() const;           ///< in the whole log, not only in the shown lines
   std::size_t errors() const;
   QString csv() const;

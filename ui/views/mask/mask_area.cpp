@@ -499,7 +499,7 @@ void MaskArea::paintTexts(QPainter& painter, const QRect& seen, const MaskRange&
   }
 }
 
-/// Paints each row once. Each step ends after the row where it begins, so that this ends for every mask.
+/// Paints each row once. Each step ends after the row where it begins, so that the loop ends for every mask.
 void MaskArea::paintBands(QPainter& painter, const MaskRange& rows, const MaskRange& columns) const {
   std::int32_t at = 0;  // rows before it are painted
   for (const MaskBand& band : m_model->bands) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Paints an attention mask. Rows are query vectors, and columns are keys. The painting time grows with the
-// number of prompt sections. It grows with the number of tokens only if cells are large enough to be drawn
-// one by one.
+// number of prompt sections. The painting time grows with the number of tokens only if cells are large enough
+// to be drawn one by one.
 #pragma once
 
 #include "ui/views/common/block_painter.h"
@@ -23,7 +23,7 @@ struct MaskLayout {
 
   /// Whether cells are too small for single tokens, so that the pointer selects blocks instead.
   bool isByBlock() const { return down < 3 || across < 3; }
-  /// Whether cells are large enough for texts of tokens beside them.
+  /// Whether cells are large enough for texts of tokens beside the cells.
   bool hasTexts() const { return down >= 13 && across >= 13; }
   double x(std::int32_t column) const { return left + across * column; }
   double y(std::int32_t row) const { return top + down * row; }

@@ -342,7 +342,7 @@ QString stateText(const MaskModel& model, const MaskRange& rows) {
     case BlockRole::Free:
       break;
   }
-  return rows.begin >= model.prompt ? tr("Sampled, but no forward pass has computed it yet.")
+  return rows.begin >= model.prompt ? tr("Sampled, but not computed by a forward pass yet.")
                                     : tr("Not computed yet.");
 }
 
@@ -475,8 +475,9 @@ QString rowText(const ViewInput& input, const MaskModel& model, const MaskRange&
                 .arg(seen.isEmpty() ? tr("%1 up to itself").arg(own->name)
                                     : tr("%1, and %2 up to itself").arg(listed(seen), own->name));
   for (const auto& [why, names] : unseen)
-    sentence += QLatin1Char(' ') +
-                tr("It does not attend to %1: %2.").arg(listed(names), reasonText(why.first, why.second));
+    sentence +=
+        QLatin1Char(' ') +
+        tr("The row does not attend to %1: %2.").arg(listed(names), reasonText(why.first, why.second));
   const QString state = stateText(model, rows);
   return state.isEmpty() ? sentence : sentence + QLatin1Char(' ') + state;
 }

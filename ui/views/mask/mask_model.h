@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The attention mask of one request, token by token. It has the keys that each query row attends to under the
-// run's policy and under a full prefill. It also has the rows that this run computed. Row and column i are
-// the i-th token of the view: prompt, then answer.
+// The attention mask of one request, token by token. The model has the keys that each query row attends to
+// under the run's policy and under a full prefill. The model also has the rows that this run computed. Row
+// and column i are the i-th token of the view: prompt, then answer.
 #pragma once
 
 #include "engine/trace/prompt_parts.h"
@@ -55,7 +55,7 @@ struct MaskBand {
   /// Computed: in this run. Hit, Relocated: the row's keys and values were cached, so the row was not
   /// computed. Free: not computed yet.
   BlockRole state = BlockRole::Free;
-  std::vector<MaskRange> sees;  ///< ascending, with gaps between them; each row attends to them
+  std::vector<MaskRange> sees;  ///< columns that each row attends to; ascending, with gaps between the ranges
   std::int32_t ownBegin = 0;    ///< each row also attends to the columns from here up to itself
   bool operator==(const MaskBand&) const = default;
 };
@@ -72,14 +72,14 @@ struct MaskModel {
   std::vector<std::int32_t> edges;    ///< first columns of blocks, ascending
   std::vector<QString> texts;         ///< by token, as shown
   std::int64_t seen = 0;              ///< pairs of an existing row and a key that the row attends to
-  std::int64_t full = 0;              ///< the same for a full prefill of these rows
+  std::int64_t full = 0;              ///< such pairs in a full prefill of these rows
   std::int32_t computed = 0;          ///< rows
   std::int32_t reused = 0;
   std::int32_t waiting = 0;
   /// Limits that the mask does not show:
   /// - windows of layers
   /// - a policy whose generated rows attend to fewer keys
-  /// - answers of teammates.
+  /// - other answers of the same group (answers that are generated at the same time and read each other).
   std::vector<QString> notes;
   bool operator==(const MaskModel&) const = default;
 
@@ -102,8 +102,8 @@ std::optional<MaskRange> selectedRows(const MaskModel& model, const Selection& s
 
 /// Describes one or more rows: the sections that they attend to, and the masked sections with the reasons.
 QString rowText(const ViewInput& input, const MaskModel& model, const MaskRange& rows);
-/// Says whether rows attend to columns, and why. Example: "Token 3 of document 2 does not attend to token 1
-/// of document 1: both are children of one plus, …".
+/// Explains whether rows attend to columns, and why. Example: "Token 3 of document 2 does not attend to token
+/// 1 of document 1: both are children of one plus, …".
 QString cellText(const ViewInput& input, const MaskModel& model, const MaskRange& rows,
                  const MaskRange& columns);
 

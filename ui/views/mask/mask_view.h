@@ -54,7 +54,7 @@ class MaskView : public RunView, public DrawnParts {
 
   MaskModel m_mask;
   MaskShown m_whichMask = MaskShown::ThisRun;
-  std::optional<MaskRange> m_rows;     ///< selected
+  std::optional<MaskRange> m_rows;     ///< the selected rows
   std::optional<MaskRange> m_columns;  ///< the columns that the sentence describes
   Selection m_selection;               ///< the last selection that the view scrolled to
   QString m_sentence;
@@ -87,11 +87,11 @@ class MaskLegend : public QWidget {
   struct Sample {
     Sign sign = Sign::None;
     QString text;
-    BlockRole state = BlockRole::Free;  ///< of the rows, for Sign::State
+    BlockRole state = BlockRole::Free;  ///< state of the rows, for Sign::State
     bool operator==(const Sample&) const = default;
   };
   void paintSign(QPainter& painter, const QRect& box, const Sample& sample) const;
-  /// Lays out the samples, and paints them if `painter` is not null. Returns their height.
+  /// Lays out the samples, and paints them if `painter` is not null. Returns the height of the samples.
   int flow(QPainter* painter, const QRect& area) const;
 
   std::vector<Sample> m_samples;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A card with a small plot, its title, its newest number and how that number changed.
+// A metric card: a small plot, its title, its newest number, and the change of that number.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -20,7 +20,7 @@ struct PlotPoint {
   double x = 0;
   double y = 0;
   QString text;  ///< for the tool tip
-  int tag = -1;  ///< what a click on the point sends; −1: nothing
+  int tag = -1;  ///< the number that a click on the point sends; −1: nothing
   bool operator==(const PlotPoint&) const = default;
 };
 
@@ -34,7 +34,7 @@ enum class SeriesKind {
 struct PlotSeries {
   SeriesKind kind = SeriesKind::Line;
   QString name;
-  BlockRole role = BlockRole::Computed;  ///< the role whose ink, fill and pattern it has
+  BlockRole role = BlockRole::Computed;  ///< the series has the ink, fill and pattern of this role
   bool dashed = false;
   bool square = false;  ///< square markers, not round ones
   std::vector<PlotPoint> points;
@@ -46,11 +46,11 @@ struct MetricCardContent {
   QString explanation;  ///< tool tip of the title
   QString value;        ///< the newest number
   QString change;       ///< change since the run before
-  int verdict = 0;      ///< what the change means: 1 better, −1 worse, 0 neither
+  int verdict = 0;      ///< the meaning of the change: 1 better, −1 worse, 0 neither
   QString xName;
   QString yName;
   bool wholeX = true;          ///< x counts runs
-  std::optional<double> yTop;  ///< top of the axis; nothing: the data set it
+  std::optional<double> yTop;  ///< top of the axis; nothing: the data decide
   std::vector<PlotSeries> series;
   bool operator==(const MetricCardContent&) const = default;
 };

@@ -74,7 +74,7 @@ void BlockUseSampler::note(std::int64_t time) {
                         .held = std::max(m_points[i].held, m_points[i + 1].held),
                         .shared = std::max(m_points[i].shared, m_points[i + 1].shared)};
   }
-  // The newest point stays as it is, because it shows the present.
+  // The newest point stays as it is, because this point shows the present.
   m_points[kept++] = m_points.back();
   m_points.resize(kept);
   m_distance = (m_points.back().time - m_points.front().time) / static_cast<std::int64_t>(kMostPoints);

@@ -27,9 +27,9 @@ struct RequestMetrics {
 struct RunMetrics {
   RunId run = 0;
   QString policy;
-  QString document;  ///< title of its document; empty: not known
+  QString document;  ///< title of the run's document; empty: not known
   QString model;     ///< name of the checkpoint; empty: not known.
-  /// The run to compare values with: the last earlier run of the same document on the same model. 0: none.
+  /// The run for comparisons: the last earlier run of the same document on the same model. 0: none.
   RunId before = 0;
   RunBasis basis;
   std::vector<RequestMetrics> requests;
@@ -73,11 +73,11 @@ class BlockUseSampler {
   std::vector<std::int32_t> m_references;
   std::int32_t m_held = 0;
   std::int32_t m_shared = 0;
-  std::int64_t m_distance = 0;  ///< least distance between two points, nanoseconds
+  std::int64_t m_distance = 0;  ///< min distance between two points, nanoseconds
   std::vector<BlockUse> m_points;
 };
 
-/// `scope` says which runs are in the model.
+/// `scope` decides which runs are in the model.
 MetricsModel metricsModel(const ViewInput& input, RunScope scope = RunScope::All);
 /// Samplers of a trace. An update of the same object takes time only for the new events of the trace.
 struct MetricsSamplers {

@@ -23,7 +23,7 @@ class ScopeBox;
 /// - a line for each other plotted metric
 /// - blocks in use
 /// - tokens per second
-/// - how long contents stay in the pool.
+/// - time that contents stay in the pool.
 std::vector<MetricCardContent> metricCards(const MetricsModel& model);
 
 class MetricsView : public RunView {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long contents stay in the pool, over a whole trace.
+// The time that contents stay in the pool, over a whole trace.
 #pragma once
 
 #include "engine/metrics/pool_metrics.h"
@@ -19,7 +19,7 @@ struct SharePoint {
 };
 using ShareCurve = std::vector<SharePoint>;
 
-/// How long evicted contents had been in the pool.
+/// The time that evicted contents had been in the pool.
 struct ResidencyCurves {
   static constexpr std::size_t kMostPoints = 64;  ///< points of a curve
 
@@ -30,7 +30,7 @@ struct ResidencyCurves {
   bool operator==(const ResidencyCurves&) const = default;
 };
 
-/// Follows a trace. Following on takes time only for the new events.
+/// Follows a trace. A later call takes time only for the new events.
 class ResidencyFollower {
  public:
   void follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position);

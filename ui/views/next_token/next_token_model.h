@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The alternatives to one token of an answer, under its policy and under another one.
+// The alternatives to one token of an answer, under the answer's policy and under another policy.
 #pragma once
 
 #include "engine/jobs/next_token.h"
@@ -19,8 +19,8 @@ struct NextTokenModel {
   std::vector<QString> otherNames;  ///< "run 2 · prefix"
   QString ownName;                  ///< "this run · spans"
   QString otherName;                ///< "full prefill"
-  QString reason;                   ///< why it cannot be computed now; empty: it can
-  QString problem;                  ///< why it failed
+  QString reason;   ///< why the alternatives cannot be computed now; empty: computing is possible
+  QString problem;  ///< why the computation failed
   bool isRunning = false;
   std::size_t answerTokens = 0;
   /// By place in the answer; null: not computed.
@@ -34,8 +34,8 @@ struct NextTokenModel {
   bool differsAt(std::size_t at) const { return (*tokens)[at].ownBest != (*tokens)[at].otherBest; }
 };
 
-/// `other`: the request to compare with. If its prompt is another one, the model compares with a full
-/// prefill.
+/// `other`: the request to compare with. If the prompt of this request differs, the model compares with a
+/// full prefill.
 NextTokenModel nextTokenModel(const ViewInput& input, RequestId other);
 
 /// "Token 3 of the answer, “Lisbon”: the most likely token is “Lisbon” in both. …"

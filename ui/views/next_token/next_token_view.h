@@ -30,7 +30,7 @@ class NextTokenView : public RunView {
   bool canCompute() const;
   bool canPerform(const QString& command) const override;
   void perform(const QString& command) override;
-  /// Compares with the policy of this request; 0: with a full prefill.
+  /// Compares with the policy of this request. 0: compares with a full prefill.
   void compareWith(RequestId other);
 
  protected:

@@ -236,7 +236,7 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   for (QString& line : advice) line.prepend(QStringLiteral("⚠ "));
   if (!answer.offer.isEmpty()) advice.append(answer.offer);
   setTextIfNew(*m_advice, advice.join(QLatin1Char('\n')));
-  m_policies->setAccessibleName(tr("Compare policies, as run %1 advises").arg(answer.run));
+  m_policies->setAccessibleName(tr("Compare policies, as suggested after run %1").arg(answer.run));
   m_adapter->setText(tr("Use the adapter"));
   m_adapter->setAccessibleName(tr("Use the adapter %1").arg(answer.fittingAdapter));
   showAdvice();
@@ -310,8 +310,8 @@ void AnswerCard::showFidelity() {
                         m_answer.server.isEmpty());
   m_measure->setEnabled(m_answer.isMeasuring || m_answer.measureReason.isEmpty());
   m_measure->setToolTip(m_answer.isMeasuring || m_answer.measureReason.isEmpty()
-                            ? tr("Compare this answer with a full prefill of the same tokens. This takes as "
-                                 "long as the prompt without a cache.")
+                            ? tr("Compare this answer with a full prefill of the same tokens. The comparison "
+                                 "takes as long as the prompt without a cache.")
                             : m_answer.measureReason);
   m_measure->setAccessibleName(
       tr("%1 of %2, run %3").arg(m_measure->text(), m_answer.name).arg(m_answer.run));

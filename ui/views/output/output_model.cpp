@@ -174,7 +174,7 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
 QString reasonOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
   if (isPredicted(listed)) return tr("This run is predicted. Nothing of it was computed.");
   if (input.replay.origin == TraceOrigin::File)
-    return tr("This is a recorded run. Only the session that gave an answer can measure it.");
+    return tr("This run is recorded. Only the session that gave an answer can measure it.");
   if (input.replay.origin == TraceOrigin::Server || (listed.trace && isOfServers(*listed.trace)))
     return tr("A server gave this answer. Only answers of the embedded engine can be measured.");
   if (input.replay.origin != TraceOrigin::Session || listed.trace != input.trace)
@@ -220,7 +220,7 @@ QString agreementText(const trace::DivergenceMetrics& divergence) {
   return metricPhrase("agreeing-tokens", tr("%1 of %2").arg(divergence.agreeing).arg(divergence.tokens));
 }
 
-/// A divergence below 0.001 is not written out here. The details have all its digits.
+/// A divergence below 0.001 is not written out here. The details have all digits.
 QString divergenceWords(const trace::DivergenceMetrics& divergence) {
   constexpr double kShown = 0.001;
   const bool isReported = divergence.meanDivergence == 0 || divergence.meanDivergence >= kShown;
@@ -345,7 +345,7 @@ QString answerFacts(const Answer& answer) {
   }
   if (answer.promptTokens > 0 && isSilent)
     facts.push_back(tr("%1 %2").arg(answer.promptTokens).arg(metricName("prompt-tokens")));
-  // A failed request says nothing about the setup of the server.
+  // A failed request gives no information about the setup of the server.
   const bool hasFailed = answer.state == AnswerState::Failed;
   if (answer.cached == trace::CachedState::NotReported && !hasFailed)
     facts.push_back(tr("%1 not reported").arg(metricName("cached-tokens")));
@@ -400,7 +400,7 @@ QString fidelityHeadline(const Answer& answer) {
                : tr(/*id:exact-of-these-tokens*/ "Exact: equal to a full prefill of these tokens");
   }
   const trace::FidelityMetrics& fidelity = *answer.fidelity;
-  // After the first different token, agreement by position says little. So answers come first.
+  // After the first different token, agreement by position has little meaning. So answers come first.
   const QString said =
       fidelity.sampledSteps > 0
           ? tr(/*id:agreement-with-prefill*/ "%1 with a full prefill").arg(agreementText(fidelity))

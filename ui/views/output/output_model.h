@@ -27,28 +27,28 @@ struct Answer {
   QString exactness;   ///< how the policy matches each reference on this checkpoint, in words
   QString over;        ///< follows `exactness`: the tokens for which it is true; empty if the layout is exact
   QString model;       ///< name of the checkpoint that answered; empty: not known
-  QString arithmetic;  ///< of the processor, if it is not the default; empty: default, or not known
+  QString arithmetic;  ///< arithmetic of the processor; empty: the default, or not known
   QString document;    ///< title of the document, if the list has runs of several documents
   QString time;        ///< when the run started; empty: not known
   QStringList otherNames;  ///< other models that the query names
   QStringList advice;      ///< the engine's warnings
-  QString offer;           ///< what another policy would do here, and what it needs; may be empty
+  QString offer;           ///< the effect of another policy here, and the needs of that policy; may be empty
   QString madeFor;         ///< the checkpoint's purpose, if the query is about something else.
-  /// The policy needs a checkpoint that was trained for block attention, and this one was not. Other policies
-  /// may do better.
+  /// The policy needs a checkpoint that was trained for block attention, and this checkpoint was not. Other
+  /// policies may give better answers.
   bool offersPolicies = false;
   QString fittingAdapter;  ///< an adapter with this training, if the model is loaded; empty: none
   AnswerState state = AnswerState::Waiting;
   QString text;
-  QString problem;                            ///< why it failed or waits
+  QString problem;                            ///< why the step failed or waits
   std::optional<trace::StepOutcome> outcome;  ///< how the step ended
   std::optional<double> timeToFirstToken;     ///< seconds
   std::int64_t generatedTokens = 0;
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
   QString server;  ///< name of the server that answered; empty: the embedded engine
-  /// What the server reported about its cache. Nothing if the embedded engine answered, or the answer has not
-  /// ended.
+  /// The report of the server about the server's cache. Nothing if the embedded engine answered, or the
+  /// answer has not ended.
   std::optional<trace::CachedState> cached;
   QStringList notes;  ///< notes about the server's answer, such as a prediction
   QString brokenBy;   ///< why the server's answer broke off; empty: the answer is complete
@@ -60,12 +60,12 @@ struct Answer {
   /// The divergence of the arithmetic from f32, if it is not f32 and was measured.
   std::optional<trace::DivergenceMetrics> arithmeticMetrics;
   QString fullText;          ///< answer of a full prefill, if it differs
-  bool isMeasuring = false;  ///< its fidelity is being measured
+  bool isMeasuring = false;  ///< the fidelity of the answer is being measured
   double measuredShare = 0;  ///< progress of the measurement, 0 … 1
-  QString measureReason;     ///< why the fidelity cannot be measured now; empty: it can
+  QString measureReason;     ///< why the fidelity cannot be measured now; empty: measuring is possible
   QString measureProblem;    ///< why the last measurement failed
   RunId sameAs = 0;          ///< the last earlier run with the same finished answer of this step; 0: none
-  QStringList sameBut;       ///< how that run differs otherwise
+  QStringList sameBut;       ///< other differences of that run
   bool operator==(const Answer&) const = default;
 };
 
@@ -76,7 +76,7 @@ struct OutputModel {
   bool operator==(const OutputModel&) const = default;
 };
 
-/// The newest answers, at most `most`. `scope` says which runs are in the list.
+/// The newest answers, at most `most`. `scope` decides which runs are in the list.
 OutputModel outputModel(const ViewInput& input, std::size_t most = 50, RunScope scope = RunScope::All);
 
 /// "not reported"
@@ -90,7 +90,7 @@ QString exactnessText(const Answer& answer);
 /// - the measured fidelity
 /// - or the exactness of the policy
 /// - or the progress of a measurement.
-/// Empty if none of these is known, or the answer has not finished.
+/// Empty if none of these facts is known, or if the answer has not finished.
 QString fidelityHeadline(const Answer& answer);
 /// The measured fidelity, one metric in each line. Empty if nothing was measured.
 QString fidelityDetails(const Answer& answer);

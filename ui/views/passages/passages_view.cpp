@@ -291,7 +291,7 @@ struct Found {
   const trace::PassagesRetrieved* retrieved = nullptr;
 };
 
-/// The retrieval of `wanted`, or of any augment, in the last run that has one.
+/// The retrieval of `wanted`, or of any augment, in the last run that has a retrieval.
 std::optional<Found> lastOf(const ViewInput& input, std::optional<document::NodeId> wanted) {
   std::optional<Found> last;
   for (const auto& [id, run] : input.state().progress().runs) {

@@ -46,9 +46,8 @@ struct PassagesContent {
   bool operator==(const PassagesContent&) const = default;
 };
 
-/// Returns the passages of the selected node, from the last run up to the input's position that retrieved
-/// for it. If the selected node does not retrieve, returns those of the first augment in the last run with
-/// one.
+/// Returns the passages of the selected node, from the last run up to the input's position that retrieved for
+/// it. If the selected node does not retrieve, uses the first augment of the last run with an augment.
 PassagesContent passagesContent(const ViewInput& input);
 
 /// "5 in the prompt · 18 documents · hybrid". Empty if there is nothing.
@@ -71,8 +70,7 @@ class PassageListModel : public QAbstractTableModel {
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-  /// What the run did with a passage, or what the next run will do: "in the prompt", "pinned", "dropped,
-  /// next run", …
+  /// The state of a passage in the run, or in the next run: "in the prompt", "pinned", "dropped, next run", …
   static QString stateText(const PassageRow& row);
   static Role stateInk(const PassageRow& row);
 
@@ -112,7 +110,7 @@ class PassagesView : public RunView {
   QString whatWillStandHere() const;
   void showControls();
   void showMenu(const QPoint& at);
-  /// Gives the current row this mark, or removes the mark if the row has it already.
+  /// Gives the current row this mark, or removes the mark if the row already has this mark.
   void toggleMark(document::PassageMark mark);
   void changeSettings(const QString& name, const std::function<void(document::RunSettings&)>& change);
   std::optional<PassageRow> currentRow() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the planner's passes, which turn a query into a plan. It has a list of passes, and the tree before
-// and after the chosen pass.
+// Shows the planner's passes, which turn a query into a plan. The view has a list of passes, and the tree
+// before and after the chosen pass.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -62,8 +62,8 @@ class PassView : public QWidget {
  public:
   explicit PassView(QWidget* parent = nullptr);
 
-  /// Shows the passes of a prediction. Shows nothing if it is null or has no plan. `selected`: the node to
-  /// mark.
+  /// Shows the passes of a prediction. Shows nothing if the prediction is null or has no plan. `selected`:
+  /// the node to mark.
   void show(std::shared_ptr<const DocumentPrediction> prediction, document::NodeId selected,
             const Theme& theme);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows plans on two pages. One has the rules that turn the document's query into a plan. The other has the
-// steps of a run's plan, with the planner's explanation.
+// Shows plans on two pages. One page has the rules that turn the document's query into a plan. The other page
+// has the steps of a run's plan, with the planner's explanation.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -40,8 +40,10 @@ struct PlanModel {
   bool operator==(const PlanModel&) const = default;
 };
 
-/// The plan of the selected request's run. If there is none, it is the plan of the document's newest run that
-/// has one. If the document has none, it is the newest plan of all.
+/// Returns the first of these plans that exists:
+/// - the plan of the selected request's run
+/// - the plan of the document's newest run with a plan
+/// - the newest plan of all documents.
 PlanModel planModel(const ViewInput& input);
 QString stepStateText(StepState state);
 /// "0, 1, 2"; "nothing"

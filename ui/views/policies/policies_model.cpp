@@ -35,7 +35,7 @@ QString natsText(double divergence) {
 }
 
 /// A value of a row: its text, its help, and the number by which it is compared. The smallest number is best.
-/// Its size is the value.
+/// The absolute number is the shown value.
 struct Measured {
   QString text;
   QString help{};
@@ -43,7 +43,7 @@ struct Measured {
 };
 using MeasuredOf = std::function<std::optional<Measured>(const MeasuredPolicy&)>;
 
-/// `value`: of the metric.
+/// `value`: the value of the metric.
 Measured measured(const metrics::Metric& metric, double value, const QString& text,
                   const QString& help = {}) {
   return {.text = text, .help = help, .cost = metric.better == metrics::Better::More ? -value : value};

@@ -17,7 +17,7 @@ namespace spanscope::ui {
 struct AnswerToken {
   QString text;
   bool differs = false;  ///< a full prefill of the same tokens would choose another token here
-  QString help;          ///< its divergence, and what a full prefill would choose
+  QString help;          ///< the token's divergence, and the choice of a full prefill
   bool operator==(const AnswerToken&) const = default;
 };
 

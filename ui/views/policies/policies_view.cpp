@@ -183,8 +183,8 @@ void PolicyMenu::reportChosen() {
   QStringList names;
   for (const QAction* action : m_menu->actions()) {
     const std::string name = action->data().toString().toStdString();
-    // The document's own policy is always checked. It counts only if it was chosen before, because another
-    // document has another policy.
+    // The document's own policy is always checked. This policy counts only if the user chose it before,
+    // because another document has another policy.
     const bool wasWanted = std::find(m_wanted.begin(), m_wanted.end(), name) != m_wanted.end();
     if (name == own ? wasWanted : action->isChecked()) names += action->data().toString();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page for comparing reuse policies. It has the choice of policies, the progress, the table and the
+// The page for comparing reuse policies. The page has the choice of policies, the progress, the table and the
 // answers.
 #pragma once
 
@@ -59,12 +59,13 @@ class PolicyMenu : public QToolButton {
  public:
   explicit PolicyMenu(QWidget* parent = nullptr);
 
-  /// `own`: the document's policy as documents write it, which is always compared. `wanted`: the names of the
-  /// other chosen policies.
+  /// `own`: the document's policy, written as in the document's file. This policy is always compared.
+  /// `wanted`: the names of the other chosen policies.
   void setChosen(const std::string& own, const std::vector<std::string>& wanted);
 
  Q_SIGNALS:
-  /// The names of all checked policies. The document's own policy is among them only if setChosen() named it.
+  /// The names of all checked policies. The list has the document's own policy only if setChosen() named this
+  /// policy.
   void chosen(const QStringList& names);
 
  protected:

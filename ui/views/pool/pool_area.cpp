@@ -265,7 +265,7 @@ void PoolArea::keyPressEvent(QKeyEvent* event) {
       ZoomedScroll::keyPressEvent(event);
       return;
   }
-  // Block 0 cannot be selected: it means "none".
+  // Block 0 cannot be selected: this block means "none".
   next = std::clamp(next, std::min(1, count() - 1), count() - 1);
   reveal(next);
   if (next != m_current) Q_EMIT chosen(next);

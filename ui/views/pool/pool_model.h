@@ -17,18 +17,18 @@ namespace spanscope::ui {
 enum class PoolBlockState : std::uint8_t {
   Null,      ///< block 0, which is never allocated
   Free,      ///< empty
-  Cached,    ///< lookups can find it; no request uses it
-  Held,      ///< lookups can find it; requests use it
-  Computing  ///< a request uses it; lookups cannot find it yet
+  Cached,    ///< lookups can find the block; no request uses the block
+  Held,      ///< lookups can find the block; requests use the block
+  Computing  ///< a request uses the block; lookups cannot find the block yet
 };
 
 struct PoolBlock {
   PoolBlockState state = PoolBlockState::Free;
   std::int32_t references = 0;
   std::int32_t fill = 0;              ///< filled token slots
-  BlockRole shown = BlockRole::Free;  ///< how it serves the shown request; Free: it does not
-  bool loaded = false;                ///< it was loaded from a tier for the shown request
-  bool isOthers = false;              ///< only runs of other documents use it.
+  BlockRole shown = BlockRole::Free;  ///< how the block serves the shown request; Free: the block does not
+  bool loaded = false;                ///< the block was loaded from a tier for the shown request
+  bool isOthers = false;              ///< only runs of other documents use the block.
   /// 0: newest … 1: oldest of the stored blocks. −1: nothing is stored, or the age is not known.
   float age = -1;
   bool operator==(const PoolBlock&) const = default;
@@ -66,8 +66,9 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
 /// A shorter form of these facts.
 QString poolTip(const ViewInput& input, BlockId block);
 
-/// The selection of a pool block: the physical block and its virtual block. The virtual block is that of the
-/// shown request if the request still uses the block. Otherwise it is that of the request that stored it.
+/// The selection of a pool block: the physical block and its virtual block. The virtual block belongs to the
+/// shown request if that request still uses the block. Otherwise the virtual block belongs to the request
+/// that stored the block.
 Selection selectionOfPhysical(const ViewInput& input, const BlockHistory& history, BlockId block);
 
 QString poolCsv(const ViewInput& input);

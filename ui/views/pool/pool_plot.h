@@ -81,8 +81,8 @@ class PoolPlot : public QWidget {
   /// Sets the function that describes an event, for tool tips and screen readers.
   void setNames(std::function<QString(std::size_t event)> names) { m_names = std::move(names); }
 
-  /// The change at x, as an index into PoolLevels::levels(). It is an eviction near x, or else the last
-  /// change at or before x. Nothing if there is none.
+  /// The change at x, as an index into PoolLevels::levels(). An eviction near x counts first, else the last
+  /// change at or before x. Nothing if there is no such change.
   std::optional<std::size_t> changeAt(double x) const;
   /// The change at the keyboard cursor; nothing if there is none.
   std::optional<std::size_t> current() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows every block of the pool and describes the selected block. Or shows the pool's use over time.
+// Shows every block of the pool and describes the selected block. Alternatively, shows the pool's use over
+// time.
 #pragma once
 
 #include "ui/views/common/block_history.h"
@@ -82,8 +83,8 @@ class PoolView : public InputView, public MovingView, public DrawnParts {
   QPointer<PoolControls> m_controls;
 };
 
-// The controls in the title bar of the pool. They are a legend of the colours, and the choice between state,
-// age and the pool over time.
+// The controls in the title bar of the pool. The controls are a legend of the colours, and the choice between
+// state, age and the pool over time.
 
 class AgeScale;
 

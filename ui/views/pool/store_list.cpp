@@ -71,7 +71,7 @@ std::map<std::string_view, std::string_view> packTexts(const ViewInput& input) {
 QString textOf(const std::map<std::string_view, std::string_view>& texts, const trace::StoredPack& pack) {
   const auto found = texts.find(pack.name);
   if (found == texts.end()) {
-    // A row of host memory has all blocks of a model. Their texts may not be known.
+    // A row of host memory has all blocks of a model. The texts of these blocks may not be known.
     return pack.tier == trace::StoreTier::Host ? tr("all blocks of this model") : QString();
   }
   return QString::fromUtf8(found->second.data(), static_cast<qsizetype>(found->second.size()));

@@ -31,11 +31,12 @@ struct StoreTable {
 
 StoreTable storeTable(const ViewInput& input);
 
-/// Lines to append to poolCsv(). Each has the name of a pack, its tier in place of a state, and its content.
+/// Lines to append to poolCsv(). Each line has the name of a pack, the pack's tier in place of a state, and
+/// the pack's content.
 QString storeCsv(const ViewInput& input);
 
 /// Lists the tiers of the span store and their contents, below the blocks of the pool. The list is hidden if
-/// no tier is in use. It is as high as its rows, but at most half as high as `room`.
+/// no tier is in use. The list is as high as its rows, but at most half as high as `room`.
 class StoreList : public TableView {
   Q_OBJECT
  public:

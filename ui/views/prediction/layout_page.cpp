@@ -87,7 +87,7 @@ std::vector<Column> columnsOf(bool hasOrder) {
   columns.push_back({metricShortTitle("computed-tokens"),
                      tr("%1 The cache is empty at first.").arg(metricExplanation("computed-tokens"))});
   if (hasOrder) {
-    columns.push_back({tr("Swapped, full"),
+    columns.push_back({tr("Swapped, full blocks"),
                        tr("%1 A second run has the children of every plus in reversed order. The cache "
                           "keeps full blocks only.")
                            .arg(metricExplanation("computed-tokens"))});

@@ -127,7 +127,7 @@ PlaceList::PlaceList(QWidget* parent)
     : TableView(tr("Caches to predict"), RowOrder::Sortable, parent),
       m_model(new PlaceModel(this)),
       m_delegate(new PlaceDelegate(*this)),
-      m_report(new QAction(tr("Show its blocks as a run"), this)) {
+      m_report(new QAction(tr("Show blocks as a run"), this)) {
   setModel(m_model);
   setItemDelegateForColumn(PlaceModel::Why, m_delegate);
   setRowHeight(kPlaceRow);

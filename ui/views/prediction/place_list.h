@@ -51,7 +51,7 @@ class PlaceList : public TableView {
 
  Q_SIGNALS:
   void placeChosen(const QString& id);
-  /// The user asks to show the cache of a cache simulator as a run.
+  /// The user wants to see the cache of a cache simulator as a run.
   void blocksWanted(const QString& id);
 
  private:
@@ -60,7 +60,7 @@ class PlaceList : public TableView {
   QAction* m_report;  ///< shows the cache of the selected place as a run
 };
 
-/// Whether a cache simulator predicts this place, so that its cache can be shown as a run.
+/// Whether a cache simulator predicts this place, so that the simulator's cache can be shown as a run.
 bool canTrace(const PredictionPlace& place);
 /// "2624 of 4539"
 QString foundText(const PredictionPlace& place);

@@ -13,7 +13,8 @@ namespace spanscope::ui {
 class PredictionModel : public QAbstractItemModel {
   Q_OBJECT
  public:
-  /// In every row, Cached, Again and Computed add up to Tokens. No sum includes tokens beside the prompt.
+  /// In every row, the columns Cached, Again and Computed add up to Tokens. No sum includes tokens beside the
+  /// prompt.
   enum Column {
     Name,
     Tokens,
@@ -34,10 +35,10 @@ class PredictionModel : public QAbstractItemModel {
   void setTable(PredictionTable table, const Theme& theme);
   const PredictionTable& table() const { return m_table; }
 
-  /// Whether a column has counts. The policy and the layout of this prompt may leave columns without counts.
+  /// Whether a column has counts. Some policies and layouts leave columns without counts.
   bool hasCounts(Column column) const;
 
-  /// The metric of a column; empty: it has none.
+  /// The metric of a column; empty: the column has no metric.
   static std::string_view metricOf(int column);
 
   /// The step of a row, and the segment of a row. nullptr: the row is no step, or no segment.
@@ -47,7 +48,8 @@ class PredictionModel : public QAbstractItemModel {
   bool isSentence(const QModelIndex& index) const;
   /// The document's node of the row; kNoNode: there is none, or the node is gone.
   document::NodeId node(const QModelIndex& index) const;
-  /// The first row of a node. The row of a step comes before the row of a segment. Invalid if it has none.
+  /// The first row of a node. The row of a step comes before the row of a segment. Invalid if the node has no
+  /// row.
   QModelIndex indexOf(document::NodeId node) const;
 
   QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;

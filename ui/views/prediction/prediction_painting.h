@@ -10,8 +10,8 @@
 
 namespace spanscope::ui {
 
-/// Paints tokens as one bar of hits, relocated hits and computed tokens. If only bounds are known, both
-/// possible states are one above the other. The outline has the max length of the prompt.
+/// Paints tokens as one bar of hits, relocated hits and computed tokens. If only bounds are known, the two
+/// possible states are painted one above the other. The outline has the max length of the prompt.
 void paintPredictionBar(QPainter& painter, const QRectF& place, const PredictionCounts& counts,
                         const BlockPainter& blocks);
 

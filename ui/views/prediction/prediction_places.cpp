@@ -57,7 +57,7 @@ PredictionCounts countsOf(const ServerPrompt& prompt, const simulator::Answer& a
   return counts;
 }
 
-/// A block of the prompt. In servers, the hit is a prefix of the block, or there is none.
+/// A block of the prompt. In servers, the hit is a prefix of the block, or there is no hit.
 BlockLook lookOf(const simulator::Answer& answer, std::int64_t begin, std::int64_t end,
                  std::int32_t blockSize) {
   const auto wanted = static_cast<double>(end - begin);
@@ -230,7 +230,7 @@ PredictionPlace placeOf(const SimulatorPrediction& simulator, const std::vector<
       tr("%1, %2").arg(QString::fromStdString(workbench::simulatorTitle(*simulator.kind, simulator.version)),
                        QString::fromStdString(simulator.setup));
   if (!simulator.server.empty())
-    place.setup += simulator.isAsSaid ? tr(" as it reports") : tr(" with default options");
+    place.setup += simulator.isAsSaid ? tr(" as the server reports") : tr(" with default options");
   place.history = historyText(simulator, against);
   return place;
 }

@@ -16,7 +16,7 @@ QString placeHere();
 /// The id of the place where the document runs.
 QString ownPlace(const document::Document& document);
 
-/// All places, in the order of the list. The first is the embedded cache.
+/// All places, in the order of the list. The first place is the embedded cache.
 std::vector<PredictionPlace> predictionPlaces(const ViewInput& input, Against against,
                                               const AskedSimulators* simulators);
 

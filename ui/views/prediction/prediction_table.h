@@ -32,8 +32,8 @@ struct PredictionSegment {
   document::NodeId node = document::kNoNode;
   QString kind;           ///< "independent", "dependent", "hidden"
   bool isHidden = false;  ///< tokens beside the prompt, without hue and start position.
-  /// How its tokens get their keys and values, counted as in other views after a run. If the segment contains
-  /// an answer, the counts are upper bounds.
+  /// How the tokens of the section get their keys and values, counted as in other views after a run. If the
+  /// segment contains an answer, the counts are upper bounds.
   TokenAccount account;
   /// The counts of `account` with the rows that the policy will choose. If the policy chooses among several
   /// sections, the counts are bounds.
@@ -41,7 +41,7 @@ struct PredictionSegment {
   bool holdsAnswer = false;
   std::int64_t base = 0;  ///< start position; an upper bound if an answer comes before it
   bool isAfterAnswer = false;
-  QString sees;  ///< names of the segments that it attends to
+  QString sees;  ///< names of the segments that this segment attends to
   std::vector<BlockLook> blocks;
   QString blockWords;  ///< "2 hit, 1 computed (never stored)"
   bool operator==(const PredictionSegment&) const = default;
@@ -53,7 +53,7 @@ struct PredictionStep {
   document::NodeId node = document::kNoNode;
   PredictionCounts counts;
   std::optional<run::CountRange> computedBefore;  ///< computed tokens in the previous prediction
-  std::optional<TokenAccount> ran;                ///< of the prompt, in the last run of the plan
+  std::optional<TokenAccount> ran;                ///< account of the prompt in the last run of the plan
   QStringList sentences;  ///< why counts are bounds; of a cache simulator: reasons for its hits and misses
   std::vector<PredictionSegment> segments;
   bool operator==(const PredictionStep&) const = default;
@@ -63,9 +63,9 @@ struct PredictionStep {
 struct PredictionPlace {
   QString id;               ///< the same from one prediction to the next
   QString name;             ///< "With spans here", "vLLM", "gpu-3, llama.cpp"
-  bool isOwn = false;       ///< the document runs there
+  bool isOwn = false;       ///< the document runs at this place
   QString problem;          ///< why there are no counts, in a sentence; empty: there are
-  PredictionCounts counts;  ///< of all steps
+  PredictionCounts counts;  ///< sums over all steps
   QString why;      ///< main reason for computed tokens; empty: no cache simulator, or all tokens are cached
   QString setup;    ///< of a cache simulator: "vLLM 0.33.0, blocks of 16 tokens"
   QString history;  ///< of a cache simulator: the earlier requests of its cache
@@ -74,7 +74,7 @@ struct PredictionPlace {
 
 struct PredictionTable {
   QString gap;  ///< why the table is empty; empty: the table has content
-  /// The embedded cache is first. Never empty if there is something to show.
+  /// The embedded cache is first. The list is never empty if there is something to show.
   std::vector<PredictionPlace> places;
   std::size_t shown = 0;  ///< index in `places` for all members below
   QString error;          ///< why the run will or may fail

@@ -49,7 +49,7 @@ PredictionView::PredictionView(QWidget* parent)
       m_head(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_header(new PredictionHeader(this)),
       m_buttonRow(new QHBoxLayout),
-      m_blocks(new QPushButton(tr("Show its blocks as a run"), this)),
+      m_blocks(new QPushButton(tr("Show blocks as a run"), this)),
       m_places(new PlaceList(this)),
       m_body(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_tree(new QTreeView(this)),
@@ -98,8 +98,8 @@ PredictionView::PredictionView(QWidget* parent)
   m_buttonRow->addStretch(1);
   layout->addLayout(m_head);
   m_blocks->setToolTip(
-      tr("Add a predicted run to the list of runs. It shows this server's cache for the earlier queries and "
-         "this one, block by block. Nothing is sent or computed."));
+      tr("Add a predicted run to the list of runs. The predicted run shows this server's cache for the "
+         "earlier queries and this query, block by block. Nothing is sent or computed."));
   m_blocks->hide();
   connect(m_blocks, &QPushButton::clicked, this, [this] { trace(); });
   connect(m_places, &PlaceList::blocksWanted, this, [this](const QString& id) { trace(id); });

@@ -34,7 +34,7 @@ constexpr int kRowHeight = 28;
 constexpr int kPause = 150;
 constexpr int kSeverityWidth = 56;
 
-/// The button that fixes the problem of each row, by row; null: the row has none.
+/// The button that fixes the problem of each row, by row; null: the row has no button.
 using Fixes = std::vector<QPushButton*>;
 
 /// Calls `arranged` when rows have moved.
@@ -55,8 +55,8 @@ class ProblemList : public QListView {
   }
 };
 
-/// Paints a problem: shape, severity in words, what is wrong, how to fix it; the node at the right. It leaves
-/// room for the button of the row.
+/// Paints a problem: shape, severity in words, what is wrong, how to fix it; the node at the right. The
+/// painting leaves room for the button of the row.
 class ProblemDelegate : public QStyledItemDelegate {
  public:
   ProblemDelegate(const Fixes& fixes, QObject* parent) : QStyledItemDelegate(parent), m_fixes(fixes) {}

@@ -50,7 +50,7 @@ class ProblemsView : public InputView {
   /// Changes settings. The undo key in this view undoes the change.
   void fix(const std::function<void()>& change);
   /// Undoes or redoes the last fix. Returns false if the last change of settings is no fix. `isTried`: only
-  /// returns whether it would do so.
+  /// returns whether there is such a fix.
   bool undoFix(bool isRedo, bool isTried);
   void acceptModel(const std::string& name);
   void enlargePool(std::int32_t blocks);
@@ -60,7 +60,7 @@ class ProblemsView : public InputView {
   ProblemListModel* m_model;
   QStackedWidget* m_pages;
   std::vector<QPushButton*> m_fixes;             ///< by row; null: the user repairs the problem by hand
-  std::map<int, const QUndoCommand*> m_fixedAt;  ///< the fixes, by the index of the undo stack after them
+  std::map<int, const QUndoCommand*> m_fixedAt;  ///< the fixes, by the index of the undo stack after the fix
   bool m_wasTyped = false;                       ///< the first row was JSON text that is no query
   QPointer<UnreadText> m_unread;                 ///< of the document; null: none is open
   QTimer m_later;                                ///< delays the search, because changes come in bursts
@@ -74,8 +74,8 @@ struct ProblemRow {
   bool operator==(const ProblemRow&) const = default;
 };
 
-/// The problems that the window lists. The problem of an empty document is not among them. The list then says
-/// how to begin.
+/// The problems that the window lists. The problem of an empty document is not in this list. Instead, the
+/// view explains how to begin.
 std::vector<Problem> listedProblems(const document::Document& document, std::vector<Problem> problems);
 /// The rows of listedProblems().
 std::vector<ProblemRow> problemRows(const document::Document& document, std::vector<Problem> problems);

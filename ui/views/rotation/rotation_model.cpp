@@ -44,8 +44,8 @@ class TurnMaker {
   }
 
  private:
-  /// The key is the selected token if the query attends to it. Otherwise it is a token at the beginning of a
-  /// source.
+  /// The key is the selected token if the query token attends to the selected token. Otherwise the key is a
+  /// token at the beginning of a source.
   void choosePair(const RotationOptions& options) {
     const auto last = static_cast<std::uint32_t>(m_request.segments.size() - 1);
     const auto end = static_cast<std::int32_t>(m_request.segments[last].tokens.size());
@@ -149,10 +149,10 @@ class TurnMaker {
                                 .shown = pairs[m_model.pair]});
     };
     add(tr("as stored"),
-        tr("key by its position in the segment, query by its distance to the start of the segment"),
+        tr("key rotated by its position in the segment, query vector by its distance to the segment start"),
         queryRotation, m_model.keyLocal);
-    add(tr("start %1").arg(m_model.base), tr("both by their positions in this run"), m_model.queryPosition,
-        m_model.base + m_model.keyLocal);
+    add(tr("start %1").arg(m_model.base), tr("both rotated by their positions in this run"),
+        m_model.queryPosition, m_model.base + m_model.keyLocal);
     const std::int64_t other = otherBase();
     const std::int64_t moved = other - m_model.base;
     add(tr("start %1").arg(other), tr("the same pair, moved by %1 positions").arg(moved),
@@ -200,17 +200,17 @@ QString rotationSentence(const RotationModel& model) {
   if (model.choice.request == 0) return {};
   if (model.isAhead)
     return tr(/*id:rotation-to-come*/
-              "The query vector is not computed yet at this moment. Move forward to see it. It will be "
-              "rotated by %1 positions, its distance to the start position %2 of the key's segment. The key "
-              "stays as it is stored, rotated by %3, its position in the segment.")
+              "The query vector is not computed yet at this moment. Move forward to see the vector. The "
+              "vector will be rotated by %1 positions, its distance to the start position %2 of the key's "
+              "segment. The key stays as stored, rotated by %3, its position in the segment.")
         .arg(model.queryPosition - model.base)
         .arg(model.base)
         .arg(model.keyLocal);
   if (!model.isComputed)
     return tr(/*id:rotation-ahead*/
-              "The drawing will show the stored key, rotated by %1, its position in the segment. It will "
-              "show the query vector, rotated by %2, its distance to the start position %3 of that segment. "
-              "Then it will show both, each rotated by its own position, and at another start position. "
+              "The drawing will show the stored key, rotated by %1, its position in the segment. The query "
+              "vector will be rotated by %2, its distance to the start position %3 of that segment. Two more "
+              "drawings will rotate both vectors by their own positions, in this run and at another start. "
               "Compute query vector and key to see that the angle and the score stay the same.")
         .arg(model.keyLocal)
         .arg(model.queryPosition - model.base)
@@ -219,7 +219,8 @@ QString rotationSentence(const RotationModel& model) {
   return tr("The key was stored with a rotation by %1, its position in the segment, and never changes. The "
             "query vector is %2 positions after the start position %3 of that segment, so it is rotated by "
             "%2. Rotating both by their own positions gives the same score, at start %3 and at start %4. "
-            "Only their distance of %5 counts. Score %6 · the key has %7 of the attention of this row.")
+            "Only the distance of %5 between key and query vector counts. Score %6 · the key has %7 of the "
+            "attention of this row.")
       .arg(model.keyLocal)
       .arg(model.places[0].queryRotation)
       .arg(model.base)

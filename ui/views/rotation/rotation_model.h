@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The algebra of a rotation (RoPE). The model has one query vector and one key of a layer and head, rotated
-// by their positions. Their score depends only on the difference of the positions.
+// A rotation (RoPE) in numbers. The model has one query vector and one key of a layer and head, rotated by
+// their positions. The score of both depends only on the difference of the positions.
 #pragma once
 
 #include "engine/jobs/pair_vectors.h"
@@ -19,16 +19,16 @@ struct RotationOptions {
   std::optional<TokenRef> query;  ///< chosen by the user; nothing: the last token of the prompt
   std::int32_t layer = 0;
   std::int32_t head = 0;
-  std::optional<std::size_t> pair;  ///< of elements; nothing: the pair with the largest part of the score
+  std::optional<std::size_t> pair;  ///< of elements; nothing: the pair with most of the score
 };
 
 /// One way to rotate query vector and key.
 struct RotationWay {
   QString title;                   ///< "as stored"
   QString what;                    ///< how both are rotated, in words
-  std::int64_t queryRotation = 0;  ///< positions
+  std::int64_t queryRotation = 0;  ///< in positions
   std::int64_t keyRotation = 0;
-  double score = 0;        ///< of all pairs of elements
+  double score = 0;        ///< score of all pairs of elements
   run::RotatedPair shown;  ///< the pair of elements that is drawn
 };
 
@@ -41,8 +41,8 @@ struct RotationModel {
   std::int64_t queryPosition = 0;
   std::int64_t base = 0;  ///< position of local token 0 of the key's segment
   std::int32_t keyLocal = 0;
-  QString reason;   ///< why it cannot be computed now; empty: it can
-  QString problem;  ///< why it failed
+  QString reason;   ///< why the rotation cannot be computed now; empty: computing is possible
+  QString problem;  ///< why the computation failed
   bool isRunning = false;
   /// The forward pass that computes the query vector is after the current moment, so there is no vector to
   /// draw.
@@ -53,8 +53,8 @@ struct RotationModel {
   std::int32_t layer = 0;
   std::int32_t head = 0;
   std::size_t pair = 0;
-  double weight = 0;  ///< the attention weight of the key in the forward pass
-  /// As stored: key rotated by `keyLocal`, query by `queryPosition` − `base`.
+  double weight = 0;  ///< attention weight of the key in the forward pass
+  /// The pairs as stored. The key is rotated by `keyLocal`, and the query vector by `queryPosition` − `base`.
   std::vector<run::RotatedPair> pairs;
   std::vector<RotationWay> places;  ///< the first is as stored
 };

@@ -140,8 +140,8 @@ QString RotationView::emptyText() const {
         "There is no prompt at this moment of the run. Move forward to see a pair of its tokens and their "
         "rotation.");
   return tr(
-      "Run a query to see how query vector and stored key are rotated. Both are drawn as arrows, with the "
-      "same score at two start positions.");
+      "Run a query to see how query vector and stored key are rotated. Query vector and key are drawn as "
+      "arrows, with the same score at two start positions.");
 }
 
 QString RotationView::pairText() const {
@@ -259,9 +259,10 @@ void RotationView::showControls() {
 }
 
 PaintedTable RotationView::table() const {
-  PaintedTable table{.headers = {tr("Pair"), tr("Frequency"), tr("Key by"), tr("Query by"), tr("Score")},
-                     .shares = {1, 2, 2, 2, 2},
-                     .rows = {}};
+  PaintedTable table{
+      .headers = {tr("Pair"), tr("Frequency"), tr("Key rotation"), tr("Query rotation"), tr("Score")},
+      .shares = {1, 2, 2, 2, 2},
+      .rows = {}};
   if (!m_model.isComputed) return table;
   const RotationWay& stored = m_model.places.front();
   const auto cell = [](const QString& text, double value) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the algebra of a rotation (RoPE) for one pair of tokens: the stored key, the rotated vectors and the
-// score.
+// Shows the rotation (RoPE) for one pair of tokens: the stored key, the rotated vectors and the score.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -34,8 +33,8 @@ class RotationView : public RunView, public MovingView, public DrawnParts {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const QWidget& placesIn() const override { return *this; }
-  /// The tips of the query's or key's arrows, if the selection is its token or block. If there is no drawing
-  /// yet, the result is the line with their names.
+  /// If the token or block of the query vector or key is selected, returns the tips of its arrows. If there
+  /// is no drawing yet, the result is the line with the names.
   std::vector<QRect> placesOf(const Selection& part) const override;
   void bringIntoSight(const Selection& /*part*/) override {}
 

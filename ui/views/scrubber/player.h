@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plays a trace: emits positions, and moments between events for views that show motion. New events move in
-// the same way if the window shows the end of the trace. The newest state is the position at once. The motion
-// of the new events takes less than half a second, and later events join it. So no run waits for a picture.
+// the same way if the window shows the end of the trace. In this case, the position immediately becomes the
+// newest state. The motion of the new events takes less than half a second, and later events join the motion.
+// So no run waits for a picture.
 #pragma once
 
 #include "ui/session/moment.h"
@@ -22,11 +23,11 @@ class Player : public QObject {
  public:
   explicit Player(QObject* parent = nullptr);
 
-  /// Follows the window's trace and position. Another position than the player's own ends the motion. But if
-  /// the player was at the end and new events arrived, their motion starts.
+  /// Follows the window's trace and position. Another position than the player's own ends the motion. If the
+  /// player was at the end and new events arrived, the motion of the new events starts.
   void follow(const std::shared_ptr<const TraceStore>& trace, std::size_t position);
-  /// Sets the function that says whether pictures may move. If they may not, or if none is set, playing shows
-  /// one event after another.
+  /// Sets the function that returns whether pictures may move. If pictures may not move, or if no function is
+  /// set, playing shows one event after another.
   void setMotion(std::function<bool()> wanted) { m_wantsMotion = std::move(wanted); }
 
   bool isPlaying() const { return m_clock.isActive(); }
@@ -47,14 +48,14 @@ class Player : public QObject {
 
   /// Advances playing by this time. The clock calls this function.
   void advance(double milliseconds);
-  /// The same for new events. If the clock is late several times, motion takes too much time. New events then
-  /// do not move for a while.
+  /// Does the same for new events. If the clock is late several times, motion takes too much time. New events
+  /// then do not move for a while.
   void advanceLive(double milliseconds);
   /// Goes to a place among the events: 7.5 is halfway through the eighth event.
   void goTo(double place);
   /// Moves by a part of a beat, backwards if negative.
   void nudge(double share);
-  /// Ends the motion at its final state. Returns whether there was one.
+  /// Ends the motion at its final state. Returns whether there was a motion.
   bool settle();
 
  Q_SIGNALS:
@@ -80,14 +81,14 @@ class Player : public QObject {
   std::size_t m_speed;
   double m_pace = 1;         ///< above 1 if the trace would take too long
   double m_waited = 0;       ///< milliseconds since the last event was shown, without motion
-  std::size_t m_stride = 1;  ///< events shown at once, without motion
+  std::size_t m_stride = 1;  ///< events shown at the same time, without motion
   bool m_isMoving = false;   ///< the current playing shows motion
   QTimer m_clock;
   QElapsedTimer m_since;
   QTimer m_liveClock;
   QElapsedTimer m_liveSince;
   int m_lateTicks = 0;
-  QElapsedTimer m_resting;  ///< time since motion was too slow; invalid: it was not
+  QElapsedTimer m_resting;  ///< time since motion was too slow; invalid: motion was never too slow
   std::size_t m_known = 0;  ///< events of the trace in the last follow()
 };
 

@@ -39,7 +39,7 @@ QString speedText(double speed) {
 }  // namespace
 
 Scrubber::Scrubber(QWidget* parent)
-    // Every input is shown at once, because steps count from the shown position.
+    // Every input is shown immediately, because steps count from the shown position.
     : RunView(parent, InputPart::WholeTrace, Pace::EveryInput),
       m_track(new ScrubberTrack(this)),
       m_label(new QLabel(this)) {
@@ -140,7 +140,7 @@ void Scrubber::showSpeed() {
 }
 
 void Scrubber::showMoment(const Moment& moment) {
-  // The handle shows new events at once. Only the views show their motion.
+  // The handle shows new events immediately. Only the views show their motion.
   m_track->setMoment(m_player.isLive() ? Moment() : moment);
   Q_EMIT momentChanged(moment);
 }
@@ -267,7 +267,7 @@ void Scrubber::fillRuns() {
   if (m_model.choices != m_offered) {
     m_offered = m_model.choices;
     m_runs->clear();
-    QString longest;  // only the longest is measured, because measuring each takes longer than all the rest
+    QString longest;  // only the longest is measured, because measuring takes long
     for (const RunChoice& choice : m_offered) {
       m_runs->addItem(choice.text, choice.run);
       m_runs->setItemData(m_runs->count() - 1, choice.help, Qt::ToolTipRole);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The time strip: controls to step and play through the events of a trace.
+// The time strip: controls that step and play through the events of a trace.
 #pragma once
 
 #include "ui/views/common/input_view.h"

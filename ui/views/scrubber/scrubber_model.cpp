@@ -30,7 +30,7 @@ std::optional<TickKind> tickOf(const trace::Payload& payload) {
   return std::nullopt;
 }
 
-/// The document's runs among those of the trace; none: every run is its own.
+/// The document's runs among those of the trace; none: all runs count as runs of the document.
 std::set<RunId> ownRuns(const ViewInput& input) {
   std::set<RunId> own;
   if (!input.records) return own;
@@ -194,7 +194,7 @@ void RunChoices::list(const ViewInput& input) {
                                     : tr("Unlike run %1: %2").arg(shown->run).arg(differences.join(tr(", ")));
     }
     const bool hasTrace = run->trace || (run->record != nullptr && run->record->hasEvents());
-    if (!hasTrace) help += tr("Its events were dropped to save memory. Its metrics remain.");
+    if (!hasTrace) help += tr("The events of this run were dropped to save memory. The metrics remain.");
     m_all.push_back({run->run, text, help.join(QLatin1Char('\n')), hasTrace});
   }
 }

@@ -34,7 +34,7 @@ struct RunChoice {
 class RunChoices {
  public:
   void follow(const ViewInput& input);
-  /// The document's newest run that has begun by the position; 0: none.
+  /// The document's newest run that has started at or before the position; 0: none.
   RunId shown() const { return m_shown; }
   /// The runs, the newest first. A long list has only the newest runs and the shown one.
   const std::vector<RunChoice>& all() const { return m_all; }
@@ -43,8 +43,8 @@ class RunChoices {
   struct Source {
     std::shared_ptr<const RunRecords> records;
     std::shared_ptr<const TraceStore> trace;
-    std::size_t events = 0;  ///< events of the trace and of the records' traces; they grow while runs go on
-    std::size_t begun = 0;   ///< runs of the trace that have begun by the position
+    std::size_t events = 0;  ///< events of the trace and of the records' traces; grows while runs go on
+    std::size_t begun = 0;   ///< runs of the trace that have started at or before the position
     std::string model;
     std::vector<RunId> own;
     QDate today;  ///< labels of runs from other days have the date
@@ -79,7 +79,7 @@ class TickBins {
  public:
   static constexpr std::size_t kMostBins = 4096;
 
-  /// `own`: the runs of the document. If the trace has none of them, all runs count as own runs.
+  /// `own`: the runs of the document. If the trace has no run of the document, all runs count as own runs.
   void follow(const std::shared_ptr<const TraceStore>& trace, const std::set<RunId>& own = {});
   const std::vector<TickBin>& bins() const { return m_bins; }
   std::size_t eventsPerBin() const { return m_eventsPerBin; }
@@ -98,7 +98,7 @@ class TickBins {
 
 struct RunLabel {
   RunId run = 0;
-  std::size_t index = 0;  ///< index of its RunStarted event
+  std::size_t index = 0;  ///< index of the run's RunStarted event
   bool operator==(const RunLabel&) const = default;
 };
 
@@ -108,10 +108,10 @@ struct ScrubberModel {
   std::vector<TickBin> bins;
   std::size_t eventsPerBin = 1;
   std::vector<RunLabel> runs;
-  QString label;                   ///< "event 71 of 96 · 3.1 ms"
-  QString event;                   ///< the last event that has happened, in plain words
-  QString exact;                   ///< the same with its exact identifiers
-  RunId run = 0;                   ///< the document's newest run that has begun by the position; 0: none
+  QString label;  ///< "event 71 of 96 · 3.1 ms"
+  QString event;  ///< the last event that has happened, in plain words
+  QString exact;  ///< the same event with its exact identifiers
+  RunId run = 0;  ///< the document's newest run that has started at or before the position; 0: none
   std::vector<RunChoice> choices;  ///< see RunChoices::all()
   bool operator==(const ScrubberModel&) const = default;
 };

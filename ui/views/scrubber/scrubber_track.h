@@ -29,10 +29,10 @@ struct EventRange {
 
 struct RangeTotals {
   EventRange range;
-  std::int64_t nanoseconds = 0;  ///< from the event before the range to its last one
+  std::int64_t nanoseconds = 0;  ///< from the event before the range to the last event of the range
   /// Prompt tokens of all runs. Cache hits count at their lookup, recomputed tokens at TokensRecomputed, and
   /// computed tokens at their forward pass. For a whole trace, the numbers equal the accounts of its
-  /// requests. Tokens that are computed again after a preemption do not count.
+  /// requests. Tokens that are recomputed after a preemption do not count.
   metrics::TokenAccount tokens;
   std::int64_t generated = 0;  ///< tokens
   std::int64_t allocated = 0;  ///< blocks
@@ -56,8 +56,8 @@ class ScrubberTrack : public QAbstractSlider {
   void setContent(const ScrubberModel& model, const ViewInput& input);
   /// During a motion, the handle is between two events.
   void setMoment(const Moment& moment);
-  /// The text of the tool tip. It has the event at this place in plain words and with its exact identifiers.
-  /// It also has the other events there.
+  /// The text of the tool tip. The tool tip has the event at this place, in plain words and with exact
+  /// identifiers. The tool tip also has the other events at this place.
   QString factsAt(double x) const;
   QSize sizeHint() const override { return {400, 48}; }
   QSize minimumSizeHint() const override { return {120, 40}; }
@@ -73,7 +73,7 @@ class ScrubberTrack : public QAbstractSlider {
 
  Q_SIGNALS:
   /// A place among the events; whole numbers are positions. If events have enough space, dragging can stop
-  /// between two of them.
+  /// between two events.
   void moved(double place);
   void markedChanged();
 
@@ -106,7 +106,7 @@ class ScrubberTrack : public QAbstractSlider {
   std::size_t m_anchor = 0;          ///< the fixed end of the range
   std::size_t m_mark = 0;            ///< the moving end
   bool m_isMarking = false;          ///< the mouse marks a range
-  std::optional<ViewInput> m_input;  ///< of `m_model`
+  std::optional<ViewInput> m_input;  ///< the input of `m_model`
 };
 
 }  // namespace spanscope::ui

@@ -347,7 +347,7 @@ QLabel* SettingsRows::addHeader(const QString& title) {
 
 QLabel* SettingsRows::addRow(const QString& label, QWidget* field) {
   const int row = m_grid.rowCount();
-  // Without this the field would be as wide as its largest number.
+  // Without this setting, the field would be as wide as its largest number.
   field->setMinimumWidth(kFieldWidth);
   if (label.isEmpty()) {
     m_grid.addWidget(field, row, 0, 1, 2);

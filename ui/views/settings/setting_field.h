@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes the field of one setting from the setting's description. Also has the form rows for such fields.
+// Makes the field of a setting from its description. Also makes the form rows of such fields.
 #pragma once
 
 #include "engine/policy/choice.h"
@@ -28,7 +28,7 @@ class SettingsRows;
 
 struct SettingField {
   const workbench::Setting* setting = nullptr;
-  QWidget* widget = nullptr;  ///< the owner of the rows owns it
+  QWidget* widget = nullptr;  ///< owned by the owner of the rows
   std::function<void(const workbench::RunSettings&, const Theme&)> show;
 };
 

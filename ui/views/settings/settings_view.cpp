@@ -185,7 +185,8 @@ SettingsView::~SettingsView() = default;
 
 void SettingsView::makeGroup(SettingGroup group) {
   m_rows->addHeader(titleOf(group));
-  if (group == SettingGroup::Retrieval) m_unused = m_rows->addNote(tr("For augments. This query has none."));
+  if (group == SettingGroup::Retrieval)
+    m_unused = m_rows->addNote(tr("For augments. This query has no augment."));
   std::vector<const Setting*> settings;
   for (const Setting& setting : workbench::runSettings()) {
     if (setting.row.group == group) settings.push_back(&setting);

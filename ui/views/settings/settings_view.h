@@ -32,10 +32,10 @@ class SettingsView : public InputView {
   struct Row {
     SettingField field;
     QLabel* label = nullptr;  ///< nullptr: the field has its own text
-    QLabel* hint = nullptr;   ///< nullptr: it has none
+    QLabel* hint = nullptr;   ///< nullptr: there is no hint
   };
 
-  /// Everything on which the rows depend.
+  /// All values on which the rows depend.
   struct Shown {
     workbench::RunSettings settings;
     ModelsKnown models;

@@ -44,7 +44,7 @@ struct TimelineRow {
   bool operator==(const TimelineRow&) const = default;
 };
 
-/// The start of a step that needed other steps and reused their blocks.
+/// The start of a step that reused blocks of other steps.
 struct TimelineStart {
   std::int64_t time = 0;
   RequestId request = 0;
@@ -63,8 +63,9 @@ struct TimelineModel {
   bool operator==(const TimelineModel&) const = default;
 };
 
-/// The timeline of the selected request's run. If no request is selected, it is the document's newest run. If
-/// the document has no run, it is the newest run of all. `allRuns`: the timeline of all runs.
+/// The timeline of the selected request's run. If no request is selected, the timeline shows the document's
+/// newest run. If the document has no run, the timeline shows the newest run of all. `allRuns`: the timeline
+/// of all runs.
 TimelineModel timelineModel(const ViewInput& input, bool allRuns = false);
 
 QString barName(BarKind kind);

@@ -74,11 +74,12 @@ class TimelineTable : public TableView {
   double m_beginAtPress = 0;
 };
 
-/// At most `most` + 1 round numbers within a range, ascending. Their distance is 1, 2 or 5 times a power of
-/// ten.
+/// At most `most` + 1 round numbers within a range, ascending. The distance between these numbers is 1, 2 or
+/// 5 times a power of ten.
 std::vector<double> axisTicks(double begin, double end, int most);
 
-/// The text of a tick on an axis of milliseconds. It is in seconds if the ticks are a second or more apart.
+/// The text of a tick on an axis of milliseconds. The text is in seconds if the ticks are a second or more
+/// apart.
 QString axisTickText(double milliseconds, double step);
 
 }  // namespace spanscope::ui

@@ -42,7 +42,7 @@ struct StripLayout {
 /// The text after the last token of a partial block: "10 of 16".
 QString tailText(std::int32_t tokens, std::int32_t blockSize);
 
-/// Lays out a strip. It measures each token only once.
+/// Lays out a strip. Measures each token only once.
 StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, const QFont& small);
 
 class TokenStripArea : public PaintedScroll {

@@ -350,7 +350,7 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
                .arg(own.place.local)
                .arg(own.position);
   if (!own.computed) {
-    lines << tr("Sampled, but not computed: it is in no block");
+    lines << tr("Sampled, but not computed: the token is in no block");
   } else {
     QString block = tr("Block %1, slot %2").arg(own.block).arg(own.place.local % strip.blockSize);
     if (own.physical != kNullBlock)

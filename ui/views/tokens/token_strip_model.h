@@ -20,31 +20,31 @@ enum class StripPart : std::uint8_t {
   Own,      ///< token of the prompt or the answer
   Pad,      ///< fills up a block
   Marker,   ///< begins a child of a plus, or the last child of a cross
-  Cropped,  ///< the layout removed it, so it is not in the prompt
+  Cropped,  ///< the layout removed the token, so the token is not in the prompt
 };
 
 struct StripToken {
   TokenRef place;
   QString text;             ///< text as it is painted: "Mira", "‹user›"
   std::size_t segment = 0;  ///< index in TokenStrip::segments
-  bool joined = false;      ///< it continues the word before it, without a space between them
-  bool quiet = false;       ///< it belongs to the chat template
+  bool joined = false;      ///< the token continues the previous word, without a space
+  bool quiet = false;       ///< the token belongs to the chat template
   bool generated = false;
   StripPart part = StripPart::Own;
   /// Id of a truncated token; −1: the token is not truncated. A truncated token has no place in the prompt.
-  /// Its `place` is the place of the token before it, or else of the token after it.
+  /// The `place` of a truncated token is the place of the token before, or else of the token after.
   TokenId cropped = -1;
-  bool recomputed = false;  ///< it was recomputed with the whole prompt before it, and replaces a copied one
+  bool recomputed = false;  ///< the token was recomputed with all earlier tokens, and replaces a copied token
   bool computed = true;     ///< a forward pass has computed the token, so a block contains it
   std::int64_t position = 0;  ///< in the view
   std::int32_t block = -1;    ///< number of its block in the view; −1: no block contains it
   BlockId physical = kNullBlock;
   BlockRole role = BlockRole::Free;  ///< how its key and value came into the block
   bool opensBlock = false;
-  std::int32_t tail = 0;  ///< tokens of the partial block that this token ends; 0: it ends none
+  std::int32_t tail = 0;  ///< tokens of the partial block that this token ends; 0: no such block
   float probability = 0;  ///< for a generated token.
-  /// The selected source's share of a generated token's attention to all sources, 0 … 1. It is −1 if not
-  /// known, or if no source is selected.
+  /// The selected source's share of a generated token's attention to all sources, 0 … 1. The share is −1 if
+  /// not known, or if no source is selected.
   double looked = -1;
   bool operator==(const StripToken&) const = default;
 };
@@ -54,8 +54,8 @@ struct StripSegment {
   std::uint32_t part = 0;  ///< index in RequestParts
   QString name;
   std::size_t hue = 0;
-  std::size_t first = 0;  ///< index of its first token
-  std::size_t count = 0;  ///< number of its tokens
+  std::size_t first = 0;  ///< index of the first token
+  std::size_t count = 0;  ///< number of tokens
   bool operator==(const StripSegment&) const = default;
 };
 
@@ -69,7 +69,7 @@ struct TokenStrip {
   std::size_t recomputed = 0;  ///< tokens that the policy recomputed
   /// The number of prompt tokens, including truncated ones. Later tokens are generated.
   std::size_t prompt = 0;
-  std::size_t cropped = 0;  ///< the number of truncated tokens among these
+  std::size_t cropped = 0;  ///< the number of truncated tokens in the prompt
   std::int32_t fullBlocks = 0;
   std::int32_t tails = 0;
   QString layout;                       ///< name of the run's layout; empty: the exact layout

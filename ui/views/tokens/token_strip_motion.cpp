@@ -44,7 +44,7 @@ StripMotion stripMotion(const ViewInput& input, const Moment& moment, const Toke
     atPosition.emplace(token.position, i);
     places.emplace(std::pair(token.place.segment, token.place.local), i);
   }
-  // The lookup of a block says where it was stored.
+  // The lookup of a block has the position at which the block was stored.
   const auto travel = [&](std::uint64_t sequence) {
     const trace::BlockLookedUp* lookup = lookupEvent(*input.trace, sequence);
     if (lookup == nullptr || lookup->base == lookup->storedBase) return;

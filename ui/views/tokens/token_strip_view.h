@@ -74,7 +74,8 @@ class SegmentChips : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
 
  private:
-  /// The places of the chips that fit into the width. The number of hidden chips is shown after them.
+  /// The places of the chips that fit into the width. The number of hidden chips is shown after the visible
+  /// chips.
   std::vector<QRect> places(int width) const;
 
   std::vector<SegmentName> m_names;

@@ -31,7 +31,7 @@ struct WhyContext {
   std::vector<SegmentName> names;
   RequestParts parts;
   const trace::BlockLookedUp* lookup = nullptr;  ///< nullptr: no lookup
-  std::size_t lookupIndex = 0;                   ///< of its event
+  std::size_t lookupIndex = 0;                   ///< index of the lookup's event
 
   /// The name of the segment, or of its sections in the block: "document 1 and document 2".
   QString segmentName() const;
@@ -44,7 +44,7 @@ struct WhyContext {
   QString tokensText(std::int32_t begin, std::int32_t end) const;
   /// A token as text for the user, in quotes.
   QString tokenText(TokenId token) const;
-  /// Tokens of the nearest stored block at the time of the lookup; empty if the trace does not report them.
+  /// Tokens of the nearest stored block at the time of the lookup. Empty if not reported.
   std::vector<TokenId> storedTokens() const;
 
   /// The change of this kind; nullptr if it would not change the outcome.
@@ -65,7 +65,8 @@ struct WhyContext {
   /// Whether lookups can still find the block's content in the pool.
   bool present() const;
   std::optional<std::size_t> lostAt() const;
-  /// The first earlier block of the segment that was not a full hit; nullptr: all were.
+  /// The first earlier block of the segment that was not a full hit; nullptr: all earlier blocks were full
+  /// hits.
   const VirtualBlockFacts* firstMissed() const;
 
   Q_DECLARE_TR_FUNCTIONS(spanscope::ui::WhyContext)

@@ -110,7 +110,8 @@ class FactMaker {
     }
     add(tr("Used here at"), text);
     if (lookup.outcome == trace::LookupOutcome::Relocated)
-      add(tr("Keys rewritten"), tr(/*id:none-query-rotated*/ "none: the query is rotated, not the keys"));
+      add(tr("Keys rewritten"),
+          tr(/*id:none-query-rotated*/ "none: the query vector is rotated, not the keys"));
   }
 
   void addDifference() {
@@ -225,13 +226,13 @@ class OtherwiseMaker {
     if (m_context.lookup == nullptr) return;
     const LookupOutcome outcome = m_context.lookup->outcome;
     if (outcome == LookupOutcome::Hit || outcome == LookupOutcome::Relocated) {
-      m_why.otherwiseTitle = tr(/*id:would-be*/ "It would be a miss if");
+      m_why.otherwiseTitle = tr(/*id:would-be*/ "The block would be a miss if");
       addMisses();
       return;
     }
     m_why.otherwiseTitle = outcome == LookupOutcome::Partial
-                               ? tr(/*id:all-of-it*/ "All of it would be a hit if")
-                               : tr(/*id:it-would-be*/ "It would be a hit if");
+                               ? tr(/*id:all-of-it*/ "The whole block would be a hit if")
+                               : tr(/*id:it-would-be*/ "The block would be a hit if");
     addHits();
   }
 
@@ -264,22 +265,22 @@ class OtherwiseMaker {
 
   void addMisses() {
     const QString changed = tr("a token changed");
-    QString where =
-        m_context.segment->sees.empty()
-            ? tr(" in it, or before it in %1").arg(m_context.segmentName())
-            : tr(" in it, before it in %1, or in anything it attends to").arg(m_context.segmentName());
+    QString where = m_context.segment->sees.empty()
+                        ? tr(" in the block, or earlier in %1").arg(m_context.segmentName())
+                        : tr(" in the block, earlier in %1, or in a segment that the block attends to")
+                              .arg(m_context.segmentName());
     if (const document::NodeId node = editable(); node != document::kNoNode) {
       add({}, changed, where, command("node.edit", node));
     } else {
       add(changed + where);
     }
-    const QString effect = tr(": it would then attend to earlier text, and this block could not be reused");
+    const QString effect = tr(": the block would then attend to earlier text, and could not be reused");
     if (m_context.segment->independent && standsBehindSomething()) {
       const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
       if (plus != document::kNoNode)
         add({}, tr("plus became cross"), effect, command("node.plus-cross", plus));
     }
-    add(tr("it had been evicted, or "), tr(/*id:cache-were-emptied*/ "the cache were emptied"), {},
+    add(tr("the block had been evicted, or "), tr(/*id:cache-were-emptied*/ "the cache were emptied"), {},
         command("run.clear-cache"));
   }
 
@@ -297,29 +298,28 @@ class OtherwiseMaker {
         break;
       case MissReason::ContextDiffers:
         if (m_context.lookup->contextDiffersAt < 0) {
-          add(tr("its positions were between the same two steps as when #%1 was stored")
+          add(tr("the positions of the block were between the same two steps as when #%1 was stored")
                   .arg(m_context.lookup->block));
           break;
         }
-        add(tr(/*id:everything-sees-were*/ "it attended to the same segments in the same order and at the "
-                                           "same distances as when #%1 was stored")
+        add(tr(/*id:everything-sees-were*/ "block and stored block #%1 attended to the same segments, in the "
+                                           "same order, at the same distances")
                 .arg(m_context.lookup->block));
         addPlus();
         break;
       case MissReason::Evicted:
         addLargerPool();
-        addAgain(tr("it were requested again before its eviction"));
+        addAgain(tr("the block were requested again before its eviction"));
         break;
       case MissReason::AfterMiss:
         addAfterMiss();
         addPlus();
         break;
       case MissReason::LastToken:
-        m_why.otherwiseTitle = tr(/*id:it-is-always*/ "This is always the case");
+        m_why.otherwiseTitle = tr(/*id:it-is-always*/ "This miss is unavoidable");
         add(tr(
             /*id:last-token-prompt*/
-            "the last token of a prompt is computed even if it is stored, because the answer starts from "
-            "it"));
+            "the last token of a prompt is always computed, because the answer starts from this token"));
         break;
       case MissReason::CacheOff:
         add(m_context.lookup->wanted < m_context.blocks.blockSize
@@ -364,7 +364,7 @@ class OtherwiseMaker {
               .arg(m_context.blocks.blockSize));
       return;
     }
-    add(tr(/*id:pool-set-blocks*/ "the pool had %1 blocks, which are enough (fewer can be enough); it has %2")
+    add(tr(/*id:pool-set-blocks*/ "the pool had %1 blocks (now %2). Fewer can be enough")
             .arg(change->blockCount)
             .arg(m_context.state.pool().blockCount()));
   }
@@ -378,8 +378,8 @@ class OtherwiseMaker {
     const QString rest =
         m_context.holdsLastToken()
             ? tr(": all but the last token is stored now as #%1. The last token is always computed")
-            : tr(": it is stored now as #%1");
-    add(condition + rest.arg(m_context.facts->physical) + tr(" ("), tr("run it again"), tr(")"),
+            : tr(": the block is stored now as #%1");
+    add(condition + rest.arg(m_context.facts->physical) + tr(" ("), tr("run the query again"), tr(")"),
         command("run.run"));
   }
 
@@ -431,7 +431,8 @@ class OtherwiseMaker {
     if (cross == document::kNoNode || m_context.input.document->at(cross).children.size() < 2) return;
     if (m_context.segment->independent || m_context.holdsLastToken()) return;
     add({}, tr("cross became plus"),
-        tr(" and it had been computed that way before: it would then attend only to itself"),
+        tr(" and the block had been computed under a plus before: its segment would then attend only to "
+           "itself"),
         command("node.plus-cross", cross));
   }
 

@@ -99,7 +99,7 @@ void WhyView::refresh() {
   m_chip->showVerdict(m_why.verdict, m_why.role, theme());
   const int scrolled = m_text->verticalScrollBar()->value();
   m_text->setHtml(html());
-  // A live run refreshes the numbers of the same block. This must not scroll the text.
+  // A live run refreshes the numbers of the same block. The refresh must not scroll the text.
   m_text->verticalScrollBar()->setValue(other ? 0 : scrolled);
   setAccessibleDescription(whyText(m_why));
   if (m_summary == m_why.place) return;
@@ -211,7 +211,8 @@ class Sentence {
     if (m_context.lookup == nullptr) return notLookedUp();
     switch (m_context.lookup->outcome) {
       case LookupOutcome::Hit:
-        return belongs() + tr(" It is a hit at its stored position, so none of its tokens were computed.");
+        return belongs() +
+               tr(" The block is a hit at its stored position, so none of its tokens were computed.");
       case LookupOutcome::Relocated:
         return relocated();
       case LookupOutcome::Partial:
@@ -238,36 +239,36 @@ class Sentence {
     }
     const std::size_t sees = m_context.segment->sees.size();
     if (sees == 0) return tr("This block belongs to %1, which attends to no earlier segment.").arg(name());
-    return (sees == 1 ? tr("This block belongs to %1, which attends to %2 earlier segment. It is the "
-                           "same as when the block was stored.")
-                      : tr("This block belongs to %1, which attends to %2 earlier segments. They are the "
-                           "same as when the block was stored."))
+    return (sees == 1 ? tr("This block belongs to %1, which attends to %2 earlier segment. This segment is "
+                           "the same as when the block was stored.")
+                      : tr("This block belongs to %1, which attends to %2 earlier segments. These segments "
+                           "are the same as when the block was stored."))
         .arg(name())
         .arg(sees);
   }
 
   QString relocated() const {
     if (!m_context.segment->sees.empty()) {
-      return tr("This block belongs to %1. It attends to the same segments at the same distances, so its "
-                "keys are valid here too.")
+      return tr("This block belongs to %1. The block attends to the same segments at the same distances, so "
+                "its keys are valid here too.")
           .arg(name());
     }
     const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
     if (m_context.segment->independent && plus != document::kNoNode) {
-      return tr("This block belongs to %1, a child of %2. It was computed without earlier text, so its keys "
-                "are valid at any position.")
+      return tr("This block belongs to %1, a child of %2. The block was computed without earlier text, so "
+                "its keys are valid at any position.")
           .arg(name(), bold(tr("plus")));
     }
-    return tr("This block belongs to %1. It was computed without earlier text, so its keys are valid at any "
-              "position.")
+    return tr("This block belongs to %1. The block was computed without earlier text, so its keys are valid "
+              "at any position.")
         .arg(name());
   }
 
   QString notLookedUp() const {
     if (m_context.facts->prompt == 0) {
       return tr(
-          "This block has generated tokens. They are computed when they are sampled, without a lookup. "
-          "A later prompt that continues from here can reuse them.");
+          "This block has generated tokens. Generated tokens are computed when they are sampled, without a "
+          "lookup. A later prompt that continues from here can reuse these tokens.");
     }
     return tr("This block of %1 has not been looked up yet.").arg(name());
   }
@@ -407,13 +408,13 @@ std::optional<trace::BlockKey> plainRootOf(const trace::Replay& state, const tra
   return std::nullopt;
 }
 
-/// The number of additional pool blocks that would have kept the evicted content. It is the smaller of two
-/// counts:
+/// The number of additional pool blocks that would have kept the evicted content. The number is the smaller
+/// of two counts:
 /// - evictions since the content was stored
 /// - blocks allocated or shared and first lookups of segments, both since its release, minus the blocks then
 ///   free.
 /// The first lookup of a segment counts because it may copy from a block. The engine's own count starts at
-/// the last use, so it is closer.
+/// the last use, so the engine's count is more exact.
 std::optional<std::uint64_t> blocksToKeep(const TraceStore& trace, std::uint64_t evictedBy,
                                           std::size_t lookup) {
   const std::optional<std::size_t> taken = trace.indexOf(evictedBy);

@@ -21,12 +21,12 @@
 
 namespace spanscope::ui {
 
-// Changes that would have made a recorded block a hit, computed from the pool at its lookup.
+// Changes that would make a recorded block a hit, computed from the pool at the block's lookup.
 
 struct WhyChanges {
   std::vector<cache::WhatIf> changes;           ///< the smallest one first; empty for a hit
   std::map<BlockId, trace::BlockState> stored;  ///< the named blocks, at the lookup
-  std::int64_t blockCount = 0;                  ///< of the pool, including the null block
+  std::int64_t blockCount = 0;                  ///< blocks of the pool, including the null block
 };
 
 /// The last result of whyChanges(). Events before a lookup do not change. So a live run does not recompute
@@ -37,7 +37,7 @@ struct WhyChangesMemo {
   WhyChanges changes;
 };
 
-/// Empty if the trace lacks the events for it. It calls TraceStore::stateAt(), so earlier results of
+/// Empty if the trace lacks the necessary events. Calls TraceStore::stateAt(), so earlier results of
 /// stateAt() become invalid.
 WhyChanges whyChanges(const ViewInput& input, const BlockRef& place, WhyChangesMemo* memo = nullptr);
 
@@ -83,7 +83,7 @@ struct Why {
   const WhyFact* fact(const QString& label) const;
 };
 
-/// Explains the selected block, or else the block of the selected token. Otherwise it explains the selected
+/// Explains the selected block, or else the block of the selected token. Otherwise explains the selected
 /// physical block's place in the shown request. `history` must have followed the input's trace. `memo` keeps
 /// the last whyChanges().
 Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* memo = nullptr);

@@ -316,8 +316,9 @@ void TestQueryLisp::diagnostics_data() {
       "1:12: found the number 0.5, expected <whole-number> -2147483648 to 2147483647\n"
       "1:16: found the text \"hot\", expected <temperature-number-none>; <parameter-written-name|{name}>\n");
   row("repeat of something else", R"((seq (repeat 2 (user "x")) (repeat 2 "m")))",
-      "1:16: found a query, user, expected a generate: (g model input …); <repeated-generate-written>repeat "
-      "n model input …)\n1:38: found the text \"m\", expected a generate: (g model input …); "
+      "1:16: found a query, user, expected a generate node: (g model input …); "
+      "<repeated-generate-written>repeat "
+      "n model input …)\n1:38: found the text \"m\", expected a generate node: (g model input …); "
       "<repeated-generate-written>repeat n model input …)\n");
   row("a parameter without quotes", R"((user {topic}))",
       "1:7: found the name \"{topic}\"<no-value>, expected <text-double-quotes>; <parameter-stands-double> "

@@ -351,8 +351,9 @@ class TestToldTraces : public QObject {
   /// Why a block is not found, in the words of the engine's own cache.
   void reasons() {
     const auto simulator = findServer("vllm")->open({.cacheTokens = 24, .blockSize = 4});
-    CacheTracer teller({.program = "vLLM (twin)", .setup = {}, .model = {}, .shape = simulator->shape()},
-                       [](TokenId token) { return std::to_string(token); });
+    CacheTracer teller(
+        {.program = "vLLM (cache simulator)", .setup = {}, .model = {}, .shape = simulator->shape()},
+        [](TokenId token) { return std::to_string(token); });
     const auto serve = [&](RequestId request, const std::vector<TokenId>& prompt) {
       teller.follow(kServedName, {.run = 1, .request = request, .node = "/g", .step = request});
       simulator->serve({.prompt = prompt, .answer = {}, .salt = {}}, &teller);

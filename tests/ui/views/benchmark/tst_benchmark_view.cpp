@@ -116,7 +116,7 @@ class TestBenchmarkView : public QObject {
     QVERIFY(says(model, worded("<swapped-order-floor-time|2.0×>")));
     QVERIFY(says(model, worded("<same-answer-except-floor>")));
     QVERIFY(says(model, QStringLiteral("511 blocks")));
-    QVERIFY(model.table.rows[2][0].help.endsWith(QStringLiteral("Its answer: The pet of Tarek is Biscuit.")));
+    QVERIFY(model.table.rows[2][0].help.endsWith(QStringLiteral("Answer: The pet of Tarek is Biscuit.")));
     // One step: its time is that of the run, and is not said twice.
     QCOMPARE(cell(model, 0, metricShortTitle("final-time-to-first-token")), QStringLiteral("no such column"));
 
