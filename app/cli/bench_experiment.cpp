@@ -323,8 +323,7 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
       refuseOption("--" + made->first, made->second, "no value, because --query has the documents");
     const std::vector<std::string> retrieving = queryOptions(options->query).givenForRetrieval;
     if (options->queryFile.empty() && !retrieving.empty())
-      refuseOption(retrieving.front(), /*id:option-augment*/ "an option for augments",
-                   "--query with an augment");
+      refuseOption(retrieving.front(), "an option for augments", "--query with an augment");
     if (options->queryFile.empty() && !options->request.expected.empty())
       refuseOption("--expect", options->request.expected, "--query with the question of this answer");
     context.action = [&context, options, &experiment] { return runOne(context, experiment, *options); };

@@ -380,7 +380,8 @@ void warnOfUnused(const QueryOptions& options, const Streams& streams) {
   warnOfUnusedFolders(options.folders, book, streams.err);
   if (book.hasAugment || options.retrieval == nullptr) return;
   for (const std::string& name : options.givenForRetrieval)
-    warn(streams.err, name, "an option of augment", /*id:none-no-augment*/ "none: there is no augment");
+    warn(streams.err, name, /*id:unused-augment-option*/ "an option of augment",
+         /*id:none-no-augment*/ "none: there is no augment");
 }
 
 namespace {

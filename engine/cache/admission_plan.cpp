@@ -490,7 +490,7 @@ void checkRequest(const RequestSpec& request) {
       require(spec.isPrivate && *spec.repeats < segment,
               "only a private segment repeats a segment, which is earlier");
       require(request.segments[*spec.repeats].tokens == spec.tokens,
-              "a repeated segment has the same tokens");
+              /*id:repeated-same-tokens*/ "a repeated segment has the same tokens");
     }
     for (const SeenSegment& seen : spec.sees) {
       require(seen.segment < segment, "a segment attends only to earlier segments");

@@ -21,7 +21,7 @@ namespace {
 
 void MappedFile::requireWhole() const {
   if (!m_bytes.isCut()) return;
-  throw Failure({m_path.string(), "", "a file that was truncated during reading",
+  throw Failure({m_path.string(), "", /*id:file-truncated*/ "a file that was truncated during reading",
                  "all " + counted(bytes().size(), "byte") + " that the file had at its opening"});
 }
 

@@ -144,8 +144,7 @@ class ChatReader {
       });
     }
     if (!m_cursor.stopped() && join.children.empty() && before == 0) {
-      m_walk.warning(begin, "no messages", "at least one",
-                     /*id:model-asked-go*/ "the model continues without any text");
+      m_walk.warning(begin, "no messages", "at least one", "the model continues without any text");
     }
     node.value = std::move(join);
     m_sources.close(entry, m_cursor.offset());

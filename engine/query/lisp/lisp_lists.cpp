@@ -253,7 +253,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
       const std::size_t index = std::get<std::size_t>(placeholder.argument);
       if (index >= values.size()) {
         error(range, /*id:format-more-placeholders*/ "a format with more placeholders than values",
-              "one value for each placeholder",
+              /*id:value-per-placeholder*/ "one value for each placeholder",
               /*id:brace-itself-written*/ "a brace itself is written {{ or }}");
         return std::nullopt;
       }

@@ -418,10 +418,12 @@ void TestSpanqOptions::unusedIsSaid_data() {
         << QStringList{command, "--read-from", "/"} << plain
         << "--read-from: warning: found /, expected <folder-something-read>";
   }
-  QTest::newRow("index without an augment") << QStringList{"explain", "--index", "/nowhere/index"} << plain
-                                            << "--index: warning: found <option-augment>, expected none";
-  QTest::newRow("chunk without an augment") << QStringList{"export", "--to", "chat", "--chunk", "64"} << plain
-                                            << "--chunk: warning: found <option-augment>, expected none";
+  QTest::newRow("index without an augment")
+      << QStringList{"explain", "--index", "/nowhere/index"} << plain
+      << "--index: warning: found <unused-augment-option>, expected <none-no-augment>";
+  QTest::newRow("chunk without an augment")
+      << QStringList{"export", "--to", "chat", "--chunk", "64"} << plain
+      << "--chunk: warning: found <unused-augment-option>, expected <none-no-augment>";
   QTest::newRow("texts without values")
       << QStringList{"explain"} << texts
       << "standard input: warning: found {who}, {what} without a value, expected --set NAME=VALUE";

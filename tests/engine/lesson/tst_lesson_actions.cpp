@@ -163,7 +163,7 @@ void TestLessonActions::theManualSaysTheLimits() {
           .arg(kMaxQueries)
           .arg(kMaxMinutes),
       QString("%1 blocks, %2 actions, %3 characters").arg(kMaxBlocks).arg(kMaxActions).arg(kMaxStepText),
-      QString("%1 choices").arg(kMaxChoices), QString("%1 figures").arg(kMaxTerms)};
+      QString("%1 choices").arg(kMaxChoices), QString("%1 metrics").arg(kMaxTerms)};
   for (const QString& limit : expected) QVERIFY2(limits.contains(limit), qPrintable(limit));
 }
 

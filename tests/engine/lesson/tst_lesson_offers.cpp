@@ -90,7 +90,7 @@ void TestLessonOffers::everyFigureIsOffered() {
 
 void TestLessonOffers::comparisonsOfAFigure_data() {
   QTest::addColumn<int>("run");
-  QTest::addColumn<QString>("figure");
+  QTest::addColumn<QString>("metric");
   QTest::addColumn<QStringList>("expected");
   QTest::newRow("a count") << 2 << "cached tokens"
                            << QStringList{"run 2: cached tokens = 60", "run 2: cached tokens > 0",

@@ -256,9 +256,9 @@ void TestQueryErrors::diagnostics_data() {
   row("an empty cross", R"({"cross":[]})",
       "warning 1:10: /cross: found a cross without queries, expected at least one; it adds nothing\n");
   row("an empty input", R"({"g":{"model":"m","input":{"user":""}}})",
-      "warning 1:27: /g/input: found …; <model-asked-go>\n");
+      "warning 1:27: /g/input: found …; <generates-without-prompt>\n");
   row("an input of prints", R"({"g":{"model":"m","input":{"seq":[{"print":"x"},{"monad":{"user":"y"}}]}}})",
-      "warning 1:27: /g/input: found …; <model-asked-go>\n");
+      "warning 1:27: /g/input: found …; <generates-without-prompt>\n");
   row("no repeats", R"({"repeat":{"n":0,"g":{"model":"m","input":{"user":"x"}}}})",
       "warning 1:16: /repeat/n: found a repeat of 0 times, expected at least 1; it adds nothing\n");
   row("no inputs", R"({"map":[["m"],[]]})",

@@ -272,7 +272,7 @@ void TestPredictionClaims::aContextThatFillsIsForeseen() {
 }
 
 void TestPredictionClaims::hold_data() {
-  QTest::addColumn<int>("longestReply");
+  QTest::addColumn<int>("longestAnswer");
   QTest::newRow("short replies") << 12;
   QTest::newRow("long replies") << 70;
 }

@@ -150,7 +150,7 @@ void TestModelBundle::weightsThatAreCutAreAnError() {
     QFAIL("it was loaded");
   } catch (const Failure& failure) {
     QCOMPARE(failure.error().file, weights.string());
-    QCOMPARE(failure.error().found, worded(std::string("<file-cut-while>")));
+    QCOMPARE(failure.error().found, worded(std::string("<file-truncated>")));
   }
 }
 
@@ -189,7 +189,7 @@ void TestModelBundle::borrowedWeightsMayNotChange() {
       } catch (const Failure& failure) {
         QCOMPARE(failure.error().file, copy.weights().string());
         QCOMPARE(failure.error().found,
-                 worded(std::string(isCut ? "<file-cut-while>" : "<file-changed-while>")));
+                 worded(std::string(isCut ? "<file-truncated>" : "<file-changed-while>")));
       }
     }
   }

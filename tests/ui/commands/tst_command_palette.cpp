@@ -73,7 +73,7 @@ void TestCommandPalette::otherWordsFind() {
   QFETCH(const QString, wanted);
   QFETCH(const QString, id);
   std::vector<PaletteEntry> entries = allEntries();
-  for (const char* dock : {"turn", "prediction", "scrubber"}) {
+  for (const char* dock : {"rotation", "prediction", "scrubber"}) {
     CommandInfo info;
     info.id = QStringLiteral("view.dock:") + QLatin1String(dock);
     info.category = CommandCategory::View;

@@ -373,7 +373,7 @@ class TestCanvasCommands : public QObject {
   /// All answers of a repeat, in the order of their copies, and one for each input of a map.
   void freezeTakesAllAnswers_data() {
     QTest::addColumn<QByteArray>("node");
-    QTest::addColumn<int>("replies");
+    QTest::addColumn<int>("answers");
     QTest::newRow("repeat") << QByteArray(
                                    R"({"repeat": {"n": 3, "g": {"model": "spnl/spanlet", "input":
         {"user": "Name a city."}, "max_tokens": 6, "temperature": 0.9}}})")

@@ -277,7 +277,7 @@ class TestWorkspace : public QObject {
   /// the answer. Nothing is computed for the frozen node.
   void frozenAnswersAreLaidOutAsTheyWereRun_data() {
     QTest::addColumn<QByteArray>("node");
-    QTest::addColumn<int>("replies");
+    QTest::addColumn<int>("answers");
     QTest::addColumn<bool>("distributes");
     // With distribution the judge also reads the question. The model was trained for this: its answers read
     // again are the same tokens. A word that begins in the middle would have other tokens.

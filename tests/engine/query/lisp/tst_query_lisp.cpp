@@ -333,7 +333,8 @@ void TestQueryLisp::diagnostics_data() {
       "(seq (user (format \"{} {}\" 1)) (user (format \"a\" 1)) (user (format \"{x}\")) (user (format "
       "\"{:>3}\" 1))"
       " (user (format \"}\")))",
-      "1:20: found <format-more-placeholders>, expected as many; <brace-itself-written>\n"
+      "1:20: found <format-more-placeholders>, expected <value-per-placeholder>; "
+      "<brace-itself-written>\n"
       "1:50: found <value-format-not>, expected <many-values-placeholders>\n"
       "1:68: found the placeholder \"{x}\", expected <name-foreach-lambda>; <parameter-written-name|{{x}}> "
       "here\n"

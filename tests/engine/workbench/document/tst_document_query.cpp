@@ -131,7 +131,7 @@ void TestDocumentQuery::frozenAnswersRunNothing() {
 
 void TestDocumentQuery::answersOfRepeatsAndMapsAreAPlus_data() {
   QTest::addColumn<QByteArray>("node");
-  QTest::addColumn<int>("replies");
+  QTest::addColumn<int>("answers");
   QTest::addColumn<QByteArray>("expected");
   const char* const repeat = R"({"repeat":{"n":2,"g":{"model":"m","input":{"user":"c"}}}})";
   const char* const map = R"({"map":{"metadata":{"model":"m"},"inputs":["c","d"]}})";

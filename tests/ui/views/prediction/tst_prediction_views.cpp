@@ -439,7 +439,7 @@ class TestPredictionViews : public QObject {
     QTRY_COMPARE(view.places().places().rowCount(), 6);
     const PredictionTable* table = &view.model().table();
     QCOMPARE(table->places[table->shown].id, QStringLiteral("server gpu-3"));
-    QVERIFY2(says(predictionComparison(*table), "<no-request-yet>"),
+    QVERIFY2(says(predictionComparison(*table), "<nothing-sent-yet>"),
              qPrintable(predictionComparison(*table)));
     QVERIFY(table->steps.empty());
 
