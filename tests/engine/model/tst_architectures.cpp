@@ -102,7 +102,7 @@ class TestArchitectures : public QObject {
         "<keeps-running-state>");
     row("latent", {{"model_type", "deepseek_v3"}}, "/model_type", "latent attention");
     row("learned positions", {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}},
-        "/architectures", "cannot be moved");
+        "/architectures", "cannot be relocated");
     row("an encoder", {{"model_type", "bert"}, {"architectures", {"BertForMaskedLM"}}}, "/architectures",
         "<encoder-reads-ahead>");
     row("experts", {{"model_type", "qwen3_moe"}}, "/model_type", "<router-chooses-among>");
