@@ -73,19 +73,19 @@ const QString kAbout = QStringLiteral("A workbench for span queries.");
 const QString kFiles = QStringLiteral("Documents, queries or recorded runs to open");
 
 QList<QCommandLineOption> ownOptions() {
-  return {
-      {QStringLiteral("screenshot"),
-       QStringLiteral("Run the files and save pictures: a view, a layout, or all"), QStringLiteral("VIEW")},
-      {QStringLiteral("lesson-pages"),
-       QStringLiteral("Run the given lessons and save each lesson as a web page with pictures")},
-      {QStringLiteral("theme"), QStringLiteral("light or dark"), QStringLiteral("NAME")},
-      {QStringLiteral("size"), QStringLiteral("Size of the window in pictures"), QStringLiteral("WxH"),
-       QStringLiteral("1280x800")},
-      {{QStringLiteral("o"), QStringLiteral("output")},
-       QStringLiteral("Folder for pictures and pages"),
-       QStringLiteral("DIR"),
-       QStringLiteral(".")},
-      {QStringLiteral("exit-after-startup"), QStringLiteral("Close as soon as the window is shown")}};
+  return {{QStringLiteral("screenshot"),
+           QStringLiteral("Run the files and save pictures of a view, a layout, or all views"),
+           QStringLiteral("VIEW")},
+          {QStringLiteral("lesson-pages"),
+           QStringLiteral("Run the given lessons and save each lesson as a web page with pictures")},
+          {QStringLiteral("theme"), QStringLiteral("light or dark"), QStringLiteral("NAME")},
+          {QStringLiteral("size"), QStringLiteral("Size of the window in pictures"), QStringLiteral("WxH"),
+           QStringLiteral("1280x800")},
+          {{QStringLiteral("o"), QStringLiteral("output")},
+           QStringLiteral("Folder for pictures and pages"),
+           QStringLiteral("DIR"),
+           QStringLiteral(".")},
+          {QStringLiteral("exit-after-startup"), QStringLiteral("Close as soon as the window is shown")}};
 }
 
 ManOption shown(const QCommandLineOption& option) {
@@ -222,7 +222,7 @@ QString problemOf(const QCommandLineParser& arguments) {
     return QStringLiteral("--theme must be light or dark, not %1").arg(theme);
   const bool isPages = arguments.isSet(QStringLiteral("lesson-pages"));
   if (isPages && arguments.isSet(QStringLiteral("screenshot")))
-    return QStringLiteral("--lesson-pages and --screenshot exclude each other");
+    return QStringLiteral("--lesson-pages and --screenshot cannot be used together");
   if (isPages && arguments.positionalArguments().isEmpty())
     return QStringLiteral("--lesson-pages needs the files of lessons");
   if (arguments.isSet(QStringLiteral("screenshot"))) return {};
@@ -314,7 +314,7 @@ void keepIndex(MainWindow& window) {
   } catch (const std::bad_alloc&) {
     reason = "there is not enough memory";
   } catch (const std::system_error&) {
-    reason = "the system refused a thread or another resource";
+    reason = "the system has no free thread or other resource";
   } catch (...) {
   }
   std::fputs("spanscope: ", stderr);

@@ -125,9 +125,9 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
            "medians of "
         << options.load.repeats << "\n\n"
         << table.text()
-        << "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the "
-           "system has the file in memory.\n  Cold disk: the system was asked to drop the "
-           "file.\n  Store: time to write the file, with the wait for the disk.\n";
+        << "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the system has "
+           "the file in memory.\n  Cold disk: the system was asked to drop the file.\n  Store: time to write "
+           "the file, including the wait for the disk.\n";
     if (isWorse)
       context.streams.out << "  A factor below 1 means that computing is faster. Then this tier does not "
                              "help for such documents.\n";
@@ -146,7 +146,7 @@ void addCacheBenchCommand(CLI::App& group, Context& context) {
   addSettings(*command, options->session.settings, {"model"});
   command
       ->add_option("--shape", options->shape,
-                   "Use random weights of this shape in place of a model: " + model::shapeNames())
+                   "Use random weights of this shape instead of a model: " + model::shapeNames())
       ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
   addNumbers(*command, "--sizes", options->sizes, "Tokens per document, e.g. 128,512", {2, kMostTokens});

@@ -275,8 +275,8 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
     const std::string made = experiment.own.made;
     command
         ->add_option("--query", options->queryFile,
-                     fmt::format("Use the documents (children of plus) and the question of this query in "
-                                 "place of generated documents{}; - is standard input",
+                     fmt::format("Use the documents (children of plus) and the question of this query "
+                                 "instead of generated documents{}; - is standard input",
                                  made.empty() ? "" : ", without --" + made))
         ->type_name("FILE");
     if (experiment.own.judges) {

@@ -65,12 +65,8 @@ ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
   operations.kvType = *workbench::suited(options.session.config(), chosen.kind).kvType;
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  TextTable table({{"operation", TextTable::Align::Left},
-                   {"µs"},
-                   {"quartiles"},
-                   {"rate"},
-                   {"of the device's"},
-                   {"share"}});
+  TextTable table(
+      {{"operation", TextTable::Align::Left}, {"µs"}, {"quartiles"}, {"rate"}, {"device limit"}, {"share"}});
   showProgress(context, "measuring");
   experiment::measureOperations(
       *backend, config, operations, chosen.kind.meter(device),
@@ -101,8 +97,8 @@ ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
         << name << ", keys and values in " << compute::nameOf(operations.kvType) << ", "
         << backend->info().name << "\n\n"
         << table.text()
-        << "\n  compared with its limit (arithmetic or memory), measured between the repeats. More "
-           "than 100 %\n  of the memory limit means that the data stays in a cache.\n";
+        << "\n  The rate is compared with the device limit (arithmetic or memory), measured between the "
+           "repeats. More than 100 %\n  of the memory limit means that the data stays in a cache.\n";
   }
   return ExitCode::Fine;
 }
@@ -117,7 +113,7 @@ void addOpsCommand(CLI::App& group, Context& context) {
   addSettings(*command, options->session.settings, {"model"});
   command
       ->add_option("--shape", options->shape,
-                   "Use the sizes of this shape in place of a model: " + model::shapeNames())
+                   "Use the sizes of this shape instead of a model: " + model::shapeNames())
       ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
   addNumbers(*command, "--rows", options->operations.rows, "Query rows per forward pass, e.g. 1,512",

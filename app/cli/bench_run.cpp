@@ -71,7 +71,7 @@ std::string reasonOf(CaseGap gap) {
     case CaseGap::NothingToSwap:
       return "no plus has two children";
     case CaseGap::NothingLeft:
-      return "nothing to run is left without the children of plus";
+      return "without the children of plus, the query has nothing to run";
   }
   return {};
 }

@@ -267,10 +267,10 @@ void addSourcesCommand(CLI::App& group, Context& context) {
   addNumbers(*command, "--documents", options->documents, "Documents per question",
              {experiment::kFewestSources, experiment::kMostSources});
   addNumber(*command, "--rivals", options->rivals,
-            "Documents that are similar to a needed document, in questions that need two",
+            "Documents that are similar to a needed document, in questions that need two documents",
             {0, experiment::kMostSources - experiment::kFewestSources});
   addNumber(*command, "--questions", options->questions,
-            "Questions per number of documents; every second question needs two", {2, 100'000});
+            "Questions per number of documents; every second question needs two documents", {2, 100'000});
   addSeedOption(*command, options->seed, "Seed of the questions for ranking measures");
   addNumber(*command, "--report-seed", options->reportSeed, "Seed of the reported questions", kAnySeed);
   command->add_option("--picture", options->pictures, "Folder for sources.svg (results by measure)")

@@ -123,9 +123,9 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
   writeBenchHeader(context.streams.out, *bundle, options.session);
   context.streams.out << "  from opening the files (cached by the system) to the logits of "
                       << counted(options.tokens, "token") << "; medians of " << options.repeats << "\n\n"
-                      << table.text() << "\n  the machine reads all weights once in "
+                      << table.text() << "\n  The machine reads all weights once in "
                       << fixed(read * kMilliseconds, 1) << " ms and multiplies "
-                      << counted(options.tokens, "token") << " with them in "
+                      << counted(options.tokens, "token") << " with these weights in "
                       << fixed(multiplied * kMilliseconds, 1) << " ms\n";
   return ExitCode::Fine;
 }

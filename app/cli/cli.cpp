@@ -148,7 +148,7 @@ ExitCode afterLostOutput(ExitCode code, const Streams& streams, const std::stop_
   if (error == EPIPE) return code == ExitCode::Stopped && !isStopped ? ExitCode::Fine : code;
   const std::string found = error == EBADF ? "a closed file"
                             : error != 0   ? std::generic_category().message(error)
-                                           : "an error while writing to it";
+                                           : "an error during writing";
   streams.err
       << Error{"standard output", {}, found, /*id:can-written*/ "a file that can be written to"}.message()
       << '\n';

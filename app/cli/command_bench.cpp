@@ -203,9 +203,9 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
                    {"tokens/s"},
                    {"quartiles"},
                    {"FLOP/s"},
-                   {"of machine's"},
+                   {"of limit"},
                    {"byte/s"},
-                   {"of machine's"}});
+                   {"of limit"}});
   compute::MachineRates machine;
   for (const experiment::SpeedTest& test : speedTests(options)) {
     showProgress(context, "measuring " + test.name());
@@ -253,7 +253,7 @@ void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
   addSettings(command, options.session.settings, {"model"});
   command
       .add_option("--shape", options.shape,
-                  "Use random weights of this shape in place of a model: " + model::shapeNames())
+                  "Use random weights of this shape instead of a model: " + model::shapeNames())
       ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
   command

@@ -220,7 +220,8 @@ void addCache(CLI::App& app, Context& context) {
   group->footer("Example:\n  spanq cache list --cache-dir spans\n");
   group->require_subcommand(1);
   const auto options = std::make_shared<CacheCommandOptions>();
-  addSubcommand(*group, context, options, "list", "List the stored files, most recently used first", list)
+  addSubcommand(*group, context, options, "list",
+                "List the stored files; the most recently used file is first", list)
       ->add_flag("--json", options->json, "Write JSON");
   addWarmCommand(*group, context);
   addSubcommand(*group, context, options, "verify", "Read every byte, and delete damaged files", verify)
@@ -274,7 +275,7 @@ std::string textOf(const fs::path& path) {
   if (auto narrow = utf8OfWide(text)) {
     if (narrow->firstReplaced) {
       throw Failure({path.string(), "byte " + std::to_string(*narrow->firstReplaced),
-                     "half of a character in UTF-16", "UTF-8"});
+                     "an unpaired UTF-16 surrogate", "UTF-8"});
     }
     return std::move(narrow->text);
   }

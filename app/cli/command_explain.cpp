@@ -159,7 +159,7 @@ void addSimulatorOptions(CLI::App& command, SimulatorOptions& options) {
       ->needs(as)
       ->group(group);
   addNumber(command, "--cache-reuse", options.chunk,
-            "Min length of a run of tokens that llama-server relocates (default: off)",
+            "Min length of a token sequence that llama-server relocates (default: off)",
             Range<std::int32_t>{0, 1 << 20})
       ->needs(as)
       ->group(group);

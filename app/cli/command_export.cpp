@@ -184,9 +184,9 @@ void addExport(CLI::App& app, Context& context) {
   addStageOption(*command, options->stage);
   addSettingOption(*command, options->query);
   addLocalityOptions(*command, options->query);
-  command->add_flag(
-      "--retrieve", options->retrieve,
-      "Write the passages of each augment in place of the augment; requests and tokens always have them");
+  command->add_flag("--retrieve", options->retrieve,
+                    "Write the passages of each augment instead of the augment; requests and tokens always "
+                    "contain the passages");
   addRetrievalOptions(*command, options->query);
   addRequestOptions(*command, options->request);
   addTokenOptions(*command, options->tokens);

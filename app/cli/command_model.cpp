@@ -156,7 +156,7 @@ TextFacts textFacts(const ModelOptions& options) {
     facts.chat = facts.own.found->chat;
     facts.templateText = facts.chat->name;
     facts.isGuessed = facts.own.found->match == text::TemplateMatch::Markers;
-    if (facts.isGuessed) facts.templateText += ", by its delimiters: the rest of it is unknown";
+    if (facts.isGuessed) facts.templateText += ", by its delimiters: the rest of the template is unknown";
   } else {
     facts.templateText = "not known (" + facts.own.problem + ")";
   }
@@ -176,7 +176,7 @@ std::string unknownTemplateText(const workbench::TemplateFacts& own) {
   }
   text += "\n--template NAME chooses one";
   text += fitting.empty() ? ": " + text::chatTemplateNames()
-                          : /*id:tokenizer-pieces*/ "; its tokenizer has the pieces of " + fitting;
+                          : /*id:tokenizer-pieces*/ "; the tokenizer has the delimiters of " + fitting;
   return text + "\n";
 }
 
@@ -226,7 +226,7 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   json["block_attention"] = config.blockAttention;
   if (const auto offered = workbench::offeredAdapter(config); offered && bundle.adapter.empty())
     json["fitting_adapter"] =
-        offered->directory.string() + ", trained for block attention beside " + offered->base;
+        offered->directory.string() + ", trained for block attention together with " + offered->base;
   if (facts.own.tokenizer == nullptr) json["tokenizer"] = "not known (" + facts.own.tokenizerProblem + ")";
   json["chat_template"] = facts.templateText;
   if (facts.chat == nullptr && facts.own.source) json["chat_template_source"] = facts.own.source->text;

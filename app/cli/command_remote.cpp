@@ -203,7 +203,7 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
   text += "  sent by " + remote::protocolText(target) + "\n";
   if (isMissing && target.protocol->reporting(kind) == remote::CacheReporting::IfAsked) {
     text += std::string("  ") + kind.title + " does not report cached tokens" +
-            (kind.zeroIsSilent ? ", or had none" : "") + ": " + kind.advice + "\n";
+            (kind.zeroIsSilent ? ", or no tokens were cached" : "") + ": " + kind.advice + "\n";
   }
   return text;
 }
@@ -418,7 +418,7 @@ void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options) {
   if (!target.protocol->needsPrompt) return;
   if (options.chatTemplate.empty() && options.tokenizer.empty()) {
     throw Failure(errorAt(/*id:prompts-text-completions*/ "prompts of text completions", "no chat template",
-                          "its name (--template) or a model that has it (--tokenizer)"));
+                          "a template name (--template) or a model with a template (--tokenizer)"));
   }
   const text::ChatTemplate& chat = options.chatTemplate.empty()
                                        ? text::findChatTemplate(options.tokenizer)
@@ -486,7 +486,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
     streams.err << Failure({there->server.url,
                             {},
                             "no model \"" + target.server.model + "\"",
-                            "one of the server's: " + remote::modelNames(facts) +
+                            "one of the models of the server: " + remote::modelNames(facts) +
                                 " (--unlisted-model sends another name)"})
                        .what()
                 << '\n';
@@ -557,10 +557,10 @@ void addRemoteShow(CLI::App& group, Context& context) {
 void addRemoteRun(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand("run", "Run a query on a server");
   command->footer(
-      "A server that takes span queries (SPNL's endpoint) gets the query with its joins. For other servers, "
-      "every step of the plan is a chat completion or a text completion. The answer of a subquery is in the "
-      "prompt of the outer query. Independent steps are sent at the same time. Standard error lists what the "
-      "server does differently.\n\n"
+      "A server that accepts span queries (SPNL's endpoint) gets the query with seq, cross and plus. For "
+      "other servers, every step of the plan is a chat completion or a text completion. The answer of a "
+      "subquery is in the prompt of the outer query. Independent steps are sent at the same time. Standard "
+      "error lists what the server does differently.\n\n"
       R"(Examples:
   spanq remote run http://gpu-3:8000 resources/queries/rag.json
   spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json
@@ -570,7 +570,7 @@ void addRemoteRun(CLI::App& group, Context& context) {
   const auto options = std::make_shared<RemoteRunOptions>();
   addServerOptions(*command, options->server);
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
-  command->add_option("--model", options->model, "Model of the server, in place of the model of the query");
+  command->add_option("--model", options->model, "Model of the server, instead of the model of the query");
   command->add_flag("--unlisted-model", options->isUnlisted,
                     "Request the chosen model even if the server does not list it");
   addProtocolOption(*command, options->protocol,

@@ -206,7 +206,7 @@ class RunCommand {
                 if (!isSaid && std::chrono::steady_clock::now() - begin > kLong) {
                   isSaid = true;
                   err << "Writing blocks to " << m_options.session.config().store.folder.string()
-                      << "; Ctrl+C ends without the rest.\n"
+                      << "; Ctrl+C ends the program before all blocks are written.\n"
                       << std::flush;
                 }
               });
@@ -433,7 +433,7 @@ void addRun(CLI::App& app, Context& context) {
   addOtherSettings(*command, settings, {SettingEffect::Record, SettingEffect::Window});
   command->add_flag("--fidelity", options->fidelity,
                     "Compare each answer with a full prefill of the same tokens");
-  command->add_flag("--json", options->json, "Write one JSON document in place of text");
+  command->add_flag("--json", options->json, "Write one JSON document instead of text");
 
   command->callback([&context, options] {
     options->session.check();

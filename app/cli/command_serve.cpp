@@ -65,8 +65,10 @@ std::vector<std::string> clientKeys(const ServeOptions& options, const Streams& 
   if (const char* const key = std::getenv(kKeyVariable); key != nullptr) {
     // A user who set the variable does not expect a server without keys.
     if (*key == '\0')
-      throw Failure(
-          {.file = {}, .place = kKeyVariable, .found = "no key", .expected = "a key, or no such variable"});
+      throw Failure({.file = {},
+                     .place = kKeyVariable,
+                     .found = "no key",
+                     .expected = "a key, or no variable of this name"});
     keys.emplace_back(key);
   }
   return keys;

@@ -56,7 +56,8 @@ std::size_t tracedLine(const std::vector<std::string_view>& lines, const std::st
       std::count_if(lines.begin(), lines.end(), [](std::string_view line) { return !isBlank(line); }));
   if (!options.line) {
     if (scenarios != 1)
-      throw Failure({name, "trace", counted(scenarios, "scenario"), "one, or the --line of one"});
+      throw Failure({name, "trace", counted(scenarios, "scenario"),
+                     "one scenario, or --line with the line of a scenario"});
     return static_cast<std::size_t>(std::find_if_not(lines.begin(), lines.end(), isBlank) - lines.begin()) +
            1;
   }

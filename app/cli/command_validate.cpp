@@ -293,9 +293,12 @@ ExitCode validate(const Context& context, const ValidateCommandOptions& options)
       const InputFile file = std::move(readInputFiles({name}, context.streams).front());
       checked = checkFile(file, settings, hasSettings, devices, options, context);
     } catch (const std::bad_alloc&) {
-      context.streams.err
-          << Error{inputName(name), {}, "more than the memory holds", "a smaller query or pool"}.message()
-          << '\n';
+      context.streams.err << Error{inputName(name),
+                                   {},
+                                   "more data than the memory can hold",
+                                   "a smaller query or pool"}
+                                 .message()
+                          << '\n';
       return ExitCode::RunFailed;
     }
     writeDiagnostics(context.streams.err, inputName(name), checked.diagnostics);
@@ -332,7 +335,7 @@ void addValidate(CLI::App& app, Context& context) {
                                         {"model", "chat_template", "adapter", "context", "policy",
                                          "prompt_layout", "max_tokens", "device", "block_size", "blocks"});
   command->add_flag("--parameters", options->parameters,
-                    "List the parameters of each query with types, defaults and places");
+                    "List the parameters of each query with types, defaults and paths");
 
   command->callback([&context, options] {
     options->session.check();

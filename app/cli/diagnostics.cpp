@@ -28,8 +28,8 @@ void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::P
   for (const plan::Step& step : plan.steps) {
     if (workbench::meansModel(step.model, loaded)) continue;
     if (std::find(accepted.begin(), accepted.end(), step.model) != accepted.end()) continue;
-    err << "warning: " << name << /*id:asks-model*/ " asks for the model " << step.model << "; running it on "
-        << loaded << '\n';
+    err << "warning: " << name << /*id:asks-model*/ " requests the model " << step.model
+        << "; the model of this run is " << loaded << '\n';
     return;
   }
 }

@@ -34,7 +34,7 @@ std::string readAll(const std::string& file, std::istream& in, std::size_t most)
     in.read(buffer.data(), static_cast<std::streamsize>(std::min(buffer.size(), most - text.size())));
     text.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
   }
-  if (in.bad()) refuse(file, /*id:error-while-reading*/ "an error while reading it");
+  if (in.bad()) refuse(file, /*id:error-while-reading*/ "an error during reading");
   return text;
 }
 
@@ -69,7 +69,7 @@ std::string readInput(const std::string& file, const Streams& streams, std::size
     throw Failure({.file = inputName(file),
                    .place = {},
                    .found = "more than " + std::to_string(most) + " bytes",
-                   .expected = "at most that many"});
+                   .expected = "a smaller text"});
   }
   return text;
 }

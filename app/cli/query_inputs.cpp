@@ -302,7 +302,7 @@ void CommandSettings::checkServer(const InputFile& file) const {
   throw Failure({.file = inputName(file.name),
                  .place = "settings, embeddings",
                  .found = /*id:vectors-server*/ "vectors from the server " + textOf(wanted.embeddingsUrl),
-                 .expected = "--embeddings-url and --embeddings-model, which allow sending texts to that "
+                 .expected = "--embeddings-url and --embeddings-model, which allow sending texts to this "
                              "server, or --rank lexical"});
 }
 

@@ -219,11 +219,11 @@ void checkRules(const QueryOptionTexts& texts) {
   for (const std::string& setting : texts.rules) {
     const auto [rule, isOn] = ruleOf(setting);
     const std::string found = query::inQuotes(setting);
-    if (!rules.insert(rule).second) refuseOption("--rule", found + " and another for that rule", "one");
+    if (!rules.insert(rule).second) refuseOption("--rule", found + " and another value of this rule", "one");
     if (isOn && rule == &plan::kLocalityRule && texts.settings.locality == 0)
       refuseOption("--rule", found + " alone", "--locality, which sets the number of documents of a judge");
     if (isOn && rule == &plan::kDistributeRule && !texts.settings.distribute)
-      refuseOption("--rule", found + " with --no-distribute", "one of the two");
+      refuseOption("--rule", found + " and --no-distribute", "only one of the two options");
   }
 }
 
@@ -368,7 +368,7 @@ void warnOfUnusedFolders(const std::vector<std::string>& folders, const SharedIn
   for (const std::string& folder : folders) {
     if (!book.readFolders.contains(folder))
       warn(err, "--read-from", onOneLine(folder),
-           /*id:folder-something-read*/ "a folder from which something is read");
+           /*id:folder-something-read*/ "a folder whose files are read");
   }
 }
 

@@ -88,7 +88,7 @@ ExitCode removeFromList(const Context& context, const std::string& name) {
   const std::optional<workbench::NamedServer> server = list.find(name);
   if (!server) {
     context.streams.err << "list of servers: found no server named \"" << name
-                        << "\", expected a name of the list\n";
+                        << "\", expected a name in the list\n";
     return ExitCode::WrongInput;
   }
   try {
@@ -172,7 +172,7 @@ void addRemoteAdd(CLI::App& group, Context& context) {
   command->add_option("URL", options->server.url, "Address of the server, e.g. http://gpu-3:8000")
       ->required();
   command->add_option("--model", options->server.model,
-                      "Model of the server, in place of the model of the query");
+                      "Model of the server, instead of the model of the query");
   command->add_flag("--unlisted-model", options->server.isUnlisted,
                     "Request this model even if the server does not list it");
   addProtocolOption(*command, options->server.protocol,
@@ -202,7 +202,7 @@ void addRemoteRemove(CLI::App& group, Context& context) {
       group.add_subcommand("remove", "Remove a server from the list, and delete the server's key");
   command->footer("Example:\n  spanq remote remove gpu-3\n");
   const auto name = std::make_shared<std::string>();
-  command->add_option("NAME", *name, "Its name")->required();
+  command->add_option("NAME", *name, "Name of the server")->required();
   command->callback(
       [&context, name] { context.action = [&context, name] { return removeFromList(context, *name); }; });
 }

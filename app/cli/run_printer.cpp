@@ -405,7 +405,7 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
   }
   std::string text =
       /*id:fidelity-heading*/
-      "  fidelity against a full prefill of the same tokens; divergences in nats\n\n" + table.text();
+      "  fidelity compared with a full prefill of the same tokens; divergences in nats\n\n" + table.text();
   if (measured.size() > 1) text += "  full prefill ≈ " + trace::fidelityText(metricsOf(measured)) + '\n';
   if (const auto arithmetic = arithmeticOf(measured))
     text += "  full prefill under " + measured.front().answer.arithmetic->arithmetic +

@@ -180,7 +180,7 @@ struct OutputFile::Impl {
   }
 
   void write(std::span<const std::uint8_t> bytes) {
-    if (descriptor < 0) refuse(path, "a file whose writing was stopped", kWritable);
+    if (descriptor < 0) refuse(path, "a stopped write to the file", kWritable);
     while (!bytes.empty()) {
       const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
@@ -190,7 +190,7 @@ struct OutputFile::Impl {
   }
 
   void commit() {
-    if (descriptor < 0) refuse(path, "a file whose writing was stopped", kWritable);
+    if (descriptor < 0) refuse(path, "a stopped write to the file", kWritable);
     // Some file systems do not support fsync() and return EINVAL.
     if (isPart && ::fsync(descriptor) != 0 && errno != EINVAL)
       giveUp(errno, "a file that can be synced to the disk");

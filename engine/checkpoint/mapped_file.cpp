@@ -22,14 +22,14 @@ namespace {
 void MappedFile::requireWhole() const {
   if (!m_bytes.isCut()) return;
   throw Failure({m_path.string(), "", /*id:file-truncated*/ "a file that was truncated during reading",
-                 "all " + counted(bytes().size(), "byte") + " that the file had at its opening"});
+                 "all " + counted(bytes().size(), "byte") + " as when the file was opened"});
 }
 
 void MappedFile::requireUnchanged() const {
   requireWhole();
   if (!m_bytes.isChanged()) return;
   throw Failure({m_path.string(), "", /*id:file-changed-while*/ "a file that was changed during reading",
-                 "the file as it was at its opening"});
+                 "the same file as when it was opened"});
 }
 
 MappedFile::MappedFile(const std::filesystem::path& path) : m_path(path) {

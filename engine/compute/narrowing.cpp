@@ -15,7 +15,8 @@ namespace spanscope::compute {
 namespace {
 
 [[noreturn]] void refuse(const std::string& found, const std::string& expected) {
-  throw Failure({.file = {}, .place = "narrowing of a forward pass", .found = found, .expected = expected});
+  throw Failure(
+      {.file = {}, .place = "rows that later layers leave out", .found = found, .expected = expected});
 }
 
 std::size_t index(std::int64_t value) {
@@ -32,7 +33,8 @@ std::int64_t rowsOf(const PassInputs& inputs, std::size_t firstRun, const RowGro
 void checkRuns(const PassInputs& inputs) {
   std::int64_t covered = 0;
   for (const QueryRun& run : inputs.runs) {
-    if (run.firstRow != covered) refuse("a gap or overlap between runs", "runs that cover the rows in order");
+    if (run.firstRow != covered)
+      refuse("a gap or overlap between query runs", "query runs that cover the rows in order");
     covered += run.rowCount;
   }
   if (index(covered) != inputs.tokens.size())
@@ -52,7 +54,7 @@ void checkWanted(const PassInputs& inputs, std::size_t firstRun, const RowGroup&
   }
   for (const std::uint32_t run : inputs.mass.runs) {
     if (run >= firstRun && run < firstRun + group.runs)
-      refuse("requested mass of run " + std::to_string(run) + " in a group that loses rows",
+      refuse("requested attention sums of query run " + std::to_string(run) + " in a group that loses rows",
              "a group that keeps all rows");
   }
 }
@@ -66,9 +68,9 @@ void checkNarrowing(const PassInputs& inputs) {
   std::size_t runs = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].runs > inputs.runs.size() - runs)
-      refuse("groups with more runs than the forward pass",
-             "groups of the " + std::to_string(inputs.runs.size()) + " runs");
-    if (groups[g].runs == 0) refuse("a group without runs", "at least one run");
+      refuse("groups with more query runs than the forward pass",
+             "groups of the " + std::to_string(inputs.runs.size()) + " query runs");
+    if (groups[g].runs == 0) refuse("a group without query runs", "at least one query run");
     std::int64_t rows = rowsOf(inputs, runs, groups[g]);
     bool losesRows = false;
     for (const std::vector<RowGroup>& narrowing : inputs.narrowings) {

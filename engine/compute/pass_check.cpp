@@ -27,12 +27,12 @@ void checkShape(const AttentionShape& shape, const RotaryTable& rotary, const Kv
   const bool fits = shape.keyHeads > 0 && shape.queryHeads > 0 && shape.queryHeads % shape.keyHeads == 0 &&
                     shape.keyHeads == store.heads && shape.headSize == store.headSize && shape.headSize > 0;
   if (!fits) {
-    throw Failure(
-        errorAt("attention",
-                std::to_string(shape.queryHeads) + " query heads, " + std::to_string(shape.keyHeads) +
-                    " key heads of " + std::to_string(shape.headSize),
-                std::to_string(store.heads) + " key heads of " + std::to_string(store.headSize) +
-                    /*id:kv-store-multiple*/ " as in the KV store, and a multiple of them as query heads"));
+    throw Failure(errorAt(
+        "attention",
+        std::to_string(shape.queryHeads) + " query heads, " + std::to_string(shape.keyHeads) +
+            " key heads of " + std::to_string(shape.headSize),
+        std::to_string(store.heads) + " key heads of " + std::to_string(store.headSize) +
+            /*id:kv-store-multiple*/ " as in the KV store; query heads: a multiple of the key heads"));
   }
   if (2 * rotary.inverseFrequencies.size() != static_cast<std::size_t>(shape.headSize)) {
     throw Failure(errorAt("rotary table", std::to_string(rotary.inverseFrequencies.size()) + " frequencies",
@@ -67,10 +67,10 @@ void checkRows(const KvShape& store, const PassInputs& inputs) {
 
 void checkKeys(std::size_t run, const KeyRange& keys, const KvShape& store) {
   const auto slots = static_cast<std::int64_t>(keys.blocks.size()) * store.blockSize;
-  if (keys.begin < 0) refuse(run, /*id:begin-key-range*/ "begin of a key range", keys.begin, "at least 0");
+  if (keys.begin < 0) refuse(run, /*id:begin-key-range*/ "start of a key range", keys.begin, "at least 0");
   if (keys.end < keys.begin)
     refuse(run, /*id:end-key-range*/ "end of a key range", keys.end,
-           /*id:least-begin*/ "at least its begin, " + std::to_string(keys.begin));
+           /*id:least-begin*/ "at least the start of the range, " + std::to_string(keys.begin));
   if (keys.end > slots) refuse(run, "end of a key range", keys.end, "at most " + std::to_string(slots));
   for (const BlockId block : keys.blocks) {
     if (block < 0 || block >= store.blocks)
@@ -88,8 +88,9 @@ void checkRun(std::size_t index, const KvShape& store, const PassInputs& inputs)
   const auto first = inputs.localIndices.begin() + static_cast<std::ptrdiff_t>(run.firstRow);
   const auto descent = std::is_sorted_until(first, first + run.rowCount);
   if (descent != first + run.rowCount)
-    refuse(index, "position in the segment", *descent,
-           /*id:least-row-before*/ "at least the position of the row before, " + std::to_string(descent[-1]));
+    refuse(
+        index, "position in the segment", *descent,
+        /*id:least-row-before*/ "at least the position in the previous row, " + std::to_string(descent[-1]));
   if (run.mostBlocks < 0 || run.mostBlocks == 1)
     refuse(index, "max blocks", run.mostBlocks, "0 for all, or at least 2");
   for (const KeyRange& keys : run.keys) checkKeys(index, keys, store);
@@ -104,7 +105,7 @@ void checkPass(const AttentionShape& shape, const RotaryTable& rotary, const KvS
   for (std::size_t run = 0; run < inputs.runs.size(); ++run) checkRun(run, store, inputs);
   for (const std::uint32_t run : inputs.mass.runs) {
     if (run >= inputs.runs.size())
-      refuse(/*id:run-whose-mass*/ "run whose attention sums are requested", run,
+      refuse(/*id:run-whose-mass*/ "index of a query run for attention sums", run,
              "less than " + std::to_string(inputs.runs.size()));
   }
 }

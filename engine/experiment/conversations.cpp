@@ -76,8 +76,8 @@ ConversationTurn readTurn(const JsonPlace& task, const PassageIndex& passages) {
     turn.said.push_back({.byUser = byUser, .text = one.field("text").requireText()});
   }
   if (turn.said.empty() || !turn.said.back().byUser)
-    throw input.fail(turn.said.empty() ? "no messages" : "an answer at its end",
-                     /*id:question-end*/ "a question at its end");
+    throw input.fail(turn.said.empty() ? "no messages" : "an answer at the end",
+                     /*id:question-end*/ "a question at the end");
   const JsonPlace contexts = task.field("contexts");
   if (contexts.isNull()) return turn;
   const std::size_t found = contexts.requireList(kMostOfTurn);

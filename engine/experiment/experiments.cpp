@@ -119,7 +119,7 @@ void checkOwn(const ExperimentField& field, std::string_view value) {
   any.most = INT32_MAX;
   for (const std::int32_t number : readNumbers(any, value)) {
     if (number > field.most)
-      refuseNumbers(field, value, /*id:documents-under-plus*/ ": the plus has no more documents");
+      refuseNumbers(field, value, /*id:documents-under-plus*/ ": more documents than the plus has");
   }
 }
 
@@ -185,12 +185,12 @@ ExperimentRequest completed(ExperimentRequest request, std::optional<std::size_t
   const bool isOwn = request.source == DocumentSource::Own;
   if (isOwn && !takesOwnDocuments(*experiment)) {
     throw Failure(errorAt("experiment " + request.experiment, "documents of a query",
-                          "no documents: the experiment makes up its own"));
+                          "no documents: the experiment generates its documents"));
   }
   if (!request.expected.empty() && !(isOwn && experiment->own.judges)) {
     throw Failure(errorAt("experiment " + request.experiment, "an expected answer",
                           isOwn ? "no expected answer: the experiment compares no answers"
-                                : "an expected answer only with documents of a query"));
+                                : "no expected answer: the documents are generated, not those of a query"));
   }
   for (const ExperimentField& usual : fields) {
     const ExperimentField field = withOwn(usual, *experiment, ownDocuments);

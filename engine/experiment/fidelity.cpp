@@ -225,7 +225,7 @@ class Measurement {
       return m_policy.attention[place];
     const auto found = std::find_if(m_policy.attention.begin(), m_policy.attention.end(), isIt);
     if (found == m_policy.attention.end())
-      throw Failure(errorAt("attention", "a row without attention", "attention of each row"));
+      throw Failure(errorAt("attention", "a token without attention", "attention of each token"));
     return *found;
   }
 

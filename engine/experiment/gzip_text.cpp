@@ -64,7 +64,7 @@ std::string unpacked(std::string bytes, const std::string& file, std::size_t lim
       if (stream.avail_in == 0) return text;
       if (inflateReset(&stream) != Z_OK) throw fail(at, "more bytes", "the end of the file");
     } else if (state == Z_BUF_ERROR || (state == Z_OK && stream.avail_in == 0 && stream.avail_out > 0)) {
-      throw fail(at, "the end of the file", "more compressed data");
+      throw fail(at, "the end of the file", "the rest of the compressed data");
     } else if (state != Z_OK) {
       throw fail(at, stream.msg == nullptr ? "damaged data" : stream.msg, "gzip");
     }

@@ -42,7 +42,7 @@ bool isRetrieved(const query::Node& root) {
   if (augments == 0) return false;
   if (augments > 1)
     throw Failure(errorAt(kQuery, std::to_string(augments) + " augment nodes",
-                          "one augment, which finds the documents"));
+                          "one augment, which retrieves the documents"));
   if (query::anyNode(root, isPlus))
     throw Failure(errorAt(kQuery, /*id:augment-beside-plus*/ "an augment beside a plus",
                           "an augment or a plus for the documents"));
@@ -72,7 +72,7 @@ NodePath plusOf(const query::Node& root) {
 /// Returns the path of the one plus after the augments were resolved.
 NodePath resolvedPlusOf(const query::Node& root) {
   if (query::anyNode(root, retrieves))
-    throw Failure(errorAt(kQuery, "an augment", "the documents that it finds"));
+    throw Failure(errorAt(kQuery, "an augment", "the documents that the augment retrieves"));
   return plusOf(root);
 }
 
@@ -118,7 +118,7 @@ OwnDocuments::OwnDocuments(query::Node query, std::string name)
                           "one generate node with the measured answer"));
   if (m_question.empty())
     throw Failure(
-        errorAt(kQuery, "no user message beside the documents", "one user message with the question"));
+        errorAt(kQuery, "no user message except the documents", "one user message with the question"));
 }
 
 std::size_t OwnDocuments::count() const {

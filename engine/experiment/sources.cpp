@@ -304,9 +304,9 @@ std::vector<std::uint32_t> documentsOf(const ReadAnswer& answer) {
 
 std::vector<SourceMeasure> sourceMeasures() {
   return {
-      {"squares", "sum of the squares of attention, first tokens of documents left out", shownShares},
+      {"squares", "sum of the squares of attention, without the first tokens of documents", shownShares},
       {"attention", "sum of attention", attention},
-      {"without sinks", "sum of attention, first tokens of documents left out as in all other measures",
+      {"without sinks", "sum of attention, without the first tokens of documents (as in all other measures)",
        withoutSinks},
       {"per token", "sum divided by the document's tokens", perToken},
       {"upper layers", "sum over the upper half of the layers", upperLayers},

@@ -266,7 +266,7 @@ query::Node queryBody(const QueryCall& call, const std::vector<std::string>& ans
   spnl::ServerBodies made = spnl::serverBodies(whole);
   if (made.bodies.size() == 1) return std::move(made.bodies.front().body);
   throw Failure(errorAt("query", made.withheld.empty() ? "no call" : made.withheld.front().reason,
-                        "a prompt of messages and joins"));
+                        "a prompt of messages, seq, cross and plus"));
 }
 
 }  // namespace spanscope::exports

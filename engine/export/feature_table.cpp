@@ -130,18 +130,18 @@ const std::vector<FeatureRow>& featureTable() {
        Refused,
        /*id:inner-generate-request*/
        "A generate node is inside another generate node. The server runs one node at a time and gets the "
-       "answers of inner nodes as messages. SPNL can run the query from the JSON.",
+       "answers of subqueries as messages. SPNL can run the query from the JSON.",
        "{n} generate nodes are inside another generate node. The server runs one node at a time and gets the "
-       "answers of inner nodes as messages. SPNL can run the query from the JSON.",
+       "answers of subqueries as messages. SPNL can run the query from the JSON.",
        RowCondition::SentElsewhere},
       {InnerGenerate,
        {Target::Chat},
        Differs,
        /*id:inner-generate-chat*/
-       "A generate node is inside another generate node. The inner answer is not known yet, so the outer "
-       "request has a placeholder. Replace the placeholder before you send the request.",
-       "{n} generate nodes are inside another generate node. The inner answers are not known yet, so the "
-       "outer requests have placeholders. Replace the placeholders before you send the requests.",
+       "A generate node is inside another generate node. The answer of the subquery is not known yet, so the "
+       "outer request has a placeholder. Replace the placeholder before you send the request.",
+       "{n} generate nodes are inside another generate node. The answers of the subqueries are not known "
+       "yet, so the outer requests have placeholders. Replace the placeholders before you send the requests.",
        RowCondition::SentElsewhere},
       {SharedPrompt,
        {Target::Chat},
@@ -172,15 +172,15 @@ const std::vector<FeatureRow>& featureTable() {
        {Target::Chat},
        Differs,
        /*id:plus-in-a-row*/
-       "A plus becomes messages in a row. Each message attends to earlier messages, and the order matters. A "
-       "server reuses only the common prefix.",
-       "{n} plus become messages in a row. Each message attends to earlier messages, and the order matters. "
-       "A server reuses only the common prefix."},
+       "A plus becomes consecutive messages. Each message attends to earlier messages, and the order "
+       "matters. A server reuses only the common prefix.",
+       "{n} plus nodes become consecutive messages. Each message attends to earlier messages, and the order "
+       "matters. A server reuses only the common prefix."},
       {Plus,
        {Target::Tokens},
        Differs,
        /*id:without-plus-marker*/
-       "Without a plus delimiter, the children of a plus are ordinary messages in a row. These messages "
+       "Without a plus delimiter, the children of a plus are ordinary consecutive messages. These messages "
        "attend to earlier ones, and only the common prefix is reused.",
        "",
        RowCondition::PlusIsNotMarked},
@@ -493,7 +493,7 @@ void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
       "A system message is not the first message. The chat templates of some models refuse this.",
       lateSystem);
   add(Effect::Note,
-      "Two messages in a row have the same role. The chat templates of some models refuse this, other "
+      "Two consecutive messages have the same role. The chat templates of some models refuse this. Other "
       "templates join the messages.",
       repeated);
 }
@@ -509,7 +509,7 @@ void addChat(Remarks& remarks, const query::Node& query) {
   if (made.requests.size() > 1) {
     remarks.add(Effect::Note,
                 "The query becomes " + std::to_string(made.requests.size()) +
-                    " requests, one a line, in an order in which they can be sent.",
+                    " requests, one on each line. You can send these requests in this order.",
                 {NodePath()});
   }
   addChatOrder(remarks, made.requests);

@@ -70,7 +70,7 @@ AttentionEntropy AttentionEntropyJob::compute(workbench::JobContext& place, cons
   if (answer.tokens.size() * logits > experiment::kFidelityBytes)
     throw Failure(errorAt("reply", counted(answer.tokens.size(), "token"),
                           "at most " + std::to_string(experiment::kFidelityBytes / logits) +
-                              ": their logits must fit into memory"));
+                              ": the logits of these tokens must fit into memory"));
   AttentionEntropy entropy;
   entropy.answerRows = static_cast<std::int32_t>(answer.tokens.size());
   entropy.rows = measuredRows(answer, config);

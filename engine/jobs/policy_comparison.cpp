@@ -189,7 +189,7 @@ const char* stageText(PolicyStage stage, bool isReordered) {
           "Events", /*id:policy-fidelity-stage*/ "Policies: %1, %2 of %3, compared with a full prefill");
     case PolicyStage::Reordered:
       return isReordered ? forTranslation("Events", "Policies: %1, %2 of %3, in another order")
-                         : forTranslation("Events", "Policies: %1, %2 of %3, once more");
+                         : forTranslation("Events", "Policies: %1, %2 of %3, repeated");
     case PolicyStage::Waiting:
     case PolicyStage::Done:
     case PolicyStage::Failed:

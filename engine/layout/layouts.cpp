@@ -42,7 +42,7 @@ TokenId tokenOf(const text::Tokenizer& tokenizer, const std::string& text) {
     if (!byte) byte = id;
   }
   if (byte) return *byte;
-  throw Failure(Error{tokenizer.source(), "vocabulary", "no token that is \"" + text + "\" alone",
+  throw Failure(Error{tokenizer.source(), "vocabulary", "no single token for the text \"" + text + "\"",
                       "a token that the padded and cropped layouts use as delimiter"});
 }
 

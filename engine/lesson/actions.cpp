@@ -283,7 +283,8 @@ class ActionReader {
         return fault(m_at - 1, query::inQuotes(m_line.substr(m_at - 1, 2)), "\\n, \\\" or \\\\");
       text += next == 'n' ? '\n' : next;
     }
-    return fault(begin, /*id:text-without-end*/ "a text without its end", "\" after the text");
+    return fault(begin, /*id:text-without-end*/ "a text without a closing quotation mark",
+                 "\" after the text");
   }
 
   std::optional<ArgumentValue> valueOf(ArgumentKind kind, std::string_view word) {

@@ -66,7 +66,7 @@ class LessonChecker {
     if (run <= m_runs) return true;
     const std::string soFar = m_runs == 0 ? "no run" : "only " + counted(m_runs, "run");
     fault(offset, "run " + std::to_string(run) + " in " + what,
-          soFar + /*id:stands-before-place*/ " before this place",
+          soFar + /*id:stands-before-place*/ " before this line",
           run <= m_lesson.runs() ? /*id:text-may-name*/
               "a text may use metrics of earlier runs only; a question may also use later runs"
                                  : "");
@@ -78,7 +78,7 @@ class LessonChecker {
     const bool isMeasured = m_measured.contains(ref.run);
     if (ref.metric->needs == metrics::Needs::Fidelity && !isMeasured) {
       fault(ref.offset, "the " + metrics::lessonName(*ref.metric) + " of run " + std::to_string(ref.run),
-            /*id:measure-fidelity-run*/ "\"measure fidelity\" of that run before it");
+            /*id:measure-fidelity-run*/ "\"measure fidelity\" of this run, before the metric");
     }
     if (!ref.node) return;
     const std::set<NodePath>& nodes = m_nodes[ref.run - 1];
@@ -162,7 +162,8 @@ class LessonChecker {
         if (!isRunYet(run, action.offset, "a measurement")) break;
         if (m_session[run - 1] != sessionSettings())
           fault(action.offset,
-                "run " + std::to_string(run) + /*id:whose-session-ended*/ ", whose session has ended",
+                "run " + std::to_string(run) +
+                    /*id:whose-session-ended*/ ", which belongs to an earlier session",
                 /*id:run-under-present*/ "a run with the current model and cache settings");
         m_measured.insert(run);
         break;

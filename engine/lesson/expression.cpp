@@ -98,7 +98,8 @@ class ExpressionReader {
       if (m_text[at] == '"') {
         const std::size_t end = m_text.find('"', at + 1);
         if (end == std::string_view::npos) {
-          fault({m_text.substr(begin), m_offset + begin}, "a text without its end", "\" after the text");
+          fault({m_text.substr(begin), m_offset + begin}, "a text without a closing quotation mark",
+                "\" after the text");
           return;
         }
         m_words.push_back({m_text.substr(begin + 1, end - begin - 1), m_offset + begin, true});
@@ -188,7 +189,7 @@ class ExpressionReader {
     if (atEnd()) return faultAtEnd("a metric, such as \"run 1: cached tokens\", or a number");
     if (++m_terms > kMaxTerms) {
       return fault(m_words[m_next], "more than " + std::to_string(kMaxTerms) + " metrics and numbers",
-                   "fewer of them in one expression");
+                   "fewer metrics and numbers in one expression");
     }
     const Word word = m_words[m_next++];
     if (word.isQuoted) {
@@ -241,7 +242,7 @@ class ExpressionReader {
       m_before = found.metric;
     } else if (m_before.metric == nullptr) {
       return fault(begin, /*id:run-without-name*/ "a run without the name of a metric",
-                   "a colon and a name after its number");
+                   "a colon and a name after the number of the run");
     }
     found.metric.metric = m_before.metric;
     found.metric.node = m_before.node;
@@ -276,7 +277,8 @@ class ExpressionReader {
           name.empty() ? /*id:no-name-figure*/ "no name of a metric" : "the metric " + query::inQuotes(name),
           /*id:name-figure*/ "the name of a metric",
           /*id:manuals-page-numbers*/
-          "the manual's page on numbers lists them, such as \"cached tokens\" and \"time to first token\"");
+          "the manual's page on numbers lists the metrics, such as \"cached tokens\" and \"time to first "
+          "token\"");
       return false;
     }
     if (isNext("of")) {
@@ -447,7 +449,7 @@ Evaluated evaluate(const Expression& expression, const FactsOf& factsOf) {
   if (expression.kind == Kind::Product) return Value(left * right);
   if (right == 0)
     return Missing{written(expression.operands[1]) +
-                   /*id:nothing-can-divided*/ " is 0, and nothing can be divided by it"};
+                   /*id:nothing-can-divided*/ " is 0, and division by 0 is not possible"};
   return Value(left / right);
 }
 

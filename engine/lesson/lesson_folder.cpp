@@ -34,8 +34,9 @@ std::optional<query::NotGiven> refusedPath(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos) return refused("");
   if (path.find('\\') != std::string::npos) return refused(", which has a backslash");
   const fs::path parts(path);
-  if (parts.is_absolute()) return refused(", which begins at the root");
-  if (std::find(parts.begin(), parts.end(), "..") != parts.end()) return refused(", which leads upwards");
+  if (parts.is_absolute()) return refused(", which is an absolute path");
+  if (std::find(parts.begin(), parts.end(), "..") != parts.end())
+    return refused(", which leads to a parent folder");
   return std::nullopt;
 }
 
@@ -54,7 +55,7 @@ std::string readLessonFile(const fs::path& file) {
   if (stream.bad()) throw failure("a file that cannot be read to its end", "a file that may be read");
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > kMaxBytes)
-    throw failure("more than " + std::to_string(kMaxBytes) + " bytes", "at most that many in a lesson");
+    throw failure("more than " + std::to_string(kMaxBytes) + " bytes", "at most this number in a lesson");
   return std::string(withoutByteOrderMark(text));
 }
 

@@ -276,7 +276,7 @@ class LessonReader {
     for (++m_next; m_next < m_lines.size() && !line().text.starts_with("```"); ++m_next)
       inside.push_back(line());
     if (m_next >= m_lines.size()) {
-      fault(begin.offset, /*id:fenced-block-without*/ "a fenced block without its end",
+      fault(begin.offset, /*id:fenced-block-without*/ "a fenced block without a closing line",
             "a line ``` after it");
       return;
     }
@@ -294,7 +294,7 @@ class LessonReader {
     std::erase_if(inside, [](const Line& one) { return isBlankLine(one.text); });
     if (inside.empty()) {
       fault(begin.offset, "an empty block",
-            kind == "question" ? "a question" : /*id:a-line-in*/ "a line in it");
+            kind == "question" ? "a question" : /*id:a-line-in*/ "a line in the block");
       return;
     }
     if (kind == "do")
@@ -327,7 +327,7 @@ class LessonReader {
       const bool isWhere = comparison.text.starts_with(kWhere);
       if (isWhere && one.offset != first.offset)
         fault(comparison.offset, /*id:where-behind*/ "\"where\" after a comparison",
-              /*id:where-first-line*/ "\"where\" in the first line alone");
+              /*id:where-first-line*/ "\"where\" only in the first line");
       if (isWhere) {
         comparison.text.remove_prefix(kWhere.size());
         comparison.offset += kWhere.size();
@@ -345,7 +345,7 @@ class LessonReader {
         list.claims.push_back(std::move(*claim));
     }
     if (list.where && list.claims.empty())
-      fault(first.offset, "\"where\" alone", /*id:comparison-below*/ "a comparison below it");
+      fault(first.offset, "\"where\" alone", /*id:comparison-below*/ "a comparison after this line");
     addBlock(std::move(list), begin.offset);
   }
 
@@ -383,11 +383,11 @@ class LessonReader {
       }
     }
     if (text.empty())
-      fault(begin.offset, /*id:question-without-text*/ "a question without its text",
-            /*id:question-above-answer*/ "the question above its answer");
+      fault(begin.offset, /*id:question-without-text*/ "a question without a text",
+            /*id:question-above-answer*/ "the question before the answer");
     if (!hasKind) {
       fault(begin.offset, /*id:question-without-answer*/ "a question without an answer",
-            /*id:line-number-block*/ "a line number:, block: or choice: below it",
+            /*id:line-number-block*/ "a line number:, block: or choice: after the question",
             /*id:run-answers-number*/ "the run gives the answer, such as \"number: run 2: computed tokens\"");
     } else if (question.kind == Question::Kind::Choice && question.choices.size() < 2 && !m_isChoiceFaulty) {
       fault(begin.offset, "one choice", "two or more");
@@ -405,7 +405,7 @@ class LessonReader {
       bool hasMetric = false;
       visitMetrics(*question.answer, [&](const MetricRef&) { hasMetric = true; });
       if (!hasMetric)
-        fault(offset, /*id:number-typed*/ "a typed number",
+        fault(offset, /*id:number-typed*/ "a constant number",
               /*id:figure-run-run*/ "a metric of a run, because the run gives the answer");
       return;
     }
@@ -418,7 +418,7 @@ class LessonReader {
     const std::size_t bar = barOfChoice(value.text);
     if (bar == std::string_view::npos || bare({value.text.substr(0, bar), 0}).text.empty()) {
       fault(value.offset, query::inQuotes(value.text),
-            /*id:text-comparison-makes*/ "a text, | and the comparison that makes it right");
+            /*id:text-comparison-makes*/ "a text, | and the comparison that is true for the right choice");
       m_isChoiceFaulty = true;
       return;
     }
@@ -480,7 +480,7 @@ class LessonReader {
       if (expression) visitMetrics(*expression, [&hasMetric](const MetricRef&) { hasMetric = true; });
       if (!hasMetric) continue;
       warn(code.offset + at, /*id:figure-code-shown*/ "a metric in code, which the lesson shows unchanged",
-           "the metric without the marks of code");
+           "the metric without backquotes");
       return;
     }
   }
@@ -534,7 +534,7 @@ class LessonReader {
       } else if (c == '{') {
         const std::size_t end = line.find('}', at);
         if (end == std::string_view::npos) {
-          fault(offset, /*id:brace-without-end*/ "a brace without its end",
+          fault(offset, /*id:brace-without-end*/ "an opening brace without a closing brace",
                 /*id:same-line-brace*/ "} in the same line, or \\{ for a brace that is shown");
           return;
         }
@@ -558,7 +558,7 @@ class LessonReader {
       } else {
         if (isDigit(c) && !saidDigit) {
           warn(offset, /*id:digit-sentence*/ "a digit in a sentence",
-               /*id:figure-name-braces*/ "a metric by its name, in braces",
+               /*id:figure-name-braces*/ "the name of a metric, in braces",
                /*id:no-figure-run*/ "other numbers are written in `code`");
           saidDigit = true;
         }
@@ -570,7 +570,7 @@ class LessonReader {
 
   void readLink(std::string_view where, Offset offset, Prose& prose) {
     if (const std::size_t brace = where.find('{'); brace != std::string_view::npos) {
-      fault(offset + brace, /*id:figure-address-link*/ "a metric in the address of a link",
+      fault(offset + brace, /*id:figure-address-link*/ "a metric in a link address",
             "an address without a metric");
       return;
     }
@@ -615,7 +615,7 @@ ReadLesson readLesson(std::string_view text) {
   if (text.size() > kMaxBytes) {
     return {.lesson = {},
             .faults = {{kMaxBytes, "more than " + std::to_string(kMaxBytes) + " bytes",
-                        "at most that many in a lesson"}}};
+                        "at most this number in a lesson"}}};
   }
   if (const std::size_t invalid = findInvalidUtf8(text); invalid != std::string_view::npos)
     return {.lesson = {},

@@ -151,7 +151,7 @@ std::optional<query::NotGiven> assign(RunSettings& settings, const Assignment& a
       if (mayBeSet(one)) keys += (keys.empty() ? "" : ", ") + std::string(one.key);
     }
     return query::NotGiven{
-        (setting == nullptr ? "the setting " : /*id:lesson-sets*/ "a lesson that sets ") +
+        (setting == nullptr ? "the setting " : /*id:lesson-sets*/ "a lesson that changes ") +
             query::inQuotes(assignment.key),
         "one of " + keys,
         setting == nullptr ? "" : "only settings that do not depend on the learner's machine"};

@@ -29,7 +29,7 @@ std::int64_t between(std::int64_t earlier, std::int64_t later) {
 ResidencySampler::ResidencySampler(double rate) : m_rate(rate) {
   if (rate > 0 && rate <= 1) return;
   throw Failure({.file = {},
-                 .place = "share of followed blocks",
+                 .place = "share of sampled blocks",
                  .found = std::to_string(rate),
                  .expected = "a number above 0 and at most 1"});
 }

@@ -408,10 +408,10 @@ std::string relocationText(const ModelConfig& config) {
     widest = std::max(widest, config.kind(kind).window);
   }
   if (const std::int64_t step = positionStepOf(config); step > 0) {
-    text =
-        "queries are scaled by their absolute position, in steps of " + counted(step, "token") +
-        ": a stored span is the same at every position up to the first step. After the first step, it is the "
-        "same only where it was computed. Otherwise, scores depend only on the distance of two tokens";
+    text = "queries are scaled by their absolute position, in steps of " + counted(step, "token") +
+           ": a stored span is the same at every position up to the first step. After the first step, a "
+           "stored span is the same only at its own position. Otherwise, scores depend only on the distance "
+           "of two tokens";
   }
   if (windowed == 0) return text;
   return text + "; in " + std::to_string(windowed) + " of " + counted(config.layers, "layer") +

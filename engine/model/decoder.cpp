@@ -56,11 +56,12 @@ void checkRange(const std::vector<Number>& values, std::int64_t end, const char*
 void checkBatch(const Batch& batch, const ModelConfig& config, const compute::KvShape& store) {
   if (store.layers != config.layers || store.heads != config.keyValueHeads ||
       store.headSize != config.headSize) {
-    refuse("KV store", "the shape of another model", "the shape from kvShape");
+    refuse("KV store", "the shape of another model", "the shape for this model");
   }
   const std::size_t rows = batch.tokens.size();
   if (batch.localIndices.size() != rows || batch.slots.size() != rows) {
-    refuse("rows", "lists of different lengths", "a token, a local index and a slot for every row");
+    refuse("rows", "lists of different lengths",
+           "a token, a position in the segment and a slot for every row");
   }
   checkRange(batch.tokens, config.vocabularySize, "token ids");
   checkRange(batch.slots, std::int64_t{store.blocks} * store.blockSize, "slots");
@@ -69,27 +70,30 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   for (const compute::Draw& draw : batch.draws) {
     const auto count = static_cast<std::int64_t>(batch.logitRows.size());
     if (draw.logits < 0 || draw.logits >= count)
-      refuse("draws", std::to_string(draw.logits), "one of " + counted(count, "row") + " of logits");
+      refuse("sampled tokens", std::to_string(draw.logits), "one of " + counted(count, "row") + " of logits");
   }
-  checkRange(batch.massLayers, config.layers, "mass layers");
-  checkRange(batch.narrowingLayers, config.layers, "narrowing layers");
+  checkRange(batch.massLayers, config.layers, "layers with attention sums");
+  checkRange(batch.narrowingLayers, config.layers, "layers that leave out rows");
   if (batch.narrowingLayers.size() != batch.narrowings.size() ||
       !std::is_sorted(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), std::less_equal<>())) {
-    refuse("narrowing layers", counted(batch.narrowingLayers.size(), "layer"),
-           "one, ascending, for each of " + counted(batch.narrowings.size(), "narrowing"));
+    refuse("layers that leave out rows", counted(batch.narrowingLayers.size(), "layer"),
+           "layers in ascending order, one for each of " +
+               counted(batch.narrowings.size(), "list of kept rows", "lists of kept rows"));
   }
   if (batch.vectorsWanted && !batch.narrowings.empty())
-    refuse("vectors", "a narrowed forward pass", "a forward pass in which every row goes through all layers");
-  checkRange(batch.mass.runs, static_cast<std::int64_t>(batch.runs.size()), "mass runs");
+    refuse("vectors", "a forward pass that leaves out rows in later layers",
+           "a forward pass in which every row goes through all layers");
+  checkRange(batch.mass.runs, static_cast<std::int64_t>(batch.runs.size()), "query runs with attention sums");
   if (!batch.mass.keySpans.empty()) {
     if (batch.mass.keySpans.size() != batch.mass.runs.size())
-      refuse("mass key spans", std::to_string(batch.mass.keySpans.size()), "one for each mass run, or none");
-    checkRange(batch.mass.keySpans, std::int64_t{1} << 31U, "mass key spans");
+      refuse("key spans of attention sums", std::to_string(batch.mass.keySpans.size()),
+             "one for each query run with attention sums, or none");
+    checkRange(batch.mass.keySpans, std::int64_t{1} << 31U, "key spans of attention sums");
   }
   std::int64_t covered = 0;
   for (const compute::QueryRun& run : batch.runs) {
     if (run.firstRow != covered || run.rowCount <= 0)
-      refuse("query runs", "gaps", "runs that cover the rows in order");
+      refuse("query runs", "gaps", "query runs that cover the rows in order");
     covered += run.rowCount;
   }
   if (covered != static_cast<std::int64_t>(rows)) {

@@ -80,7 +80,7 @@ class DraftMaker {
 
   void unresolved(const std::string& place, std::string_view name) {
     problem(place, "the parameter {" + std::string(name) + "}",
-            "a value: parameters are resolved before planning");
+            "a value, because planning needs the value of each parameter");
   }
 
   DraftSettings settings(const query::GenerateSettings& given, const NodePath& place) {

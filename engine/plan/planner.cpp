@@ -113,7 +113,7 @@ class Rewriter {
     // that no earlier rule can change.
     for (std::size_t next = 0; next < active.size();) {
       if (++passes > kMaxPasses) {
-        m_problems->push_back({"", "", "rules that do not terminate",
+        m_problems->push_back({"", "", "rewrite rules that do not terminate",
                                "a query that takes at most " + std::to_string(kMaxPasses) + " passes"});
         return;
       }
@@ -169,9 +169,9 @@ void findLeftovers(const Draft& draft, std::vector<Error>& problems) {
   for (const Rule* rule : rules()) {
     if (rule->writesOut != draft.op) continue;
     const std::string what = draft.name();
-    problems.push_back(
-        {"", draft.node, "a " + what + /*id:not-written-out*/ " that is not written out",
-         "the rule \"" + std::string(rule->name) + "\" switched on: the engine has no " + what});
+    problems.push_back({"", draft.node, "a " + what + /*id:not-written-out*/ " that no rule has expanded",
+                        "the rule \"" + std::string(rule->name) +
+                            "\" switched on, because the engine cannot run a " + what});
   }
   for (const Draft& child : draft.children) findLeftovers(child, problems);
 }

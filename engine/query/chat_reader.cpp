@@ -217,7 +217,7 @@ class ChatReader {
       if (name == "developer") {
         m_walk.warning(begin, "the role \"developer\"",
                        /*id:system-user-assistant*/ "system, user or assistant",
-                       /*id:read-system*/ "it is read as system");
+                       /*id:read-system*/ "this role is read as system");
       }
     } else if (name == "user" || name == "assistant") {
       role = name == "user" ? Role::User : Role::Assistant;
@@ -292,7 +292,7 @@ class ChatReader {
       if (isIn(kTools, key)) {
         m_walk.error(
             keyOffset, "the field " + inQuotes(key), "messages of text",
-            /*id:tools-other-forms*/ "a query cannot express tools, sound or other forms of an answer");
+            /*id:tools-other-forms*/ "a query cannot contain tools, sound or other forms of an answer");
       } else {
         leaveOut(key, keyOffset);
       }

@@ -232,7 +232,7 @@ std::optional<std::int64_t> readWholeNumber(QueryWalk& walk, std::int64_t least,
                isWhole ? ""
                : number == "-0"
                    ? "write 0"
-                   : /*id:write-without-fraction*/ "write it without a fraction and an exponent");
+                   : /*id:write-without-fraction*/ "write the number without a fraction and an exponent");
     return std::nullopt;
   }
   return value;
@@ -247,7 +247,7 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   if (walk.errors() > errorsBefore) return std::nullopt;
   if (auto name = parameterName(text)) return Parameter{std::move(*name)};
   walk.error(begin, "the text " + inQuotes(text), expected,
-             isJsonNumber(text) ? /*id:write-without-quotes*/ "write it without quotes"
+             isJsonNumber(text) ? /*id:write-without-quotes*/ "write the number without quotes"
                                 : /*id:parameter-written-name*/ "a parameter is written \"{name}\"");
   return std::nullopt;
 }
@@ -306,7 +306,7 @@ void readTemperature(QueryWalk& walk, Setting<float>& setting) {
   const std::string found = "the number " + cutText(number, kShownCharacters);
   if (std::isinf(value)) {
     walk.warning(begin, found, /*id:temperature-bit-float*/ "a temperature that a 32-bit float can hold",
-                 /*id:read-infinite*/ "it is read as infinite");
+                 /*id:read-infinite*/ "the number is read as infinite");
   } else if (value < 0) {
     walk.warning(begin, found, "a temperature of 0 or more");
   }

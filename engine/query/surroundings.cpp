@@ -11,7 +11,8 @@
 namespace spanscope::query {
 
 std::variant<FileList, NotGiven> Surroundings::listFiles(const std::string& path) {
-  return NotGiven{"the files \"" + cutText(path, 80) + "\"", "text: this client cannot list files", {}};
+  return NotGiven{
+      "the files \"" + cutText(path, 80) + "\"", "the text of the files: this client cannot list files", {}};
 }
 
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path) {

@@ -120,7 +120,8 @@ class ReplyReader {
       refuse(kReply, shownReply(body), /*id:object-list-data*/ "an object with a list \"data\"");
     const Json& data = reply["data"];
     if (data.size() != m_count)
-      refuse("/data", counted(data.size(), "entry", "entries"), std::to_string(m_count) + ", one a text");
+      refuse("/data", counted(data.size(), "entry", "entries"),
+             std::to_string(m_count) + ", one for each text");
     std::vector<retrieve::EmbeddingVector> vectors(m_count);
     std::optional<std::size_t> length;
     for (std::size_t i = 0; i < data.size(); ++i) {

@@ -43,8 +43,8 @@ struct Chunk {
 /// Returns the passages of a unit, in order. The options must be in their ranges. Throws Failure when
 /// stopped, and if the tokenizer throws Failure. Rules:
 /// - Together the passages contain every token. No passage has more than options.tokens tokens.
-/// - If there are several passages, the last passage has at least a quarter of this length. The other
-///   passages have at least half of this length.
+/// - If there are several passages, the last passage has at least options.tokens / 4 tokens. The
+///   other passages have at least options.tokens / 2 tokens.
 /// - Each passage except the last ends at the end of a sentence, if a sentence ends in the allowed range.
 ///   Otherwise the passage ends at the end of a word, if a word ends in this range.
 /// - Each passage except the first begins in the last options.overlap tokens of the passage before. The

@@ -110,7 +110,7 @@ bool IndexChecks::isWhole(std::int64_t id, const DocumentKey& key) {
 }
 
 void IndexChecks::refuse(const DocumentKey& key) const {
-  throw Failure({m_database.file(), "document " + key, "other rows than were written",
+  throw Failure({m_database.file(), "document " + key, "rows that differ from the written rows",
                  "the written rows. The next search indexes the document again"});
 }
 

@@ -112,7 +112,7 @@ void checkVectorBytes(std::size_t found, std::size_t kept, const Embedder& embed
   throw Failure(
       {embedder.name(), "vectors", counted(found / sizeof(float), "number"),
        std::to_string(kept / sizeof(float)) +
-           ", like the vectors in the index (if the name now means another embedder, delete the index)"});
+           " for each vector, as in the index (if this name now means another embedder, delete the index)"});
 }
 
 /// A found passage. The row number of the passage depends on the time of insertion, so no result may depend

@@ -20,7 +20,7 @@ namespace {
 constexpr int kMostIdlePasses = 16;
 
 Error unexpected(const std::string& found) {
-  return {.file = {}, .place = "run", .found = found, .expected = "a pass that ends"};
+  return {.file = {}, .place = "run", .found = found, .expected = "steps that make progress"};
 }
 
 struct Thrown {

@@ -91,13 +91,13 @@ const char* doubtReason(Doubt doubt) {
     case Doubt::HoldsAnswer:
       return /*id:prompt-holds-reply*/ "the prompt contains an answer that is not sampled yet";
     case Doubt::ContinuesAnswer:
-      return "a segment reaches the future place of an answer to an earlier prompt";
+      return "a segment overlaps the positions of an answer to an earlier prompt";
     case Doubt::SeveralBlocks:
       return "a hit is stored at several positions, and the order in which answers end decides which is used";
     case Doubt::FullPool:
       return "the pool is full, and the lengths of answers decide what is evicted or has to wait";
     case Doubt::Tiers:
-      return "only the run shows which blocks host memory or the disk has";
+      return "which blocks are in host memory or on disk is known only during a run";
   }
   return "";
 }

@@ -99,7 +99,7 @@ Error wasStopped() {
 
 SessionConfig checked(SessionConfig config) {
   if (config.rowsPerPass < 1) {
-    refuse("rows per pass", std::to_string(config.rowsPerPass), "at least 1");
+    refuse("max rows per forward pass", std::to_string(config.rowsPerPass), "at least 1");
   }
   if (!config.kvType) config.kvType = compute::DType::F32;
   if (config.kvType == compute::DType::F16) refuse("type of keys and values", "f16", "f32 or bf16");
@@ -319,7 +319,7 @@ struct Session::Impl final : RequestListener {
       ++place.place;
     }
     if (!ownPlace || place.members < 2) {
-      refuse("team of the answer", counted(prompts.size(), "other request"),
+      refuse("replay of answers that were generated together", counted(prompts.size(), "other request"),
              "two or more answers, including this one");
     }
     options.team = ownPlace;

@@ -160,7 +160,7 @@ layout::SpanTable spanTableOf(const std::vector<trace::SegmentInfo>& segments, s
              "0 to " + std::to_string(info.tokens.size()));
     }
     if (info.base < -kMostPosition || info.base > kMostPosition) {
-      refuse(i, "position " + std::to_string(info.base), "a position of at most 31 bits");
+      refuse(i, "position " + std::to_string(info.base), "a number of at most 31 bits");
     }
     layout::Segment& segment = table.segments.emplace_back();
     segment.independent = info.independent;
@@ -175,7 +175,8 @@ layout::SpanTable spanTableOf(const std::vector<trace::SegmentInfo>& segments, s
     std::int64_t left = static_cast<std::int64_t>(info.tokens.size());
     for (const trace::TokenRunInfo& run : info.runs) {
       if (run.count < 0 || run.count > left)
-        refuse(i, "a run of " + std::to_string(run.count) + " tokens", "0 to " + std::to_string(left));
+        refuse(i, "a token range of " + std::to_string(run.count) + " tokens",
+               "0 to " + std::to_string(left));
       left -= run.count;
       segment.runs.push_back({.count = run.count, .source = sourceIn(run.source), .node = run.node});
     }

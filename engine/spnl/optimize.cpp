@@ -399,7 +399,7 @@ std::optional<query::Node> simplifyPart(query::Node part, Size& size) {
 }
 
 Error tooLarge() {
-  return {"", "", "repeats and maps that are too large when written out",
+  return {"", "", "repeat and map nodes whose expanded form is too large",
           "at most " + std::to_string(kMaxNodes) + " nodes and " + std::to_string(kMaxTextBytes) +
               " bytes of text"};
 }

@@ -95,7 +95,7 @@ void BpeEncoder::forEachUnit(std::string_view word, const Take& take) {
       lastUnknown = true;
     } else {
       throw Failure({"", "text", "a character with the byte " + hexadecimal(rest.front()),
-                     "characters with pieces in the tokenizer's vocabulary"});
+                     "characters for which the vocabulary has pieces"});
     }
     offset += length;
   }

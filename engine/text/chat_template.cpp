@@ -235,7 +235,7 @@ const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) 
   if (!form) {
     throw Failure({"", "chat template",
                    "a message of the role \"" + std::string(query::roleName(role)) + "\"",
-                   "no such message: the template \"" + chat.name +
+                   "no such message, because the template \"" + chat.name +
                        "\" has no turn for this role; move its text into a user message"});
   }
   return *form;

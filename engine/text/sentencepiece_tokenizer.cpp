@@ -449,7 +449,7 @@ void checkPiece(const SentencePiece& piece, std::size_t index, const std::string
   const auto fail = [&](std::string found, std::string expected) -> Failure {
     return failAtPiece(file, index, std::move(found), std::move(expected));
   };
-  if (piece.spelling.empty()) throw fail("an empty spelling", "one character or more");
+  if (piece.spelling.empty()) throw fail("an empty spelling", "at least one character");
   if (!isValidUtf8(piece.spelling)) throw fail("a spelling that is not UTF-8", "UTF-8");
   if (piece.spelling.find('\0') != std::string::npos)
     throw fail("a spelling with the character 0", "other characters");

@@ -184,9 +184,10 @@ void addPieces(const checkpoint::GgufMetadata& metadata, BpeDescription& descrip
     const SentencePiece::Type type = types[i];
     if (type == SentencePiece::Type::Normal || type == SentencePiece::Type::Byte) continue;
     if (tokens[i].empty() || tokens[i].size() > kMaxAddedTokenBytes) {
-      throw failAt(metadata, kTokensKey,
-                   std::to_string(tokens[i].size()) + " bytes of the marker with the id " + std::to_string(i),
-                   "1 to " + std::to_string(kMaxAddedTokenBytes) + " bytes");
+      throw failAt(
+          metadata, kTokensKey,
+          std::to_string(tokens[i].size()) + " bytes of the added token with the id " + std::to_string(i),
+          "1 to " + std::to_string(kMaxAddedTokenBytes) + " bytes");
     }
     AddedToken token;
     token.id = id;
@@ -286,7 +287,7 @@ void forEachStep(const checkpoint::JsonPlace& place, const char* listName, const
 std::unique_ptr<const TextPattern> readPattern(const checkpoint::JsonPlace& place) {
   const checkpoint::JsonPlace literal = place.field("String");
   if (!literal.isNull()) {
-    if (literal.requireText().empty()) throw literal.fail("an empty text", "one character or more");
+    if (literal.requireText().empty()) throw literal.fail("an empty text", "at least one character");
     return literalPattern(literal.requireText());
   }
   const checkpoint::JsonPlace expression = place.field("Regex");

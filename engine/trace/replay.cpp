@@ -89,14 +89,14 @@ struct Checker {
   Result known(RequestId id) const {
     if (!whole || find(id) != nullptr) return std::nullopt;
     return errorAt("request", std::to_string(id),
-                   /*id:earlier-event-introduced*/ "a request of an earlier event");
+                   /*id:earlier-event-introduced*/ "a request that an earlier event reported");
   }
   Result names(About about) const {
     switch (about) {
       case About::Anything:
         return std::nullopt;
       case About::Run:
-        return event.run != 0 ? std::nullopt : Result(errorAt("run", "0", "a run"));
+        return event.run != 0 ? std::nullopt : Result(errorAt("run", "0", "a run number above 0"));
       case About::Request:
       case About::KnownRequest:
         if (event.request == 0) return errorAt("request", "0", "a request");
@@ -231,8 +231,8 @@ struct Checker {
       if (request == nullptr || request->segments.empty()) continue;
       const std::size_t length = request->segments[range.segment].tokens.size();
       if (static_cast<std::size_t>(range.end) > length)
-        return errorAt("tokens to " + std::to_string(range.end), "too many tokens",
-                       "the segment's " + counted(length, "token"));
+        return errorAt("tokens to " + std::to_string(range.end), "more tokens than the segment has",
+                       "at most " + counted(length, "token"));
     }
     return std::nullopt;
   }

@@ -230,13 +230,13 @@ struct TraceReader::Impl {
                Error{"", "", std::string("a ") + std::string(enumName(record.header.kind)), "an index"});
          }
          if (offset + RecordHeader::kBytes + record.header.storedBytes != trailerAt) {
-           throw Failure(Error{"", "", "bytes between the index and the end", "no such bytes"});
+           throw Failure(Error{"", "", "bytes between the index and the end", "none"});
          }
          readContent(record, index);
          recordsEnd = offset;
          for (std::size_t i = 0; i < index.size(); ++i) checkEntry(i);
          if (index.empty() && offset != firstRecord) {
-           throw Failure(Error{"", "", "bytes that belong to no record", "no such bytes"});
+           throw Failure(Error{"", "", "bytes that belong to no record", "none"});
          }
        });
     return true;
@@ -293,14 +293,14 @@ struct TraceReader::Impl {
         }
         offset += RecordHeader::kBytes + found.storedBytes;
       }
-      warnings.push_back(error(bytePlace(offset), /*id:recording-not-ended*/ "a recording without its end",
-                               complete
-                                   ? "the last bytes; no event is lost"
-                                   : /*id:end-stands-before*/ "the end; all events before it are complete"));
+      warnings.push_back(
+          error(bytePlace(offset), /*id:recording-not-ended*/ "a recording without an end record",
+                complete ? "the end record; no event is lost"
+                         : /*id:end-stands-before*/ "the end record; all events so far are complete"));
     } catch (const Failure& failure) {
       warnings.push_back(
           error(bytePlace(offset), failure.error().found,
-                failure.error().expected + /*id:stands-before-whole*/ "; all events before it are complete"));
+                failure.error().expected + /*id:stands-before-whole*/ "; all earlier events are complete"));
     }
     recordsEnd = offset;
   }

@@ -71,10 +71,11 @@ std::string weightsDigest(ModelBundle& bundle) {
     return bundle.decoder->weightsDigest();
   const std::unique_ptr<model::WeightSource> weights = model::openWeights(bundle.checkpoint, bundle.config);
   if (filesOf(*weights) != bundle.weightFiles) {
-    throw Failure({.file = weights->name(),
-                   .place = {},
-                   .found = /*id:file-changed-since*/ "a file that changed after the model was loaded",
-                   .expected = "the unchanged file, to store its spans; load the model again"});
+    throw Failure(
+        {.file = weights->name(),
+         .place = {},
+         .found = /*id:file-changed-since*/ "a file that changed after the model was loaded",
+         .expected = "the unchanged file, because spans are stored for this file. Load the model again"});
   }
   bundle.decoder->readWeightsDigest(*weights);
   weights->requireUnchanged();
@@ -301,7 +302,7 @@ void checkMemory(const MemoryNeed& need, const compute::Device& device) {
              counted(need.blocks, "block") + " in " + compute::nameOf(need.kvType) + " and " +
              gibibytes(need.workspace) + " of working memory";
   }
-  std::string expected = "at most the " + gibibytes(device.memoryBytes) + " of its memory";
+  std::string expected = "at most the " + gibibytes(device.memoryBytes) + " of the device's memory";
   const std::uint64_t other = saturatedSum({need.weights, need.workspace});
   if (need.blocks > 0 && need.blockBytes > 0 && other < device.memoryBytes) {
     expected +=

@@ -73,7 +73,8 @@ void refuseSugar(const query::Node& query, std::vector<Diagnostic>& problems) {
     Diagnostic& problem = problems.emplace_back();
     problem.pointer = path;
     problem.found = std::string("an operator \"") + query::operatorName(node) + "\"";
-    problem.expected = /*id:servers-know-put*/ "an operator that servers know; write the text itself there";
+    problem.expected =
+        /*id:servers-know-put*/ "an operator that servers know. Write the text into the query instead";
   });
 }
 

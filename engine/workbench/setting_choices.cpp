@@ -97,7 +97,7 @@ Choices layoutChoices() {
 }
 
 Choices kvTypeChoices() {
-  Choices choices{{.name = "auto", .label = tr("f32 on the processor, bf16 on a GPU")}};
+  Choices choices{{.name = "auto", .label = tr("f32 on the CPU, bf16 on a GPU")}};
   for (const compute::DType type : kKvTypes) choices.push_back({.name = compute::nameOf(type)});
   return choices;
 }
@@ -111,8 +111,8 @@ Choices arithmeticChoices() {
            .label = tr("fast"),
            .help = tr("The fastest instructions: activations are rounded to bf16 for bf16 weights, and to "
                       "eight bits for packed weights"),
-           .brief = "rounded to bf16 for bf16 weights and to 8 bits for packed weights, if the processor is "
-                    "faster then"}};
+           .brief = "rounded to bf16 for bf16 weights and to 8 bits for packed weights, if this is faster on "
+                    "the CPU"}};
 }
 
 Choices outputFormChoices() {

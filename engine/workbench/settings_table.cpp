@@ -56,10 +56,9 @@ const std::vector<Setting>& runSettings() {
                .label = tr("Chat template"),
                .help = tr("Text around messages. Spanscope uses the template of the checkpoint if it knows "
                           "the template. Otherwise choose one with “Chat template…” in the list of models.")},
-       .option =
-           {.name = "--template",
-            .help =
-                "Name of the chat template, for a model with an unknown template; auto: the model's own"}},
+       .option = {.name = "--template",
+                  .help = "Name of the chat template, for a model with an unknown template; auto: the "
+                          "template of the model"}},
       {.key = "context",
        .name = "context",
        .member = &RunSettings::context,
@@ -73,11 +72,11 @@ const std::vector<Setting>& runSettings() {
                           "contexts. Keys of the two rotations do not match, so choose before you open the "
                           "model. Other models ignore this setting."),
                .title = tr("Context"),
-               .least = tr("its original context"),
+               .least = tr("the original context"),
                .unit = tr(" tokens"),
                .step = 1024},
        .option = {.name = "--context",
-                  .help = "Context of a model with LongRoPE (Phi); 0: its original context"}},
+                  .help = "Context of a model with LongRoPE (Phi); 0: the original context of the model"}},
       {.key = "stands_for",
        .name = "standsFor",
        .member = &RunSettings::standsFor,
@@ -100,7 +99,7 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .place = 1,
                .label = tr("Server"),
-               .help = tr("Name of the server that runs generate nodes in place of the embedded engine. The "
+               .help = tr("Name of the server that runs generate nodes instead of the embedded engine. The "
                           "list of models shows the servers."),
                .title = tr("Server"),
                .example = tr("none: the embedded engine")}},
@@ -162,8 +161,8 @@ const std::vector<Setting>& runSettings() {
        .choices = kvTypeChoices,
        .row = {.group = Group::Cache,
                .label = tr("Keys and values"),
-               .help = tr("Type of cached keys and values. Tensor cores of a GPU read bf16 only. The "
-                          "processor computes in f32.")},
+               .help = tr("Type of cached keys and values. Tensor cores of a GPU read bf16 only. The CPU "
+                          "computes in f32.")},
        .option = {.name = "--kv",
                   .help =
                       "Type of cached keys and values: f32, bf16 or auto (f32 on the CPU, bf16 on a GPU)"}},
@@ -173,15 +172,14 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Session,
        .range = {0, kMostMebibytes},
        .onlyWhereChosen = true,
-       .row =
-           {.group = Group::Cache,
-            .place = 1,
-            .label = tr("CPU offload"),
-            .help = tr(
-                "Keep evicted blocks in memory, most recently used first. These blocks come back as hits."),
-            .least = tr("nothing"),
-            .unit = tr(" MiB"),
-            .step = 64},
+       .row = {.group = Group::Cache,
+               .place = 1,
+               .label = tr("CPU offload"),
+               .help = tr("Keep evicted blocks in host memory. Lookups can hit these blocks. The most "
+                          "recently used blocks are kept longest."),
+               .least = tr("nothing"),
+               .unit = tr(" MiB"),
+               .step = 64},
        .option = {.name = "--cache-host-mib",
                   .help = "Keep evicted blocks in host memory, at most N MiB; 0: off"}},
       {.key = "cache_disk_mib",
@@ -213,9 +211,8 @@ const std::vector<Setting>& runSettings() {
                .help = tr("Device for computation. “spanq devices” lists all devices.")},
        .option = {.name = "--device",
                   .help =
-                      "Device that computes: auto (first usable device), cpu, cuda (first "
-                      "NVIDIA GPU), or one by its number, e.g. cuda:1. The command \"spanq devices\" lists "
-                      "all devices"}},
+                      "Device that computes: auto (first usable device), cpu, cuda (first NVIDIA GPU), or a "
+                      "GPU by number, e.g. cuda:1. The command \"spanq devices\" lists all devices"}},
       {.key = "exact",
        .name = "exact",
        .member = &RunSettings::exact,
@@ -229,11 +226,11 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .label = tr("Bit-identical results on a GPU"),
                .help = tr("The result of a token does not depend on other tokens of a forward pass. A reused "
-                          "block then has the bits of a recomputed block. The processor always computes in "
-                          "this way. A GPU takes longer.")},
+                          "block then has the bits of a recomputed block. The CPU always computes in this "
+                          "way. A GPU is slower with this setting.")},
        .option = {.name = "--exact",
-                  .help = "Give a token the same bits on a GPU, independent of other tokens. The GPU then "
-                          "takes longer. The CPU always gives the same bits"}},
+                  .help = "Give a token the same bits on a GPU, independent of other tokens. The GPU is "
+                          "slower with this option. The CPU always gives the same bits"}},
       {.key = "arithmetic",
        .name = "arithmetic",
        .member = &RunSettings::arithmetic,
@@ -245,13 +242,14 @@ const std::vector<Setting>& runSettings() {
              const compute::DeviceKind* kind = compute::deviceKindOf(settings.device);
              return kind == nullptr || kind == &compute::kProcessor;
            },
-       .row = {.group = Group::Model,
-               .label = tr("Arithmetic of the processor"),
-               .help = tr(
-                   "Products of activations and weights in f32, or with activations rounded for the fastest "
-                   "instructions. In both kinds, the bits of a token do not depend on other tokens. Blocks "
-                   "of one kind never match blocks of the other kind. A GPU ignores this setting.")},
-       .option = {.name = "--arithmetic", .help = "Arithmetic of products on the CPU"}},
+       .row =
+           {.group = Group::Model,
+            .label = tr("CPU arithmetic"),
+            .help = tr(
+                "The CPU multiplies activations and weights in f32, or rounds activations for the fastest "
+                "instructions. With both choices, the bits of a token do not depend on other tokens. Blocks "
+                "of one choice never match blocks of the other choice. A GPU ignores this setting.")},
+       .option = {.name = "--arithmetic", .help = "Arithmetic of matrix products on the CPU"}},
       {.key = "threads",
        .name = "threads",
        .member = &RunSettings::threads,
@@ -316,11 +314,13 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Recording,
                .place = 1,
                .label = tr("Attention"),
-               .help = tr("Max MiB of attention that a run records. If the limit is reached, layers are "
-                          "dropped first, then blocks. The trace shows how many."),
+               .help = tr(
+                   "Max MiB of attention that a run records. If the limit is reached, layers are dropped "
+                   "first, then blocks. The trace shows the number of dropped layers and blocks."),
                .unit = tr(" MiB")},
        .option = {.name = "--observe-limit",
-                  .help = "Max MiB of attention that a run records; the trace shows how much was dropped",
+                  .help = "Max MiB of attention that a run records; the trace shows the number of dropped "
+                          "layers and blocks",
                   .needs = "--observe"}},
       {.key = "kept_mib",
        .name = "keptMebibytes",
@@ -330,7 +330,7 @@ const std::vector<Setting>& runSettings() {
        .onlyWhereChosen = true,
        .row = {.group = Group::Recording,
                .place = 1,
-               .label = tr("Window keeps"),
+               .label = tr("Session size"),
                .help = tr("Max size of a session in the window. The oldest events are dropped first. A "
                           "recording has all events."),
                .unit = tr(" MiB")}},
@@ -340,9 +340,10 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Plan,
        .row = {.group = Group::Run,
                .place = 1,
-               .label = tr(/*id:distribute-plus-into*/ "Distribute plus into inner generate nodes")},
+               .label = tr(/*id:distribute-plus-into*/ "Distribute plus into subqueries")},
        .option = {.name = "--no-distribute",
-                  .help = "Put only the outputs of inner steps into an outer prompt, without their prompts",
+                  .help = "Put only the answers of subqueries into the outer prompt, without the prompts of "
+                          "the subqueries",
                   .isNegated = true}},
       {.key = "output_form",
        .name = "outputForm",
@@ -350,17 +351,17 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Plan,
        .choices = outputFormChoices,
        .row = {.group = Group::Run,
-               .label = tr("Inner answers"),
-               .help = tr("How the answer of an inner generate node enters the outer prompt")},
+               .label = tr("Subquery answers"),
+               .help = tr("How the answer of a subquery enters the outer prompt")},
        .option = {.name = "--output-form",
-                  .help = "Keys and values of such an output: recomputed, or reused (approximate)"}},
+                  .help = "Keys and values of a subquery's answer: recomputed, or reused (approximate)"}},
       {.key = "locality",
        .name = "locality",
        .member = &RunSettings::locality,
        .effect = SettingEffect::Plan,
        .range = {0, kMostEntries},
        .row = {.group = Group::Locality,
-               .label = tr("Entries a judge"),
+               .label = tr("Entries per judge"),
                .help = tr(
                    "Split a judge of many candidates into judges of at most N. A plus must state that the "
                    "order of the candidates does not matter. The split changes the input of each judge."),
@@ -424,7 +425,7 @@ const std::vector<Setting>& runSettings() {
        .range = {retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens},
        .row = {.group = Group::Retrieval,
                .label = tr("Passage size"),
-               .help = tr("Max tokens of a passage. A new size indexes documents again."),
+               .help = tr("Max tokens of a passage. If you change this size, documents are indexed again."),
                .unit = tr(" tokens"),
                .step = 16},
        .option = {.name = "--chunk", .help = "Max tokens of a passage"}},
@@ -447,12 +448,11 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Retrieval,
        .row = {.group = Group::Retrieval,
                .label = tr("Also search summaries by the model"),
-               .help = tr("The model summarizes neighbouring passages, and their summaries again, when "
-                          "documents are indexed")},
-       .option =
-           {.name = "--summaries",
-            .help =
-                "Let the model summarize neighbouring passages, and their summaries again, and search all"}},
+               .help = tr("During indexing, the model summarizes groups of neighbouring passages, and then "
+                          "groups of summaries")},
+       .option = {.name = "--summaries",
+                  .help = "Let the model summarize groups of neighbouring passages, then groups of "
+                          "summaries, and search all of these texts"}},
       {.key = "embeddings",
        .name = "embeddings",
        .member = &RunSettings::embeddings,
@@ -472,14 +472,13 @@ const std::vector<Setting>& runSettings() {
                .help = tr("A server with OpenAI's POST /embeddings"),
                .title = tr("Address of the server"),
                .example = "http://localhost:8000/v1"},
-       .option =
-           {.name = "--embeddings-url",
-            .help =
-                "Get vectors from a server with OpenAI's POST /embeddings, e.g. http://localhost:8000/v1, in "
-                "place of the model. The environment variable SPANSCOPE_EMBEDDINGS_KEY has its key",
-            .value = "URL",
-            .needs = "--embeddings-model",
-            .showsDefault = false}},
+       .option = {.name = "--embeddings-url",
+                  .help = "Get vectors from a server with OpenAI's POST /embeddings, e.g. "
+                          "http://localhost:8000/v1, instead of from the model. The environment variable "
+                          "SPANSCOPE_EMBEDDINGS_KEY contains the key of this server",
+                  .value = "URL",
+                  .needs = "--embeddings-model",
+                  .showsDefault = false}},
       {.key = "embeddings_model",
        .name = "embeddingsModel",
        .member = &RunSettings::embeddingsModel,
@@ -487,7 +486,7 @@ const std::vector<Setting>& runSettings() {
        .kind = TextKind::Name,
        .isUsed = [](const RunSettings& settings) { return settings.asksServer(); },
        .row = {.group = Group::Retrieval,
-               .label = tr("Model there"),
+               .label = tr("Server model"),
                .help = tr("Name of the embedding model on the server"),
                .title = tr("Model of the server")},
        .option = {.name = "--embeddings-model",

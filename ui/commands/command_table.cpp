@@ -32,7 +32,7 @@ std::vector<CommandInfo> makeTable() {
   add("file.new", File, Program, tr("New"), tr("Open an empty query in a new tab"), {"Ctrl+N"});
   add("file.open", File, Program, tr("Open…"), tr("Open a query, a document or a recorded run"), {"Ctrl+O"});
   add("file.add-files", File, Program, tr("Add files…"),
-      tr("Add text files as documents: children of a plus with the names of the files"), {"Ctrl+Shift+A"});
+      tr("Add text files as documents under a plus, with the names of the files"), {"Ctrl+Shift+A"});
   add("file.add-folder", File, Program, tr("Add a folder…"),
       tr("Add every text of a folder and its subfolders as a document"));
   add("file.welcome", File, Program, tr("Welcome page"), tr("Show examples and recent files"));
@@ -47,14 +47,14 @@ std::vector<CommandInfo> makeTable() {
   add("file.close", File, Document, tr("Close tab"), tr("Close the document"), {"Ctrl+W"});
   add("file.quit", File, Program, tr("Quit"), tr("Close the window"), {"Ctrl+Q"});
 
-  add("edit.undo", Edit, Document, tr("Undo"), tr("Undo the last change of the query; settings stay"),
+  add("edit.undo", Edit, Document, tr("Undo"), tr("Undo the last change of the query, but no setting"),
       {"Ctrl+Z"});
-  add("edit.redo", Edit, Document, tr("Redo"), tr("Redo the change of the query"),
+  add("edit.redo", Edit, Document, tr("Redo"), tr("Redo the last undone change of the query"),
       {"Ctrl+Shift+Z", "Ctrl+Y"});
   add("edit.undo-setting", Edit, Document, tr("Undo setting"),
-      tr("Undo the last change of a setting; the query stays"), {"Ctrl+Alt+Z"});
-  add("edit.redo-setting", Edit, Document, tr("Redo setting"),
-      tr("Redo the change of the setting; the query stays"), {"Ctrl+Alt+Shift+Z"});
+      tr("Undo the last change of a setting, but not the query"), {"Ctrl+Alt+Z"});
+  add("edit.redo-setting", Edit, Document, tr("Redo setting"), tr("Redo the last undone change of a setting"),
+      {"Ctrl+Alt+Shift+Z"});
   add("edit.history", Edit, Document, tr("Undo history…"),
       tr("List all changes of the query and its settings, and return to any of them"));
   add("edit.cut", Edit, Document, tr("Cut"), tr("Cut the selected nodes, as JSON text"), {"Ctrl+X"}, Canvas);
@@ -89,13 +89,13 @@ std::vector<CommandInfo> makeTable() {
   add("node.plus-cross", Node, Document, tr("Swap plus and cross"),
       tr("Change a plus to a cross, or a cross to a plus"), {"X"}, Canvas);
   add("node.make-root", Node, Document, tr("Use draft as query"),
-      tr("Make the draft of the selected node the query"));
-  add("node.mute", Node, Document, tr("Mute"), tr("Leave this branch out of runs"), {"M"}, Canvas);
+      tr("Use the tree of the selected draft as the query"));
+  add("node.mute", Node, Document, tr("Mute"), tr("Exclude this branch from runs"), {"M"}, Canvas);
   add("node.freeze", Node, Document, tr("Freeze answer"),
-      tr("Use the last answers and do not run the node again"), {"Z"}, Canvas);
+      tr("Use the last answers instead of running the node"), {"Z"}, Canvas);
   add("node.collapse", Node, Document, tr("Collapse"), tr("Hide everything under the node"), {"H"}, Canvas);
-  add("node.stack", Node, Document, tr("Toggle stack"),
-      tr("Show each input of a stack, or stack the inputs again"), {"S"}, Canvas);
+  add("node.stack", Node, Document, tr("Toggle stack"), tr("Show each input of a stack, or stack the inputs"),
+      {"S"}, Canvas);
   add("node.frame", Node, Document, tr("Add frame"), tr("Add a titled frame around the selected nodes"),
       {"Ctrl+G"}, Canvas);
   add("node.note", Node, Document, tr("Add note"), tr("Add a note to the canvas"), {"Shift+N"}, Canvas);
@@ -131,7 +131,7 @@ std::vector<CommandInfo> makeTable() {
       {"Ctrl+Shift+Return", "Ctrl+Shift+Enter"});
   add("run.stop", Run, Program, tr("Stop"), tr("Stop the run"), {"Ctrl+."});
   add("run.attention", Run, Document, tr("Recompute attention"),
-      tr("Replay the answer for the layer and head of the attention view"));
+      tr("Recompute the attention of the answer for the layer and head in the attention view"));
   add("run.rotation", Run, Document, tr("Compute rotation"),
       tr("Compute the query vector and the key of the pair of tokens in Rotation"));
   add("run.next-token", Run, Document, tr("Compute alternatives"),
@@ -143,7 +143,7 @@ std::vector<CommandInfo> makeTable() {
   add("run.policies", Run, Document, tr("Compare policies…"),
       tr("Run the query under several reuse policies, and compare times, answers and fidelity"));
   add("run.experiment", Run, Document, tr("Experiments…"),
-      tr("Measure this model over documents, generate nodes or policies, and plot the result"));
+      tr("Measure this model with different documents, generate nodes or policies, and plot the result"));
   add("run.choose-model", Run, Document, tr("Choose a model…"),
       tr("Choose a model of this machine in the menu at the top"));
   add("run.choose-template", Run, Document, tr("Chat template…"),
@@ -172,17 +172,19 @@ std::vector<CommandInfo> makeTable() {
       {"Alt+Shift+Left"});
   add("run.newer", Run, Document, tr("Newer run"), tr("Show the next run of this document"),
       {"Alt+Shift+Right"});
-  add("run.to-end", Run, Document, tr("Back to now"), tr("Show the newest state"), {"Alt+End"});
+  add("run.to-end", Run, Document, tr("Back to now"), tr("Show the newest state of the run"), {"Alt+End"});
 
   add("view.author", View, Document, tr("Author layout"), tr("Show the docks for writing a query"),
       {"Alt+1"});
   add("view.explain", View, Document, tr("Explain layout"),
       tr("Show the docks that explain cache and attention"), {"Alt+2"});
-  add("view.measure", View, Document, tr("Measure layout"), tr("Show the docks with numbers"), {"Alt+3"});
+  add("view.measure", View, Document, tr("Measure layout"), tr("Show the docks with measurements"),
+      {"Alt+3"});
   add("view.back", View, Document, tr("Back"), tr("Return to the previous selection"), {"Alt+Left"});
   add("view.forward", View, Document, tr("Forward"), tr("Return to the selection before the last step back"),
       {"Alt+Right"});
-  add("view.reset", View, Document, tr("Reset layout"), tr("Restore the places of the docks in this layout"));
+  add("view.reset", View, Document, tr("Reset layout"),
+      tr("Restore the default positions of the docks in this layout"));
   add("view.maximise", View, Document, tr("Maximise dock"),
       tr("Enlarge the focused dock to the whole window, or restore it"), {"F11"});
   add("view.float", View, Document, tr("Float dock"),
@@ -208,13 +210,13 @@ std::vector<CommandInfo> makeTable() {
   add("view.theme", View, Program, tr("Toggle dark theme"), tr("Switch between the light and the dark theme"),
       {"Ctrl+Shift+L"});
   add("view.wheel", View, Document, tr("Toggle wheel: scroll or zoom"),
-      tr("Switch the wheel between scroll and zoom; Ctrl does the other"));
+      tr("Switch the wheel between scroll and zoom; Ctrl reverses this choice"));
   add("view.drag", View, Document, tr("Toggle drag: select or pan"),
       tr("Switch a drag on the empty canvas between select and pan; Shift always selects"));
   add("view.snap", View, Document, tr("Toggle snapping"),
       tr("Switch snapping of dragged nodes to nodes and grid on or off; Alt moves freely"));
   add("view.motion", View, Program, tr("Toggle motion"),
-      tr("Switch the animation of a played trace on or off; it also needs the system's permission"));
+      tr("Switch animations of played traces on or off; the system can forbid animations"));
 
   add("learn.lessons", Learn, Program, tr("Open lessons"), tr("Show the open lesson, or the list of lessons"),
       {"F9"});

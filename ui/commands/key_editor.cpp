@@ -178,9 +178,9 @@ void KeyEditor::showKey() {
   QStringList taken;
   for (const CommandInfo* other : m_keys.conflicts(*info, key)) taken << tr("“%1”").arg(other->text);
   if (taken.isEmpty()) return;
-  m_message->setText(
-      tr("%1 uses this key, or a key sequence that begins with it. Assigning the key here removes it there.")
-          .arg(taken.join(tr(", "))));
+  m_message->setText(tr("%1 uses this key, or a key sequence that begins with this key. If you assign the "
+                        "key here, Spanscope removes the key there.")
+                         .arg(taken.join(tr(", "))));
   m_assign->setText(tr("Reassign key"));
 }
 

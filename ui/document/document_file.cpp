@@ -249,7 +249,7 @@ QStringList lostWhenSavedAsQuery(const document::Document& document) {
   if (any([](const document::DocumentNode& node) { return !node.name.empty(); }))
     lost += tr("names of nodes");
   if (any([](const document::DocumentNode& node) { return node.position.has_value(); }))
-    lost += tr("places of nodes");
+    lost += tr("positions of nodes");
   if (any([](const document::DocumentNode& node) { return !node.bends.empty(); }))
     lost += tr("reroute points of wires");
   if (any([](const document::DocumentNode& node) { return node.collapsed; }))

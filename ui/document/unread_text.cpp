@@ -46,7 +46,7 @@ void UnreadText::note(Source source, std::vector<query::Diagnostic> diagnostics)
                        : capitalized(diagnostic.hint);
     if (source == Source::File && m_file != nullptr && m_file->chat != query::ChatForm::None &&
         !diagnostic.pointer.empty())
-      hint = tr("%1. Saving keeps this part of the file").arg(hint);
+      hint = tr("%1. If you save, this part stays in the file").arg(hint);
     m_leftOut.push_back({.source = source,
                          .line = diagnostic.position.line,
                          .found = QString::fromStdString(diagnostic.found),
@@ -198,11 +198,11 @@ std::vector<Problem> UnreadText::problems(bool withJson) const {
         [](const query::Diagnostic& diagnostic) { return diagnostic.severity == Severity::Error; });
     Problem& problem = list.emplace_back();
     problem.text = error == m_errors.end()
-                       ? tr("The text in JSON is not in the query")
-                       : tr("The text in JSON is not a query: line %1: found %2, expected %3")
+                       ? tr("The text in the JSON dock is not in the query")
+                       : tr("The text in the JSON dock is not a query: line %1: found %2, expected %3")
                              .arg(QString::number(error->position.line), QString::fromStdString(error->found),
                                   QString::fromStdString(error->expected));
-    problem.hint = tr("Correct the text in JSON, or discard it");
+    problem.hint = tr("Correct the text in the JSON dock, or discard this text");
   }
   for (const LeftOut& part : m_leftOut) {
     if (part.source == Source::Json && !withJson) continue;

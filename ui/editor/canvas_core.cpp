@@ -265,7 +265,7 @@ QString CanvasCore::tipOf(NodeId id) const {
                                      "prompt-tokens", metricText("prompt-tokens", status.outer))));
   if (status.unread > 0)
     lines.append((status.phase == NodePhase::Stopped || status.phase == NodePhase::Failed
-                      ? tr("%1: the run ended first")
+                      ? tr("%1, because the run ended")
                       : tr("%1 yet"))
                      .arg(metricPhraseOf("unread-tokens", status.totals())));
   if (!status.answeredBy.empty())

@@ -73,8 +73,8 @@ CanvasParts::CanvasParts(Canvas& canvas)
     if (m_view->fittingZoom(m_scene.contentRect()) >= kLeastWholeZoom) return;
     m_isCutSaid = true;
     m_core.say(
-        tr("The query is larger than the canvas. Press Home to see the whole query. The overview shows your "
-           "place."));
+        tr("The query is larger than the canvas. Press Home to see the whole query. The overview shows the "
+           "visible area."));
   });
 }
 

@@ -303,7 +303,7 @@ QString CanvasScene::tipAt(QPointF point) const {
   }
   if (hit.kind == CanvasHit::Kind::Bend)
     return tr("Drag to reroute the wire, double-click to remove the point");
-  if (hit.kind == CanvasHit::Kind::Restack) return tr("Stack the inputs that do not fit");
+  if (hit.kind == CanvasHit::Kind::Restack) return tr("Stack the inputs that do not fit on the canvas");
   const bool isNode = hit.kind == CanvasHit::Kind::Node || hit.kind == CanvasHit::Kind::Picker;
   return isNode ? m_core.tipOf(hit.node) : QString();
 }

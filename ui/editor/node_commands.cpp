@@ -171,10 +171,11 @@ class DocumentCommands {
     m_core.traceAdded();
     if (pasted.warnings.empty() || m_core.model() == nullptr) return;
     UnreadText::of(*m_core.model()).notePaste(pasted.warnings);
-    m_core.say(pasted.warnings.size() == 1
-                   ? tr("One part of the pasted text is not in the query. The Problems dock shows it.")
-                   : tr("%1 parts of the pasted text are not in the query. The Problems dock shows them.")
-                         .arg(pasted.warnings.size()));
+    m_core.say(
+        pasted.warnings.size() == 1
+            ? tr("One part of the pasted text is not in the query. The Problems dock lists this part.")
+            : tr("%1 parts of the pasted text are not in the query. The Problems dock lists these parts.")
+                  .arg(pasted.warnings.size()));
   }
 
   void duplicate() {
@@ -474,7 +475,7 @@ class DocumentCommands {
       Document next = document();
       place(next);
       if (covers(next))
-        return m_core.say(tr("%1: nodes would cover each other. Move them apart first.").arg(name));
+        return m_core.say(tr("%1: nodes would cover each other. Move the nodes apart first.").arg(name));
       m_core.change(name, place);
     }
     if (!ofStacks.isEmpty()) m_core.say(ofStacks);

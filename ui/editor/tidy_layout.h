@@ -41,10 +41,10 @@ double treeHeight(const document::Document& document, document::NodeId top, cons
 /// Whether every layout stays the same if `other` takes the place of `one`.
 bool laidOutAlike(const document::DocumentNode& one, const document::DocumentNode& other);
 
-/// Returns the heights of the inputs of `node`, from the top of its rectangle. Each entry of `children` has
-/// one height. A list node has one more height, for a free input after the children. A leaf or a collapsed
-/// node has no heights. Inputs keep the order of the children, and have the heights of the children if there
-/// is room. The members of a stack share one height.
+/// Returns the y coordinates of the inputs of `node`, relative to the top of its rectangle. Each entry of
+/// `children` has one coordinate. A list node has one more coordinate, for a free input after the children. A
+/// leaf or a collapsed node has no coordinates. Inputs keep the order of the children. If there is room, each
+/// input has the y coordinate of its child. The members of a stack share one coordinate.
 std::vector<double> inputHeights(const document::Document& document, document::NodeId node,
                                  const std::map<document::NodeId, document::Rect>& layout);
 /// Returns the height of the output, from the top of the rectangle.

@@ -41,7 +41,7 @@ class ExportDialog : public QDialog {
   /// a long text.
   QByteArray text() const;
   /// The file name that Save proposes: "rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py",
-  /// "rag-chat.json", "rag-tokens.json"; "rag.jsonl" and so on for lines of JSON.
+  /// "rag-chat.json", "rag-tokens.json". For JSON Lines, the extension is ".jsonl".
   QString proposedName() const;
   /// Writes the text to a file. The Save button asks for the path and calls this function.
   std::optional<Error> saveTo(const QString& path) const;

@@ -89,12 +89,12 @@ void ExportSettings::makeQueryFields() {
   m_model->setPlaceholderText(
       m_usualModel.empty()
           ? tr("as in the query")
-          : tr("as in the query; %1 if it names none").arg(QString::fromStdString(m_usualModel)));
+          : tr("as in the query; %1 if the query has none").arg(QString::fromStdString(m_usualModel)));
   m_model->setToolTip(tr("Replace every model of the query, e.g. spnl/granite-3.3-8b"));
   m_oneLine = new QCheckBox(tr("On one &line"), this);
   m_oneLine->setToolTip(tr("Write the query as IBM/spnl does, without white space"));
   m_inlineFiles = new QCheckBox(tr("Put &files inline"), this);
-  m_inlineFiles->setToolTip(tr("Write the current contents of the files in place of their paths"));
+  m_inlineFiles->setToolTip(tr("Write the current contents of the files instead of their paths"));
   connect(m_inlineFiles, &QCheckBox::toggled, this, &ExportSettings::changed);
   m_form->addRow(tr("S&tage"), m_stage);
   m_form->addRow(tr("&Model"), m_model);
@@ -118,8 +118,9 @@ void ExportSettings::makeRequestFields(std::uint64_t seed) {
   m_stream->setChecked(true);
   m_stream->setToolTip(tr("Let the server send tokens one by one. A single token is never streamed"));
   m_seed = new QCheckBox(tr("Send the run's s&eed, %1").arg(seed), this);
-  m_seed->setToolTip(tr(
-      "Derive the seed of each request from this seed, so that copies differ. Default: the server chooses"));
+  m_seed->setToolTip(
+      tr("Derive the seed of each request from this seed, so that equal requests get different answers. "
+         "Default: the server chooses a seed"));
   m_form->addRow(tr("&Endpoint"), m_endpoint);
   m_form->addRow(QString(), m_stream);
   m_form->addRow(QString(), m_seed);
@@ -181,7 +182,8 @@ void ExportSettings::makeTokenFields(const document::RunSettings& settings) {
   m_tokenizer->setToolTip(tr("Choose the folder of the model that has the tokenizer and the template"));
   m_template = new QComboBox(this);
   m_template->setAccessibleName(tr("Chat template"));
-  m_template->setToolTip(tr("Choose the text around messages. Names with spnl- are forms of SPNL"));
+  m_template->setToolTip(
+      tr("Choose the template for the text around messages. SPNL uses the templates that begin with spnl-"));
   m_template->addItem(tr("from the model"), QString());
   const auto add = [this](const text::ChatTemplate& chat) {
     const QString name = QString::fromStdString(chat.name);
@@ -491,7 +493,7 @@ void addTakenOut(Remarks& remarks, const Document& document) {
     remarks.note(counted(others, tr(/*id:tree-beside-query*/ "A tree next to the query is not part of it."),
                          tr("%1 trees next to the query are not part of it.")));
   }
-  remarks.note(tr("Layout, names, notes and run settings stay in the document."));
+  remarks.note(tr("Layout, names, notes and run settings are not exported."));
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ ViewExportDialog::ViewExportDialog(std::vector<ExportItem> items, const QString&
   m_carries = new QCheckBox(tr("Keep the query in the file"), this);
   m_carries->setChecked(!m_document.empty());
   m_carries->setToolTip(tr(
-      "Store the query in the picture file, so that Spanscope can open it. The file then has all texts and "
-      "settings, also hidden ones. Switch this off if the texts are private."));
+      "Store the query in the picture file, so that Spanscope can open the query from this file. The file "
+      "then has all texts and settings, also hidden texts. Turn this option off if the texts are private."));
 
   auto* form = new QFormLayout;
   form->setHorizontalSpacing(4 * kSpace);

@@ -131,7 +131,7 @@ void LessonList::showLessons(const std::vector<ListedLesson>& lessons, const QSe
                              const Theme& theme) {
   QVBoxLayout* column = begin(theme);
   column->addWidget(textLabel(
-      lessons.empty() ? tr("The bundled lessons are missing. Open a lesson file, or install Spanscope again.")
+      lessons.empty() ? tr("The bundled lessons are missing. Open a lesson file, or reinstall Spanscope.")
                       : tr("Each lesson answers a question with a real run, and asks what you expect."),
       theme.interfaceFont(), theme.color(Role::TextSecond)));
   column->addSpacing(kSpace);

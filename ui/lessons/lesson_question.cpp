@@ -151,7 +151,7 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
   }
   m_answer = new QPushButton(tr("Answer"));
   m_answer->setObjectName(QStringLiteral("primary"));
-  m_answer->setToolTip(tr("Submit this answer, which the run will check"));
+  m_answer->setToolTip(tr("Submit this answer; the run then shows the right answer"));
   auto* skip = new QPushButton(tr("Skip question"));
   skip->setFlat(true);
   skip->setToolTip(tr("Continue without an answer"));

@@ -77,7 +77,8 @@ void LessonRecorder::noteUnsaid(const QString& what) {
 }
 
 void LessonRecorder::noteModel(const std::string& model) {
-  if (model != m_model) m_unsaid = tr("A lesson keeps its model. The other model was not recorded.");
+  if (model != m_model)
+    m_unsaid = tr("All runs of a lesson use one model. The change to another model was not recorded.");
 }
 
 void LessonRecorder::open(const SeenNow& now) {

@@ -199,7 +199,7 @@ void LessonRecorderPanel::addQuestion(QVBoxLayout& form) {
   addLabel(tr("Question before the run"));
   m_kind = new QComboBox;
   m_kind->setObjectName(QStringLiteral("questionKind"));
-  m_kind->setAccessibleName(tr("What is asked"));
+  m_kind->setAccessibleName(tr("Kind of question"));
   m_kind->addItems(
       {tr("No question"), tr("A number"), tr("One of several answers"), tr("A click on a block")});
   form.addWidget(m_kind);
@@ -280,7 +280,7 @@ LessonRecorderPanel::ChoiceRow& LessonRecorderPanel::addChoice() {
 }
 
 void LessonRecorderPanel::addOutcome(QVBoxLayout& form) {
-  m_outcome = addText(tr(/*id:came-out-read*/ "Result, read after the run"), tr("What the result means"), 3);
+  m_outcome = addText(tr(/*id:came-out-read*/ "Result, shown after the run"), tr("What the result means"), 3);
   auto* row = new QHBoxLayout;
   auto* metric = smallButton(tr("Insert metric…"), tr("Insert a metric of the run into the text"));
   metric->setObjectName(QStringLiteral("putFigure"));
@@ -516,7 +516,7 @@ void LessonRecorderPanel::sayValues() {
     } else {
       const lesson::Evaluated value = lesson::evaluate(*read, factsOf);
       const auto* const missing = std::get_if<lesson::Missing>(&value);
-      answer = missing != nullptr ? tr("The next run will give the value.")
+      answer = missing != nullptr ? tr("The next run will show the value.")
                                   : tr("Now: %1").arg(QString::fromStdString(
                                         lesson::textOf(*read, std::get<metrics::Value>(value))));
     }
@@ -563,7 +563,7 @@ void LessonRecorderPanel::pickMetric(Into into, QLineEdit* line) {
   }
   if (choice.runs == 0) {
     showProblem(into == Into::Text && text != m_outcome
-                    ? tr("There is no run before this text. The result is read after the run.")
+                    ? tr("There is no run before this text. The lesson shows the result only after a run.")
                     : tr("Run the query first."));
     return;
   }

@@ -53,13 +53,13 @@ MetricPicker::MetricPicker(Choice choice, const Theme& theme, QWidget* parent)
   }
   m_run->setCurrentIndex(static_cast<int>(m_choice.run) - 1);
   m_of = new QComboBox;
-  m_of->setAccessibleName(tr("Of what"));
+  m_of->setAccessibleName(tr("Scope"));
   m_of->addItem(tr("the whole run"));
   if (m_choice.node) m_of->addItem(tr("the node %1").arg(QString::fromStdString(*m_choice.node)));
   m_of->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_of->setMinimumContentsLength(16);
   m_of->setEnabled(m_choice.node.has_value());
-  m_of->setToolTip(tr("Choose metrics of the whole run, or of the node that was selected before"));
+  m_of->setToolTip(tr("Choose metrics of the whole run, or of the selected node"));
   row->addWidget(m_run);
   row->addWidget(m_of, 1);
   column->addLayout(row);
@@ -177,7 +177,7 @@ void MetricPicker::showChosen() {
     m_meaning->setText(
         metric->missing.empty()
             ? meaning
-            : tr("%1 – no value now: %2").arg(meaning, QString::fromStdString(metric->missing)));
+            : tr("%1 – no current value: %2").arg(meaning, QString::fromStdString(metric->missing)));
     if (m_choice.kind == Kind::Comparison) {
       for (const std::string& text : lesson::offeredComparisons(*metric, m_choice.factsOf))
         m_said->addItem(QString::fromStdString(text));

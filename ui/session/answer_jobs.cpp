@@ -130,7 +130,7 @@ QString answerReason(const ViewInput& input, RequestId id) {
     return tr("Parts of this run are no longer in memory. Run the query again.");
   for (const run::Teammates::Member& member : teammatesOf(input, id).members) {
     const trace::RequestState* other = requestOf(input, member.request);
-    if (!other->outcome) return tr("Another answer of the same group is not finished.");
+    if (!other->outcome) return tr("Another answer of the same group is still running.");
     if (!other->complete || static_cast<std::int64_t>(member.answer.size()) != other->generatedTokens)
       return tr("Parts of this run are no longer in memory. Run the query again.");
   }

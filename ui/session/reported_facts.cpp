@@ -69,7 +69,7 @@ std::array<FactRow, kFacts> factTable() {
       {Fact::Pool, tr("the pool"), tellsPool, anyEvent},
       {Fact::CachedTokens, metricName("cached-tokens"), isOneOf<RequestAdmitted, StepMetrics>,
        isOneOf<StepFinished>},
-      {Fact::TokenTimes, tr("times of tokens"), isOneOf<TokenGenerated>, isOneOf<StepFinished>},
+      {Fact::TokenTimes, tr("token times"), isOneOf<TokenGenerated>, isOneOf<StepFinished>},
       {Fact::Passes, tr(/*id:passes-rates*/ "forward passes and their rates"), isOneOf<BatchComputed>,
        isOneOf<StepFinished, TokenGenerated>},
       {Fact::Attention, tr("attention"), tellsAttention, isOneOf<TokenGenerated, StepFinished>},

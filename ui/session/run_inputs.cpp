@@ -14,7 +14,7 @@ RunInputs::RunInputs(const QString& documentPath, Asker asker) : m_asker(std::mo
 namespace {
 
 query::NotGiven noFolder() {
-  return {.found = "a file next to a document without a file",
+  return {.found = "a file in a document that is not saved",
           .expected = /*id:document-saved*/ "a saved document",
           .hint = "save the document in the folder of the files"};
 }

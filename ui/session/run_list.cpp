@@ -147,7 +147,7 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   if (ours.blockCount != theirs.blockCount)
     differences += tr("a pool of %1 blocks").arg(theirs.blockCount - 1);
   if (ours.kvType != theirs.kvType)
-    differences += theirs.kvType == "auto" ? tr("type of keys and values by device")
+    differences += theirs.kvType == "auto" ? tr("type of keys and values chosen by the device")
                                            : QString::fromStdString(theirs.kvType);
   if (ours.device != theirs.device) differences += tr("device %1").arg(QString::fromStdString(theirs.device));
   if (ours.exact != theirs.exact)

@@ -79,7 +79,7 @@ QString ServerRuns::serverTitle(const std::string& name) const {
 QString ServerRuns::serverRefusal(const std::string& name) const {
   const std::optional<workbench::NamedServer> server = m_servers.find(name);
   if (!server) {
-    return tr("There is no server “%1”. Add it with “Servers…” in the list of models.")
+    return tr("There is no server “%1”. Add this server with “Servers…” in the list of models.")
         .arg(QString::fromStdString(name));
   }
   return {};

@@ -68,7 +68,7 @@ class ServerRuns : public QObject {
     std::shared_ptr<TraceStore> store;
     std::shared_ptr<const ServerSource> source;
   };
-  /// Returns the reason why the server cannot get requests, for the user; empty: the server is in the list.
+  /// Returns the reason why the server cannot get requests, for the user; empty: no such reason.
   QString serverRefusal(const std::string& name) const;
   void knowServers();
   void takeServerEvent(ServerRun& run, trace::Event event);

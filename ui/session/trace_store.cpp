@@ -110,8 +110,8 @@ TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
   ++event.sequence;
   event.payload =
       trace::MessageLogged{.severity = Severity::Note,
-                           .text = tr(/*id:window-keeps-part*/ "the window has a part of this session: %1 "
-                                                               "older events were dropped to save memory")
+                           .text = tr(/*id:window-keeps-part*/ "the trace of this session is incomplete: %1 "
+                                                               "older events were deleted to save memory")
                                        .arg(part.m_missing)
                                        .toStdString()};
   part.append(event);

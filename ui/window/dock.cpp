@@ -268,7 +268,7 @@ void Dock::setMaximised(bool maximised) {
   m_maximise->setText(maximised ? QStringLiteral("⤡") : QStringLiteral("⤢"));
   m_maximise->setAccessibleName(maximised ? tr("Restore %1").arg(windowTitle())
                                           : tr("Maximise %1").arg(windowTitle()));
-  m_maximise->setToolTip(maximised ? tr("Show the other docks again (double-click the title)")
+  m_maximise->setToolTip(maximised ? tr("Show the other docks (double-click the title)")
                                    : tr("Enlarge this dock to the whole window (double-click the title)"));
   m_maximiseAction->setText(maximised ? tr("Show the other docks") : tr("Maximise dock"));
 }

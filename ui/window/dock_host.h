@@ -37,7 +37,8 @@ class DockHost : public QMainWindow {
   /// Shows a dock at the front in the current layout, and gives it the focus.
   void reveal(const QString& id);
   /// Like reveal(), but the focus stays where it is unless the dock floats. A dock without a place in the
-  /// current layout becomes a tab of the largest dock. Strips and docks that stay in sight get no such tab.
+  /// current layout becomes a tab of the largest dock. No tab is added to a strip (see
+  /// Dock::isStrip), or to a dock that stays in sight.
   void bring(const QString& id);
   /// Brings a dock to the front of the tabs that share its place. The focus stays where it is. Does nothing
   /// in these cases:
@@ -114,8 +115,8 @@ class DockHost : public QMainWindow {
   /// Stops painting until the docks have their sizes.
   void hold();
   void release();
-  /// Resizes docks when a strip needs more or less room than before. Qt alone takes room from other docks,
-  /// but never returns the room.
+  /// Resizes docks when a strip needs more or less room than before. Without this function, Qt takes
+  /// room from other docks, but never returns the room.
   void followStrips();
   void resizeAll();
   /// Gives each dock the share of the window that it had when the user resized docks.

@@ -307,8 +307,9 @@ bool DocumentController::offerDocuments(const QStringList& paths) {
           ? tr("%1 is a text, not a query.").arg(QFileInfo(paths.front()).fileName())
           : tr(/*id:these-texts-not*/ "%1 of these files are texts, not queries.").arg(paths.size()),
       QMessageBox::Cancel, &m_window);
-  box.setInformativeText(tr(
-      "Add the text to a query? Each file becomes a document: a child of a plus with the name of the file."));
+  box.setInformativeText(
+      tr("Add the text to a query? Each file becomes a document (a child of a plus). The document gets the "
+         "name of the file."));
   const QAbstractButton* here =
       isQueryShown() ? box.addButton(tr(/*id:add-query*/ "Add to this query"), QMessageBox::AcceptRole)
                      : nullptr;
@@ -455,8 +456,8 @@ void DocumentController::showUndoHistory() {
   QDialog dialog(&m_window);
   dialog.setWindowTitle(tr("Undo history"));
   auto* explanation =
-      new QLabel(tr("The query or the settings return to their state after the selected change. The other "
-                    "one stays. Later changes stay in the list until you change something else."),
+      new QLabel(tr("A change of the query restores only the query. A change of settings restores only the "
+                    "settings. Later changes stay in the list until you make a new change."),
                  &dialog);
   explanation->setWordWrap(true);
   DocumentModel& model = *m_workspace.model();
@@ -467,7 +468,7 @@ void DocumentController::showUndoHistory() {
     header->setFont(m_workspace.input().theme.titleFont());
     auto* list = new QUndoView(&stack, &dialog);
     list->setAccessibleName(accessibleName);
-    list->setEmptyLabel(tr("As it was opened"));
+    list->setEmptyLabel(tr("Opened document"));
     header->setBuddy(list);
     auto* column = new QVBoxLayout;
     column->setSpacing(kSpace);

@@ -216,16 +216,18 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
                                                          : QStringList();
   if (lost.isEmpty() && removed.isEmpty()) return path;
 
-  QMessageBox box(
-      QMessageBox::Question, tr("Save"),
-      removed.isEmpty()
-          ? tr("%1 has the query only. A document (.span) also has layout and settings.").arg(file.fileName())
-      : isOwnFile ? tr("Saving to %1 removes parts that are not in the document.").arg(file.fileName())
-                  : tr("%1 will not have all parts of the opened file.").arg(file.fileName()),
-      QMessageBox::Cancel, &m_window);
+  QMessageBox box(QMessageBox::Question, tr("Save"),
+                  removed.isEmpty()
+                      ? tr("%1 stores only the query. A document (.span) also stores layout and settings.")
+                            .arg(file.fileName())
+                  : isOwnFile ? tr("Saving to %1 removes the parts of the file that are not in the document.")
+                                    .arg(file.fileName())
+                              : tr("%1 will not contain all parts of the opened file.").arg(file.fileName()),
+                  QMessageBox::Cancel, &m_window);
   QStringList paragraphs;
   if (!removed.isEmpty()) paragraphs += listed(removed);
-  if (!lost.isEmpty()) paragraphs += tr("The file will not have: %1.").arg(lost.join(QStringLiteral(", ")));
+  if (!lost.isEmpty())
+    paragraphs += tr("The file will not contain: %1.").arg(lost.join(QStringLiteral(", ")));
   box.setInformativeText(paragraphs.join(QStringLiteral("\n\n")));
   QPushButton* elsewhere =
       box.addButton(isDocument ? tr("Save as…") : tr("Save as .span"), QMessageBox::AcceptRole);
@@ -251,7 +253,7 @@ bool DocumentSaver::settleTyped(OpenDocument& document, const QString& title) {
   unread.settle();
   if (!unread.typed()) return true;
   QMessageBox box(QMessageBox::Warning, title,
-                  tr("JSON has text of %1 that is not a query.").arg(document.model->title()),
+                  tr("The JSON dock has text of %1 that is not a query.").arg(document.model->title()),
                   QMessageBox::Cancel, &m_window);
   box.setInformativeText(unread.refusal());
   QPushButton* show = box.addButton(tr("Show text"), QMessageBox::AcceptRole);
@@ -269,9 +271,9 @@ void DocumentSaver::noteUnread(OpenDocument& document, const OpenedFile& file) {
   unread.noteFile(file.diagnostics, file.file);
   const qsizetype count = unread.leftOutOfFile().size();
   if (count == 0) return;
-  m_status.say(count == 1 ? tr("One part of %1 is not in the document. Problems lists this part.")
+  m_status.say(count == 1 ? tr("One part of %1 is not in the document. The Problems dock lists this part.")
                                 .arg(document.model->title())
-                          : tr("%1 parts of %2 are not in the document. Problems lists these parts.")
+                          : tr("%1 parts of %2 are not in the document. The Problems dock lists these parts.")
                                 .arg(QString::number(count), document.model->title()));
 }
 

@@ -301,12 +301,12 @@ void LessonController::savePage(const QString& page) {
     // The job is sending this signal, so it cannot be deleted now.
     job->deleteLater();
     if (problem.isEmpty())
-      m_status.say(tr("The page of the lesson is in %1.").arg(QDir::toNativeSeparators(job->page())));
+      m_status.say(tr("The web page of the lesson is in %1.").arg(QDir::toNativeSeparators(job->page())));
     else
-      m_status.complain(tr("The page of the lesson was not written: %1").arg(problem));
+      m_status.complain(tr("The web page of the lesson was not written: %1").arg(problem));
     Q_EMIT commandsChanged();
   });
-  m_status.showMessage(tr("Running the lesson again for its page…"));
+  m_status.showMessage(tr("Running the lesson for the web page…"));
   m_pageJob->start();
   Q_EMIT commandsChanged();
 }

@@ -30,10 +30,9 @@ LessonServerDialog::LessonServerDialog(const std::vector<workbench::NamedServer>
   head->setFont(theme.titleFont());
   head->setTextFormat(Qt::PlainText);
   head->setWordWrap(true);
-  auto* help = new QLabel(
-      tr("The embedded engine sends nothing. A server gets the texts of the lesson's queries. The choice "
-         "ends when you leave the lesson."),
-      this);
+  auto* help = new QLabel(tr("The embedded engine sends no texts. A server gets the texts of the lesson's "
+                             "queries. Your choice is valid until you leave the lesson."),
+                          this);
   help->setWordWrap(true);
 
   m_list->setObjectName(QStringLiteral("lessonServers"));

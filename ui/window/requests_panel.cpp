@@ -70,7 +70,7 @@ QString servingText(const ServingState& state) {
     case ServingPhase::On:
       return state.settings.keepsTexts
                  ? RequestsPanel::tr("Serving %1 at %2").arg(state.model, state.url)
-                 : RequestsPanel::tr("Serving %1 at %2, texts are not kept").arg(state.model, state.url);
+                 : RequestsPanel::tr("Serving %1 at %2 without keeping texts").arg(state.model, state.url);
     case ServingPhase::Ending:
       return state.answering == 1
                  ? RequestsPanel::tr("Ending: 1 request is being answered")
@@ -395,13 +395,13 @@ void RequestsPanel::showState() {
   if (state.phase == ServingPhase::Starting) text = tr("Cancel");
   m_switch->setText(text);
   m_switch->setToolTip(isOff ? tr("Let programs on this machine use this window's model and cache")
-                             : tr("Refuse new requests, and stop after the running ones"));
+                             : tr("Refuse new requests, and stop after the running requests"));
   m_pages->setCurrentWidget(state.entries.empty() ? static_cast<QWidget*>(m_empty) : m_table);
   colorLabel(*m_empty, m_theme, Role::TextSecond);
   m_empty->setFont(m_theme.interfaceFont());
   QString help =
       tr("Programs on this machine can use this window's model and cache with OpenAI's or SPNL's protocol. "
-         "Each request then appears here like a run of yours, and you can keep it as a document.");
+         "Each request then appears here like your own runs. You can keep a request as a document.");
   if (state.phase == ServingPhase::On) {
     help = tr("Requests appear here as they arrive. Base URL for OpenAI's clients is %1/v1. SPNL's "
               "endpoint is %1/v1/query/execute. No key is needed.")

@@ -243,9 +243,9 @@ bool RunController::consentTo(const QString& endpoint) {
   QMessageBox box(QMessageBox::Question, tr("Embeddings from a server"),
                   tr("Send texts to %1?").arg(endpoint), QMessageBox::Cancel, &m_window);
   box.setInformativeText(
-      tr("This document gets its vectors from this server. Spanscope sends the texts of the searched "
-         "documents and the questions of the query. If SPANSCOPE_EMBEDDINGS_KEY has a key, Spanscope sends "
-         "the key, too. You are asked only once."));
+      tr("This document gets the vectors of its passages from this server. Spanscope sends the texts of the "
+         "searched documents and the questions of the query. If SPANSCOPE_EMBEDDINGS_KEY has a key, "
+         "Spanscope sends the key, too. Spanscope asks you only once."));
   const QPushButton* send = box.addButton(tr("Send texts"), QMessageBox::AcceptRole);
   box.setDefaultButton(QMessageBox::Cancel);
   box.exec();

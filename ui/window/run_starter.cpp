@@ -178,7 +178,8 @@ QString RunStarter::findEmbeddings(const query::Node& query, workbench::Retrieva
   remote::EmbeddingsServer& server = *request.embeddings;
   const auto address = remote::readServerAddress(server.url);
   if (const auto* problem = std::get_if<Error>(&address)) {
-    return tr("Embeddings come from a server: found %1, expected %2. See Retrieval in the settings.")
+    return tr("The address of the embeddings server is wrong: found %1, expected %2. See Retrieval in the "
+              "settings.")
         .arg(QString::fromStdString(problem->found), QString::fromStdString(problem->expected));
   }
   if (server.model.empty())

@@ -77,7 +77,7 @@ QString serverFactsText(const remote::ServerFacts& facts) {
   for (const remote::Protocol* protocol : remote::protocols()) {
     if (protocol->isTakenBy(facts)) protocols += QString::fromUtf8(protocol->title);
   }
-  lines += protocols.isEmpty() ? ServersDialog::tr("The server has none of the protocols")
+  lines += protocols.isEmpty() ? ServersDialog::tr("The server has no protocol that Spanscope knows")
                                : ServersDialog::tr(/*id:server-protocols*/ "Protocols: %1")
                                      .arg(protocols.join(QStringLiteral(", ")));
   if (facts.slots)
@@ -117,7 +117,8 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_model->setObjectName(QStringLiteral("serverModel"));
   m_model->setEditable(true);
   m_model->setToolTip(
-      tr("Set the model on the server. Default: the model of the query, or the only model of the server."));
+      tr("Set the name of the model on the server. Default: the model of the query, or the only model of the "
+         "server."));
   m_model->lineEdit()->setPlaceholderText(tr("default: the model of the query"));
   m_isUnlisted = new QCheckBox(tr("Allow an unlisted model"), this);
   m_isUnlisted->setObjectName(QStringLiteral("unlistedModel"));
@@ -148,14 +149,15 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_key->setEchoMode(QLineEdit::Password);
   m_certificates = new QLineEdit(this);
   m_certificates->setObjectName(QStringLiteral("certificates"));
-  m_certificates->setPlaceholderText(tr("default: the system's authorities"));
-  m_certificates->setToolTip(tr("Set a PEM file with the authorities to trust, in place of the system's"));
+  m_certificates->setPlaceholderText(tr("default: the system's certificates"));
+  m_certificates->setToolTip(
+      tr("Set a PEM file of trusted certificate authorities. Default: the system's certificate authorities"));
 
   m_atOnce = new QSpinBox(this);
   m_atOnce->setObjectName(QStringLiteral("atOnce"));
   m_atOnce->setRange(1, int{remote::kMostAtOnce});
-  m_atOnce->setToolTip(tr("Set the max number of requests of one run at the same time. Default: %1")
-                           .arg(remote::kStandardAtOnce));
+  m_atOnce->setToolTip(
+      tr("Set the max number of concurrent requests of one run. Default: %1").arg(remote::kStandardAtOnce));
 
   m_form = new QFormLayout;
   m_form->setHorizontalSpacing(3 * kSpace);
@@ -195,7 +197,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   };
   m_remove = button(tr("Remove server"), QStringLiteral("removeServer"), &ServersDialog::remove);
   m_ask = button(tr("Test connection"), QStringLiteral("askServer"), &ServersDialog::ask);
-  m_ask->setToolTip(tr("Ask the server for its kind, its models and what it reports"));
+  m_ask->setToolTip(tr("Ask the server for its type, its models and its reported values"));
   m_keep = button(tr("Save server"), QStringLiteral("primary"), &ServersDialog::keep);
   m_keep->setDefault(true);
   auto* buttons = new QHBoxLayout;
@@ -266,7 +268,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   const bool isThere = m_servers.find(shown).has_value();
   showServer(isThere ? shown : all.empty() ? std::string() : all.front().name);
   if (const std::optional<Error> damage = m_servers.problem()) {
-    say(tr("Some servers are missing: %1. The file is kept under another name before the list is saved.")
+    say(tr("Some servers are missing: %1. Before Spanscope saves the list, it renames the old file.")
             .arg(QString::fromStdString(damage->message())),
         true);
   }
@@ -365,7 +367,7 @@ void ServersDialog::showProtocol() {
     text = tr("The first protocol that the server has and the query allows: %1.")
                .arg(titles.join(QStringLiteral(", ")));
   } else {
-    text = tr("This server has none of the protocols.");
+    text = tr("This server has no protocol that Spanscope knows.");
     isProblem = true;
   }
   QPalette palette = m_protocolHelp->palette();

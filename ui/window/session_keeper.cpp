@@ -93,8 +93,8 @@ bool SessionKeeper::saveUnsaved() {
       tr("Quit"),
       unsaved.size() == 1 ? tr("One document has unsaved changes.")
                           : tr("%1 documents have unsaved changes.").arg(unsaved.size()),
-      tr("Documents that you keep or do not check are not written to their files. They are open again with "
-         "their changes at the next start."),
+      tr("Spanscope does not save the documents that you keep or do not check. At the next start, these "
+         "documents open with their changes."),
       items,
       {{.id = kDrop, .text = tr("Discard checked"), .needsChecked = true, .isDefault = false},
        {.id = kKeep, .text = tr("Keep all"), .needsChecked = false, .isDefault = false},

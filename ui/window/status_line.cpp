@@ -32,9 +32,10 @@ StatusLine::StatusLine(QSettings& settings, Workspace& workspace, DockHost& dock
   m_status->setObjectName(QStringLiteral("runState"));
   m_status->setAccessibleName(tr(/*id:state-newest-run*/ "State of the newest run"));
   m_status->setToolTip(
-      QStringList({tr("The newest run of this document at the shown moment. Times are medians of its steps. "
-                      "Changes compare with the last run of this document on the same model."),
-                   explain(u"ttft"), explain(u"itl"), explain(u"cached"), explain(u"pool")})
+      QStringList(
+          {tr("State of the newest run of this document at the shown time. Each time is the median of the "
+              "steps of this run. Changes compare with the previous run of this document on the same model."),
+           explain(u"ttft"), explain(u"itl"), explain(u"cached"), explain(u"pool")})
           .join(QLatin1Char('\n')));
   m_statusRight = new QLabel;
   m_hint = new RunHint;

@@ -36,14 +36,14 @@ QString saidOf(const workbench::TemplateFacts& facts, const QString& model) {
     return facts.found->match == text::TemplateMatch::Fingerprint
                ? TemplateDialog::tr("%1 uses the known template “%2”.").arg(model, name)
                : TemplateDialog::tr(
-                     "%1 uses the template “%2”. Spanscope recognized it by parts of the template. The other "
+                     "%1 uses the template “%2”. Spanscope recognized some parts of this template. The other "
                      "parts are unknown.")
                      .arg(model, name);
   }
   if (facts.source) {
     return TemplateDialog::tr(
-               "Spanscope does not know the template of %1, and does not run templates as programs. Choose a "
-               "template that writes the same turns. The example on the right shows the result.")
+               "Spanscope does not know the template of %1, and cannot run its code. Choose a template that "
+               "formats messages in the same way. The example on the right shows the result.")
         .arg(model);
   }
   return TemplateDialog::tr("%1 has no readable template: %2. Choose a template.")

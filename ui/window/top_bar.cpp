@@ -189,7 +189,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
 
   m_policy = makeDropDown(
       tr("Reuse policy"),
-      tr("Choose the reuse policy: how a run differs from a full prefill, and what its results match"));
+      tr("Choose the reuse policy. For each policy, the menu shows which computation the results match"));
   m_policy->setPopupMode(QToolButton::InstantPopup);
   auto* policies = new QMenu(m_policy);
   // The exactness of a policy also depends on the model's device.

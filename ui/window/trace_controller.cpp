@@ -96,9 +96,9 @@ bool TraceController::recordTo(const QString& path) {
   if (!problem.isEmpty())
     m_status.complain(problem);
   else if (engine.recording().sessions() == 0)
-    m_status.say(tr("%1 will record all runs from now on.").arg(name));
+    m_status.say(tr("All runs are now recorded to %1.").arg(name));
   else
-    m_status.say(tr("%1 records all events from now on.").arg(name));
+    m_status.say(tr("All events are now recorded to %1.").arg(name));
   return problem.isEmpty();
 }
 
@@ -114,8 +114,9 @@ void TraceController::endTrace() {
   else if (files == 1)
     m_status.say(tr("Recorded %1").arg(name));
   else
-    m_status.say(
-        tr("Recorded %1 files, one for each model or server: %2 and numbered files").arg(files).arg(name));
+    m_status.say(tr("Recorded %1 files, one per model or server: %2 and files with numbers in their names")
+                     .arg(files)
+                     .arg(name));
 }
 
 void TraceController::showState() {

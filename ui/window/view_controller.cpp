@@ -151,29 +151,30 @@ void ViewController::addCommands(CommandHandlers& rows) {
   rows.add("view.wheel", [this] {
     m_mouse.wheelZooms = !m_mouse.wheelZooms;
     useMouse();
-    Q_EMIT messageWanted(m_mouse.wheelZooms ? tr("The wheel zooms the canvas, and scrolls it with Ctrl.")
-                                            : tr("The wheel scrolls the canvas, and zooms it with Ctrl."));
+    Q_EMIT messageWanted(m_mouse.wheelZooms
+                             ? tr("The wheel zooms the canvas. Ctrl + wheel scrolls the canvas.")
+                             : tr("The wheel scrolls the canvas. Ctrl + wheel zooms the canvas."));
   });
   rows.add("view.drag", [this] {
     m_mouse.dragPans = !m_mouse.dragPans;
     useMouse();
     Q_EMIT messageWanted(m_mouse.dragPans
-                             ? tr("A drag on the empty canvas moves the view, and selects with Shift.")
+                             ? tr("A drag on the empty canvas moves the view. Shift + drag selects nodes.")
                              : tr("A drag on the empty canvas selects nodes."));
   });
   rows.add("view.snap", [this] {
     m_mouse.snaps = !m_mouse.snaps;
     useMouse();
-    Q_EMIT messageWanted(m_mouse.snaps
-                             ? tr("Dragged nodes snap to other nodes and to the grid. Alt moves them freely.")
-                             : tr("Dragged nodes move freely."));
+    Q_EMIT messageWanted(
+        m_mouse.snaps ? tr("Dragged nodes snap to other nodes and to the grid. With Alt, nodes move freely.")
+                      : tr("Dragged nodes move freely."));
   });
   rows.add("view.motion", [this] {
     const bool isOff = m_settings.value(QLatin1String(kMotionSetting)) == QLatin1String("off");
     m_settings.setValue(QLatin1String(kMotionSetting),
                         isOff ? QStringLiteral("system") : QStringLiteral("off"));
-    Q_EMIT messageWanted(isOff ? tr("A played trace is animated if the system allows it.")
-                               : tr("A played trace shows its events without motion."));
+    Q_EMIT messageWanted(isOff ? tr("Playing a trace shows animations if the system allows animations.")
+                               : tr("Playing a trace shows the events without animations."));
   });
 }
 

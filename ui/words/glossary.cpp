@@ -19,7 +19,7 @@ std::vector<Term> makeGlossary() {
   add("node", tr("node"), tr("One operator or message of a query. The canvas shows the nodes as a tree."));
   add("plus", tr("plus"),
       tr("The children are independent: no child attends to another child, and the order does not matter. "
-         "The cache stores each child alone and reuses it at any position."));
+         "The cache stores each child alone and reuses the child at any position."));
   add("cross", tr("cross"),
       tr("The children build on each other: each child attends to all earlier children. The cache reuses a "
          "child only after the same earlier children."));
@@ -45,18 +45,20 @@ std::vector<Term> makeGlossary() {
          "already has all of its tokens except the last ones."));
 
   add("token", tr("token"),
-      tr("A piece of text as the model reads it, on average about four letters of English."));
+      tr("A piece of text that the model reads as one unit, on average about four letters of English."));
   add("prompt", tr("prompt"), tr("The tokens that the model reads before it answers."));
   add("prefill", tr("prefill"),
       tr("The phase in which the model computes the keys and values of the prompt."));
   add("decode", tr("decoding"), tr("The phase in which the model generates the answer, token by token."));
-  add("span", tr("span"), tr("A run of tokens that is computed alone and can be reused at any position."));
+  add("span", tr("span"),
+      tr("A sequence of tokens that is computed alone and can be reused at any position."));
   add("segment", tr("segment"),
-      tr("One entry of a span table: a run of tokens, its start position, and what it can attend to."));
+      tr("One entry of a span table: a sequence of tokens, the start position, and what the tokens can "
+         "attend to."));
   add("span-table", tr("span table"), tr("The ordered list of the segments of one prompt."));
   add("scope", tr("scope"),
       tr("A list of segments in order. The whole prompt is a scope, and each child of a plus opens another "
-         "one in it."));
+         "scope in this scope."));
   add("independent", tr("independent segment"),
       tr("A segment that attends only to itself. Such a segment opens a scope."));
   add("dependent", tr("dependent segment"),
@@ -66,7 +68,7 @@ std::vector<Term> makeGlossary() {
 
   add("kv-cache", tr("KV cache"),
       tr("The key-value cache stores the keys and values of computed tokens, so that the model does not "
-         "recompute them."));
+         "recompute these tokens."));
   add("pool", tr("pool"), tr("The memory of the KV cache, divided into blocks of equal size."));
   add("block", tr("block"), tr("A fixed number of token slots in the pool. Default: 16."));
   add("virtual-block", tr("virtual block"),
@@ -85,11 +87,11 @@ std::vector<Term> makeGlossary() {
   add("policy", tr("reuse policy"),
       tr("Decides which stored keys and values a run may reuse, and at which positions."));
   add("full-prefill", tr("full prefill"),
-      tr("The model computes the whole prompt, and each token attends to all earlier ones. A server without "
-         "a cache does this."));
+      tr("The model computes the whole prompt, and each token attends to all earlier tokens. A server "
+         "without a cache does this."));
   add("block-attention", tr("block attention"),
-      tr("Independent segments do not attend to each other. Later segments attend to all of them. Models "
-         "that were not trained for it can give worse answers."));
+      tr("Independent segments do not attend to each other. A dependent segment attends to all earlier "
+         "segments of its scope. Models that were not trained for block attention can give worse answers."));
   add("layout", tr("layout"),
       tr("Decides how a prompt becomes tokens. The tokens are those of the chat template, or have padding "
          "and delimiters for servers with span support."));
@@ -109,7 +111,7 @@ std::vector<Term> makeGlossary() {
       tr("The share of a token's attention that a section of the prompt gets. The shares of all sections add "
          "up to 1."));
   add("sink", tr("attention sink"),
-      tr("The first token of a prompt. Models give it much attention that no other token needs."));
+      tr("The first token of a prompt. Models give this token much attention that no other token needs."));
   add("trace", tr("trace"), tr("The ordered stream of the events of a run. Every view is drawn from it."));
   add("event", tr("event"), tr("One thing that the engine did, such as a lookup of a block."));
   add("seed", tr("seed"),

@@ -109,7 +109,8 @@ void refuseOverlap(const std::vector<PlacedTensor>& tensors, const std::string& 
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (order[i - 1]->offset + order[i - 1]->bytes <= order[i]->offset) continue;
     throw Failure({source, shown(order[i]->name),
-                   "data that begins within the data of " + inQuotes(order[i - 1]->name), "data of its own"});
+                   "data that begins within the data of " + inQuotes(order[i - 1]->name),
+                   "data that no other tensor uses"});
   }
 }
 

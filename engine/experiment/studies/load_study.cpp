@@ -27,7 +27,7 @@ constexpr std::array kMeasures = {
     Measure{"ms", forTranslation("Experiments", "time until the document is ready"), "ms", 2, true},
     Measure{"factor", forTranslation("Experiments", "times as fast as computing"), "", 1, true},
     Measure{"loaded_mib", forTranslation("Experiments", "loaded"), "MiB", 2},
-    Measure{"loading_ms", forTranslation("Experiments", "only loading"), "ms", 2}};
+    Measure{"loading_ms", forTranslation("Experiments", "loading alone"), "ms", 2}};
 
 std::filesystem::path placeOf(const ExperimentResult& result, const ExperimentModel& model) {
   const std::filesystem::path asked = textOf(result.request, "folder");

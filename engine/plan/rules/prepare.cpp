@@ -54,8 +54,8 @@ const Rule kPrepareRule = {
     .before = "plus(a, b)",
     .after = "seq(monad(plus(g1(a), g1(b))), plus(a, b))",
     .reason =
-        "Some targets cache whole prompts only. Each passage is first computed alone, so it is a hit at "
-        "every position.",
+        "Some targets cache whole prompts only. Each passage is first computed alone, so the passage is a "
+        "hit at every position.",
     .meaning = Meaning::Kept,
     .byDefault = Default::Off,
     .matches = matches,

@@ -198,7 +198,7 @@ std::variant<FileList, NotGiven> FileAccess::list(const std::string& path) const
   if (files.paths.empty()) {
     if (!files.leftOut.empty()) return std::move(files.leftOut.front());
     return listNotGiven(
-        path, isPattern ? /*id:no-file-fits*/ ", which matches no file" : ", a folder without files",
+        path, isPattern ? /*id:no-file-fits*/ ", which does not match any file" : ", a folder without files",
         "at least one file");
   }
   return files;

@@ -395,7 +395,7 @@ std::string JsonCursor::describeNext(JsonKind kind) const {
 void JsonCursor::fail(std::string expected, std::string hint) {
   if (m_stopped) return;
   if (hint.empty() && m_text.substr(m_offset).starts_with(kByteOrderMark)) {
-    hint = /*id:save-file-utf*/ "save the file as UTF-8 without one";
+    hint = /*id:save-file-utf*/ "save the file as UTF-8 without a byte order mark";
   }
   failWith({m_offset, describeHere(), std::move(expected), std::move(hint)});
 }

@@ -188,7 +188,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
   query.node.value = std::move(op);
   warning(call.form.range, /*id:older-form*/ "an older form of " + name,
           "(" + name + " n model input [temperature [max_tokens]])",
-          /*id:it-is-read*/ "it is read as a " + name + " of that generate");
+          /*id:it-is-read*/ "the form is read as a " + name + " of that generate");
   return finish(std::move(query), call.form.range);
 }
 
@@ -385,7 +385,7 @@ std::optional<GenerateSettings> LispEvaluator::olderSettingsOf(const Call& call,
   const auto shown = [&](std::size_t i) { return quotedIfBare(call.argument(i)); };
   warning(call.form.range, /*id:older-form-g*/ "an older form of g, with max_tokens before temperature",
           "(g model input [temperature [max_tokens]])",
-          /*id:read-g*/ "it is read as (g … " + shown(first + 1) + " " + shown(first) + ")");
+          /*id:read-g*/ "the form is read as (g … " + shown(first + 1) + " " + shown(first) + ")");
   return settings;
 }
 

@@ -83,11 +83,11 @@ class Remarks {
   void node(const NodePath& path, const Node& node) {
     if (!isSugar(node)) return;
     add(path, std::string("the operator \"") + operatorName(node) + "\"", "an operator that IBM/spnl knows",
-        "it is replaced before a query is sent");
+        "Spanscope replaces this operator before the program sends a query");
   }
   void text(const NodePath& /*node*/, const std::string& pointer, const std::string& text) {
     if (!mayBeMisreadInYaml(text)) return;
-    add(pointer, "the text \"" + cutText(text, kShownCharacters) + "\"", "text with only one meaning",
+    add(pointer, "the text \"" + cutText(text, kShownCharacters) + "\"", "text that YAML reads only as text",
         /*id:ibm-spnl-may*/
         "IBM/spnl can read this text as a number, true, false or null, even in quotes, and refuse the query");
   }
@@ -112,7 +112,7 @@ class Remarks {
     const auto* parameter = std::get_if<Parameter>(&value);
     if (parameter == nullptr) return;
     add(pointer, "the parameter \"{" + cutText(parameter->name, kShownCharacters) + "}\"", "a number",
-        "IBM/spnl knows no parameters");
+        "IBM/spnl does not support parameters");
   }
   void add(const std::string& pointer, std::string what, std::string expected, std::string hint) {
     found.push_back(

@@ -211,10 +211,11 @@ YamlCursor::YamlCursor(std::string_view text, std::size_t maxDepth, Listener& li
   std::size_t end = text.size();
   if (control != text.end()) {
     end = static_cast<std::size_t>(control - text.begin());
-    m_syntaxError = JsonIssue{end,
-                              "a control character",
-                              /*id:text-without-any*/ "text without any, or an escape in double quotes",
-                              {}};
+    m_syntaxError =
+        JsonIssue{end,
+                  "a control character",
+                  /*id:text-without-any*/ "text without control characters, or an escape in double quotes",
+                  {}};
   }
   std::string copy(text.substr(0, end));
   // The reference treats tabs before the first character like spaces.

@@ -134,7 +134,7 @@ constexpr std::array kMessageFields{"message",       "msg",         "detail",   
 std::string kindOf(const Json& value) {
   if (value.is_number()) return "the number " + value.dump();
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  if (!value.is_object()) return "a list in lists";
+  if (!value.is_object()) return "nested lists";
   constexpr std::size_t kMostNames = 3;
   std::string names;
   std::size_t count = 0;
@@ -153,7 +153,7 @@ void keepNoText(MessageParts& parts, const Json& content, const std::string& int
   if (&into != &parts.text || type == "text") return;
   parts.lacksText |= type.empty();
   if (parts.noText.empty())
-    parts.noText = type.empty() ? kindOf(content) : "a part of the type " + shownReply(type);
+    parts.noText = type.empty() ? kindOf(content) : "content of the type " + shownReply(type);
 }
 
 }  // namespace

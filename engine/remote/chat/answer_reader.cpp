@@ -96,7 +96,7 @@ void AnswerReader::end() {
     refuse("an answer without choices", "one choice");
   if (m_body == Body::Events || hasText)
     refuse(/*id:stream-ended-before*/ "the end of the stream before the end of the answer",
-           "the rest of the answer");
+           "the whole answer");
   if (m_body == Body::Unknown) refuse("an empty body", m_form.title);
   refuse(errorMessage(withoutKey(m_beginning, m_key)),
          std::string(m_form.title) + (m_body == Body::Page ? ", not a page" : " in JSON"));

@@ -229,7 +229,7 @@ extern const Protocol kChatProtocol;
 constinit const Protocol kChatProtocol{
     .name = "chat",
     .title = "chat completions",
-    .help = "Each step is a list of messages. A plus becomes messages in a row.",
+    .help = "Each step is a list of messages. A plus becomes consecutive messages.",
     .path = "/v1/chat/completions",
     .form = "chat",
     .isCommon = true,

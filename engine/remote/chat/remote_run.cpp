@@ -47,8 +47,8 @@ Error statusProblem(const HttpReply& reply) {
   if (!reply.redirect.empty())
     expected = "the server's new address, because it redirects to " + shownReply(reply.redirect);
   if (reply.retryAfter) {
-    expected =
-        "a server that is ready; it asks clients to wait for " + std::to_string(*reply.retryAfter) + " s";
+    expected = "a server that is ready; the server asks clients to wait for " +
+               std::to_string(*reply.retryAfter) + " s";
   }
   return errorAt({}, "status " + std::to_string(reply.status) + (said.empty() ? "" : ": " + said),
                  std::move(expected));

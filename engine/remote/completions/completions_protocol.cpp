@@ -131,7 +131,7 @@ constinit const Protocol kCompletionsProtocol{
     .name = "completions",
     .title = "text completions",
     .help = /*id:each-step-text*/
-    "Each step is one text after a chat template. A plus becomes messages in a row.",
+    "Each step is one text, written with a chat template. A plus becomes consecutive messages.",
     .path = "/v1/completions",
     .form = "chat",
     .isCommon = true,

@@ -105,11 +105,11 @@ struct HttpClient::Connection {
       return errorAt("reply", most + seconds(limits.whole), "an answer that ends earlier");
     if (exchange.bytes > 0) {
       if (over(limits.silence, now - exchange.last))
-        return errorAt("reply", "no data for " + seconds(limits.silence), "its next piece");
+        return errorAt("reply", "no data for " + seconds(limits.silence), "the next piece of the answer");
       return std::nullopt;
     }
     if (over(limits.connect + limits.firstByte, now - begin))
-      return errorAt("reply", "no data within " + seconds(limits.firstByte), "its first byte");
+      return errorAt("reply", "no data within " + seconds(limits.firstByte), "the first byte of the answer");
     return std::nullopt;
   }
 

@@ -126,7 +126,8 @@ void readStops(const Fields& fields, std::vector<std::string>& stops) {
     if (!one.is_string()) fields.mustBe("stop", "a text or a list of texts");
     stops.push_back(one.get<std::string>());
     if (stops.back().empty() || stops.back().size() > kMostStopBytes)
-      fields.mustBe("stop", "made of texts of 1 to " + std::to_string(kMostStopBytes) + " bytes");
+      fields.mustBe("stop",
+                    "a text, or a list of texts, of 1 to " + std::to_string(kMostStopBytes) + " bytes");
   };
   if (value->is_array()) {
     if (value->size() > kMostStops) fields.mustBe("stop", "at most " + std::to_string(kMostStops) + " texts");
@@ -264,7 +265,7 @@ std::vector<TokenId> readIds(const Json& list, const char* param) {
     const bool fits =
         id.is_number_unsigned() &&
         id.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<TokenId>::max());
-    if (!fits) refuseField(param, std::string("'") + param + "' must be made of token ids.");
+    if (!fits) refuseField(param, std::string("'") + param + "' must contain only token ids.");
     ids.push_back(id.get<TokenId>());
   }
   return ids;
@@ -368,7 +369,7 @@ TokenizeCall readTokenizeCall(std::string_view body) {
   } else if (fields.find("prompt") != nullptr) {
     call.prompt = fields.text("prompt");
   } else {
-    refuseField("prompt", "The body must have 'prompt', a text, or 'messages'.");
+    refuseField("prompt", "The body must have 'prompt' (a text) or 'messages'.");
   }
   return call;
 }

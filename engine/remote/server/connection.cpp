@@ -455,7 +455,7 @@ void readLength(RequestHead& head, std::size_t mostBodyBytes) {
                "invalid_content_length");
   if (codings > 0) {
     if (head.isOld || inSmallLetters(head.value("transfer-encoding")) != "chunked")
-      refuseHead("This server reads no 'Transfer-Encoding' but chunked.", "unsupported_encoding");
+      refuseHead("This server reads no 'Transfer-Encoding' except chunked.", "unsupported_encoding");
     head.isChunked = true;
   }
   if (lengths > 0) head.length = lengthOf(head.value("content-length"));

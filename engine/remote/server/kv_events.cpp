@@ -275,7 +275,7 @@ void checkPort(const std::string& endpoint) {
 /// ZeroMQ deletes a file that has the name of its socket. A socket without a listener remains from an earlier
 /// run.
 void checkFile(const std::string& endpoint, const std::string& file) {
-  const std::string expected = "ipc://FILE, where no other FILE exists";
+  const std::string expected = "ipc://FILE with a FILE that does not exist";
   if (file.empty()) refuseEndpoint(endpoint, {}, expected);
   // The address is a name that ZeroMQ chooses, or a name without a file.
   if (file == "*" || file.front() == '@') return;
@@ -290,7 +290,7 @@ void checkFile(const std::string& endpoint, const std::string& file) {
   if (other < 0) return;
   const bool isTaken = connect(other, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   close(other);
-  if (isTaken) refuseEndpoint(endpoint, "another program listens there", expected);
+  if (isTaken) refuseEndpoint(endpoint, "another program listens at this endpoint", expected);
 }
 
 void checkEndpoint(const std::string& endpoint) {
@@ -300,7 +300,8 @@ void checkEndpoint(const std::string& endpoint) {
   const bool isTcp = endpoint.starts_with(kTcp);
   const std::string host = isTcp ? hostIn(std::string_view(endpoint).substr(kTcp.size())) : std::string();
   if (!isTcp || !isLoopback(host))
-    refuseEndpoint(endpoint, {}, "tcp://127.0.0.1:PORT or ipc://FILE, because ZeroMQ checks no keys");
+    refuseEndpoint(endpoint, {},
+                   "tcp://127.0.0.1:PORT or ipc://FILE, because ZeroMQ cannot authenticate clients");
   checkPort(endpoint);
 }
 

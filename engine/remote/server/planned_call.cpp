@@ -134,7 +134,7 @@ PlannedCall planCompletion(const CompletionCall& call, const CallRules& rules, c
     // A query contains texts. A query cannot express ids that no text produces.
     if (model.tokenizer->encode(text) != ids)
       refuseField("prompt",
-                  "This server takes prompts of token ids only where their text is encoded to the same ids.",
+                  "This server accepts token ids only if the text of the ids is encoded to the same ids.",
                   "unsupported_parameter");
     prompts.push_back(std::move(text));
   }
@@ -162,11 +162,11 @@ PlannedCall planQuery(std::string_view body, const CallRules& rules, std::uint64
   }
   const query::Node& query = *parsed.query;
   if (!spnl::isServerBody(query)) {
-    refuseField({}, std::string(/*id:body-must-repeat*/ "The body must be a repeat, a map or a g whose "
-                                                        "prompt contains messages and joins "
-                                                        "only; this is \"") +
-                        query::operatorName(query) +
-                        "\". The client resolves other nodes and inserts answers into prompts.");
+    refuseField({},
+                std::string(/*id:body-must-repeat*/ "The body must be a repeat, map or g. The prompt may "
+                                                    "contain only messages, seq, cross and plus; found \"") +
+                    query::operatorName(query) +
+                    "\". The client resolves other nodes and inserts answers into prompts.");
   }
   const query::GenerateSettings& settings = *query::settingsOf(query);
   PlannedCall call = begun({.model = settings.model}, rules, randomSeed);

@@ -142,7 +142,7 @@ struct Server::Impl {
     if (!access.isLoopback && (keys.isEmpty() || !hasTls)) {
       throw Failure(
           errorAt("address " + config.host,
-                  keys.isEmpty() ? /*id:no-keys-clients*/ "no keys of clients" : "no certificate for TLS",
+                  keys.isEmpty() ? /*id:no-keys-clients*/ "no client keys" : "no certificate for TLS",
                   "keys and TLS (a certificate and its private key) beyond the loopback"));
     }
     std::shared_ptr<SSL_CTX> tls;
@@ -263,7 +263,7 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
   const std::string_view packing = head.value("content-encoding");
   if (!packing.empty() && packing != "identity") {
     return deny({.status = 415,
-                 .message = "This server takes no compressed bodies (Content-Encoding).",
+                 .message = "This server accepts no compressed bodies (Content-Encoding).",
                  .code = "unsupported_encoding"});
   }
   const std::uint64_t length = head.isChunked ? config.limits.bodyBytes : head.length;

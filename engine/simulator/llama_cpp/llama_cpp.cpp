@@ -61,13 +61,14 @@ ServerSettings settingsOf(const ScenarioPlace& scenario) {
   return settings;
 }
 
-/// Returns e.g. "slot 0, which had 35 tokens, 13 of them equal to the beginning of the prompt".
+/// Returns e.g. "slot 0, which had 35 tokens, 13 of them equal to the first tokens of the prompt".
 std::string slotText(const Completed& completed) {
   std::string text = "slot " + std::to_string(completed.slot);
-  text += completed.before == 0 ? ", which was empty"
-                                : ", which had " + std::to_string(completed.before) + " tokens, " +
-                                      std::to_string(completed.common) +
-                                      /*id:same-beginning*/ " of them equal to the beginning of the prompt";
+  text += completed.before == 0
+              ? ", which was empty"
+              : ", which had " + std::to_string(completed.before) + " tokens, " +
+                    std::to_string(completed.common) +
+                    /*id:same-beginning*/ " of them equal to the first tokens of the prompt";
   return text;
 }
 

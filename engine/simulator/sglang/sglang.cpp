@@ -161,11 +161,11 @@ const char* whySglang(Fate fate) {
     case Fate::Found:
       return "the longest prefix in the tree";
     case Fate::Differs:
-      return "no branch of the tree continues like this";
+      return "no branch of the tree continues with these tokens";
     case Fate::Gone:
       return "the tokens were in the tree, but were evicted";
     case Fate::NotWhole:
-      return "an earlier request had the tokens, but only full pages are kept";
+      return "an earlier request had the tokens, but only full pages are stored";
     case Fate::AlwaysRecomputed:
       return "the tree has the token, but the last token is always computed";
     default:

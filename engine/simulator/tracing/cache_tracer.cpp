@@ -64,7 +64,7 @@ std::vector<trace::Event> CacheTracer::events() const {
   std::vector<trace::Event> events = m_events;
   events.front().payload = trace::SessionStarted{.program = m_session.program,
                                                  .model = m_session.model,
-                                                 .backend = "no model is computed; " + m_session.setup,
+                                                 .backend = "no language model runs; " + m_session.setup,
                                                  .threads = 0,
                                                  .layers = 0,
                                                  .heads = 0,

@@ -136,7 +136,7 @@ class FileReader {
           if (!at) return;
           if (std::max(std::abs(at->at(0)), std::abs(at->at(1))) > kFarthestBend)
             m_fields.warning(offset, "a reroute point that is too far from its node",
-                             "numbers from -100000 to 100000", "it is left out");
+                             "offsets from -100000 to 100000", "it is left out");
           else
             looks.bends.push_back({.x = at->at(0), .y = at->at(1)});
         });
@@ -393,7 +393,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
       if (isMissingInput(document, found->second))
         missing.push_back(found->second);
       else
-        leaveOut(/*id:missing-input-where*/ "a missing input that exists: ");
+        leaveOut(/*id:missing-input-where*/ "a name of a missing input, for an input that exists: ");
       continue;
     }
     if (!looks.passages.empty() && query::documentOf(document.at(found->second).own) == nullptr)
@@ -406,7 +406,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
               : /*id:several-frozen-replies*/ "several frozen answers of a node that gives one answer: ");
     if (!looks.server.empty() && mostFrozen == 0) leaveOut("a server of a node that gives no answer: ");
     const bool hasParent = document.at(found->second).parent != kNoNode;
-    if (!looks.bends.empty() && !hasParent) leaveOut("bends of the wire of a node without a parent: ");
+    if (!looks.bends.empty() && !hasParent) leaveOut("reroute points of a node without a parent: ");
     if (!looks.position && looks.bends.empty() && looks.name.empty() && !looks.collapsed && !looks.muted &&
         looks.frozen.empty() && looks.server.empty() && looks.passages.empty())
       continue;

@@ -80,7 +80,7 @@ bool JsonFields::object(const std::function<bool(const std::string&)>& member) {
     if (!seen.insert(key).second)
       error(container.keyOffset, "the field " + inQuotes(key) + " again", "each field once");
     if (!member(key)) {
-      warning(container.keyOffset, "the unknown field " + inQuotes(key), {}, "it is left out");
+      warning(container.keyOffset, "the unknown field " + inQuotes(key), {}, "the field is left out");
       m_cursor.skipValue();
     }
     m_path.pop_back();

@@ -297,12 +297,13 @@ class Finder {
     const auto there = static_cast<std::int64_t>(node.frozen.size());
     const auto meant = static_cast<std::int64_t>(*wanted);
     add(Severity::Warning, id,
-        there == 1 ? say(forTranslation("Problems",
-                                        /*id:frozen-answer-stands*/ "1 frozen answer replaces a %1 of %2"),
-                         node.own, meant)
-                   : say(forTranslation("Problems",
-                                        /*id:frozen-answers-stand*/ "%1 frozen answers replace a %2 of %3"),
-                         there, node.own, meant),
+        there == 1
+            ? say(forTranslation("Problems",
+                                 /*id:frozen-answer-stands*/ "The %1 has 1 frozen answer: expected %2"),
+                  node.own, meant)
+            : say(forTranslation("Problems",
+                                 /*id:frozen-answers-stand*/ "The %2 has %1 frozen answers: expected %3"),
+                  there, node.own, meant),
         say(forTranslation("Problems", "Unfreeze the %1 to run the node"), node.own));
   }
 
@@ -362,7 +363,7 @@ class Finder {
             say(forTranslation("Problems", /*id:message-empty*/ "The message is empty")),
             message->role == query::Role::System
                 ? say(forTranslation("Problems",
-                                     "By the chat template, the prompt has an empty turn, or nothing"))
+                                     "The chat template writes an empty turn for this message, or nothing"))
                 : say(forTranslation("Problems", "The message is left out of the prompt")));
     }
     if (query::infoOf(node.own).resolvedBy == query::ResolvedBy::Files) {
@@ -440,7 +441,7 @@ class Finder {
                     "Problems",
                     /*id:model-parameter-no*/ "The model is the parameter {%1}, which has no value"),
                 *name),
-            say(forTranslation("Problems", "Set its value, or name the model")));
+            say(forTranslation("Problems", "Set a value of the parameter, or name the model")));
         return;
       }
       wanted = value->second;
@@ -548,7 +549,7 @@ class Finder {
               text.words());
     if (fit.blocksNeeded > 0)
       problem.hint =
-          say(forTranslation("Problems", "Make the pool %1 blocks"), std::int64_t{fit.blocksNeeded});
+          say(forTranslation("Problems", "Set the pool to %1 blocks"), std::int64_t{fit.blocksNeeded});
     m_problems.push_back(std::move(problem));
   }
 
@@ -576,9 +577,9 @@ class Finder {
       if (!m_notedRecomputed.insert(node).second) return;
       addOfSettings(
           node,
-          say(forTranslation("Problems",
-                             /*id:answer-inner-generate*/ "The answer of this inner generate node is "
-                                                          "recomputed in the outer prompt")),
+          say(forTranslation(
+              "Problems",
+              /*id:answer-inner-generate*/ "The answer of this subquery is recomputed in the outer prompt")),
           m_document.settings.distribute
               ? say(forTranslation("Problems",
                                    "The answer is reused directly under a plus with the same model, or with "
@@ -622,7 +623,7 @@ class Finder {
           say(forTranslation(
                   "Problems",
                   /*id:prompt-least-tokens*/ "The prompt of at least %1 tokens leaves no space for an answer "
-                                             "of %2 tokens. The context of the model has %3"),
+                                             "of %2 tokens. The context of the model has %3 tokens"),
               tokens, std::int64_t{step.maxTokens.value_or(0)}, context));
     } else if (!isFitKnown) {
       checkPool(node, whole);
@@ -642,7 +643,7 @@ class Finder {
         node,
         say(forTranslation("Problems",
                            /*id:prompt-answer-take*/ "The prompt and its answer need about %1 blocks of %2 "
-                                                     "tokens, and the pool has %3"),
+                                                     "tokens. The pool has %3 blocks"),
             needed, blockSize, there),
         say(forTranslation("Problems",
                            "Make the pool larger in the settings. A run that does not fit is refused")));

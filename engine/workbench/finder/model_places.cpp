@@ -76,7 +76,7 @@ class Lister {
   std::vector<ModelPlace> take() {
     if (m_leftOut) {
       m_places.push_back({m_leftOut->keeper,
-                          m_leftOut->name + " and perhaps more",
+                          m_leftOut->name + " and perhaps other models",
                           {},
                           "the list shows only the first " + std::to_string(kMostListedModels) +
                               " models; open other models by their path"});
@@ -244,12 +244,12 @@ class Lister {
       if (type != "application/vnd.ollama.image.model") continue;
       const std::optional<Path> blob = blobOf(textIn(layer, "digest"), blobs);
       if (!blob || !isFile(*blob))
-        return refuse("the file of its weights is missing; ollama pull fetches it");
+        return refuse("the file of the weights is missing; get the file with ollama pull");
       return add({ModelKeeper::Ollama, name, *blob, {}});
     }
     if (hasTensors)
-      return refuse("its weights are stored as single tensors for Ollama's MLX runner, not in a GGUF file");
-    refuse("it names no weights on this machine");
+      return refuse("the weights are stored as single tensors for Ollama's MLX runner, not in a GGUF file");
+    refuse("the manifest names no weights on this machine");
   }
 
   static std::string textIn(const nlohmann::json& object, const char* key) {

@@ -280,7 +280,7 @@ remote::HttpAccess accessTo(const NamedServer& server, const std::stop_token& st
       const char* const key = std::getenv(server.keyVariable.c_str());
       if (key == nullptr || *key == '\0')
         throw Failure({"server " + server.name, "key", "no environment variable " + server.keyVariable + "",
-                       "an environment variable with the server's key"});
+                       "an environment variable that contains the server's key"});
       access.key = checkedKey(key, server);
       break;
     }

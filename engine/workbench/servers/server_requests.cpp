@@ -103,14 +103,14 @@ std::vector<std::string> protocolWarnings(const query::Node& query,
   for (const remote::Protocol* protocol : protocols) {
     if (hasSeed && !protocol->takesSeeds)
       warn(std::string(/*id:request-seed-not-sent*/ "The seed is not sent: ") + protocol->title +
-           " has no field for it.");
+           " has no field for a seed.");
     if (!forms.insert(protocol->form).second) continue;
     const exports::ExportTarget& target = *exports::findExportTarget(protocol->form);
     for (const exports::TargetRemark& remark : exports::exportRemarks(query, target, {.isSentHere = true})) {
       if (remark.effect == exports::Effect::Refused) {
         throw Failure({{},
                        remark.places.empty() ? "" : remark.places.front(),
-                       std::string(protocol->title) + " cannot express it: " + remark.text,
+                       std::string(protocol->title) + " cannot express the query: " + remark.text,
                        "another query or protocol"});
       }
       if (remark.effect == exports::Effect::Differs) warn(remark.text);

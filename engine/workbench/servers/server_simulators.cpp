@@ -41,7 +41,7 @@ SimulatorSetup simulatorSetup(remote::ServerKind kind, std::optional<std::int64_
   setup.settings.blockSize = within<std::int32_t>(cache.blockSize, kMostBlockSize);
   setup.settings.cacheTokens = within<std::int64_t>(cache.cacheTokens, kMostTokens);
   if (setup.settings.cacheTokens < setup.settings.blockSize) setup.settings.cacheTokens = 0;
-  if (!cache.findsPrefixes.value_or(true)) setup.problem = "its prefix caching is off";
+  if (!cache.findsPrefixes.value_or(true)) setup.problem = "the prefix caching of the server is off";
   return setup;
 }
 

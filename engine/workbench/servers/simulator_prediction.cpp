@@ -257,13 +257,14 @@ SimulatorPredictor::Place SimulatorPredictor::namedPlace(const NamedSimulator& n
   place.prediction.version = named.version;
   if (info == nullptr) {
     place.prediction.problem =
-        /*id:nothing-sent-yet*/ "the server got no request yet, so its kind is not known";
+        /*id:nothing-sent-yet*/ "the server got no request yet, so the kind of the server is not known";
   } else if (info->kind == remote::ServerKind::Spanscope) {
-    place.prediction.problem = "the server is another Spanscope with an unknown policy and pool";
+    place.prediction.problem = "the server is another Spanscope, and its policy and pool are not known";
   } else if (kind == nullptr) {
     place.prediction.problem = "the caching rules of " + std::string(info->title) + " are not known";
   } else if (named.takesSpans) {
-    place.prediction.problem = "the server gets whole queries, and its reuse of spans is not known";
+    place.prediction.problem =
+        "the server gets whole queries, and the rules by which the server reuses spans are not known";
   } else {
     place.prediction.problem = setup.problem;
   }
@@ -283,7 +284,8 @@ bool SimulatorPredictor::Place::gets(const ServerPrompt& prompt) {
   prediction.problem.clear();
   if (there != counted) {
     prediction.problem = "the server counted " + std::to_string(there) + " tokens of a prompt that has " +
-                         std::to_string(counted) + " here: its model has another tokenizer or chat template";
+                         std::to_string(counted) +
+                         " here: the model of the server has another tokenizer or chat template";
   }
   return there == counted;
 }
@@ -418,7 +420,7 @@ void SimulatedTrace::tracePrompt(const simulator::TracedRequest& about, const Se
 
 void SimulatedTrace::traceAnswer(const simulator::TracedRequest& about, const ServerPrompt& prompt,
                                  const simulator::Answer& answer) {
-  if (!answer.place.empty()) note(about, "It goes to " + answer.place + ".");
+  if (!answer.place.empty()) note(about, "The request goes to " + answer.place + ".");
   for (const simulator::FateRun& run : answer.fates) {
     const bool isFound = run.fate == simulator::Fate::Found || run.fate == simulator::Fate::Moved;
     const std::string which = run.count == 1 ? "Token " + std::to_string(run.begin) + " is "
@@ -430,7 +432,7 @@ void SimulatedTrace::traceAnswer(const simulator::TracedRequest& about, const Se
   const std::vector<TokenId>& tokens = prompt.answerTokens;
   if (!tokens.empty() && tokens.front() < 0)
     note(about, "The answer is not known yet. " + counted(tokens.size(), "unknown token", "unknown tokens") +
-                    " take its place.");
+                    " replace the answer.");
   // The server read the prompt, even if the answer is not known.
   trace::StepFinished finished{
       .step = about.step, .outcome = trace::StepOutcome::EndToken, .text = prompt.answer.text};

@@ -328,7 +328,7 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
   }
   if (has(CellState::Missing)) samples.push_back({Hatch::Missing, tr("attended to, but not recorded")});
   if (model.rowSet == AttentionRowSet::All && !model.promptRows) {
-    samples.push_back({Hatch::None, tr("rows of the prompt: recorded if Settings, Recording includes them")});
+    samples.push_back({Hatch::None, tr("prompt rows: recorded only if chosen in Settings, Recording")});
   }
   if (model.sinkColumn >= 0)
     samples.push_back({Hatch::Sink, tr("first key, an attention sink: attended to if no other key matches")});
@@ -350,7 +350,7 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
   if (model.earlierHere) samples.push_back({Hatch::Pale, tr("pale: recorded for another step of this run")});
   // With such rows, the scale ends below 1.
   if (model.singles && model.highest <= 0.8F)
-    samples.push_back({Hatch::None, tr("1 if a row attends to one block only")});
+    samples.push_back({Hatch::None, tr("value 1: the row attends to only one block")});
   if (model.blocksPerCell > 1 && !model.tokenColumns)
     samples.push_back({Hatch::None, tr("%1 blocks per cell").arg(model.blocksPerCell)});
   if (samples == m_samples && theme == m_theme) return;

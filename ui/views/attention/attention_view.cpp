@@ -185,7 +185,8 @@ QString AttentionView::emptyText() const {
   if (m_model.leftOut) return leftOutText(*m_model.leftOut);
   if (m_model.request == 0)
     return tr("Switch on attention recording and run a query to see what the answer attends to.");
-  if (m_model.rows.empty()) return tr("The attention of the answer appears here with its first token.");
+  if (m_model.rows.empty())
+    return tr("The attention of the answer appears here after the first token of the answer.");
   if (input()->reported.of(Fact::Attention) == Reporting::NotReported &&
       input()->replay.origin == TraceOrigin::Session)
     return tr(
@@ -523,7 +524,7 @@ void AttentionView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo attentionRow() {
   return {.id = QStringLiteral("attention"),
           .title = tr("Attention"),
-          .help = tr("What each block of the prompt attends to, and what the tree allows"),
+          .help = tr("What each block of the prompt attends to, and what the tree masks"),
           .make = makeViewOf<AttentionView>,
           .needs = {Fact::Attention},
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 1, 1, 0, 55, true},

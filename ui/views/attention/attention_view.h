@@ -44,7 +44,7 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
 
   const AttentionModel& model() const { return m_model; }
   const AttentionOptions& options() const { return m_options; }
-  /// Sets all options except the grain, which the view chooses by its size.
+  /// Sets all options except the grain (tokens or blocks per cell). The view chooses the grain by its size.
   void setOptions(const AttentionOptions& options);
   void setShareOptions(const ShareOptions& options);
   AttentionScale scale() const { return m_scale; }
@@ -103,7 +103,7 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
   ShareBars* m_bars;
   ReplayStrip* m_strip;
   AttentionModel m_model;
-  /// The content when the moment began, for the current input and options.
+  /// The content at the beginning of the animation, for the current input and options.
   struct Before {
     ShareModel shares;
     std::size_t rows = 0;

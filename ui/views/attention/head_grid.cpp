@@ -107,7 +107,7 @@ HeadGrid headGrid(const ViewInput& input) {
 QString headText(const HeadGrid& grid, std::size_t map) {
   if (map >= grid.maps.size()) return {};
   const HeadMap& own = grid.maps[map];
-  return tr("layer %1, head %2: %3 of its attention on sources is on %4")
+  return tr("layer %1, head %2: %3 of the head's attention on sources is on %4")
       .arg(own.layer)
       .arg(own.head)
       .arg(partText(own.share), grid.names[grid.selected.value_or(own.most)]);
@@ -116,7 +116,7 @@ QString headText(const HeadGrid& grid, std::size_t map) {
 QString headGridTitle(const HeadGrid& grid) {
   if (grid.isEmpty()) return tr("The attention of single heads was not recorded.");
   return grid.selected ? tr("Heads that attend to %1, strongest first").arg(grid.names[*grid.selected])
-                       : tr("Heads by layer. Select a document to see which heads attend to it.");
+                       : tr("Heads by layer. Select a document to see which heads attend to this document.");
 }
 
 namespace {

@@ -461,7 +461,7 @@ QString shareNote(const ShareModel& model) {
   if (model.beside > 0) rest += tr(", other answers %1").arg(partText(model.beside));
   if (model.sink) rest += tr(", first tokens %1").arg(partText(*model.sink));
   const QString whole = tr("Of all attention: sources %1, %2").arg(partText(model.sources), rest);
-  return model.ofSquares ? tr("Strong attention counts most (squares). %1").arg(whole) : whole;
+  return model.ofSquares ? tr("Shares are squared, so strong attention counts most. %1").arg(whole) : whole;
 }
 
 QString shareTip(const ShareModel& model, std::size_t bar) {
@@ -473,7 +473,7 @@ QString shareTip(const ShareModel& model, std::size_t bar) {
           .arg(own.name, partText(own.share), massText(own.mass));
   return own.kind == ShareKind::Sink
              ? text + QLatin1Char('\n') +
-                   tr("The first token of each segment: heads attend to it if no other key matches")
+                   tr("The first token of each segment: heads attend to this token if no other key matches")
              : text;
 }
 

@@ -103,12 +103,15 @@ QString caseHelp(RunCase runCase) {
       return tr(
           "With an empty cache. A step reuses only blocks that earlier steps of the same run computed.");
     case RunCase::SameOrder:
-      return tr("The same run again. All but the last token of a prompt is cached.");
+      return tr("The same query a second time. All tokens of a prompt except the last token are cached.");
     case RunCase::Swapped:
       return tr(
-          "The children of plus in reversed order. The children are relocated, and later text is computed.");
+          "The children of plus in reversed order. The children are relocated, and later text is "
+          "recomputed.");
     case RunCase::Floor:
-      return tr("Without the children of plus, with the same cache. No order can take less time.");
+      return tr(
+          "Without the children of plus, with the same cache. Lower bound: every order of the children takes "
+          "at least this time.");
   }
   return {};
 }
@@ -362,7 +365,7 @@ QString gapText(RunCase runCase, CaseGap gap) {
       return runCase == RunCase::Floor
                  ? tr(/*id:no-floor-without-plus*/ "No “%1”: the query has no plus to leave out.").arg(name)
                  : tr(/*id:no-swap-without-plus*/
-                      "No “%1”: the query has no plus, and only under plus the order is free.")
+                      "No “%1”: the query has no plus, and only the children of a plus can be swapped.")
                        .arg(name);
     case CaseGap::NothingToSwap:
       return tr("No “%1”: no plus has two children.").arg(name);
@@ -482,9 +485,9 @@ void addLengthRemarks(const Benchmark& benchmark, std::vector<BenchmarkRemark>& 
     alike += standing == Standing::Unclear ? 1 : 0;
   }
   if (compared > 0)
-    say(remarks, tr(/*id:lengths-spreads-overlap*/ "At %1 of %2 lengths the spreads of the same and the "
-                                                   "swapped order overlap. There, relocation has no "
-                                                   "measurable cost.")
+    say(remarks, tr(/*id:lengths-spreads-overlap*/ "At %1 of %2 lengths, the spreads of the same and the "
+                                                   "swapped order overlap. At these lengths, relocation has "
+                                                   "no measurable cost.")
                      .arg(alike)
                      .arg(compared));
   else if (benchmark.measuredLengths() > 0)

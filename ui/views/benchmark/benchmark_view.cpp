@@ -39,8 +39,8 @@ QString BenchmarkView::introduction() const {
         "run with an empty cache, in the same order and swapped, each time with a new question.");
   return tr(
       "Run this query repeatedly with an empty cache, in the same order, and with the children of plus "
-      "swapped. A run without these children shows the min time. Medians and spreads show what the cache "
-      "saves.");
+      "swapped. A run without these children shows the min time. Medians and spreads show how much time the "
+      "cache saves.");
 }
 
 BenchmarkView::BenchmarkView(QWidget* parent)
@@ -100,20 +100,19 @@ QString BenchmarkView::command() const {
 
 void BenchmarkView::refresh() {
   m_model = benchmarkModel(*input());
-  Shown shown{.isKnown = m_model.isKnown,
-              .isRunning = m_model.isRunning,
-              .progress = m_model.progress,
-              .doing = m_model.isRunning
-                           ? m_model.doing
-                           : estimateText(*input(), jobs::callOf<jobs::BenchmarkJob>(request())),
-              .setup = m_model.setup,
-              .warnings = {},
-              .remarks = {},
-              .table = m_model.table,
-              .run = tr("Measure"),
-              .runHelp = m_model.isRunning
-                             ? tr("Stop, and keep the finished repeats")
-                             : tr("Measure this in several runs. Other runs can run between the steps")};
+  Shown shown{
+      .isKnown = m_model.isKnown,
+      .isRunning = m_model.isRunning,
+      .progress = m_model.progress,
+      .doing = m_model.isRunning ? m_model.doing
+                                 : estimateText(*input(), jobs::callOf<jobs::BenchmarkJob>(request())),
+      .setup = m_model.setup,
+      .warnings = {},
+      .remarks = {},
+      .table = m_model.table,
+      .run = tr("Measure"),
+      .runHelp = m_model.isRunning ? tr("Stop, and keep the finished repeats")
+                                   : tr("Measure in several steps. Other runs can start between two steps")};
   for (const BenchmarkRemark& remark : m_model.remarks)
     (remark.kind == RemarkKind::Warning ? shown.warnings : shown.remarks) += remark.text;
   m_kind->setEnabled(!m_model.isRunning);

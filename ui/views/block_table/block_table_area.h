@@ -45,8 +45,8 @@ class TableLayout {
 
   /// The min pitch of cells of this size.
   static int least(CellSize size);
-  /// The pitch at which cells of this size fill the width. The pitch stays below the next size. 0: the cells
-  /// do not fit.
+  /// The pitch at which cells of this size fill the width. The pitch stays below the min pitch of
+  /// the next larger size. 0: the cells do not fit.
   static int filling(const BlockTable& table, CellSize size, int width);
 
   /// Makes cells without text higher, up to 48 pixels, as long as all rows fit into this height.
@@ -113,17 +113,17 @@ class BlockTableArea : public ZoomedScroll {
  public:
   explicit BlockTableArea(QWidget* parent = nullptr);
 
-  /// Shows a table. `table` must stay valid until the next call or the end of the area. The layout is
-  /// recomputed only if `changed`.
+  /// Shows a table. `table` must stay valid until the next call or until this object is destroyed.
+  /// The layout is recomputed only if `changed`.
   void showTable(const BlockTable* table, bool changed, std::optional<CellPlace> current, BlockId physical,
                  const Theme& theme);
-  /// Shows the table on its way from the table before. `done` is the completed fraction, 0 … 1. nullptr: at
-  /// rest. `motion` must stay valid until the next call.
+  /// Shows a step of the animation from the previous table to this table. `done` is the completed fraction,
+  /// 0 … 1. nullptr: no animation. `motion` must stay valid until the next call.
   void showMotion(const TableMotion* motion, double done);
   void setTips(std::function<QString(const CellPlace&)> tips) { m_tips = std::move(tips); }
   void reveal(const CellPlace& place);
-  /// Scrolls to this row. While no cell is current, the overview and the keys start at this row. Default: the
-  /// row of the newest request.
+  /// Scrolls to this row. While no cell is current, the overview shows this row, and the arrow keys start in
+  /// this row. Default: the row of the newest request.
   void showRow(std::size_t row);
 
   /// Sets the size of cells. Nothing: the largest size that fits.

@@ -395,7 +395,7 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
     lines
         << tr("After this block: %1").arg(metricPhrase("cropped-tokens", static_cast<double>(cell.cropped)));
   if (cell.outsideLayers > 0) {
-    lines << tr("Outside of the window of %1 of %2 layers for the last token of the prompt")
+    lines << tr("Outside the sliding window of %1 of %2 layers, for the last token of the prompt")
                  .arg(cell.outsideLayers)
                  .arg(input.state().progress().windows.size());
   }
@@ -421,7 +421,7 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   if (facts.role == BlockRole::Free && facts.physical != kNullBlock) lines << tr("Not computed yet");
   if (cell.isFreed) {
     lines << tr(/*id:freed-request-never*/
-                "Freed with its request: the block was never stored, so no lookup can find it");
+                "Freed with its request: the block was never stored, so it can never be a hit");
   } else if (cell.lostAt) {
     lines << tr(/*id:evicted-by-event*/ "Evicted by event %1").arg(input.trace->event(*cell.lostAt).sequence);
   }

@@ -75,8 +75,9 @@ std::vector<GeneratedToken> generatedTokens(const TraceStore& trace, RequestId r
 /// The virtual block of `request` that uses a physical block; nothing if there is none.
 std::optional<BlockRef> placeOf(const trace::Replay& state, RequestId request, BlockId physical);
 
-/// The path of the node that gave local token `local` of a segment. If no token run has the token, the result
-/// is the path of the segment. For a generated token, the result is the path of the request's node.
+/// The path of the node whose text has the token at position `local` in a segment. If no node's token range
+/// contains the token, the result is the path of the segment. For a generated token, the result is the path
+/// of the request's node.
 NodePath nodeOfToken(const trace::RequestState& request, std::uint32_t segment, std::int32_t local);
 
 /// The selection of a virtual block: the block, its request, its physical block and its node.
@@ -84,8 +85,8 @@ Selection selectionOfBlock(const ViewInput& input, const BlockRef& place);
 /// The selection of a token: the token, its node, and its block as selectionOfBlock() selects it.
 Selection selectionOfToken(const ViewInput& input, const TokenRef& place);
 
-/// The selection of something that begins with a token. The selection is the token's block if the block
-/// begins with the same token. Otherwise the selection is the token.
+/// The selection of a view element (such as a bracket) that begins at a token. The selection is the token's
+/// block if the block begins with the same token. Otherwise the selection is the token.
 Selection selectionOfBeginning(const ViewInput& input, const TokenRef& place);
 /// The same for a section of the prompt. The selection is empty if no token of the section is visible.
 Selection selectionOfPart(const ViewInput& input, RequestId request, std::uint32_t part);

@@ -316,7 +316,7 @@ QString ExperimentsView::estimate() {
   if (input() == nullptr) return {};
   if (m_form->source() == experiment::DocumentSource::Own && !ownCount().count)
     return tr(/*id:document-count-unknown*/
-              "The number of documents is unknown until the augment has retrieved them.");
+              "The number of documents is unknown until the augment has retrieved passages.");
   const std::shared_ptr<const AskedEstimate>& known = input()->estimate;
   if (known && known->call == jobs::callOf<jobs::ExperimentJob>(request())) return estimateText(*known);
   // The request is new, or its estimate is outdated because of a run or another document.
@@ -357,7 +357,7 @@ void ExperimentsView::refresh() {
   m_run->setToolTip(
       m_model.isRunning
           ? tr("Stop the experiment and keep finished measurements")
-          : tr("Run the experiment on the model of this document. Other runs can run between its steps"));
+          : tr("Run the experiment on the model of this document. Other runs can start between two steps"));
   m_form->setReadOnly(m_model.isRunning);
   m_repeats->setEnabled(!m_model.isRunning);
   m_progress->setVisible(m_model.isRunning && m_model.isKnown);

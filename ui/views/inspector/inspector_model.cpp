@@ -14,7 +14,7 @@ namespace {
 QString placeOf(const document::Document& document, document::NodeId node) {
   const document::NodeId parent = document.at(node).parent;
   if (parent == document::kNoNode) {
-    return document.root() == node ? tr(/*id:none-query*/ "none: this is the query")
+    return document.root() == node ? tr(/*id:none-query*/ "none: this node is the root")
                                    : tr("none: not part of the query");
   }
   const document::DocumentNode& above = document.at(parent);

@@ -25,7 +25,7 @@ class TextSection : public QWidget {
   ~TextSection() override;
 
   void setLabel(const QString& label);
-  /// Sets the text of the document. Text that the user typed last is not set a second time.
+  /// Sets the text of the document. Does nothing if `text` is the text that the user typed last.
   void setText(const std::string& text);
   std::string text() const;
   void setReadOnly(bool isReadOnly);

@@ -46,7 +46,7 @@ JsonView::JsonView(QWidget* parent)
       m_pending(new QWidget(this)),
       m_pendingText(new QLabel(m_pending)),
       m_errors(new QListWidget(this)) {
-  m_editor->setPlaceholderText(tr("The query's JSON appears here. You can also paste one."));
+  m_editor->setPlaceholderText(tr("The JSON of the query appears here. You can also paste JSON."));
   m_editor->installEventFilter(this);
   m_barText->setText(tr("The canvas changed while you typed this text."));
   m_barText->setWordWrap(true);

@@ -50,7 +50,7 @@ void applyJson(document::Document& document, const query::Node& query);
 /// The place of the node in the text, in bytes. Nothing: the node is not in the text.
 std::optional<query::SourceRange> rangeOf(const JsonText& text, const document::Document& document,
                                           document::NodeId node);
-/// The places in the text of nodes that a run leaves out, each with everything below it.
+/// For each node that a run leaves out, the range of its text, with all descendants.
 std::vector<query::SourceRange> mutedRanges(const JsonText& text, const document::Document& document);
 /// The innermost node of the document around this byte; kNoNode: none.
 document::NodeId nodeAtOffset(const JsonText& text, const document::Document& document, std::size_t offset);

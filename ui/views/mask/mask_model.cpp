@@ -234,7 +234,7 @@ class MaskMaker {
     const layout::SpanTable some{.segments = {layout::Segment{}}};
     if (choice && choice->planRows(some, false).answer != nullptr)
       m_model.notes.push_back(
-          tr("Rows of the answer attend only to some of these blocks, chosen by layer and head: %1")
+          tr("Rows of the answer attend only to some of these blocks, chosen for each layer and head: %1")
               .arg(QString::fromStdString(run->second.policy)));
   }
 
@@ -308,16 +308,17 @@ QString reasonText(trace::Sight sight, bool ofOnePlus) {
     case trace::Sight::Beside:
       return ofOnePlus
                  ? tr(/*id:both-children-plus*/ "both are children of one plus, each computed on its own")
-                 : tr("each has its own scope and was computed without the other");
+                 : tr("each section has its own scope and was computed without the other section");
     case trace::Sight::Before:
       return tr(/*id:stands-before-part*/
-                "it is before a section that is computed alone, so that the section can be reused anywhere");
+                "the section of the row is computed without earlier text, so that the section can be reused "
+                "at any position");
     case trace::Sight::HiddenCopy:
       return tr("the row was computed after a hidden copy of these tokens");
     case trace::Sight::Later:
       return tr("it comes later");
     case trace::Sight::Hidden:
-      return tr("no other token attends to it");
+      return tr("no other token attends to these tokens");
     case trace::Sight::Own:
     case trace::Sight::Seen:
       break;
@@ -332,10 +333,9 @@ QString stateText(const MaskModel& model, const MaskRange& rows) {
     case BlockRole::Hit:
     case BlockRole::Relocated:
       return band->state == BlockRole::Hit
-                 ? tr("Not computed in this run: its keys and values were cached.")
+                 ? tr("Not computed in this run: the keys and values were cached.")
                  : tr(/*id:not-computed-moved*/
-                      "Not computed in this run: its keys and values were cached at another "
-                      "position.");
+                      "Not computed in this run: the keys and values were cached at another position.");
     case BlockRole::Computed:
       return tr(/*id:computed-run*/ "Computed in this run.");
     case BlockRole::Evicted:

@@ -132,8 +132,8 @@ void MaskView::showSentence() {
   if (input() == nullptr || m_mask.request == 0) return;
   if (!m_rows) {
     m_sentence =
-        tr("Each row is a token, and attends to the tokens of its marked columns. Choose a row, then a "
-           "column, to read the rule and its reason.");
+        tr("Each row is a token. The token attends to the tokens of the marked columns. Choose a row, then a "
+           "column, to read the rule and the reason.");
   } else {
     m_sentence = m_columns && m_columns->begin < m_rows->end ? cellText(*input(), m_mask, *m_rows, *m_columns)
                                                              : rowText(*input(), m_mask, *m_rows);
@@ -232,7 +232,7 @@ void MaskLegend::setContent(const MaskModel& model, MaskShown shown, const Theme
   if (model.seen < model.full)
     samples.push_back(
         isFull ? Sample{Sign::OnlyFull, tr("only in a full prefill"), {}}
-               : Sample{Sign::Unseen, isBrief ? tr("masked") : tr("masked, although it is earlier"), {}});
+               : Sample{Sign::Unseen, isBrief ? tr("masked") : tr("masked, although earlier"), {}});
   const auto has = [&model](BlockRole state) {
     return std::any_of(model.bands.begin(), model.bands.end(),
                        [state](const MaskBand& band) { return band.state == state; });

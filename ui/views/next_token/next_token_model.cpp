@@ -89,7 +89,7 @@ QString nextTokenSentence(const NextTokenModel& model) {
                 .arg(model.place + 1)
                 .arg(model.texts[model.place], textOf(token, token.ownBest));
   return here + QLatin1Char(' ') +
-         tr("%1 here %2 nats, on average %3; the most likely token differs at %4 of %5 tokens.")
+         tr("%1: %2 nats here, %3 on average. The most likely token differs at %4 of %5 tokens.")
              .arg(metricTitle("divergence"))
              .arg(token.divergence, 0, 'f', 4)
              .arg(sum / static_cast<double>(std::max<std::size_t>(1, model.answerTokens)), 0, 'f', 4)

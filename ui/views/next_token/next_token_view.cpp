@@ -96,7 +96,7 @@ QString NextTokenView::emptyText() const {
 QString NextTokenView::statusText() const {
   if (m_shown.isRunning) return tr("Computing the answer's tokens twice…");
   if (m_shown.isComputed())
-    return tr("%1 next to %2. ● is in the answer.").arg(m_shown.ownName, m_shown.otherName);
+    return tr("%1 next to %2. ●: token of the answer.").arg(m_shown.ownName, m_shown.otherName);
   if (!m_shown.problem.isEmpty()) return m_shown.problem;
   return m_shown.reason.isEmpty() ? tr("The alternatives are not computed yet.") : m_shown.reason;
 }

@@ -226,7 +226,7 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   showFidelity();
   setTextIfNew(*m_text, answer.text);
   setTextIfNew(*m_problem, answer.state == AnswerState::Failed && answer.problem.isEmpty()
-                               ? tr("Failed; the trace has no reason.")
+                               ? tr("Failed. The trace does not contain the reason.")
                                : answer.problem);
   setInk(*m_problem, theme.color(answer.state == AnswerState::Failed ? Role::Error : Role::TextSecond),
          theme.interfaceFont());

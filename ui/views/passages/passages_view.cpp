@@ -41,7 +41,7 @@ PassagesView::PassagesView(QWidget* parent)
   setAccessibleName(tr("Passages"));
   m_table->setObjectName(QStringLiteral("passages"));
   m_table->setAccessibleName(tr("Retrieved passages"));
-  m_table->setAccessibleDescription(tr("P pins the passage, D drops it, for the next run."));
+  m_table->setAccessibleDescription(tr("For the next run, P pins the passage, and D drops the passage."));
   m_table->setModel(m_list);
   showWholeRows(*m_table, kRow);
   m_table->setContextMenuPolicy(Qt::CustomContextMenu);
@@ -208,7 +208,7 @@ QString PassagesView::emptyText() const {
 QString PassagesView::whatWillStandHere() const {
   if (m_list->content().isAsked) {
     const QString key = input() == nullptr ? QString() : input()->keyHint(QStringLiteral("run.run"));
-    return tr("No run has searched for this augment yet. Run the query%1 to see its passages.").arg(key);
+    return tr("No run has searched for this augment yet. Run the query%1 to see the passages.").arg(key);
   }
   return tr("Select an augment of a query that has run. Its passages and their scores appear here.");
 }
@@ -259,12 +259,13 @@ void PassagesView::paintTo(QPainter& painter, const QSize& size) {
 }
 
 ViewInfo passagesRow() {
-  return {.id = QStringLiteral("passages"),
-          .title = tr("Passages"),
-          .help = tr("The passages of the selected augment, their scores, and which are in the prompt"),
-          .make = makeViewOf<PassagesView>,
-          .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 2, 0},
-                     {LayoutId::Explain, Room::Full, Room::Large, 1, 1, 1, 0}}};
+  return {
+      .id = QStringLiteral("passages"),
+      .title = tr("Passages"),
+      .help = tr("The passages of the selected augment, their scores, and which passages are in the prompt"),
+      .make = makeViewOf<PassagesView>,
+      .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 2, 0},
+                 {LayoutId::Explain, Room::Full, Room::Large, 1, 1, 1, 0}}};
 }
 
 namespace {

@@ -137,7 +137,7 @@ void PassView::fillList() {
   const int before = chosen();
   m_list->clear();
   if (m_prediction && m_prediction->plan) {
-    m_list->addItem(tr("All rules: as given and as run"));
+    m_list->addItem(tr("All rules: query before and after"));
     int number = 1;
     for (const plan::PassReport& pass : m_prediction->plan->passes) {
       m_list->addItem(
@@ -156,7 +156,7 @@ void PassView::showChosen() {
   m_list->setVisible(hasPasses);
   if (!hasPasses) {
     m_model->setRows({}, theme);
-    m_why->setText(plan == nullptr ? QString() : tr("No rule applies. The query runs as it is."));
+    m_why->setText(plan == nullptr ? QString() : tr("No rule applies. The query runs unchanged."));
     return;
   }
   const int row = chosen();

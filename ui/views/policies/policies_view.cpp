@@ -57,7 +57,7 @@ PoliciesView::PoliciesView(QWidget* parent)
 QString PoliciesView::introduction() const {
   return tr(
       "Run this query under several reuse policies, and compare each answer with a full prefill. The table "
-      "shows which policy is fast, which is exact, and which words change.");
+      "shows which policy is fast, which policy is exact, and which words change.");
 }
 
 QWidget* PoliciesView::makeResults() {
@@ -92,9 +92,10 @@ void PoliciesView::refresh() {
       .remarks = m_model.remarks,
       .table = m_model.table,
       .run = tr("Compare policies"),
-      .runHelp = m_model.isRunning
-                     ? tr("Stop the comparison and keep finished measurements")
-                     : tr("Run each policy twice, and a full prefill. Other runs can run between the steps")};
+      .runHelp =
+          m_model.isRunning
+              ? tr("Stop the comparison and keep finished measurements")
+              : tr("Run each policy twice, and a full prefill once. Other runs can start between two steps")};
   m_choice->setChosen(input()->document->settings.policy, input()->policiesWanted);
   m_choice->setEnabled(!m_model.isRunning);
   m_token->setFont(theme().smallFont());

@@ -198,8 +198,8 @@ QString modelOf(const ViewInput& input) {
 
 QString sentence(const LoadTiming& timing) {
   return tr(/*id:store-cost*/
-            "Loading %1 tokens took %2 ms from host memory and %3 ms from the disk. After the system dropped "
-            "the file, it took %4 ms. Computing the tokens took %5 ms.")
+            "Loading %1 tokens took %2 ms from host memory and %3 ms from the disk. Without the file in the "
+            "system's page cache, loading took %4 ms. Computing the tokens took %5 ms.")
       .arg(timing.tokens)
       .arg(number(timing.host), number(timing.disk), number(timing.coldDisk), number(timing.computed));
 }
@@ -207,12 +207,13 @@ QString sentence(const LoadTiming& timing) {
 /// Compares the slowest tier with computing.
 QString verdict(const LoadTiming& timing) {
   if (timing.coldDisk < timing.computed)
-    return tr(/*id:store-faster*/ "Loading was %1 to %2 times as fast.")
+    return tr(/*id:store-faster*/ "Loading was %1 to %2 times as fast as computing.")
         .arg(number(timing.computed / std::max(timing.coldDisk, std::max(timing.disk, timing.host))),
              number(timing.computed / std::min(timing.disk, timing.host)));
   if (timing.disk < timing.computed)
     return tr(
-        /*id:store-faster-computed*/ "Computing was faster than loading a file that the system had dropped.");
+        /*id:store-faster-computed*/
+        "Computing was faster than loading a file that was not in the system's page cache.");
   return tr("Computing was faster than the disk, so this tier does not help for such documents.");
 }
 
@@ -254,7 +255,7 @@ StoreCostStrip::StoreCostStrip(QWidget* parent)
   m_text->setTextFormat(Qt::PlainText);
   m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_measure->setToolTip(
-      tr("Run the experiment on the model of this document. Other runs can run between its steps"));
+      tr("Run the experiment on the model of this document. Other runs can start between two steps"));
   connect(m_measure, &QPushButton::clicked, this, &StoreCostStrip::measureWanted);
   hide();
 }

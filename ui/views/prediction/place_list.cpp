@@ -115,7 +115,7 @@ QVariant PlaceModel::headerData(int section, Qt::Orientation orientation, int ro
       QT_TR_NOOP("The embedded cache, servers with default options, and servers of the list. Bold: where the "
                  "document runs"),
       QT_TR_NOOP("Cached prompt tokens of the next run"),
-      QT_TR_NOOP("Cached, relocated and computed tokens, and the main reason for computed ones")};
+      QT_TR_NOOP("Cached, relocated and computed tokens, and the main reason for computed tokens")};
   if (role == Qt::DisplayRole) return tr(kTitles[section]);
   if (role == Qt::ToolTipRole) return tr(kTips[section]);
   if (role == Qt::TextAlignmentRole)

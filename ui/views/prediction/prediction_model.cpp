@@ -253,7 +253,7 @@ QString PredictionModel::titleOf(int column) {
 QString PredictionModel::tipOf(int column) {
   switch (column) {
     case Name:
-      return tr("The step, and below it the sections of its prompt");
+      return tr("The step, and below the step the sections of its prompt");
     case LastRun:
       return tr("In the last run of the same plan. %1").arg(metricExplanation("computed-tokens"));
     default:

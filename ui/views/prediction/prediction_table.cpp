@@ -30,11 +30,12 @@ QString doubtText(run::Doubt doubt) {
       return tr("Bounds only: a segment ends at an answer to an earlier prompt.");
     case run::Doubt::SeveralBlocks:
       return tr(
-          "Bounds only: a hit is stored at several positions, and the length of answers decides which one is "
-          "found.");
+          "Bounds only: a block is stored at several positions, and the length of answers decides which copy "
+          "is the hit.");
     case run::Doubt::FullPool:
       return tr(
-          "Bounds only: the pool is full, and the length of answers decides what is evicted or must wait.");
+          "Bounds only: the pool is full, and the length of answers decides which blocks are evicted or "
+          "which requests wait.");
     case run::Doubt::Tiers:
       return tr("Bounds only: blocks in host memory or on the disk are certain only when they are read.");
   }
@@ -46,7 +47,7 @@ QString gapText(const DocumentPrediction& prediction) {
     case PredictionGap::None:
       break;
     case PredictionGap::Asks:
-      return tr("Unknown before the run: the query asks a question first.");
+      return tr("Unknown before the run: the query asks the user a question first.");
     case PredictionGap::Retrieves:
       return tr("Unknown before the run: the query searches documents first.");
     case PredictionGap::Nothing:
@@ -147,7 +148,7 @@ std::vector<PredictionSegment> segmentsOf(const ViewInput& input, const run::Ste
     row.holdsAnswer = row.holdsAnswer || holdsAnswer(range);
     QStringList seen;
     for (const std::uint32_t other : own.sees) seen.push_back(names[other].name);
-    row.sees = seen.isEmpty() ? tr("nothing but itself") : seen.join(tr(", "));
+    row.sees = seen.isEmpty() ? tr("only itself") : seen.join(tr(", "));
     if (range.begin > own.visibleBegin) row.sees = tr("all earlier text");
     isAfterAnswer = isAfterAnswer || row.holdsAnswer;
   }

@@ -60,7 +60,7 @@ RotationView::RotationView(QWidget* parent)
   m_compute->setToolTip(
       tr("Recompute the prompt without changing the cache, to get the query vector and the key of these "
          "tokens"));
-  m_keep->setToolTip(tr("Use the selected token as the query. The next selected token is the key"));
+  m_keep->setToolTip(tr("Use the query vector of the selected token. The next selected token gives the key"));
   m_table->setToolTip(
       tr("List each pair of elements: radians per position, rotations of stored key and query vector, and "
          "part of the score"));

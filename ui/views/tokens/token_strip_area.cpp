@@ -137,9 +137,9 @@ void TokenStripArea::paintUnderline(QPainter& painter, std::size_t index) const 
 void TokenStripArea::paintEmpty(QPainter& painter, const QRect& visible) const {
   painter.setFont(theme().interfaceFont());
   painter.setPen(theme().color(Role::TextThird));
-  painter.drawText(
-      visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
-      tr("The tokens of the prompt and how the cache served each of them appear here when a query runs."));
+  painter.drawText(visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
+                   tr("The tokens of the prompt appear here when a query runs. Colors show how the cache "
+                      "served each token."));
 }
 
 void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {

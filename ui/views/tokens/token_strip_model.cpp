@@ -361,7 +361,7 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
   if (own.generated) {
     lines << tr("Generated, probability %1").arg(double(own.probability), 0, 'f', 3);
     if (own.looked >= 0 && strip.lookedAt)
-      lines << tr("%1 of its attention on sources is on %2")
+      lines << tr("%1 of this token's attention on sources is on %2")
                    .arg(partText(own.looked), strip.segments[*strip.lookedAt].name);
     if (const QString looks = lookText(input, strip, own); !looks.isEmpty()) lines << looks;
   } else if (own.quiet && own.part == StripPart::Own) {

@@ -124,7 +124,7 @@ void TokenStripView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo tokensRow() {
   return {.id = QStringLiteral("tokens"),
           .title = tr("Tokens"),
-          .help = tr("The prompt and the answer token by token, and the blocks they fill"),
+          .help = tr("The prompt and the answer token by token, and their blocks"),
           .make = makeViewOf<TokenStripView>,
           .needs = {Fact::Prompts, Fact::TokenTexts},
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 1, 0},

@@ -120,8 +120,9 @@ class FactMaker {
       QString text = tr("token %1 of %2: requested %3")
                          .arg(lookup.differsAt)
                          .arg(m_context.segmentName(), m_context.tokenText(lookup.tokenWanted));
-      text += lookup.tokenStored >= 0 ? tr(", stored %1").arg(m_context.tokenText(lookup.tokenStored))
-                                      : tr(/*id:stored-block-ends*/ ", the stored block ends before it");
+      text += lookup.tokenStored >= 0
+                  ? tr(", stored %1").arg(m_context.tokenText(lookup.tokenStored))
+                  : tr(/*id:stored-block-ends*/ ", the stored block ends before this token");
       add(tr("Differs at"), text);
     }
     if (lookup.contextDiffersAt < 0) return;
@@ -172,7 +173,7 @@ class FactMaker {
     const auto& pool = m_context.state.pool().blocks();
     if (!m_context.present()) return;
     const trace::BlockState& own = pool[static_cast<std::size_t>(m_facts.physical)];
-    add(tr("Key"), tr("%1, block %2 of its chain").arg(shortKey(own.key)).arg(own.virtualIndex));
+    add(tr("Key"), tr("%1, block %2 of its prompt").arg(shortKey(own.key)).arg(own.virtualIndex));
   }
 
   void addPresent() {
@@ -193,8 +194,8 @@ class FactMaker {
     if (references > 0) {
       add(tr("Shared by"), references == 1 ? tr("1 reference") : tr("%1 references").arg(references));
     } else {
-      add(tr("Shared by"), pool[index].cached ? tr("no request; it is cached")
-                                              : tr("no request: it was freed with its request"));
+      add(tr("Shared by"), pool[index].cached ? tr("no request; the block is cached")
+                                              : tr("no request: the block was freed with its request"));
     }
   }
 
@@ -341,8 +342,11 @@ class OtherwiseMaker {
       what = tr("%1 to %2").arg(what, nodeName(m_context.input, m_context.request->run, last));
     const QString count =
         change->cached == change->count
-            ? tr(/*id:tokens-stored*/ "its %1 tokens are stored that way").arg(change->count)
-            : tr("%1 of its %2 tokens are stored that way").arg(change->cached).arg(change->count);
+            ? tr(/*id:tokens-stored*/ "these %1 tokens are stored as an independent segment")
+                  .arg(change->count)
+            : tr("%1 of these %2 tokens are stored as an independent segment")
+                  .arg(change->cached)
+                  .arg(change->count);
     WhyLink link;
     link.block = m_context.placeOfStored(change->block);
     const QString stored = m_context.storedIn(change->block);
@@ -364,7 +368,7 @@ class OtherwiseMaker {
               .arg(m_context.blocks.blockSize));
       return;
     }
-    add(tr(/*id:pool-set-blocks*/ "the pool had %1 blocks (now %2). Fewer can be enough")
+    add(tr(/*id:pool-set-blocks*/ "the pool had %1 blocks (now %2). A smaller pool can be enough")
             .arg(change->blockCount)
             .arg(m_context.state.pool().blockCount()));
   }
@@ -377,7 +381,7 @@ class OtherwiseMaker {
     }
     const QString rest =
         m_context.holdsLastToken()
-            ? tr(": all but the last token is stored now as #%1. The last token is always computed")
+            ? tr(": all tokens except the last are now stored as #%1. The last token is always computed")
             : tr(": the block is stored now as #%1");
     add(condition + rest.arg(m_context.facts->physical) + tr(" ("), tr("run the query again"), tr(")"),
         command("run.run"));
@@ -388,7 +392,7 @@ class OtherwiseMaker {
     if (lookup.differsAt < 0) return;
     QString text;
     if (lookup.tokenStored < 0) {
-      text = tr(/*id:ended-before-token*/ "%1 ended before its token %2, as the stored block does")
+      text = tr(/*id:ended-before-token*/ "%1 ended before token %2, as the stored block does")
                  .arg(m_context.segmentName())
                  .arg(lookup.differsAt);
     } else {
@@ -431,8 +435,8 @@ class OtherwiseMaker {
     if (cross == document::kNoNode || m_context.input.document->at(cross).children.size() < 2) return;
     if (m_context.segment->independent || m_context.holdsLastToken()) return;
     add({}, tr("cross became plus"),
-        tr(" and the block had been computed under a plus before: its segment would then attend only to "
-           "itself"),
+        tr(" and the block had been computed under a plus before. The segment of the block would then attend "
+           "only to itself"),
         command("node.plus-cross", cross));
   }
 

@@ -216,7 +216,8 @@ class Sentence {
       case LookupOutcome::Relocated:
         return relocated();
       case LookupOutcome::Partial:
-        return tr("The cache had the first %1 of its %2 tokens and copied them. The rest was computed. ")
+        return tr("The cache had the first %1 of its %2 tokens and copied these tokens. The rest was "
+                  "computed. ")
                    .arg(m_context.lookup->tokens)
                    .arg(m_context.lookup->wanted) +
                reason();
@@ -267,8 +268,8 @@ class Sentence {
   QString notLookedUp() const {
     if (m_context.facts->prompt == 0) {
       return tr(
-          "This block has generated tokens. Generated tokens are computed when they are sampled, without a "
-          "lookup. A later prompt that continues from here can reuse these tokens.");
+          "This block has generated tokens. After a token is sampled, the next forward pass computes the "
+          "token, without a lookup. A later prompt that continues from here can reuse these tokens.");
     }
     return tr("This block of %1 has not been looked up yet.").arg(name());
   }

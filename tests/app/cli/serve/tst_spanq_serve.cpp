@@ -135,12 +135,13 @@ void TestSpanqServe::refusals_data() {
                                   << "<certificate-pem-form>";
   QTest::newRow("no PEM") << QStringList{"--tls-cert", "/dev/null", "--tls-key", "/dev/null"} << 1
                           << "found other content, expected <certificate-pem-form>";
-  QTest::newRow("events for others") << QStringList{"--kv-events", "tcp://*:5557"} << 1 << "checks no keys";
+  QTest::newRow("events for others") << QStringList{"--kv-events", "tcp://*:5557"} << 1
+                                     << "authenticate clients";
   QTest::newRow("events in place of a file")
       << QStringList{"--kv-events", "ipc:///proc/version"} << 1 << "not a socket";
   QTest::newRow("events on no port") << QStringList{"--kv-events", "tcp://127.0.0.1:70000"} << 1 << "65535";
   QTest::newRow("events within the program")
-      << QStringList{"--kv-events", "inproc://events"} << 1 << "checks no keys";
+      << QStringList{"--kv-events", "inproc://events"} << 1 << "authenticate clients";
   QTest::newRow("events without texts")
       << QStringList{"--no-texts", "--kv-events", "tcp://127.0.0.1:0"} << 2 << "--no-texts";
   QTest::newRow("a port") << QStringList{"--port", "65536"} << 2 << "--port";
