@@ -47,9 +47,9 @@ QString gapText(const DocumentPrediction& prediction) {
     case PredictionGap::None:
       break;
     case PredictionGap::Asks:
-      return tr("Unknown before the run: the query asks the user a question first.");
+      return tr(/*id:unknown-asks*/ "Unknown before the run: the query asks the user a question first.");
     case PredictionGap::Retrieves:
-      return tr("Unknown before the run: the query searches documents first.");
+      return tr(/*id:unknown-searches*/ "Unknown before the run: the query searches documents first.");
     case PredictionGap::Nothing:
       return tr("There is nothing to predict: the query has no generate node.");
     case PredictionGap::Problem:

@@ -2,6 +2,7 @@
 // Who may ask: keys of clients, names of hosts, pages in browsers, and addresses beyond the loopback.
 #include "engine/base/error.h"
 #include "tests/engine/remote/server/running_server.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 // Qt Test needs this type to compare JSON values.
@@ -16,6 +17,7 @@
 using namespace spanscope;
 using namespace spanscope::server;
 using namespace spanscope::server::test;
+using spanscope::product_text::worded;
 
 namespace {
 
@@ -133,7 +135,7 @@ void TestServerAccess::beyondTheLoopbackKeysAndTlsAreNeeded() {
     }
     return std::string();
   };
-  QVERIFY(problem().find("no keys") != std::string::npos);
+  QVERIFY(problem().find(worded(std::string("<no-keys-clients>"))) != std::string::npos);
   config.keys = {"first-key-of-a-client"};
   QVERIFY(problem().find("no certificate") != std::string::npos);
   config.certificate = "/nowhere/cert.pem";
