@@ -51,7 +51,9 @@ void noteUsualPolicy(std::ostream& err, const workbench::RunSettings& settings) 
       << ". --policy " << usual << " reuses more and answers less accurately";
   try {
     const auto adapter = workbench::offeredAdapter(model::readConfig(workbench::modelDirectoryOf(settings)));
-    if (adapter) err << "; with --adapter " << adapter->directory.string() << " the model answers accurately";
+    if (adapter)
+      err << "; with --adapter " << adapter->directory.string()
+          << " the answers are closer to a full prefill";
   } catch (const Failure&) {
     // Loading the model reports the error.
   }

@@ -52,6 +52,8 @@ MeasuredJobs measuredJobs(const AskedJobs& asked, const TraceStore& trace) {
         each.job.isRunning() ? nullptr : trace.lastJob(kind, each.call.arguments, trace.size());
     // No trace has a job that was stopped before it began.
     jobs[kind] = ended == nullptr ? each.job : measuredBy(trace, *ended);
+    // The result of a job that failed early cannot be read from the trace, but its problem must be shown.
+    if (jobs[kind].result == nullptr) jobs[kind].result = each.job.result;
   }
   return jobs;
 }

@@ -32,8 +32,7 @@ RunPlan planRun(workbench::PipelineInput input) {
   if (!made.isReached()) {
     if (made.end != workbench::PipelineEnd::Stopped) run.problem = firstProblem(made);
   } else if (made.plan->steps.empty()) {
-    run.problem =
-        tr(/*id:nothing-generate-query*/ "There is nothing to generate: the query has no generate node.");
+    run.problem = tr("There is nothing to generate: the query has no generate node.");
   } else {
     plan::ExplainOptions explain;
     explain.withoutLocality = made.planWithoutLocality ? &*made.planWithoutLocality : nullptr;

@@ -766,7 +766,8 @@ class TestLessonReader : public QObject {
     QVERIFY2(said().startsWith(QStringLiteral("Step 3: The first run|A run gives")), qPrintable(said()));
     QVERIFY2(said().endsWith(QStringLiteral("Running…")), qPrintable(said()));
     QVERIFY(isIdle());
-    QVERIFY2(said().startsWith(QStringLiteral("Step 3: The first run|The model says")), qPrintable(said()));
+    QVERIFY2(said().startsWith(QStringLiteral("Step 3: The first run|The model answers")),
+             qPrintable(said()));
     // Everything that takes the focus has a name.
     for (const QWidget* widget : reader().findChildren<QWidget*>()) {
       if (!widget->isVisible() || (widget->focusPolicy() & Qt::TabFocus) == 0) continue;

@@ -417,7 +417,7 @@ class TestWorkspace : public QObject {
              qPrintable(workspace.runs().start()));
     const document::NodeId join = document.at(document.root()).children.front();
     const QString below = workspace.runs().start(document.at(join).children.front());
-    QVERIFY2(below.startsWith(worded("<nothing-generate-query>")), qPrintable(below));
+    QVERIFY2(below.startsWith(worded("<nothing-to-generate>")), qPrintable(below));
   }
 
   /// A question is put once, a file is read beside the document, and both are in the prompt that runs.

@@ -175,9 +175,9 @@ QString capitalized(QString text) {
 QString computedText(const trace::AttentionReplayed& replayed, const QString& name) {
   const QString cached = QLocale::c().toString(static_cast<qlonglong>(replayed.cachedTokens));
   if (replayed.recomputedTokens == 0)
-    return tr(/*id:layer-computed-again*/ "%1 was recomputed after the run, with %2 cached tokens.")
+    return tr(/*id:layer-computed-again*/ "%1 was recomputed after the run, over %2 tokens in the cache.")
         .arg(capitalized(name), cached);
-  return tr("%1 was recomputed after the run, with %2 cached and %3 recomputed tokens.")
+  return tr("%1 was recomputed after the run, over %2 tokens in the cache and %3 tokens outside the cache.")
       .arg(capitalized(name), cached,
            QLocale::c().toString(static_cast<qlonglong>(replayed.recomputedTokens)));
 }

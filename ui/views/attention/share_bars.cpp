@@ -461,7 +461,10 @@ QString shareNote(const ShareModel& model) {
   if (model.beside > 0) rest += tr(", other answers %1").arg(partText(model.beside));
   if (model.sink) rest += tr(", first tokens %1").arg(partText(*model.sink));
   const QString whole = tr("Of all attention: sources %1, %2").arg(partText(model.sources), rest);
-  return model.ofSquares ? tr("Shares are squared, so strong attention counts most. %1").arg(whole) : whole;
+  return model.ofSquares
+             ? tr(/*id:shares-are-squared*/ "Shares are squared, so strong attention counts most. %1")
+                   .arg(whole)
+             : whole;
 }
 
 QString shareTip(const ShareModel& model, std::size_t bar) {

@@ -182,7 +182,7 @@ MetricCardContent residencyCard(const MetricsModel& model) {
           .arg(metricExplanation("pool-time"), metricExplanation("idle-time"),
                metricExplanation("reuse-interval"));
   card.xName = tr("s");
-  card.yName = tr("% of evicted blocks");
+  card.yName = tr("% of evicted");
   card.wholeX = false;
   card.yTop = 104;  // so that marks at 100 % are not cut
   const auto add = [&card](std::string_view metric, BlockRole role, bool dashed, const ShareCurve& curve) {

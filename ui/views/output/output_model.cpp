@@ -162,9 +162,9 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
   } else if (isNewest && listed.progress->model == input.models.loaded && holdsPlus(*input.document) &&
              run.policy == policy::Choice(policy::policyForAnyCheckpoint()).name()) {
     blank.fittingAdapter = adapter;
-    blank.offer =
-        tr("%1 was not trained for block attention, so it runs with %2. The adapter makes %3 accurate.")
-            .arg(model, blank.policy, QString::fromUtf8(policy::standardPolicy().name));
+    blank.offer = tr("%1 was not trained for block attention, so it runs with %2. With the adapter, answers "
+                     "under %3 are closer to a full prefill.")
+                      .arg(model, blank.policy, QString::fromUtf8(policy::standardPolicy().name));
   }
   return blank;
 }

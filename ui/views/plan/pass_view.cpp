@@ -137,7 +137,7 @@ void PassView::fillList() {
   const int before = chosen();
   m_list->clear();
   if (m_prediction && m_prediction->plan) {
-    m_list->addItem(tr("All rules: query before and after"));
+    m_list->addItem(tr("All rules together"));
     int number = 1;
     for (const plan::PassReport& pass : m_prediction->plan->passes) {
       m_list->addItem(

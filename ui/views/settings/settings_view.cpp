@@ -161,7 +161,8 @@ SettingsView::SettingsView(QWidget* parent) : InputView(InputPart::Model, Pace::
   grid->setColumnStretch(1, 1);
   m_rows = std::make_unique<SettingsRows>(*this, *grid, [this] { return model(); });
   for (const SettingGroup group : kGroups) makeGroup(group);
-  m_rows->addNote(tr("Applied on the next run. Changing the model or the cache settings empties the cache."));
+  m_rows->addNote(
+      tr("Applied on the next run. Changing the model, the blocks or the tiers empties the cache."));
   grid->setRowStretch(grid->rowCount(), 1);
 
   auto* scroll = new QScrollArea(this);

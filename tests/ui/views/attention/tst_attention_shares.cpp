@@ -141,7 +141,8 @@ class TestAttentionShares : public QObject {
              qPrintable(shareSentence(model)));
     // The figures say that they are not those of the map, which has plain attention.
     QVERIFY(model.ofSquares);
-    QVERIFY(shareNote(model).contains(QStringLiteral("squares")));
+    QVERIFY2(spanscope::product_text::says(shareNote(model), "<shares-are-squared>"),
+             qPrintable(shareNote(model)));
     QVERIFY(shareTip(model, 6).contains(QStringLiteral("of all attention")));
     const ShareModel mixed = shareModel(test::twentyDocuments(), {.own = true});
     QVERIFY(!mixed.ofSquares);
