@@ -154,9 +154,12 @@ class TurnMaker {
     add(tr("start %1").arg(m_model.base), tr("both rotated by their positions in this run"),
         m_model.queryPosition, m_model.base + m_model.keyLocal);
     const std::int64_t other = otherBase();
-    const std::int64_t moved = other - m_model.base;
-    add(tr("start %1").arg(other), tr("the same pair, moved by %1 positions").arg(moved),
-        m_model.queryPosition + moved, other + m_model.keyLocal);
+    // The user can move the segment by the length of the prompt beyond its place.
+    m_model.lastStart = std::max(other, m_model.base + m_model.queryPosition);
+    m_model.start = std::clamp<std::int64_t>(options.start.value_or(other), 0, m_model.lastStart);
+    const std::int64_t moved = m_model.start - m_model.base;
+    add(tr("start %1").arg(m_model.start), tr("the same pair, moved by %1 positions").arg(moved),
+        m_model.queryPosition + moved, m_model.start + m_model.keyLocal);
   }
 
   /// The start position at which the key's block was stored, or an invented one.

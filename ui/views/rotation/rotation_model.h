@@ -20,6 +20,9 @@ struct RotationOptions {
   std::int32_t layer = 0;
   std::int32_t head = 0;
   std::optional<std::size_t> pair;  ///< of elements; nothing: the pair with most of the score
+  /// Start position of the key's segment in the last drawing, chosen by the user; nothing: where the key's
+  /// block was stored, or an invented position.
+  std::optional<std::int64_t> start;
 };
 
 /// One way to rotate query vector and key.
@@ -56,7 +59,9 @@ struct RotationModel {
   double weight = 0;  ///< attention weight of the key in the forward pass
   /// The pairs as stored. The key is rotated by `keyLocal`, and the query vector by `queryPosition` − `base`.
   std::vector<run::RotatedPair> pairs;
-  std::vector<RotationWay> places;  ///< the first is as stored
+  std::vector<RotationWay> places;  ///< the first is as stored, the last has the start position `start`
+  std::int64_t start = 0;           ///< start position of the key's segment in the last drawing
+  std::int64_t lastStart = 0;       ///< the largest start position that the user can choose
 };
 
 RotationModel rotationModel(const ViewInput& input, const RotationOptions& options);

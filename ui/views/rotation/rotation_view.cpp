@@ -13,6 +13,7 @@
 #include <QPainter>
 #include <QPolygonF>
 #include <QPushButton>
+#include <QSlider>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -45,6 +46,9 @@ RotationView::RotationView(QWidget* parent)
       m_compute(new QPushButton(tr("Compute"), this)),
       m_keep(new QPushButton(tr("Use token as query"), this)),
       m_drawing(new RotationDrawing(this)),
+      m_move(new QWidget(this)),
+      m_moveText(new QLabel(m_move)),
+      m_start(new QSlider(Qt::Horizontal, m_move)),
       m_sentence(new QLabel(this)),
       m_table(new TableView(tr("Pairs of elements"), RowOrder::Sortable, this)),
       m_rows(new PaintedTableModel(this)) {
@@ -70,6 +74,16 @@ RotationView::RotationView(QWidget* parent)
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
 
+  m_start->setAccessibleName(tr("Start position of the document in the last drawing"));
+  m_start->setToolTip(
+      tr("Move the document to another start position. The angle between query vector and key stays the "
+         "same"));
+  m_moveText->setBuddy(m_start);
+  auto* move = new QHBoxLayout(m_move);
+  move->setContentsMargins({});
+  move->addWidget(m_moveText);
+  move->addWidget(m_start, 1);
+
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(m_compute);
   buttons->addWidget(m_keep);
@@ -80,6 +94,7 @@ RotationView::RotationView(QWidget* parent)
   column->addWidget(m_pair);
   column->addLayout(buttons);
   column->addWidget(m_drawing, 3);
+  column->addWidget(m_move);
   column->addWidget(m_sentence);
   column->addWidget(m_table, 2);
   column->addStretch(0);
@@ -100,6 +115,9 @@ RotationView::RotationView(QWidget* parent)
     Q_EMIT commandWanted(m_model.isRunning ? QStringLiteral("run.stop") : QStringLiteral("run.rotation"));
   });
   connect(m_keep, &QPushButton::clicked, this, &RotationView::takeQuery);
+  connect(m_start, &QSlider::valueChanged, this, [this](int start) {
+    if (!m_isFilling) moveSegment(start);
+  });
   connect(m_table, &TableView::rowSelected, this, [this](int pair) {
     m_options.pair = static_cast<std::size_t>(pair);
     refresh();
@@ -124,6 +142,11 @@ void RotationView::choose(std::int32_t layer, std::int32_t head) {
   m_options.layer = layer;
   m_options.head = head;
   m_options.pair.reset();
+  if (input() != nullptr) refresh();
+}
+
+void RotationView::moveSegment(std::int64_t start) {
+  m_options.start = start;
   if (input() != nullptr) refresh();
 }
 
@@ -187,7 +210,14 @@ std::vector<QRect> RotationView::placesOf(const Selection& part) const {
 }
 
 void RotationView::refresh() {
+  const jobs::PairChoice before = m_model.choice;
   m_model = rotationModel(*input(), m_options);
+  const bool isSameSegment =
+      before.request == m_model.choice.request && before.key.segment == m_model.choice.key.segment;
+  if (m_options.start && !isSameSegment) {
+    m_options.start.reset();
+    m_model = rotationModel(*input(), m_options);
+  }
   showControls();
   m_drawing->setContent(m_model, theme());
   showMotion();
@@ -234,21 +264,27 @@ void RotationView::showControls() {
   for (QWidget* part : std::initializer_list<QWidget*>{m_pair, m_status, m_keep}) part->setVisible(hasPair);
   const bool hadFocus = m_compute->hasFocus();
   const bool isDrawn = isRotationDrawn(m_model);
-  for (QWidget* part : std::initializer_list<QWidget*>{m_drawing, m_table}) part->setVisible(isDrawn);
+  for (QWidget* part : std::initializer_list<QWidget*>{m_drawing, m_move, m_table}) part->setVisible(isDrawn);
   m_sentence->setVisible(hasPair);
   // Qt would give the focus of a hidden button to the next widget.
   if (hadFocus && isDrawn) m_table->setFocus();
   m_compute->setVisible(hasPair && !m_model.isComputed && !m_model.isAhead);
-  for (QLabel* label : {m_pair, m_status, m_sentence}) label->setFont(theme().smallFont());
+  for (QLabel* label : {m_pair, m_status, m_moveText, m_sentence}) label->setFont(theme().smallFont());
   colorLabel(*m_pair, theme(), Role::Text);
   colorLabel(*m_status, theme(), m_model.problem.isEmpty() ? Role::TextSecond : Role::Error);
   colorLabel(*m_sentence, theme(), Role::TextSecond);
+  colorLabel(*m_moveText, theme(), Role::Text);
   m_pair->setText(hasPair ? pairText() : QString());
   m_status->setText(statusText());
   m_sentence->setText(rotationSentence(m_model));
   m_compute->setText(m_model.isRunning ? tr("Stop") : tr("Compute"));
   m_compute->setEnabled(m_model.isRunning || canCompute());
   m_keep->setEnabled(input()->selection.token.has_value());
+  m_isFilling = true;
+  m_moveText->setText(tr("Move the document to start position %1:").arg(m_model.start));
+  m_start->setRange(0, static_cast<int>(m_model.lastStart));
+  m_start->setValue(static_cast<int>(m_model.start));
+  m_isFilling = false;
   if (!m_layer || !m_head) return;
   m_isFilling = true;
   fillNumbers(*m_layer, tr("layer %1"), m_model.layers, m_model.layer);

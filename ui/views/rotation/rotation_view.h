@@ -19,6 +19,7 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QSlider;
 
 namespace spanscope::ui {
 
@@ -44,6 +45,8 @@ class RotationView : public RunView, public MovingView, public DrawnParts {
   bool canPerform(const QString& command) const override;
   void perform(const QString& command) override;
   void choose(std::int32_t layer, std::int32_t head);
+  /// Moves the key's segment to this start position in the last drawing. Query vector and key move together.
+  void moveSegment(std::int64_t start);
 
  protected:
   void refresh() override;
@@ -69,6 +72,9 @@ class RotationView : public RunView, public MovingView, public DrawnParts {
   QPushButton* m_compute;
   QPushButton* m_keep;
   RotationDrawing* m_drawing;
+  QWidget* m_move;
+  QLabel* m_moveText;
+  QSlider* m_start;
   QLabel* m_sentence;
   TableView* m_table;
   PaintedTableModel* m_rows;

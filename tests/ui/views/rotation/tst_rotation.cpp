@@ -18,6 +18,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSlider>
 #include <QTest>
 
 #include <algorithm>
@@ -123,6 +124,49 @@ class TestRotation : public QObject {
     QCOMPARE(model.places[2].keyRotation - model.keyLocal, stored);
     QCOMPARE(model.places[2].queryRotation - model.places[2].keyRotation,
              model.places[0].queryRotation - model.places[0].keyRotation);
+  }
+
+  /// The user moves the document along; the score and the angle between the arrows stay the same.
+  void theDocumentIsMoved() {
+    const RotationModel before = rotationModel(m_computed, {});
+    for (const std::int64_t start : {std::int64_t{0}, std::int64_t{7}, before.lastStart}) {
+      RotationOptions options;
+      options.start = start;
+      const RotationModel model = rotationModel(m_computed, options);
+      const RotationWay& moved = model.places.back();
+      QCOMPARE(model.start, start);
+      QCOMPARE(moved.keyRotation, start + model.keyLocal);
+      QCOMPARE(moved.queryRotation - moved.keyRotation,
+               model.places[0].queryRotation - model.places[0].keyRotation);
+      QVERIFY(std::abs(moved.score - model.places.front().score) < 1e-9);
+    }
+    RotationOptions far;
+    far.start = before.lastStart + 1000;
+    QCOMPARE(rotationModel(m_computed, far).start, before.lastStart);
+  }
+
+  void theHandleMovesTheDocument() {
+    RotationView view;
+    view.resize(683, 467);
+    view.setInput(m_computed);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    auto* handle = view.findChild<QSlider*>();
+    QVERIFY(handle->isVisible());
+    QCOMPARE(std::int64_t{handle->value()}, view.turn().start);
+    const RotationWay stored = view.turn().places.front();
+    handle->setFocus();
+    QTest::keyClick(handle, Qt::Key_Home);
+    QCOMPARE(view.turn().start, std::int64_t{0});
+    QTest::keyClick(handle, Qt::Key_Right);
+    QCOMPARE(view.turn().start, std::int64_t{1});
+    QCOMPARE(view.turn().places.front().keyRotation, stored.keyRotation);
+    // A key of another document begins at its own place.
+    ViewInput other = m_computed;
+    other.selection = selectionOfToken(other, {other.shownRequest(), 2, 3});
+    view.setInput(other);
+    view.setInput(m_computed);
+    QCOMPARE(view.turn().start, rotationModel(m_computed, {}).start);
   }
 
   void aResultOfAnotherPairIsNotShown() {
