@@ -16,11 +16,11 @@
 namespace spanscope::ui {
 
 struct RotationOptions {
-  std::optional<TokenRef> query;  ///< chosen by the user; nothing: the last token of the prompt
+  std::optional<TokenRef> query;  ///< chosen by the user. Nothing: the last token of the prompt.
   std::int32_t layer = 0;
   std::int32_t head = 0;
-  std::optional<std::size_t> pair;  ///< of elements; nothing: the pair with most of the score
-  /// Start position of the key's segment in the last drawing, chosen by the user; nothing: where the key's
+  std::optional<std::size_t> pair;  ///< of elements. Nothing: the pair with most of the score.
+  /// Start position of the key's segment in the last drawing, chosen by the user. Nothing: where the key's
   /// block was stored, or an invented position.
   std::optional<std::int64_t> start;
 };
