@@ -13,6 +13,7 @@ ViewInfo tokensRow();
 ViewInfo blockTableRow();
 ViewInfo whyRow();
 ViewInfo poolRow();
+ViewInfo prefixTreeRow();
 ViewInfo attentionRow();
 ViewInfo maskRow();
 ViewInfo turnRow();
@@ -36,7 +37,7 @@ const std::vector<ViewInfo>& viewTable() {
                                            jsonRow(),        problemsRow(),
                                            settingsRow(),    tokensRow(),
                                            blockTableRow(),  whyRow(),
-                                           poolRow(),        attentionRow(),
+                                           poolRow(),        prefixTreeRow(),  attentionRow(),
                                            maskRow(),        turnRow(),
                                            nextTokenRow(),   attentionEntropyRow(),
                                            passagesRow(),    outputRow(),
