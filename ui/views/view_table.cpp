@@ -13,6 +13,7 @@ ViewInfo tokensRow();
 ViewInfo blockTableRow();
 ViewInfo whyRow();
 ViewInfo poolRow();
+ViewInfo pagingRow();
 ViewInfo prefixTreeRow();
 ViewInfo attentionRow();
 ViewInfo maskRow();
@@ -33,19 +34,14 @@ ViewInfo logRow();
 ViewInfo scrubberRow();
 
 const std::vector<ViewInfo>& viewTable() {
-  static const std::vector<ViewInfo> table{addRow(),         inspectorRow(),
-                                           jsonRow(),        problemsRow(),
-                                           settingsRow(),    tokensRow(),
-                                           blockTableRow(),  whyRow(),
-                                           poolRow(),        prefixTreeRow(),  attentionRow(),
-                                           maskRow(),        turnRow(),
-                                           nextTokenRow(),   attentionEntropyRow(),
-                                           passagesRow(),    outputRow(),
-                                           predictionRow(),  planRow(),
-                                           timelineRow(),    metricsRow(),
-                                           benchmarkRow(),   policiesRow(),
-                                           experimentsRow(), compareRow(),
-                                           logRow(),         scrubberRow()};
+  static const std::vector<ViewInfo> table{
+      addRow(),         inspectorRow(), jsonRow(),       problemsRow(),
+      settingsRow(),    tokensRow(),    blockTableRow(), whyRow(),
+      poolRow(),        pagingRow(),    prefixTreeRow(), attentionRow(),
+      maskRow(),        turnRow(),      nextTokenRow(),  attentionEntropyRow(),
+      passagesRow(),    outputRow(),    predictionRow(), planRow(),
+      timelineRow(),    metricsRow(),   benchmarkRow(),  policiesRow(),
+      experimentsRow(), compareRow(),   logRow(),        scrubberRow()};
   return table;
 }
 

@@ -191,6 +191,7 @@ void PrefixTreeView::fill() {
     m_items.push_back(row[Text]);
   }
   QHeaderView* header = m_rows->header();
+  header->setFont(theme().smallFont());
   header->setStretchLastSection(false);
   header->setMinimumSectionSize(10 * kSpace);
   header->setSectionResizeMode(Bar, QHeaderView::Stretch);
