@@ -93,8 +93,8 @@ RotationView::RotationView(QWidget* parent)
   column->setSpacing(kSpace);
   column->addWidget(m_pair);
   column->addLayout(buttons);
-  column->addWidget(m_drawing, 3);
   column->addWidget(m_move);
+  column->addWidget(m_drawing, 3);
   column->addWidget(m_sentence);
   column->addWidget(m_table, 2);
   column->addStretch(0);
