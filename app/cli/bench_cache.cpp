@@ -7,7 +7,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/experiment/load_times.h"
-#include "engine/model/weights.h"
 #include "engine/run/run_options.h"
 #include "engine/workbench/run_options.h"
 
@@ -18,9 +17,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace spanscope::cli {
@@ -31,13 +30,10 @@ namespace fs = std::filesystem;
 constexpr std::int32_t kMostTokens = 1'000'000;
 constexpr std::int32_t kMostRepeats = 1000;
 
-struct BenchCacheOptions {
-  SessionOptions session;
-  std::string shape;
+struct BenchCacheOptions : BenchOptions {
   std::string folder;
   std::vector<std::int32_t> sizes = {128, 512, 2048};
   experiment::LoadOptions load;
-  bool json = false;
 };
 
 /// The folder for a temporary store: the given folder, or the parent of the default store folder.
@@ -113,57 +109,39 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
     for (const experiment::LoadCase* each : {&measured.host, &measured.disk, &measured.coldDisk})
       isWorse = isWorse || each->seconds.median > measured.computed.seconds.median;
   }
-  showProgress(context, "");
-  if (options.json) {
-    nlohmann::ordered_json json = benchHeader(bundle, options.session);
-    json["rows"] = std::move(rows);
-    context.streams.out << jsonText(json) << '\n';
-  } else {
-    writeBenchHeader(context.streams.out, bundle, options.session);
-    context.streams.out
-        << "  time to the logits after a document: all tokens computed, or all but the last token loaded; "
-           "medians of "
-        << options.load.repeats << "\n\n"
-        << table.text()
-        << "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the system has "
-           "the file in memory.\n  Cold disk: the system was asked to drop the file.\n  Store: time to write "
-           "the file, including the wait for the disk.\n";
-    if (isWorse)
-      context.streams.out << "  A factor below 1 means that computing is faster. Then this tier does not "
-                             "help for such documents.\n";
-  }
+  std::string text =
+      "  time to the logits after a document: all tokens computed, or all but the last token loaded; medians "
+      "of " +
+      std::to_string(options.load.repeats) + "\n\n" + table.text() +
+      "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the system has the "
+      "file in memory.\n  Cold disk: the system was asked to drop the file.\n  Store: time to write the "
+      "file, including the wait for the disk.\n";
+  if (isWorse)
+    text +=
+        "  A factor below 1 means that computing is faster. Then this tier does not help for such "
+        "documents.\n";
+  writeReport(context, options, bundle, {{"rows", std::move(rows)}}, text);
   return ExitCode::Fine;
 }
 
 }  // namespace
 
-void addCacheBenchCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand(
-      "cache",
-      "Compare the time to load a document's blocks from memory and disk with the time to compute them");
-  command->footer("Example:\n  spanq bench cache --sizes 128,512,2048\n");
+BenchAction addCacheBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchCacheOptions>();
-  addSettings(*command, options->session.settings, {"model"});
+  addSettings(command, options->session.settings, {"model"});
+  addShapeOption(command, *options, "Use random weights");
+  addNumbers(command, "--sizes", options->sizes, "Tokens per document, e.g. 128,512", {2, kMostTokens});
+  addNumber(command, "-r,--repeats", options->load.repeats, "Timed runs per case", {1, kMostRepeats});
+  addSeedOption(command, options->load.seed, "Seed of the token ids");
   command
-      ->add_option("--shape", options->shape,
-                   "Use random weights of this shape instead of a model: " + model::shapeNames())
-      ->check(CLI::IsMember(model::shapeList()))
-      ->excludes("--model");
-  addNumbers(*command, "--sizes", options->sizes, "Tokens per document, e.g. 128,512", {2, kMostTokens});
-  addNumber(*command, "-r,--repeats", options->load.repeats, "Timed runs per case", {1, kMostRepeats});
-  addSeedOption(*command, options->load.seed, "Seed of the token ids");
-  command
-      ->add_option("--folder", options->folder,
-                   "Folder on the disk to measure (default: your cache folder). A temporary store is created "
-                   "in this folder")
+      .add_option("--folder", options->folder,
+                  "Folder on the disk to measure (default: your cache folder). A temporary store is created "
+                  "in this folder")
       ->type_name("DIR");
-  addSettings(*command, options->session.settings,
+  addSettings(command, options->session.settings,
               {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "kv_type"});
-  command->add_flag("--json", options->json, "Write JSON, with all samples");
-  command->callback([&context, options] {
-    options->session.check();
-    context.action = [&context, options] { return runBench(context, *options); };
-  });
+  command.add_flag("--json", options->json, "Write JSON, with all samples");
+  return {options, [&context, options] { return runBench(context, *options); }};
 }
 
 }  // namespace spanscope::cli

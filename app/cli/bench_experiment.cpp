@@ -27,7 +27,6 @@
 #include <cctype>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,8 +40,7 @@ using experiment::ExperimentResult;
 constexpr std::int32_t kMostRepeats = 100'000;
 constexpr double kMostPlace = 1'000'000;
 
-struct BenchExperimentOptions {
-  SessionOptions session;
+struct BenchExperimentOptions : BenchOptions {
   std::string queryFile;  ///< the query with the documents and the question; empty: generated documents
   QueryOptionTexts query;
   experiment::ExperimentRequest request;
@@ -51,7 +49,6 @@ struct BenchExperimentOptions {
   std::string measure;
   std::string chart;
   std::optional<double> place;  ///< a value of the first axis; nothing: all values
-  bool json = false;
 };
 
 std::string lowered(std::string text) {
@@ -93,8 +90,9 @@ std::string rangeText(const experiment::ExperimentField& field) {
   return {};
 }
 
-nlohmann::ordered_json toJson(const ExperimentResult& result, nlohmann::ordered_json json) {
+nlohmann::ordered_json toJson(const ExperimentResult& result) {
   const Experiment& experiment = *experiment::findExperiment(result.request.experiment);
+  nlohmann::ordered_json json;
   json["experiment"] = experiment.name;
   json["repeats"] = result.request.repeats;
   json["seed"] = result.request.seed;
@@ -112,17 +110,20 @@ nlohmann::ordered_json toJson(const ExperimentResult& result, nlohmann::ordered_
   return json;
 }
 
-void writeText(std::ostream& out, const ExperimentResult& result) {
+std::string textOf(const ExperimentResult& result) {
   const experiment::ExperimentTable found = experiment::experimentTable(result);
   std::vector<TextTable::Column> columns;
   for (const std::string& title : found.titles)
     columns.push_back({title, columns.empty() ? TextTable::Align::Left : TextTable::Align::Right});
   TextTable table(std::move(columns));
   for (const std::vector<std::string>& row : found.rows) table.addRow(row);
-  out << "  " << experiment::findExperiment(result.request.experiment)->title << "\n\n" << table.text();
-  out << "\n  Values are medians, and shares are means. Ranges are quartiles (min … max for fewer than five "
-         "samples).\n  Ranges of shares are 95 % intervals.\n";
-  for (const std::string& remark : result.remarks) out << "  " << remark << '\n';
+  std::string text =
+      std::string("  ") + experiment::findExperiment(result.request.experiment)->title + "\n\n" +
+      table.text() +
+      "\n  Values are medians, and shares are means. Ranges are quartiles (min … max for fewer than five "
+      "samples).\n  Ranges of shares are 95 % intervals.\n";
+  for (const std::string& remark : result.remarks) text += "  " + remark + '\n';
+  return text;
 }
 
 /// The duration, as a sentence.
@@ -235,15 +236,9 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
     code = ExitCode::RunFailed;
     context.streams.err << failure.what() << '\n';
   }
-  showProgress(context, "");
-  if (options.json) {
-    nlohmann::ordered_json json = toJson(result, benchHeader(bundle, options.session));
-    if (const auto estimate = job->estimate()) json["estimate"] = estimateJson(*estimate);
-    context.streams.out << jsonText(json) << '\n';
-  } else {
-    writeBenchHeader(context.streams.out, bundle, options.session);
-    writeText(context.streams.out, result);
-  }
+  nlohmann::ordered_json json = toJson(result);
+  if (const auto estimate = job->estimate()) json["estimate"] = estimateJson(*estimate);
+  writeReport(context, options, bundle, json, textOf(result));
   OutputRules rules{
       .inputs = modelFiles(bundle.checkpoint), .unfinished = context.streams.unfinished, .stop = {}};
   const std::vector<FileIdentity>& read = options.query.book->files;
@@ -257,66 +252,62 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Benc
   return code;
 }
 
-void addCommand(CLI::App& group, Context& context, const Experiment& experiment) {
-  CLI::App* command = group.add_subcommand(experiment.name, experiment.title);
-  command->footer(std::string(experiment.brief) + "\n\nExample:\n  spanq bench " + experiment.name +
-                  " --repeats 3 --picture " + experiment.name + ".svg\n");
+}  // namespace
+
+BenchAction addExperimentBench(CLI::App& command, const Context& context, const Experiment& experiment) {
   const auto options = std::make_shared<BenchExperimentOptions>();
   options->request.experiment = experiment.name;
   options->request.repeats = experiment.repeats;
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model", "chat_template"});
+  addSettings(command, settings, {"model", "chat_template"});
   for (const experiment::ExperimentField& field : experiment::fieldsOf(experiment)) {
     const std::string help = std::string(field.name) + ": " + lowered(field.help) + rangeText(field);
-    command->add_option(std::string("--") + field.key, options->request.values[field.key], help)
+    command.add_option(std::string("--") + field.key, options->request.values[field.key], help)
         ->type_name(typeName(field.kind));
   }
   if (experiment::takesOwnDocuments(experiment)) {
     const std::string made = experiment.own.made;
     command
-        ->add_option("--query", options->queryFile,
-                     fmt::format("Use the documents (children of plus) and the question of this query "
-                                 "instead of generated documents{}; - is standard input",
-                                 made.empty() ? "" : ", without --" + made))
+        .add_option("--query", options->queryFile,
+                    fmt::format("Use the documents (children of plus) and the question of this query "
+                                "instead of generated documents{}; - is standard input",
+                                made.empty() ? "" : ", without --" + made))
         ->type_name("FILE");
     if (experiment.own.judges) {
       command
-          ->add_option("--expect", options->request.expected,
-                       "Right answer to the question of --query. Without it, answers are not graded")
+          .add_option("--expect", options->request.expected,
+                      "Right answer to the question of --query. Without it, answers are not graded")
           ->type_name("TEXT");
     }
-    addSettingOption(*command, options->query);
-    addRetrievalOptions(*command, options->query);
+    addSettingOption(command, options->query);
+    addRetrievalOptions(command, options->query);
   }
-  addNumber(*command, "--repeats", options->request.repeats, "Runs per point", {1, kMostRepeats});
-  addSeedOption(*command, options->request.seed, "Seed of the generated texts");
+  addNumber(command, "--repeats", options->request.repeats, "Runs per point", {1, kMostRepeats});
+  addSeedOption(command, options->request.seed, "Seed of the generated texts");
   std::vector<std::string> measures;
   for (const experiment::Measure& measure : experiment.measures) measures.emplace_back(measure.key);
   options->measure = measures.front();
   command
-      ->add_option("--measure", options->measure,
-                   fmt::format("Metric of the picture: {}", fmt::join(measures, ", ")))
+      .add_option("--measure", options->measure,
+                  fmt::format("Metric of the picture: {}", fmt::join(measures, ", ")))
       ->check(CLI::IsMember(measures))
       ->capture_default_str();
   std::vector<std::string> charts;
   for (const experiment::ChartKind kind : experiment::chartKindsOf(experiment))
     charts.emplace_back(experiment::chartKindName(kind));
   options->chart = charts.front();
-  command->add_option("--chart", options->chart, "Form of the picture")
+  command.add_option("--chart", options->chart, "Form of the picture")
       ->check(CLI::IsMember(charts))
       ->capture_default_str();
-  addNumber(*command, "--at", options->place,
+  addNumber(command, "--at", options->place,
             fmt::format("Point ({}) of the histogram (default: all points together)", experiment.xName),
             Range<double>{0, kMostPlace});
-  command->add_option("--picture", options->picture, "Draw the picture in this SVG file")->type_name("FILE");
-  command->add_option("--csv", options->csv, "Write every point and metric to this CSV file")
+  command.add_option("--picture", options->picture, "Draw the picture in this SVG file")->type_name("FILE");
+  command.add_option("--csv", options->csv, "Write every point and metric to this CSV file")
       ->type_name("FILE");
-  command->add_flag("--json", options->json, "Write JSON, with all samples");
-  addSettings(
-      *command, settings,
-      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
-  command->callback([&context, options, &experiment] {
-    options->session.check();
+  command.add_flag("--json", options->json, "Write JSON, with all samples");
+  addEngineSettings(command, *options);
+  const auto check = [options, &experiment] {
     options->query.check();
     const auto made = options->request.values.find(experiment.own.made);
     if (!options->queryFile.empty() && made != options->request.values.end() && !made->second.empty())
@@ -326,14 +317,8 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
       refuseOption(retrieving.front(), "an option for augments", "--query with an augment");
     if (options->queryFile.empty() && !options->request.expected.empty())
       refuseOption("--expect", options->request.expected, "--query with the question of this answer");
-    context.action = [&context, options, &experiment] { return runOne(context, experiment, *options); };
-  });
-}
-
-}  // namespace
-
-void addExperimentCommands(CLI::App& group, Context& context) {
-  for (const Experiment* experiment : experiment::experiments()) addCommand(group, context, *experiment);
+  };
+  return {options, [&context, options, &experiment] { return runOne(context, experiment, *options); }, check};
 }
 
 }  // namespace spanscope::cli

@@ -28,7 +28,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,12 +38,10 @@ namespace {
 using experiment::MissCause;
 using experiment::NeedleRow;
 
-struct BenchNeedleOptions {
-  SessionOptions session;
+struct BenchNeedleOptions : BenchOptions {
   experiment::NeedleOptions needle;
   std::string pictures;
   bool misses = false;
-  bool json = false;
 };
 
 constexpr std::array kCauses = {MissCause::Missed, MissCause::LostCombining, MissCause::AnswerTruncated,
@@ -123,27 +120,29 @@ std::string missesText(const Report& report) {
   return table.text();
 }
 
-void writeText(std::ostream& out, const Report& report) {
+std::string textOf(const Report& report) {
   const experiment::NeedleOptions& needle = report.options.needle;
-  out << fmt::format(
-             "  {} documents. Each has the name of a cat in filler text. {} per row, seed {}, policy {}{}, "
-             "temperature 0.\n  A good run finds at least {} of {} names, and at least {:.0f} % of "
-             "its names are right.\n  Times are medians of whole runs with an empty cache.\n\n",
-             needle.documents, counted(needle.trials, "trial"), needle.seed, needle.policy.name(),
-             layoutWords(needle.layout), report.goodCount(), needle.documents, needle.goodShare * 100)
-      << tableText(report);
+  std::string text =
+      fmt::format(
+          "  {} documents. Each has the name of a cat in filler text. {} per row, seed {}, policy {}{}, "
+          "temperature 0.\n  A good run finds at least {} of {} names, and at least {:.0f} % of "
+          "its names are right.\n  Times are medians of whole runs with an empty cache.\n\n",
+          needle.documents, counted(needle.trials, "trial"), needle.seed, needle.policy.name(),
+          layoutWords(needle.layout), report.goodCount(), needle.documents, needle.goodShare * 100) +
+      tableText(report);
   std::int64_t longest = 0;
   for (const NeedleRow& row : report.rows) longest = std::max(longest, row.longestPrompt);
-  out << fmt::format(/*id:no-prompt-truncated*/
-                     "\n  No prompt was truncated: the longest prompt has {} tokens. The context has {} "
-                     "tokens.\n",
-                     longest, report.context);
+  text += fmt::format(/*id:no-prompt-truncated*/
+                      "\n  No prompt was truncated: the longest prompt has {} tokens. The context has {} "
+                      "tokens.\n",
+                      longest, report.context);
   for (const NeedleRow& row : report.rows) {
     if (!row.firstFailure) continue;
-    out << /*id:not-run-hay*/ "  not run, with filler text of " << counted(row.hayWords, "word") << ", "
-        << groupName(row.portion) << ": " << *row.firstFailure << '\n';
+    text += /*id:not-run-hay*/ "  not run, with filler text of " + counted(row.hayWords, "word") + ", " +
+            groupName(row.portion) + ": " + *row.firstFailure + '\n';
   }
-  if (report.options.misses) out << '\n' << missesText(report);
+  if (report.options.misses) text += '\n' + missesText(report);
+  return text;
 }
 
 nlohmann::ordered_json toJson(const NeedleRow& row) {
@@ -174,8 +173,9 @@ nlohmann::ordered_json toJson(const NeedleRow& row) {
   return json;
 }
 
-nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head) {
+nlohmann::ordered_json toJson(const Report& report) {
   const experiment::NeedleOptions& needle = report.options.needle;
+  nlohmann::ordered_json head;
   head["policy"] = needle.policy.name();
   head["layout"] = layout::infoOf(needle.layout).name;
   head["documents"] = needle.documents;
@@ -279,13 +279,7 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
       }
     }
   });
-  showProgress(context, "");
-  if (options.json) {
-    context.streams.out << jsonText(toJson(report, benchHeader(bundle, options.session))) << '\n';
-  } else {
-    writeBenchHeader(context.streams.out, bundle, options.session);
-    writeText(context.streams.out, report);
-  }
+  writeReport(context, options, bundle, toJson(report), textOf(report));
   if (!options.pictures.empty()) {
     const std::filesystem::path folder(options.pictures);
     const OutputRules rules{.inputs = modelFiles(bundle.checkpoint),
@@ -299,41 +293,33 @@ ExitCode runNeedle(const Context& context, BenchNeedleOptions options) {
 
 }  // namespace
 
-void addNeedleCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand(
-      "needle", "Find names in filler text, from all documents together and in groups (attention locality)");
-  command->footer("Example:\n  spanq bench needle --hay 0,40,80 --trials 10 --picture pictures\n");
+BenchAction addNeedleBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchNeedleOptions>();
   experiment::NeedleOptions& needle = options->needle;
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model", "chat_template"});
-  addNumber(*command, "--documents", needle.documents, "Number of documents, each with one name",
+  addSettings(command, settings, {"model", "chat_template"});
+  addNumber(command, "--documents", needle.documents, "Number of documents, each with one name",
             {2, experiment::kMostNeedles});
-  addNumbers(*command, "--hay", needle.hayWords, "Words of filler text per document, in whole sentences",
+  addNumbers(command, "--hay", needle.hayWords, "Words of filler text per document, in whole sentences",
              {0, 100'000});
-  addNumbers(*command, "-k,--portions", needle.portions,
+  addNumbers(command, "-k,--portions", needle.portions,
              "Documents per group; the lists of the groups are combined. 0: all documents together",
              {.least = 2, .most = experiment::kMostNeedles, .orZero = true});
-  addNumber(*command, "--trials", needle.trials, "Runs per row, each with other names and filler text",
+  addNumber(command, "--trials", needle.trials, "Runs per row, each with other names and filler text",
             {1, 100'000});
-  addNumber(*command, "--good", needle.goodShare, "Min recall and precision of a good run", {0.0, 1.0});
-  addSettings(*command, settings, {"policy", "prompt_layout"});
-  addSeedOption(*command, needle.seed, "Seed of names and filler text");
+  addNumber(command, "--good", needle.goodShare, "Min recall and precision of a good run", {0.0, 1.0});
+  addSettings(command, settings, {"policy", "prompt_layout"});
+  addSeedOption(command, needle.seed, "Seed of names and filler text");
   command
-      ->add_option(
+      .add_option(
           "--picture", options->pictures,
           "Folder for needle-locality.svg (good runs by length) and needle-depth.svg (depth by length)")
       ->type_name("DIR");
-  command->add_flag("--misses", options->misses, "List every missing name with the cause");
-  command->add_flag("--json", options->json, "Write JSON, with every miss and all samples");
-  addSettings(
-      *command, settings,
-      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
-  command->callback([&context, options, command] {
-    options->session.check();
-    useUsualPolicy(*command, options->session.settings);
-    context.action = [&context, options] { return runNeedle(context, *options); };
-  });
+  command.add_flag("--misses", options->misses, "List every missing name with the cause");
+  command.add_flag("--json", options->json, "Write JSON, with every miss and all samples");
+  addEngineSettings(command, *options);
+  return {options, [&context, options] { return runNeedle(context, *options); },
+          [options, &command] { useUsualPolicy(command, options->session.settings); }};
 }
 
 }  // namespace spanscope::cli

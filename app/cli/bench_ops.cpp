@@ -25,11 +25,8 @@ constexpr std::int32_t kMostRows = 65'536;
 constexpr std::int32_t kMostRepeats = 100'000;
 constexpr double kMicroseconds = 1e6;
 
-struct BenchOpsOptions {
-  SessionOptions session;
-  std::string shape;
+struct BenchOpsOptions : BenchOptions {
   experiment::OperationOptions operations;
-  bool json = false;
 };
 
 nlohmann::ordered_json toJson(const experiment::OperationResult& result) {
@@ -105,31 +102,23 @@ ExitCode runOps(const Context& context, const BenchOpsOptions& options) {
 
 }  // namespace
 
-void addOpsCommand(CLI::App& group, Context& context) {
-  CLI::App* command =
-      group.add_subcommand("ops", "Compare the time of each operation with the limit of the device");
-  command->footer("Example:\n  spanq bench ops --shape 21m --rows 1,64\n");
+BenchAction addOpsBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchOpsOptions>();
-  addSettings(*command, options->session.settings, {"model"});
-  command
-      ->add_option("--shape", options->shape,
-                   "Use the sizes of this shape instead of a model: " + model::shapeNames())
-      ->check(CLI::IsMember(model::shapeList()))
-      ->excludes("--model");
-  addNumbers(*command, "--rows", options->operations.rows, "Query rows per forward pass, e.g. 1,512",
+  addSettings(command, options->session.settings, {"model"});
+  addShapeOption(command, *options, "Use the sizes");
+  addNumbers(command, "--rows", options->operations.rows, "Query rows per forward pass, e.g. 1,512",
              {1, kMostRows});
-  addNumbers(*command, "-d,--depth", options->operations.depths,
+  addNumbers(command, "-d,--depth", options->operations.depths,
              "Tokens of context before the rows, e.g. 0,512", {0, kMostTokens});
   addNumber(
-      *command, "--segment-tokens", options->operations.segmentTokens,
+      command, "--segment-tokens", options->operations.segmentTokens,
       "Also attend to the context in segments of N tokens, each rotated separately (0: only as one segment)",
       {0, kMostTokens});
-  addNumber(*command, "-r,--repeats", options->operations.repeats, "Timed samples per operation",
+  addNumber(command, "-r,--repeats", options->operations.repeats, "Timed samples per operation",
             {1, kMostRepeats});
-  addSettings(*command, options->session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});
-  command->add_flag("--json", options->json, "Write JSON, with all samples");
-  command->callback(
-      [&context, options] { context.action = [&context, options] { return runOps(context, *options); }; });
+  addSettings(command, options->session.settings, {"device", "exact", "arithmetic", "threads", "kv_type"});
+  command.add_flag("--json", options->json, "Write JSON, with all samples");
+  return {options, [&context, options] { return runOps(context, *options); }};
 }
 
 }  // namespace spanscope::cli

@@ -3,8 +3,10 @@
 
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
+#include "engine/model/weights.h"
 #include "engine/workbench/setting_choices.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <ostream>
@@ -35,21 +37,39 @@ const char* keysAndValuesOf(const workbench::ModelBundle& bundle, const SessionO
 
 }  // namespace
 
-nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const SessionOptions& session) {
-  const compute::DeviceInfo device = bundle.backend->info();
-  return {{"model", bundle.name},
-          {"parameters", bundle.decoder->parameterCount()},
-          {"weight_bytes_in_memory", bundle.decoder->weightBytes()},
-          {"device", device.name},
-          {"threads", device.threads},
-          {"kv_type", keysAndValuesOf(bundle, session)}};
+void addEngineSettings(CLI::App& command, BenchOptions& options) {
+  addSettings(
+      command, options.session.settings,
+      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
 }
 
-void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle,
-                      const SessionOptions& session) {
-  out << bundle.name << ", " << shortNumber(static_cast<double>(bundle.decoder->parameterCount()))
-      << " parameters, keys and values in " << keysAndValuesOf(bundle, session) << ", "
-      << bundle.backend->info().name << "\n\n";
+void addShapeOption(CLI::App& command, BenchOptions& options, const std::string& use) {
+  command
+      .add_option("--shape", options.shape, use + " of this shape instead of a model: " + model::shapeNames())
+      ->check(CLI::IsMember(model::shapeList()))
+      ->excludes("--model");
+}
+
+void writeReport(const Context& context, const BenchOptions& options, const workbench::ModelBundle& bundle,
+                 const nlohmann::ordered_json& json, const std::string& text) {
+  showProgress(context, "");
+  const compute::DeviceInfo device = bundle.backend->info();
+  const char* const keysAndValues = keysAndValuesOf(bundle, options.session);
+  std::ostream& out = context.streams.out;
+  if (!options.json) {
+    out << bundle.name << ", " << shortNumber(static_cast<double>(bundle.decoder->parameterCount()))
+        << " parameters, keys and values in " << keysAndValues << ", " << device.name << "\n\n"
+        << text;
+    return;
+  }
+  nlohmann::ordered_json report{{"model", bundle.name},
+                                {"parameters", bundle.decoder->parameterCount()},
+                                {"weight_bytes_in_memory", bundle.decoder->weightBytes()},
+                                {"device", device.name},
+                                {"threads", device.threads},
+                                {"kv_type", keysAndValues}};
+  report.update(json);
+  out << jsonText(report) << '\n';
 }
 
 void makeFolder(const std::filesystem::path& folder) {

@@ -26,7 +26,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,26 +39,16 @@ using experiment::RunCase;
 
 constexpr std::int32_t kMostRepeats = 100'000;
 
-struct BenchRunOptions {
+struct BenchRunOptions : BenchOptions {
   std::string file;
   QueryOptionTexts query;
-  SessionOptions session;
   std::int32_t repeats = experiment::RepeatOptions{}.repeats;
-  bool json = false;
 };
 
 std::string nameOf(RunCase runCase) {
-  switch (runCase) {
-    case RunCase::Cold:
-      return "cold";
-    case RunCase::SameOrder:
-      return "same order";
-    case RunCase::Swapped:
-      return "swapped";
-    case RunCase::Floor:
-      return "floor";
-  }
-  return {};
+  std::string name = experiment::runCaseName(runCase);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
 std::string reasonOf(CaseGap gap) {
@@ -106,7 +95,7 @@ std::string standingText(const experiment::Comparison& comparison) {
   return "–";
 }
 
-void writeTable(std::ostream& out, const std::vector<CaseSummary>& summaries) {
+std::string tableText(const std::vector<CaseSummary>& summaries) {
   const CaseSummary& cold = summaries.front();
   // With one step, the time of the step is the time of the run.
   const bool hasSteps = std::any_of(summaries.begin(), summaries.end(), [](const CaseSummary& each) {
@@ -136,40 +125,35 @@ void writeTable(std::ostream& out, const std::vector<CaseSummary>& summaries) {
     cells.push_back(std::to_string(each.peakBlocks));
     table.addRow(std::move(cells));
   }
-  out << table.text();
+  return table.text();
 }
 
-void writeAnswers(std::ostream& out, const std::vector<CaseSummary>& summaries) {
-  bool isSame = true;
+std::string answersText(const std::vector<CaseSummary>& summaries) {
+  std::string text;
   for (const CaseSummary& each : summaries) {
     if (each.otherAnswers == 0 || each.runCase == RunCase::Floor) continue;
-    isSame = false;
-    out << fmt::format("  {}: a different answer from the first cold run in {} of {} runs\n",
-                       nameOf(each.runCase), each.otherAnswers, each.samples);
+    text += fmt::format("  {}: a different answer from the first cold run in {} of {} runs\n",
+                        nameOf(each.runCase), each.otherAnswers, each.samples);
   }
-  if (!isSame) return;
+  if (!text.empty()) return text;
   const bool hasFloor = find(summaries, RunCase::Floor) != nullptr;
-  out << (hasFloor ? "  all runs except the floor runs gave the same answer\n"
-                   : "  all runs gave the same answer\n");
+  return hasFloor ? "  all runs except the floor runs gave the same answer\n"
+                  : "  all runs gave the same answer\n";
 }
 
-void writeText(std::ostream& out, const BenchRunOptions& options, const jobs::Benchmark& report) {
+std::string textOf(const BenchRunOptions& options, const jobs::Benchmark& report) {
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
-  out << fmt::format("  {}: {} of each case after one warm-up run, policy {}{}; medians\n\n",
-                     inputName(options.file), counted(report.turns.size(), "run"),
-                     workbench::runOptionsOf(options.session.settings).policy.name(),
-                     layoutWords(workbench::layoutOf(options.session.settings.layout)));
-  if (summaries.empty()) {
-    out << "  stopped before the first turn ended\n";
-    return;
-  }
-  writeTable(out, summaries);
-  out << '\n';
+  std::string text = fmt::format("  {}: {} of each case after one warm-up run, policy {}{}; medians\n\n",
+                                 inputName(options.file), counted(report.turns.size(), "run"),
+                                 workbench::runOptionsOf(options.session.settings).policy.name(),
+                                 layoutWords(workbench::layoutOf(options.session.settings.layout)));
+  if (summaries.empty()) return text + "  stopped before the first turn ended\n";
+  text += tableText(summaries) + '\n';
   for (std::size_t i = 0; i < report.gaps.size(); ++i) {
     if (report.gaps[i] != CaseGap::None)
-      out << fmt::format("  no {}: {}\n", nameOf(experiment::kRunCases[i]), reasonOf(report.gaps[i]));
+      text += fmt::format("  no {}: {}\n", nameOf(experiment::kRunCases[i]), reasonOf(report.gaps[i]));
   }
-  writeAnswers(out, summaries);
+  return text + answersText(summaries);
 }
 
 nlohmann::ordered_json spanJson(const experiment::CountSpan& span) {
@@ -196,9 +180,9 @@ nlohmann::ordered_json caseJson(const CaseSummary& each, const CaseSummary& cold
   return json;
 }
 
-void writeJson(std::ostream& out, const BenchRunOptions& options, const jobs::Benchmark& report,
-               nlohmann::ordered_json head) {
+nlohmann::ordered_json toJson(const BenchRunOptions& options, const jobs::Benchmark& report) {
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
+  nlohmann::ordered_json head;
   head["file"] = options.file;
   head["policy"] = workbench::runOptionsOf(options.session.settings).policy.name();
   head["layout"] = options.session.settings.layout;
@@ -216,7 +200,7 @@ void writeJson(std::ostream& out, const BenchRunOptions& options, const jobs::Be
           {{"case", experiment::runCaseName(runCase)}, {"left_out", reasonOf(report.gaps[i])}});
     }
   }
-  out << jsonText(head) << '\n';
+  return head;
 }
 
 std::string progressText(const jobs::Benchmark& now) {
@@ -250,42 +234,30 @@ ExitCode runRepeats(const Context& context, const BenchRunOptions& options) {
     if (const std::string now = progressText(*job->found()); !now.empty()) showProgress(context, now);
   });
   handle.rethrow();
-  showProgress(context, "");
   const jobs::Benchmark& report = *job->found();
-  if (options.json) {
-    writeJson(context.streams.out, options, report, benchHeader(*model, options.session));
-  } else {
-    writeBenchHeader(context.streams.out, *model, options.session);
-    writeText(context.streams.out, options, report);
-  }
+  writeReport(context, options, *model, toJson(options, report), textOf(options, report));
   return handle.state() == workbench::JobState::Stopped ? ExitCode::Stopped : ExitCode::Fine;
 }
 
 }  // namespace
 
-void addRepeatCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand(
-      "run", "Run a query repeatedly: with an empty cache, in the same order, swapped, and without plus");
-  command->footer("Example:\n  spanq bench run --repeats 7 resources/queries/rag.json\n");
+BenchAction addRunBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchRunOptions>();
-  command->add_option("FILE", options->file, kQueryFileHelp)->required();
+  command.add_option("FILE", options->file, kQueryFileHelp)->required();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model", "chat_template"});
-  addSettings(*command, settings, {"policy", "prompt_layout"});
-  addPlanOptions(*command, options->query);
-  addSettings(*command, settings, {"max_tokens"});
-  addNumber(*command, "--repeats", options->repeats, "Measured runs per case", {1, kMostRepeats});
-  addSettings(
-      *command, settings,
-      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
-  addStoreOptions(*command, options->session);
-  command->add_flag("--json", options->json, "Write JSON, with all samples");
-  command->callback([&context, options, command] {
-    options->session.check();
-    useUsualPolicy(*command, options->session.settings);
-    options->query.check();
-    context.action = [&context, options] { return runRepeats(context, *options); };
-  });
+  addSettings(command, settings, {"model", "chat_template"});
+  addSettings(command, settings, {"policy", "prompt_layout"});
+  addPlanOptions(command, options->query);
+  addSettings(command, settings, {"max_tokens"});
+  addNumber(command, "--repeats", options->repeats, "Measured runs per case", {1, kMostRepeats});
+  addEngineSettings(command, *options);
+  addStoreOptions(command, options->session);
+  command.add_flag("--json", options->json, "Write JSON, with all samples");
+  return {options, [&context, options] { return runRepeats(context, *options); },
+          [options, &command] {
+            useUsualPolicy(command, options->session.settings);
+            options->query.check();
+          }};
 }
 
 }  // namespace spanscope::cli

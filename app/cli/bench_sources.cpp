@@ -22,7 +22,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,15 +36,13 @@ using experiment::SourceMeasure;
 /// With more heads, the measure would fit only the questions that were used to choose the heads.
 constexpr std::size_t kMostHeads = 4;
 
-struct BenchSourcesOptions {
-  SessionOptions session;
+struct BenchSourcesOptions : BenchOptions {
   std::vector<std::int32_t> documents = {8, 20};
   std::int32_t rivals = 0;
   std::int32_t questions = 50;
   std::uint64_t seed = 1;
   std::uint64_t reportSeed = 2;
   std::string pictures;
-  bool json = false;
 };
 
 /// Questions about this number of documents.
@@ -104,16 +101,16 @@ std::string rightText(const std::vector<AskedQuestion>& asked) {
                      all.two);
 }
 
-void writeText(std::ostream& out, const BenchSourcesOptions& options, const Report& report) {
-  out << fmt::format(
+std::string textOf(const BenchSourcesOptions& options, const Report& report) {
+  std::string text = fmt::format(
       "  {} over each number of documents. Every second question needs two documents. {}\n  measures are "
       "ranked with seed {} and reported with seed {}. Temperature 0\n\n",
       counted(options.questions, "question"), counted(options.rivals, "rival"), options.seed,
       options.reportSeed);
   for (const Asked& part : report.asked) {
-    out << fmt::format("  {} documents, answered right: seed {}: {}; seed {}: {}\n", part.documents,
-                       options.seed, rightText(part.chosenOn), options.reportSeed,
-                       rightText(part.reportedOn));
+    text +=
+        fmt::format("  {} documents, answered right: seed {}: {}; seed {}: {}\n", part.documents,
+                    options.seed, rightText(part.chosenOn), options.reportSeed, rightText(part.reportedOn));
   }
   std::vector<TextTable::Column> columns = {{"measure", TextTable::Align::Left}};
   for (const Asked& part : report.asked) columns.push_back({fmt::format("ranked on: {}", part.documents)});
@@ -141,18 +138,19 @@ void writeText(std::ostream& out, const BenchSourcesOptions& options, const Repo
     }
     table.addRow(std::move(cells));
   }
-  out << /*id:right-answers-whose*/ "\n  Right answers whose needed documents rank above all others:\n\n"
-      << table.text() << '\n';
+  text += /*id:right-answers-whose*/ "\n  Right answers whose needed documents rank above all others:\n\n" +
+          table.text() + '\n';
   for (const Found& found : report.found)
-    out << fmt::format("  {}: {}\n", found.measure.name, found.measure.formula);
+    text += fmt::format("  {}: {}\n", found.measure.name, found.measure.formula);
+  return text;
 }
 
 nlohmann::ordered_json toJson(const SourceCount& count) {
   return {{"one", count.one}, {"two", count.two}};
 }
 
-nlohmann::ordered_json toJson(const BenchSourcesOptions& options, const Report& report,
-                              nlohmann::ordered_json head) {
+nlohmann::ordered_json toJson(const BenchSourcesOptions& options, const Report& report) {
+  nlohmann::ordered_json head;
   head["questions"] = options.questions;
   head["rivals"] = options.rivals;
   head["chosen_on_seed"] = options.seed;
@@ -236,14 +234,8 @@ ExitCode runSources(const Context& context, const BenchSourcesOptions& options) 
       asked.push_back(std::move(part));
     }
   });
-  showProgress(context, "");
   const Report report = reportOf(std::move(asked));
-  if (options.json) {
-    context.streams.out << jsonText(toJson(options, report, benchHeader(bundle, options.session))) << '\n';
-  } else {
-    writeBenchHeader(context.streams.out, bundle, options.session);
-    writeText(context.streams.out, options, report);
-  }
+  writeReport(context, options, bundle, toJson(options, report), textOf(options, report));
   if (!options.pictures.empty()) {
     const OutputRules rules{.inputs = modelFiles(bundle.checkpoint),
                             .unfinished = context.streams.unfinished,
@@ -257,33 +249,25 @@ ExitCode runSources(const Context& context, const BenchSourcesOptions& options) 
 
 }  // namespace
 
-void addSourcesCommand(CLI::App& group, Context& context) {
-  CLI::App* command =
-      group.add_subcommand("sources", "Find the measure of attention that ranks needed documents best");
-  command->footer("Example:\n  spanq bench sources --documents 8,20 --picture pictures\n");
+BenchAction addSourcesBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchSourcesOptions>();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model", "chat_template"});
-  addNumbers(*command, "--documents", options->documents, "Documents per question",
+  addSettings(command, settings, {"model", "chat_template"});
+  addNumbers(command, "--documents", options->documents, "Documents per question",
              {experiment::kFewestSources, experiment::kMostSources});
-  addNumber(*command, "--rivals", options->rivals,
+  addNumber(command, "--rivals", options->rivals,
             "Documents that are similar to a needed document, in questions that need two documents",
             {0, experiment::kMostSources - experiment::kFewestSources});
-  addNumber(*command, "--questions", options->questions,
+  addNumber(command, "--questions", options->questions,
             "Questions per number of documents; every second question needs two documents", {2, 100'000});
-  addSeedOption(*command, options->seed, "Seed of the questions for ranking measures");
-  addNumber(*command, "--report-seed", options->reportSeed, "Seed of the reported questions", kAnySeed);
-  command->add_option("--picture", options->pictures, "Folder for sources.svg (results by measure)")
+  addSeedOption(command, options->seed, "Seed of the questions for ranking measures");
+  addNumber(command, "--report-seed", options->reportSeed, "Seed of the reported questions", kAnySeed);
+  command.add_option("--picture", options->pictures, "Folder for sources.svg (results by measure)")
       ->type_name("DIR");
-  command->add_flag("--json", options->json, "Write JSON");
-  addSettings(
-      *command, settings,
-      {"adapter", "context", "device", "exact", "arithmetic", "threads", "block_size", "blocks", "kv_type"});
-  addStoreOptions(*command, options->session);
-  command->callback([&context, options] {
-    options->session.check();
-    context.action = [&context, options] { return runSources(context, *options); };
-  });
+  command.add_flag("--json", options->json, "Write JSON");
+  addEngineSettings(command, *options);
+  addStoreOptions(command, options->session);
+  return {options, [&context, options] { return runSources(context, *options); }};
 }
 
 }  // namespace spanscope::cli

@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <ostream>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,11 +31,9 @@ namespace {
 constexpr std::int32_t kMostFirstTokens = 100'000;
 constexpr std::int32_t kMostRounds = 1000;
 
-struct BenchStartOptions {
-  SessionOptions session;
+struct BenchStartOptions : BenchOptions {
   std::int32_t tokens = 16;
   std::int32_t repeats = 5;
-  bool json = false;
 };
 
 /// Seconds of one kind of start. The file is in the file cache of the system.
@@ -87,7 +84,6 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
     }
     experiment::keepHighest(machine, bundle->device.kind.meter(bundle->backendOptions())());
   }
-  showProgress(context, "");
 
   const experiment::ModelCost cost =
       experiment::costOf(bundle->config, bundle->weightElementBytes(), sizeof(float));
@@ -111,42 +107,31 @@ ExitCode runBench(const Context& context, const BenchStartOptions& options) {
     table.addRow({way.name, fixed(loading.median * kMilliseconds, 1), fixed(prompt.median * kMilliseconds, 1),
                   fixed(both.median * kMilliseconds, 1), spread(both, kMilliseconds, 1)});
   }
-  if (options.json) {
-    nlohmann::ordered_json json = benchHeader(*bundle, options.session);
-    json["tokens"] = options.tokens;
-    json["read_once_ms"] = read * kMilliseconds;
-    json["multiplied_ms"] = multiplied * kMilliseconds;
-    json["rows"] = std::move(rows);
-    context.streams.out << jsonText(json) << '\n';
-    return ExitCode::Fine;
-  }
-  writeBenchHeader(context.streams.out, *bundle, options.session);
-  context.streams.out << "  from opening the files (cached by the system) to the logits of "
-                      << counted(options.tokens, "token") << "; medians of " << options.repeats << "\n\n"
-                      << table.text() << "\n  The machine reads all weights once in "
-                      << fixed(read * kMilliseconds, 1) << " ms and multiplies "
-                      << counted(options.tokens, "token") << " with these weights in "
-                      << fixed(multiplied * kMilliseconds, 1) << " ms\n";
+  const std::string tokens = counted(options.tokens, "token");
+  writeReport(context, options, *bundle,
+              {{"tokens", options.tokens},
+               {"read_once_ms", read * kMilliseconds},
+               {"multiplied_ms", multiplied * kMilliseconds},
+               {"rows", std::move(rows)}},
+              "  from opening the files (cached by the system) to the logits of " + tokens + "; medians of " +
+                  std::to_string(options.repeats) + "\n\n" + table.text() +
+                  "\n  The machine reads all weights once in " + fixed(read * kMilliseconds, 1) +
+                  " ms and multiplies " + tokens + " with these weights in " +
+                  fixed(multiplied * kMilliseconds, 1) + " ms\n");
   return ExitCode::Fine;
 }
 
 }  // namespace
 
-void addStartBenchCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand(
-      "start", "Measure the loading time of a model and the time of its first forward pass");
-  command->footer("Example:\n  spanq bench start --model models/SmolLM2-135M.gguf\n");
+BenchAction addStartBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchStartOptions>();
-  addSettings(*command, options->session.settings, {"model"});
-  addNumber(*command, "--tokens", options->tokens, "Tokens of the first forward pass", {1, kMostFirstTokens});
-  addNumber(*command, "-r,--repeats", options->repeats, "Timed rounds", {1, kMostRounds});
-  addSettings(*command, options->session.settings,
+  addSettings(command, options->session.settings, {"model"});
+  addNumber(command, "--tokens", options->tokens, "Tokens of the first forward pass", {1, kMostFirstTokens});
+  addNumber(command, "-r,--repeats", options->repeats, "Timed rounds", {1, kMostRounds});
+  addSettings(command, options->session.settings,
               {"adapter", "context", "device", "exact", "arithmetic", "threads"});
-  command->add_flag("--json", options->json, "Write JSON, with all samples");
-  command->callback([&context, options] {
-    options->session.check();
-    context.action = [&context, options] { return runBench(context, *options); };
-  });
+  command.add_flag("--json", options->json, "Write JSON, with all samples");
+  return {options, [&context, options] { return runBench(context, *options); }};
 }
 
 }  // namespace spanscope::cli

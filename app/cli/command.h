@@ -44,26 +44,6 @@ void addSimulator(CLI::App& app, Context& context);
 void addLesson(CLI::App& app, Context& context);
 void addServe(CLI::App& app, Context& context);
 
-/// Adds `spanq bench cache`.
-void addCacheBenchCommand(CLI::App& group, Context& context);
-
-/// Adds a command for each experiment (experiment/experiment.h).
-void addExperimentCommands(CLI::App& group, Context& context);
-
-/// Adds `spanq bench needle`.
-void addNeedleCommand(CLI::App& group, Context& context);
-
-void addOpsCommand(CLI::App& group, Context& context);
-
-/// Adds `spanq bench run`.
-void addRepeatCommand(CLI::App& group, Context& context);
-
-/// Adds `spanq bench sources`.
-void addSourcesCommand(CLI::App& group, Context& context);
-
-/// Adds `spanq bench start`.
-void addStartBenchCommand(CLI::App& group, Context& context);
-
 /// Adds `spanq cache warm`.
 void addWarmCommand(CLI::App& group, Context& context);
 

@@ -10,7 +10,7 @@
 #include "engine/experiment/abba.h"
 #include "engine/experiment/cost.h"
 #include "engine/experiment/speed.h"
-#include "engine/model/weights.h"
+#include "engine/jobs/benches.h"
 #include "engine/run/run_options.h"
 #include "engine/trace/sink.h"
 
@@ -19,9 +19,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spanscope::cli {
@@ -30,16 +31,13 @@ namespace {
 constexpr std::int32_t kMostTokens = 1'000'000;
 constexpr std::int32_t kMostRepeats = 100'000;
 
-struct BenchCommandOptions {
-  SessionOptions session;
-  std::string shape;
+struct BenchCommandOptions : BenchOptions {
   std::string format;  ///< format of the weights; empty: bf16
   experiment::AbbaOptions abba;
   std::int32_t promptTokens = 512;
   std::int32_t generatedTokens = 64;
   std::vector<std::int32_t> depths = {0};
   std::int32_t repeats = 5;
-  bool json = false;
 };
 
 std::vector<std::string> formatNames() {
@@ -153,22 +151,16 @@ ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
          fixed(row.swapped.seconds.median / floor.seconds(), 2),
          fixed(row.swapped.seconds.median / floor.boundSeconds(), 2)});
   }
-  showProgress(context, "");
-  if (options.json) {
-    nlohmann::ordered_json json = benchHeader(bundle, options.session);
-    json["documents"] = options.abba.documents;
-    json["question_tokens"] = options.abba.questionTokens;
-    json["rows"] = std::move(rows);
-    context.streams.out << jsonText(json) << '\n';
-  } else {
-    writeBenchHeader(context.streams.out, bundle, options.session);
-    context.streams.out
-        << "  time to the first token of " << options.abba.documents << " documents and a new question of "
-        << counted(options.abba.questionTokens, "token") << "; medians\n\n"
-        << table.text() << limitsLine(machine)
-        << "\n  Floor: time for the question alone plus one read of its cached keys and values.\n  Bound: as "
-           "floor, but with the f32 products if the products take longer than the read.\n";
-  }
+  writeReport(
+      context, options, bundle,
+      {{"documents", options.abba.documents},
+       {"question_tokens", options.abba.questionTokens},
+       {"rows", std::move(rows)}},
+      "  time to the first token of " + std::to_string(options.abba.documents) +
+          " documents and a new question of " + counted(options.abba.questionTokens, "token") +
+          "; medians\n\n" + table.text() + limitsLine(machine) +
+          "\n  Floor: time for the question alone plus one read of its cached keys and values.\n  Bound: as "
+          "floor, but with the f32 products if the products take longer than the read.\n");
   return ExitCode::Fine;
 }
 
@@ -234,28 +226,17 @@ ExitCode runSpeed(const Context& context, const BenchCommandOptions& options) {
                   percent(result.bytesPerSecond / result.machine.bytesPerSecond) + " of " +
                       shortNumber(result.machine.bytesPerSecond)});
   }
-  showProgress(context, "");
-  if (options.json) {
-    nlohmann::ordered_json json = benchHeader(bundle, options.session);
-    json["rows"] = std::move(rows);
-    context.streams.out << jsonText(json) << '\n';
-  } else {
-    writeBenchHeader(context.streams.out, bundle, options.session);
-    context.streams.out << table.text() << limitsLine(machine)
-                        << "\n  pp is compared with arithmetic, tg with memory. The limits of the machine "
-                           "were measured between the repeats.\n  More than 100 % of the memory limit means "
-                           "that the weights stay in the processor's cache.\n";
-  }
+  writeReport(context, options, bundle, {{"rows", std::move(rows)}},
+              table.text() + limitsLine(machine) +
+                  "\n  pp is compared with arithmetic, tg with memory. The limits of the machine "
+                  "were measured between the repeats.\n  More than 100 % of the memory limit means "
+                  "that the weights stay in the processor's cache.\n");
   return ExitCode::Fine;
 }
 
 void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
   addSettings(command, options.session.settings, {"model"});
-  command
-      .add_option("--shape", options.shape,
-                  "Use random weights of this shape instead of a model: " + model::shapeNames())
-      ->check(CLI::IsMember(model::shapeList()))
-      ->excludes("--model");
+  addShapeOption(command, options, "Use random weights");
   command
       .add_option("--format", options.format,
                   "Format of a shape's weights: " + formatList() + " (default: BF16)")
@@ -265,62 +246,61 @@ void addSourceOptions(CLI::App& command, BenchCommandOptions& options) {
   command.add_flag("--json", options.json, "Write JSON, with all samples");
 }
 
-void addAbbaCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand(
-      "abba", "Measure the same documents in the same order and swapped, each with a new question");
-  command->footer("Example:\n  spanq bench abba --shape 21m --sizes 64,512,4096\n");
-  const auto options = std::make_shared<BenchCommandOptions>();
-  addSourceOptions(*command, *options);
-  experiment::AbbaOptions& abba = options->abba;
-  addNumbers(*command, "--sizes", abba.documentTokens, "Tokens per document, e.g. 64,512", {1, kMostTokens});
-  addNumber(*command, "--documents", abba.documents, "Documents", {2, 1000});
-  addNumber(*command, "--question", abba.questionTokens, "Tokens of the question", {1, kMostTokens});
-  addNumber(*command, "--repeats", abba.repeats, "Min warm runs per order", {1, kMostRepeats});
-  addNumber(*command, "--seconds", abba.seconds, "Min seconds of warm runs", {0.0, 86400.0});
-  addNumber(*command, "--cold-repeats", abba.coldRepeats, "Cold runs", {1, kMostRepeats});
-  addSeedOption(*command, abba.seed, "Seed of the token ids");
-  addSettings(*command, options->session.settings, {"block_size", "blocks"});
-  addStoreOptions(*command, options->session);
-  command->callback([&context, options] {
-    options->session.check();
-    context.action = [&context, options] { return runAbba(context, *options); };
-  });
-}
-
-void addSpeedCommand(CLI::App& group, Context& context) {
-  CLI::App* command = group.add_subcommand(
-      "speed", "Compare the speed of prompts (pp) and generation (tg) with the limits of the machine");
-  command->footer("Example:\n  spanq bench speed --shape llama-1b --threads 2\n");
-  const auto options = std::make_shared<BenchCommandOptions>();
-  addSourceOptions(*command, *options);
-  addSettings(*command, options->session.settings, {"adapter"});
-  command->get_option("--adapter")->excludes("--shape");
-  addNumber(*command, "-p,--prompt", options->promptTokens, "Tokens of the prompt test; 0: off",
-            {0, kMostTokens});
-  addNumber(*command, "-n,--generate", options->generatedTokens, "Tokens of the generation test; 0: off",
-            {0, kMostTokens});
-  addNumbers(*command, "-d,--depth", options->depths, "Tokens of context before the test, e.g. 0,512",
-             {0, kMostTokens});
-  addNumber(*command, "-r,--repeats", options->repeats, "Timed runs per test", {1, kMostRepeats});
-  command->callback(
-      [&context, options] { context.action = [&context, options] { return runSpeed(context, *options); }; });
-}
-
 }  // namespace
+
+BenchAction addAbbaBench(CLI::App& command, const Context& context) {
+  const auto options = std::make_shared<BenchCommandOptions>();
+  addSourceOptions(command, *options);
+  experiment::AbbaOptions& abba = options->abba;
+  addNumbers(command, "--sizes", abba.documentTokens, "Tokens per document, e.g. 64,512", {1, kMostTokens});
+  addNumber(command, "--documents", abba.documents, "Documents", {2, 1000});
+  addNumber(command, "--question", abba.questionTokens, "Tokens of the question", {1, kMostTokens});
+  addNumber(command, "--repeats", abba.repeats, "Min warm runs per order", {1, kMostRepeats});
+  addNumber(command, "--seconds", abba.seconds, "Min seconds of warm runs", {0.0, 86400.0});
+  addNumber(command, "--cold-repeats", abba.coldRepeats, "Cold runs", {1, kMostRepeats});
+  addSeedOption(command, abba.seed, "Seed of the token ids");
+  addSettings(command, options->session.settings, {"block_size", "blocks"});
+  addStoreOptions(command, options->session);
+  return {options, [&context, options] { return runAbba(context, *options); }};
+}
+
+BenchAction addSpeedBench(CLI::App& command, const Context& context) {
+  const auto options = std::make_shared<BenchCommandOptions>();
+  addSourceOptions(command, *options);
+  addSettings(command, options->session.settings, {"adapter"});
+  command.get_option("--adapter")->excludes("--shape");
+  addNumber(command, "-p,--prompt", options->promptTokens, "Tokens of the prompt test; 0: off",
+            {0, kMostTokens});
+  addNumber(command, "-n,--generate", options->generatedTokens, "Tokens of the generation test; 0: off",
+            {0, kMostTokens});
+  addNumbers(command, "-d,--depth", options->depths, "Tokens of context before the test, e.g. 0,512",
+             {0, kMostTokens});
+  addNumber(command, "-r,--repeats", options->repeats, "Timed runs per test", {1, kMostRepeats});
+  return {options, [&context, options] { return runSpeed(context, *options); }};
+}
 
 void addBench(CLI::App& app, Context& context) {
   CLI::App* group = app.add_subcommand("bench", "Measure the engine on this machine");
   group->footer("Example:\n  spanq bench abba --shape 21m\n");
   group->require_subcommand(1);
-  addRepeatCommand(*group, context);
-  addAbbaCommand(*group, context);
-  addSpeedCommand(*group, context);
-  addStartBenchCommand(*group, context);
-  addCacheBenchCommand(*group, context);
-  addOpsCommand(*group, context);
-  addNeedleCommand(*group, context);
-  addSourcesCommand(*group, context);
-  addExperimentCommands(*group, context);
+  const std::map<std::string, BenchAction (*)(CLI::App&, const Context&)> add{
+      {"run", addRunBench},       {"abba", addAbbaBench},      {"speed", addSpeedBench},
+      {"start", addStartBench},   {"cache", addCacheBench},    {"ops", addOpsBench},
+      {"needle", addNeedleBench}, {"sources", addSourcesBench}};
+  for (const jobs::Bench& bench : jobs::benches()) {
+    CLI::App* command = group->add_subcommand(bench.name, bench.title);
+    const std::string about =
+        bench.experiment == nullptr ? "" : bench.experiment->brief + std::string("\n\n");
+    command->footer(about + "Example:\n  spanq bench " + bench.name + ' ' + bench.example + '\n');
+    const BenchAction action = bench.experiment == nullptr
+                                   ? add.at(bench.name)(*command, context)
+                                   : addExperimentBench(*command, context, *bench.experiment);
+    command->callback([&context, action] {
+      action.options->session.check();
+      if (action.check) action.check();
+      context.action = action.run;
+    });
+  }
 }
 
 }  // namespace spanscope::cli

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands in README and manual exist, and do what these pages show.
+#include "engine/jobs/benches.h"
+#include "engine/jobs/job.h"
 #include "tests/app/cli/console_examples.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/test_program.h"
@@ -19,11 +21,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+namespace jobs = spanscope::jobs;
 using spanscope::test::ConsoleExample;
 using spanscope::test::differenceOf;
 using spanscope::test::ExampleFile;
@@ -43,6 +47,7 @@ class TestReadme : public QObject {
   void everyCommandIsShown();
   void everyCommandIsListed_data();
   void everyCommandIsListed();
+  void benchesAreListed();
   void foldersExist();
   void formsOfQueriesAreRead_data();
   void formsOfQueriesAreRead();
@@ -200,8 +205,6 @@ void TestReadme::everyCommandIsListed_data() {
   QTest::addColumn<QString>("page");
   for (const char* group : {"", "trace", "model", "cache", "bench", "remote", "simulate", "lesson"})
     QTest::newRow(*group == '\0' ? "spanq" : group) << group << "resources/manual/spanq.md";
-  QTest::newRow("benchmarks") << "bench"
-                              << "resources/manual/benchmarks.md";
 }
 
 /// The table at the top of a page has every command of the group.
@@ -225,6 +228,44 @@ void TestReadme::everyCommandIsListed() {
     ++commands;
   }
   QVERIFY(commands > 1);
+}
+
+/// The rows of the table of benchmarks are made from the list of benches. SPANSCOPE_WRITE_GOLDEN=1 writes
+/// them.
+void TestReadme::benchesAreListed() {
+  QString wanted;
+  QFile file(kSource + "/resources/manual/benchmarks.md");
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  const QString page = QString::fromUtf8(file.readAll());
+  file.close();
+  std::set<std::string> kinds;
+  for (const jobs::Bench& bench : jobs::benches()) {
+    QVERIFY2(bench.question.ends_with('?'), bench.name);
+    QString dock;
+    if (bench.job != nullptr) {
+      const jobs::JobRow* row = jobs::findJob(bench.job);
+      QVERIFY2(row != nullptr && row->scope != jobs::Scope::Answer, bench.name);
+      kinds.insert(bench.job);
+      dock = bench.experiment == nullptr ? "[Benchmark](docks/benchmark.md)"
+                                         : "[Experiments](docks/experiments.md)";
+    }
+    QString question = QString::fromStdString(bench.question);
+    question.replace("full prefill", "[full prefill](glossary.md#reuse)");
+    const QString name = QString::fromUtf8(bench.name);
+    const bool hasSection = page.contains(QRegularExpression("\n##+ " + name + "\n"));
+    wanted +=
+        QString("| [%1](#%2) | %3 | %4 |\n").arg(name, hasSection ? name : "experiments", question, dock);
+  }
+  QVERIFY(kinds.size() > 1);
+  const qsizetype first = page.indexOf("\n| [") + 1;
+  qsizetype end = first;
+  while (page.mid(end).startsWith("| [")) end = page.indexOf('\n', end) + 1;
+  if (qEnvironmentVariableIsSet("SPANSCOPE_WRITE_GOLDEN")) {
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write((page.left(first) + wanted + page.mid(end)).toUtf8());
+  } else {
+    QVERIFY2(page.mid(first, end - first) == wanted, "run this test with SPANSCOPE_WRITE_GOLDEN=1");
+  }
 }
 
 void TestReadme::foldersExist() {
