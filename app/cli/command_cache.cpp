@@ -9,6 +9,7 @@
 #include "engine/base/utf8.h"
 #include "engine/cache/store/disk_store.h"
 #include "engine/checkpoint/mapped_file.h"
+#include "engine/jobs/warming.h"
 #include "engine/query/shown_text.h"
 #include "engine/run/run_options.h"
 #include "engine/trace/event.h"
@@ -16,7 +17,6 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/service/job_context.h"
-#include "engine/workbench/service/warm_job.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -249,12 +249,12 @@ struct CacheWarmOptions {
 };
 
 /// Returns the named files, and all files in the named folders, sorted by name.
-std::vector<fs::path> documentsOf(const std::vector<std::string>& given) {
-  std::vector<fs::path> documents;
+std::vector<std::string> documentsOf(const std::vector<std::string>& given) {
+  std::vector<std::string> documents;
   for (const std::string& name : given) {
     std::error_code error;
     if (!fs::is_directory(name, error)) {
-      documents.emplace_back(name);
+      documents.push_back(name);
       continue;
     }
     std::vector<fs::path> inside;
@@ -264,23 +264,22 @@ std::vector<fs::path> documentsOf(const std::vector<std::string>& given) {
     }
     if (error) throw Failure({name, {}, error.message(), "a folder that can be read"});
     std::sort(inside.begin(), inside.end());
-    documents.insert(documents.end(), inside.begin(), inside.end());
+    for (const fs::path& path : inside) documents.push_back(path.string());
   }
   return documents;
 }
 
 /// Returns the text as a `file` node reads it. Throws Failure.
-std::string textOf(const fs::path& path) {
+std::string textOf(const std::string& path) {
   std::string text = checkpoint::readFileBytes(path, kMostDocumentBytes, "a document");
   if (auto narrow = utf8OfWide(text)) {
     if (narrow->firstReplaced) {
-      throw Failure({path.string(), "byte " + std::to_string(*narrow->firstReplaced),
-                     "an unpaired UTF-16 surrogate", "UTF-8"});
+      throw Failure(
+          {path, "byte " + std::to_string(*narrow->firstReplaced), "an unpaired UTF-16 surrogate", "UTF-8"});
     }
     return std::move(narrow->text);
   }
-  if (!isValidUtf8(text))
-    throw Failure({path.string(), {}, /*id:bytes-no-text*/ "bytes that are not text", "UTF-8"});
+  if (!isValidUtf8(text)) throw Failure({path, {}, /*id:bytes-no-text*/ "bytes that are not text", "UTF-8"});
   text.erase(0, text.size() - withoutByteOrderMark(text).size());
   return text;
 }
@@ -291,7 +290,7 @@ class WarmCommand {
       : m_context(context), m_options(options) {}
 
   ExitCode run() {
-    const std::vector<fs::path> documents = documentsOf(m_options.files);
+    std::vector<std::string> documents = documentsOf(m_options.files);
     run::SessionConfig config = m_options.session.config();
     if (!config.store.usesDisk()) {
       config.store.folder = workbench::standardStoreFolder();
@@ -302,10 +301,10 @@ class WarmCommand {
     CommandService service(
         m_context,
         {.model = m_model, .session = config, .recorder = m_recorder, .settings = {}, .loadBeside = {}});
-    std::vector<workbench::WarmText> texts;
-    for (const fs::path& path : documents) texts.emplace_back([path] { return textOf(path); });
-    const auto work = std::make_shared<workbench::WarmJob>(m_options.session.settings, std::move(texts));
-    const workbench::JobHandle handle = service.carryOut(work, [&] { look(*work, documents); });
+    const auto work = std::make_shared<jobs::MeasuringJob<jobs::WarmingJob>>(
+        jobs::WarmingChoice{std::move(documents)},
+        jobs::JobInput{.settings = m_options.session.settings, .read = textOf});
+    const workbench::JobHandle handle = service.carryOut(work, [&] { look(*work->found()); });
     showProgress(m_context, "");
     handle.rethrow();
     write(config);
@@ -316,16 +315,13 @@ class WarmCommand {
 
  private:
   /// Shows new results and errors, and the document that is being computed.
-  void look(const workbench::WarmJob& work, const std::vector<fs::path>& documents) {
+  void look(const jobs::Warming& now) {
     takeEvents();
-    const std::vector<workbench::WarmedDocument> warmed = work.warmed();
-    for (; m_shown < warmed.size(); ++m_shown)
-      show(warmed[m_shown], documents[warmed[m_shown].document].string());
-    const std::size_t next = warmed.empty() ? 0 : warmed.back().document + 1;
-    if (next < documents.size()) showProgress(m_context, documents[next].string());
+    for (; m_shown < now.warmed.size(); ++m_shown) show(now.warmed[m_shown], now.documents[m_shown]);
+    if (m_shown < now.documents.size()) showProgress(m_context, now.documents[m_shown]);
   }
 
-  void show(const workbench::WarmedDocument& warmed, const std::string& name) {
+  void show(const jobs::WarmedDocument& warmed, const std::string& name) {
     if (!warmed.problem.empty()) {
       m_context.streams.err << warmed.problem << '\n';
       m_wrong = true;

@@ -7,7 +7,7 @@
 // - Arguments, Result: values with fields() (engine/trace/event_fields.h). A kind has no Result if its result
 //   has events of its own.
 // - unavailableReason(): why the job is not possible with these answers, or nullptr. The reason is a sentence
-//   marked for translation in the context "Works".
+//   marked for translation in the context "Jobs".
 // - isSound(): whether a Result from a file can be shown.
 // - amount(): how much the job computes (EstimateFacts). A kind without an estimate has none.
 //
@@ -16,7 +16,14 @@
 // - answers(): the requests whose answers the job needs, first the one that the job is about.
 // - make(): the job. Most are an AnswerJob, which calls compute() of the kind.
 //
-// A kind that measures in sessions of its own is described in engine/jobs/measuring_job.h.
+// A kind that measures is described in engine/jobs/measuring_job.h.
+//
+// These jobs have no row:
+//
+// - A run (engine/workbench/service/run_job.h): its plan is no value with fields, and its events are its
+//   result.
+// - A prediction (ui/session/predictions.h): it is made after every edit, and is no event of a trace.
+// - Indexing: the job that needs an index makes it, and reports its progress (RecordedJob::indexing()).
 #pragma once
 
 #include "engine/base/ids.h"
@@ -75,6 +82,8 @@ struct JobInput {
   /// Returns the query with its augments resolved, on the engine's thread. Empty: there is no augment.
   std::function<query::Node(workbench::JobContext& place, const retrieve::Watch& watch)> retrieve{};
   std::string title{};  ///< of the query, for the user
+  /// Reads a text that the arguments name, on the engine's thread. Throws Failure if the text cannot be used.
+  std::function<std::string(const std::string& name)> read{};
   std::shared_ptr<workbench::SpeedRecords>
       paces{};             ///< receives the measured speed of the model; may be null
   bool usesTiers = false;  ///< sessions that the job opens have the tiers of the settings
@@ -95,7 +104,7 @@ struct EstimateFacts {
 enum class Scope : std::uint8_t {
   Answer,    ///< an answer of the trace
   Document,  ///< a document; the job measures in sessions of its own
-  Program,   ///< no single document; the job measures in sessions of its own
+  Program,   ///< no single document
 };
 
 /// The amount of a job's computation, and the predicted time.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines jobs that measure in sessions of their own. The open session keeps its cache. Runs can execute
-// between two steps of the measurement. The result is an event of the trace, even if the job fails or is
-// stopped.
+// Defines jobs that measure. Most measure in sessions of their own, so that the open session keeps its cache.
+// Runs can execute between two steps of the measurement. The result is an event of the trace, even if the job
+// fails or is stopped.
 //
 // A kind that measures has these members beside those in engine/jobs/job.h. The constant kScope is
 // Scope::Document or Scope::Program. The function takesQuery() returns whether the job measures the query of

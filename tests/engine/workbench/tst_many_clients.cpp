@@ -3,6 +3,7 @@
 #include "engine/experiment/fidelity.h"
 #include "engine/jobs/attention_replay.h"
 #include "engine/jobs/fidelity.h"
+#include "engine/jobs/warming.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
@@ -11,7 +12,6 @@
 #include "engine/workbench/service/job_context.h"
 #include "engine/workbench/service/job_service.h"
 #include "engine/workbench/service/run_job.h"
-#include "engine/workbench/service/warm_job.h"
 #include "engine/workbench/settings.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
@@ -143,11 +143,12 @@ class Client {
       m_progress += static_cast<int>(measured->measured());
     }
     if (round != 1) return;
-    const auto warming = std::make_shared<WarmJob>(
-        twoThreads(), std::vector<WarmText>{[] { return std::string("The lamp gave little light."); }});
+    const auto warming = std::make_shared<jobs::MeasuringJob<jobs::WarmingJob>>(
+        jobs::WarmingChoice{{"The lamp gave little light."}},
+        jobs::JobInput{.settings = twoThreads(), .read = [](const std::string& text) { return text; }});
     const JobHandle handle = submit(warming, 0);
     while (!handle.waitFor(std::chrono::milliseconds(1)))
-      m_progress += static_cast<int>(warming->warmed().size());
+      m_progress += static_cast<int>(warming->found()->warmed.size());
   }
 
   JobService& m_service;

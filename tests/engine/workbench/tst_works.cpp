@@ -9,6 +9,7 @@
 #include "engine/jobs/next_token.h"
 #include "engine/jobs/pair_vectors.h"
 #include "engine/jobs/policy_comparison.h"
+#include "engine/jobs/warming.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
@@ -18,7 +19,6 @@
 #include "engine/workbench/service/job_context.h"
 #include "engine/workbench/service/job_service.h"
 #include "engine/workbench/service/run_job.h"
-#include "engine/workbench/service/warm_job.h"
 #include "engine/workbench/settings.h"
 #include "tests/support/backends.h"
 #include "tests/support/product_text.h"
@@ -114,6 +114,7 @@ using jobs::PolicyStage;
 using BenchmarkJob = jobs::MeasuringJob<jobs::BenchmarkJob>;
 using PolicyComparisonJob = jobs::MeasuringJob<jobs::PolicyComparisonJob>;
 using ExperimentJob = jobs::MeasuringJob<jobs::ExperimentJob>;
+using WarmingJob = jobs::MeasuringJob<jobs::WarmingJob>;
 
 /// What a job gets that measures this query.
 jobs::JobInput inputOf(query::Node query, RunSettings settings = oneThread()) {
@@ -522,27 +523,34 @@ class TestWorks : public QObject {
   /// What is wrong with one document leaves the others, and what is there is not computed again.
   void warmingFindsWhatIsThere() {
     Bench bench;
-    const std::vector<WarmText> texts = {
-        [] { return std::string("Mira lives in Lisbon. Mira plays the cello."); },
-        []() -> std::string { throw Failure(errorAt("text", "nothing", "a text")); },
-        [] { return std::string("Tarek has a dog called Biscuit."); }};
-    const auto first = std::make_shared<WarmJob>(oneThread(), texts);
+    const jobs::WarmingChoice choice{
+        {"Mira lives in Lisbon. Mira plays the cello.", "", "Tarek has a dog called Biscuit."}};
+    QVERIFY(jobs::WarmingJob::unavailableReason(choice, {}) == nullptr);
+    QVERIFY(jobs::WarmingJob::unavailableReason({}, {}) != nullptr);
+    jobs::JobInput input = inputOf({});
+    input.read = [](const std::string& text) {
+      if (text.empty()) throw Failure(errorAt("text", "nothing", "a text"));
+      return text;
+    };
+    const auto first = std::make_shared<WarmingJob>(choice, input);
     std::vector<std::size_t> reported;
-    QCOMPARE(bench.finish(first, [&](JobState) { reported.push_back(first->warmed().size()); }).state(),
-             JobState::Finished);
+    QCOMPARE(
+        bench.finish(first, [&](JobState) { reported.push_back(first->found()->warmed.size()); }).state(),
+        JobState::Finished);
     QCOMPARE(reported, (std::vector<std::size_t>{0, 1, 2, 3, 3}));
-    const auto second = std::make_shared<WarmJob>(oneThread(), texts);
+    const auto inTrace = resultIn<jobs::WarmingJob>(bench.newest.events(), trace::JobOutcome::Finished);
+    QCOMPARE(inTrace->documents, choice.documents);
+    const auto second = std::make_shared<WarmingJob>(choice, input);
     bench.finish(second);
     QCOMPARE(bench.newest.sessions, 1);
     for (const std::size_t index : {std::size_t{0}, std::size_t{2}}) {
-      const WarmedDocument cold = first->warmed().at(index);
-      const WarmedDocument warm = second->warmed().at(index);
-      QCOMPARE(cold.document, index);
+      const jobs::WarmedDocument& cold = inTrace->warmed.at(index);
+      const jobs::WarmedDocument warm = second->found()->warmed.at(index);
       QVERIFY(cold.storedTokens < 2);  // documents begin alike
       QVERIFY(cold.tokens > 2);
       QCOMPARE(warm.storedTokens, warm.tokens);
     }
-    QVERIFY(first->warmed().at(1).problem.find("found nothing") != std::string::npos);
+    QVERIFY(inTrace->warmed.at(1).problem.find("found nothing") != std::string::npos);
   }
 
   void experimentsSayHowFarTheyAre() {

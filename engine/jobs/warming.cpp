@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/workbench/service/warm_job.h"
+#include "engine/jobs/warming.h"
 
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
@@ -16,21 +16,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace spanscope::workbench {
-
-/// The spans that a document becomes in a query that has the document's text as a user message under plus. A
-/// document becomes two spans if the chat template writes the first message of a conversation differently.
-/// Otherwise a document becomes one span. Each span is a separate prompt in the given layout and block size.
-/// The span is padded if a delimiter follows. Throws Failure if the text cannot be encoded.
-std::vector<layout::SpanTable> documentSpans(const std::string& text, const text::Tokenizer& tokenizer,
-                                             const text::ChatTemplate& chat,
-                                             layout::Layout layout = layout::Layout::Exact,
-                                             std::int32_t blockSize = 1);
+namespace spanscope::jobs {
 
 namespace {
 
@@ -53,8 +46,10 @@ Node queryWith(const std::string& text, bool isFirst) {
   return Node{std::move(generate)};
 }
 
-}  // namespace
-
+/// The spans that a document becomes in a query that has the document's text as a user message under plus. A
+/// document becomes two spans if the chat template writes the first message of a conversation differently.
+/// Otherwise a document becomes one span. Each span is a separate prompt in the given layout and block size.
+/// The span is padded if a delimiter follows. Throws Failure if the text cannot be encoded.
 std::vector<layout::SpanTable> documentSpans(const std::string& text, const text::Tokenizer& tokenizer,
                                              const text::ChatTemplate& chat, layout::Layout layout,
                                              std::int32_t blockSize) {
@@ -82,34 +77,18 @@ std::vector<layout::SpanTable> documentSpans(const std::string& text, const text
   return spans;
 }
 
-WarmJob::WarmJob(RunSettings settings, std::vector<WarmText> documents)
-    : m_settings(std::move(settings)), m_documents(std::move(documents)) {}
-
-Begun WarmJob::begin(JobContext& place, const std::stop_token& stop) {
-  run::Session& session = place.sessionFor(m_settings, stop);
-  std::vector<WarmedDocument> warmed;
-  for (std::size_t i = 0; i < m_documents.size() && !stop.stop_requested(); ++i) {
-    if (std::optional<WarmedDocument> one = warm(i, place, stop)) warmed.push_back(std::move(*one));
-    session.startKeeping();
-    m_warmed.set(warmed);
-    notifyProgress();
-  }
-  session.keepAll(stop);
-  return Begun::Done;
-}
-
 /// Returns nothing when warming is stopped.
-std::optional<WarmedDocument> WarmJob::warm(std::size_t index, JobContext& place,
-                                            const std::stop_token& stop) const {
-  WarmedDocument warmed{.document = index};
+std::optional<WarmedDocument> warm(const std::string& document, const Measurement& at) {
+  WarmedDocument warmed;
   try {
-    const std::string text = m_documents[index]();
+    const std::string text = at.input().read(document);
     const auto begin = std::chrono::steady_clock::now();
-    const ModelBundle& model = *place.model();
-    run::Session& session = place.openSession();
-    for (const layout::SpanTable& span : documentSpans(
-             text, *model.tokenizer, *model.chat, layoutOf(m_settings.layout), session.config().blockSize)) {
-      const run::LogitsResult result = session.logits({.table = span}, stop);
+    const workbench::ModelBundle& model = at.model();
+    run::Session& session = at.place().openSession();
+    const layout::Layout layout = workbench::layoutOf(at.input().settings.layout);
+    for (const layout::SpanTable& span :
+         documentSpans(text, *model.tokenizer, *model.chat, layout, session.config().blockSize)) {
+      const run::LogitsResult result = session.logits({.table = span}, at.stop());
       warmed.tokens += span.tokenCount();
       // The last token of a prompt is always computed.
       const bool wasThere = span.tokenCount() > 1 && result.cachedTokens + 1 == span.tokenCount();
@@ -117,10 +96,34 @@ std::optional<WarmedDocument> WarmJob::warm(std::size_t index, JobContext& place
     }
     warmed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   } catch (const Failure& failure) {
-    if (stop.stop_requested()) return std::nullopt;
+    if (at.stop().stop_requested()) return std::nullopt;
     warmed.problem = failure.what();
   }
   return warmed;
 }
 
-}  // namespace spanscope::workbench
+}  // namespace
+
+double WarmingJob::progress(const Warming& warming) {
+  return static_cast<double>(warming.warmed.size()) /
+         static_cast<double>(std::max<std::size_t>(1, warming.documents.size()));
+}
+
+trace::EventWords WarmingJob::activity(const Warming& warming) {
+  const std::uint64_t all = warming.documents.size();
+  return {forTranslation("Events", "Computing document %1 of %2"),
+          {std::min<std::uint64_t>(warming.warmed.size() + 1, all), all}};
+}
+
+void WarmingJob::measure(Warming& warming, const WarmingChoice& choice, Measurement& at) {
+  run::Session& session = at.place().sessionFor(at.input().settings, at.stop());
+  for (const std::string& document : choice.documents) {
+    if (at.stop().stop_requested()) break;
+    if (std::optional<WarmedDocument> one = warm(document, at)) warming.warmed.push_back(std::move(*one));
+    session.startKeeping();
+    at.report();
+  }
+  session.keepAll(at.stop());
+}
+
+}  // namespace spanscope::jobs
