@@ -34,6 +34,15 @@ class LessonStage {
  public:
   virtual ~LessonStage() = default;
 
+  /// Sets aside the documents and runs of the learner, and everything of an earlier lesson. The history and
+  /// the cache are empty then.
+  virtual void begin() = 0;
+  /// Closes the documents of the lesson that the learner has not changed. Restores the documents, runs, cache
+  /// and layout of the learner.
+  virtual void end() = 0;
+  /// While `hides` is true, no view predicts the next run.
+  virtual void hidePrediction(bool hides) = 0;
+
   /// Returns the settings of a document that the learner would run now. A lesson takes its model or its
   /// device from these settings.
   virtual document::RunSettings machine() const = 0;

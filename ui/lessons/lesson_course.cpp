@@ -66,7 +66,6 @@ void LessonCourse::begin(std::size_t step) {
   m_now = {};
   m_now.desk = std::make_shared<const lesson::LessonState>(std::move(desk));
   m_begun = true;
-  m_stage.emptyCache();
   m_mark = m_stage.engineMark();
   m_seen = m_mark;
   m_goal = std::min(step, steps() - 1);
@@ -142,7 +141,8 @@ void LessonCourse::proceed() {
 
 void LessonCourse::rest() {
   m_at = m_step;
-  if (m_isStale) showState(m_now, tr("Lesson"));
+  // While a question waits, the stage hides its answer.
+  if (m_isStale || waiting()) showState(m_now, tr("Lesson"));
   Q_EMIT changed();
 }
 
@@ -309,7 +309,16 @@ void LessonCourse::showState(const State& state, const QString& change) {
   std::vector<std::pair<RunId, const metrics::RunFacts*>> runs;
   for (std::size_t index = 0; index < state.runs; ++index)
     runs.emplace_back(m_made[index].run, &m_facts[index]);
-  show(m_stage, state.view, state.desk->hasDocument() ? &state.desk->document() : nullptr, runs);
+  LessonView view = state.view;
+  const std::optional<QuestionPlace> open = waiting();
+  m_stage.hidePrediction(open.has_value());
+  if (open && asksAboutEnded(*open)) {
+    // The views show the beginning of the run that the question asks about.
+    runs.resize(decidedBy(*open));
+    view.moment = lesson::Moment{.kind = lesson::Moment::Kind::Start, .number = 0, .event = {}};
+    view.compared = 0;
+  }
+  show(m_stage, view, state.desk->hasDocument() ? &state.desk->document() : nullptr, runs);
   m_isStale = false;
   m_seen = m_stage.engineMark();
 }
@@ -343,6 +352,8 @@ void LessonCourse::comeBack() {
 void LessonCourse::answer(const QuestionPlace& place, LessonAnswer answer) {
   if (m_isBusy || m_answers.contains(place)) return;
   m_answers[place] = std::move(answer);
+  // The stage has hidden the answer.
+  m_isStale = true;
   if (place == QuestionPlace{m_step, m_block})
     proceed();
   else
@@ -396,6 +407,13 @@ std::optional<QuestionPlace> LessonCourse::waiting() const {
 const LessonAnswer* LessonCourse::answerTo(const QuestionPlace& place) const {
   const auto found = m_answers.find(place);
   return found == m_answers.end() ? nullptr : &found->second;
+}
+
+bool LessonCourse::asksAboutEnded(const QuestionPlace& place) const {
+  const auto& question = std::get<Question>(lesson().steps[place.step].blocks[place.block]);
+  const std::uint32_t run = lastRunOf(question);
+  // A block is chosen in the views of the run.
+  return question.kind != Question::Kind::Block && run > 0 && run <= m_facts.size();
 }
 
 std::uint32_t LessonCourse::decidedBy(const QuestionPlace& place) const {

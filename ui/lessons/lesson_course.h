@@ -69,7 +69,7 @@ class LessonCourse : public QObject {
   std::size_t steps() const { return lesson().steps.size(); }
   const lesson::LessonFacts& facts() const { return m_facts; }
 
-  /// Empties the cache and goes to a step. Skips the questions before this step.
+  /// Goes to a step. The cache of the stage must be empty. Skips the questions before this step.
   void begin(std::size_t step = 0);
   /// The current step, which the window shows, from 0.
   std::size_t step() const { return m_at; }
@@ -82,6 +82,9 @@ class LessonCourse : public QObject {
   const LessonAnswer* answerTo(const QuestionPlace& place) const;  ///< nullptr: there is none yet
   /// Returns the run of the lesson that decides the question, from 1.
   std::uint32_t decidedBy(const QuestionPlace& place) const;
+  /// Whether the views of a run that has ended show the answer, so that they hide this run while the question
+  /// waits. Questions for a block are not included.
+  bool asksAboutEnded(const QuestionPlace& place) const;
 
   bool canGoOn() const { return !m_isBusy && m_at + 1 < steps(); }
   bool canGoBack() const { return !m_isBusy && m_at > 0; }

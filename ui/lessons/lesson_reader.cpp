@@ -246,6 +246,11 @@ bool LessonReader::open(const QString& path, std::optional<std::size_t> step) {
   }
   const LessonProgress progress = lessonProgress(m_settings, file->key());
   const std::size_t kept = progress.isDone() ? 0 : progress.step;
+  if (m_course) keepProgress();
+  // The earlier course uses the stage that the new lesson clears.
+  m_course.reset();
+  m_question = nullptr;
+  m_stage.begin();
   m_course = std::make_unique<LessonCourse>(std::move(file), m_stage);
   m_shownStep = static_cast<std::size_t>(-1);
   m_steps->clear();
@@ -261,6 +266,7 @@ void LessonReader::leave() {
   if (m_course) keepProgress();
   m_course.reset();
   m_question = nullptr;
+  m_stage.end();
   showLessons();
 }
 

@@ -39,6 +39,7 @@ struct EngineHost::Job {
   JobHandle handle;
   JobState state = JobState::Waiting;
   QString activity;
+  bool isSeparate = false;  ///< a job of the separate engine
 };
 
 /// Connects two threads: the window submits jobs to the service. The thread of the service does the jobs and
@@ -49,7 +50,7 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
       : m_host(host), m_backends(backends), m_service(std::move(backends), *this) {}
 
   JobHandle submit(std::shared_ptr<workbench::Job> work, std::uint64_t job, bool isRemote) {
-    workbench::JobService* service = &m_service;
+    workbench::JobService* service = &present();
     if (isRemote) {
       const auto own =
           m_remote.emplace(job, std::make_unique<workbench::JobService>(m_backends, m_unwatched));
@@ -66,17 +67,25 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
   /// Ends the job's own thread, if it has one.
   void end(std::uint64_t job) { m_remote.erase(job); }
 
-  /// Submits a job that detects its own end.
-  JobHandle submitWithin(std::shared_ptr<workbench::Job> work) { return m_service.submit(std::move(work)); }
+  /// The service that does the jobs now. A separate service exists until endSeparate().
+  workbench::JobService& present() { return m_separate ? m_separate->service : m_service; }
+
+  void beginSeparate() { m_separate = std::make_unique<Separate>(*this, ++m_separates, m_backends); }
+  /// Waits for the end of the job in progress.
+  void endSeparate() { m_separate.reset(); }
 
   /// Runs a function of the host on the engine's thread.
   void submit(FunctionJob::Function function, Passing passing = Passing::Passes,
               workbench::JobChanged changed = {}) {
-    m_service.submit(std::make_shared<FunctionJob>(std::move(function), passing),
+    present().submit(std::make_shared<FunctionJob>(std::move(function), passing),
                      {.changed = std::move(changed)});
   }
+  /// Runs a function of the host on the thread of the usual engine.
+  void submitUsual(FunctionJob::Function function) {
+    m_service.submit(std::make_shared<FunctionJob>(std::move(function), Passing::Passes));
+  }
 
-  void clearCache() { m_service.clearCache(); }
+  void clearCache() { present().clearCache(); }
 
   workbench::JobService& service() { return m_service; }
 
@@ -119,6 +128,10 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
 
   void modelLoaded(const std::shared_ptr<workbench::ModelBundle>& bundle) override {
     report([this, model = loadedModelOf(bundle)] {
+      if (m_host.m_usual) {
+        m_host.m_usual->model = model;
+        return;
+      }
       m_host.m_model = model;
       m_host.showLoading(false, {});
       Q_EMIT m_host.modelChanged();
@@ -134,11 +147,48 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
       m_session = recorder;
     }
     report([this, recorder] {
-      if (m_host.m_recorder) Q_EMIT m_host.sessionEnds();
-      m_host.m_recorder = recorder;
-      Q_EMIT m_host.sessionStarted();
+      if (m_host.m_usual) {
+        m_host.m_usual->recorder = recorder;
+        m_host.m_usual->hasOtherSession = true;
+      } else {
+        m_host.startSession(recorder);
+      }
     });
   }
+
+  /// A separate engine. The host ignores what this engine reports after its end. A recording of the user does
+  /// not contain its sessions.
+  struct Separate final : private workbench::JobContextWatcher {
+    Separate(Worker& its, std::uint32_t no, compute::Backends backends)
+        : worker(its), number(no), service(std::move(backends), *this) {}
+
+    template <class Function>
+    void report(Function function) {
+      worker.report([&from = worker, no = number, function = std::move(function)] {
+        if (from.m_separate && from.m_separate->number == no) function(from.m_host);
+      });
+    }
+    void loadingBegins() override {
+      report([](EngineHost& host) { host.showLoading(true, {}); });
+    }
+    void loadingEnds() override {
+      report([](EngineHost& host) { host.showLoading(false, {}); });
+    }
+    void modelLoaded(const std::shared_ptr<workbench::ModelBundle>& bundle) override {
+      report([model = loadedModelOf(bundle)](EngineHost& host) {
+        host.m_model = model;
+        host.showLoading(false, {});
+        Q_EMIT host.modelChanged();
+      });
+    }
+    void sessionOpens(const std::shared_ptr<trace::Recorder>& recorder) override {
+      report([recorder](EngineHost& host) { host.startSession(recorder); });
+    }
+
+    Worker& worker;
+    const std::uint32_t number;
+    workbench::JobService service;  ///< ends before the members above, which its thread uses
+  };
 
   EngineHost& m_host;
   workbench::ProgressPause m_pause;  ///< used by the service's thread alone
@@ -148,6 +198,8 @@ class EngineHost::Worker final : private workbench::JobContextWatcher {
   std::shared_ptr<trace::Recorder> m_session;  ///< the newest
   workbench::JobContextWatcher m_unwatched;
   workbench::JobService m_service;  ///< ends before the members above, which its thread uses
+  std::uint32_t m_separates = 0;    ///< number of separate engines so far
+  std::unique_ptr<Separate> m_separate;
   /// The services of jobs on servers. These services end before m_service, because they submit jobs to
   /// m_service.
   std::map<std::uint64_t, std::unique_ptr<workbench::JobService>> m_remote;
@@ -173,6 +225,7 @@ bool EngineHost::submit(EngineJob asked) {
   }
   auto job = std::make_unique<Job>();
   job->id = ++m_lastJob;
+  job->isSeparate = isSeparate();
   job->asked = std::move(asked);
   job->handle = m_worker->submit(job->asked.work, job->id, job->asked.isRemote);
   m_jobs.push_back(std::move(job));
@@ -181,8 +234,8 @@ bool EngineHost::submit(EngineJob asked) {
 }
 
 JobSubmitter EngineHost::submitter() {
-  return [worker = m_worker.get()](std::shared_ptr<workbench::Job> work) {
-    return worker->submitWithin(std::move(work));
+  return [service = &m_worker->present()](std::shared_ptr<workbench::Job> work) {
+    return service->submit(std::move(work));
   };
 }
 
@@ -307,7 +360,7 @@ void EngineHost::prepare(const workbench::RunSettings& settings) {
 }
 
 void EngineHost::findDevices() {
-  m_worker->submit([this](JobContext& place, const std::stop_token&) {
+  m_worker->submitUsual([this](JobContext& place, const std::stop_token&) {
     auto found = std::make_shared<const std::vector<compute::Device>>(place.backends().devices());
     m_worker->report([this, found = std::move(found)] {
       m_devices = found;
@@ -317,7 +370,7 @@ void EngineHost::findDevices() {
 }
 
 void EngineHost::readTokenizer(const std::string& directory) {
-  m_worker->submit([this, directory](JobContext&, const std::stop_token&) {
+  m_worker->submitUsual([this, directory](JobContext&, const std::stop_token&) {
     // If reading fails, a run reports the error of the checkpoint.
     const std::shared_ptr<const text::Tokenizer> tokenizer = text::loadTokenizer(directory);
     m_worker->report([this, directory, tokenizer] { Q_EMIT tokenizerRead(directory, tokenizer); });
@@ -325,7 +378,7 @@ void EngineHost::readTokenizer(const std::string& directory) {
 }
 
 void EngineHost::setIndexFile(const QString& path) {
-  m_worker->submit([path = path.toStdString()](JobContext& place, const std::stop_token&) {
+  m_worker->submitUsual([path = path.toStdString()](JobContext& place, const std::stop_token&) {
     place.retrieval().setIndexFile(path);
   });
 }
@@ -335,8 +388,36 @@ void EngineHost::clearCache() {
   Q_EMIT cacheCleared();
 }
 
+void EngineHost::startSession(const std::shared_ptr<trace::Recorder>& recorder) {
+  if (m_recorder) Q_EMIT sessionEnds();
+  m_recorder = recorder;
+  Q_EMIT sessionStarted();
+}
+
+void EngineHost::beginSeparate() {
+  m_usual = Usual{.recorder = std::move(m_recorder), .model = m_model, .hasOtherSession = false};
+  m_recorder = nullptr;
+  m_worker->beginSeparate();
+}
+
+bool EngineHost::endSeparate() {
+  for (const auto& job : m_jobs) {
+    if (!job->isSeparate) continue;
+    job->handle.stop();
+    // The thread of a job on servers may still submit jobs to the separate engine.
+    if (job->asked.isRemote) m_worker->end(job->id);
+  }
+  m_worker->endSeparate();
+  const Usual usual = *std::exchange(m_usual, std::nullopt);
+  m_recorder = usual.recorder;
+  m_model = usual.model;
+  showLoading(false, {});
+  Q_EMIT modelChanged();
+  return !usual.hasOtherSession;
+}
+
 void EngineHost::countFrom(RunId lastRun, RequestId lastRequest) {
-  m_worker->submit([lastRun, lastRequest](JobContext& place, const std::stop_token&) {
+  m_worker->submitUsual([lastRun, lastRequest](JobContext& place, const std::stop_token&) {
     place.countFrom(lastRun, lastRequest);
   });
 }

@@ -23,6 +23,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,14 @@ class EngineHost : public QObject {
   /// follows.
   void readTokenizer(const std::string& directory);
   void clearCache();
+  /// Jobs that are submitted from now on run in a separate engine, with its own model in memory and an empty
+  /// cache. Jobs that were submitted before continue in the usual engine, which keeps its cache. Call this
+  /// function only while isSeparate() is false.
+  void beginSeparate();
+  /// Stops the jobs of the separate engine, and deletes this engine. The usual engine continues with its
+  /// cache and its session. Returns false if the usual engine has begun another session in the meantime.
+  bool endSeparate();
+  bool isSeparate() const { return m_usual.has_value(); }
   /// Sets the last numbers of runs and requests. Sessions that begin later continue after these numbers.
   void countFrom(RunId lastRun, RequestId lastRequest);
   /// Keeps the index for retrieval in a file, from the next job on; empty: in memory.
@@ -150,10 +159,18 @@ class EngineHost : public QObject {
  private:
   class Worker;
   struct Job;
+  /// The state of the usual engine while a separate engine does the jobs.
+  struct Usual {
+    std::shared_ptr<trace::Recorder> recorder;
+    LoadedModel model;
+    bool hasOtherSession = false;  ///< the usual engine has begun another session
+  };
 
   void changeJob(std::uint64_t id, workbench::JobState state, const QString& problem);
   Job* jobOf(std::uint32_t tab, bool measures) const;
   QString waitingText(const Job& job) const;
+  /// Drains the events of this recorder from now on.
+  void startSession(const std::shared_ptr<trace::Recorder>& recorder);
   void showLoading(bool isLoading, const QString& text);
   void showState();
 
@@ -162,6 +179,7 @@ class EngineHost : public QObject {
   std::shared_ptr<trace::Recorder> m_recorder;  ///< of the session whose events are drained
   EngineState m_state = EngineState::Idle;
   LoadedModel m_model;
+  std::optional<Usual> m_usual;  ///< nothing: the usual engine does the jobs
   std::shared_ptr<const std::vector<compute::Device>> m_devices;
   bool m_isLoading = false;
   QString m_loading;  ///< progress of the loading model

@@ -37,6 +37,7 @@ struct OpenDocument {
   bool following = true;     ///< the newest event is shown
   std::uint64_t served = 0;  ///< the shown request of a client; 0: none
   bool isOfLesson = false;   ///< a lesson opened the document; unchanged, it is not kept
+  bool isSetAside = false;   ///< hidden while a lesson is open
   bool isPreview = false;    ///< the next shown request replaces an unused preview
   QString failure;           ///< the reason why the last run could not start or failed; else empty
   std::optional<RunningJob> job;  ///< the unfinished job about the document's answers

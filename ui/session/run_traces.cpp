@@ -63,6 +63,34 @@ void RunTraces::endSession() {
   Q_EMIT changed();
 }
 
+void RunTraces::setAside() {
+  m_given = lastNumbers();
+  m_aside = std::exchange(m_live, std::make_shared<LiveSource>());
+}
+
+void RunTraces::resume() {
+  m_given = lastNumbers();
+  m_live = std::exchange(m_aside, nullptr);
+  for (const auto& document : m_documents) {
+    if (document->source->trace() == m_live->trace())
+      document->source = m_live;
+    else if (document->source->origin() == TraceOrigin::Session)
+      showLive(*document);
+  }
+  boundHistory();
+  Q_EMIT changed();
+}
+
+void RunTraces::removeRunsOf(std::uint32_t tab) {
+  const std::shared_ptr<const RunRecords> records = m_history.records();
+  for (const auto& record : *records) {
+    if (record->tab != tab) continue;
+    m_history.remove(record->run);
+    for (const auto& document : m_documents) document->paths.erase(record->run);
+  }
+  Q_EMIT changed();
+}
+
 /// Shows the open session and follows its new events.
 void RunTraces::showLive(OpenDocument& document) const {
   document.source = m_live;
@@ -134,7 +162,7 @@ void RunTraces::keepRuns(const QString& folder) {
   connect(m_archive.get(), &RunArchive::failed, this, &RunTraces::keepingFailed);
   const std::shared_ptr<const RunRecords> records = m_history.records();
   for (const auto& record : *records) {
-    if (!m_ofClients.contains(record->run) && !isPredicted(record->run)) m_archive->save(*record);
+    if (!isPredicted(record->run)) archive(record->run);
   }
   if (!m_history.records()->empty()) return;
   for (RunRecord& record : m_archive->load()) m_history.add(std::move(record));
@@ -153,6 +181,7 @@ RunNumbers RunTraces::lastNumbers() const {
     if (record->metricValues) take(*record->metricValues);
   }
   take(m_live->trace()->newest().progress());
+  if (m_aside) take(m_aside->trace()->newest().progress());
   return last;
 }
 
@@ -220,13 +249,10 @@ void RunTraces::drain() {
     m_live->store().append(std::move(event));
     // Runs of clients are not saved. Such runs end with the program, unless the user keeps the runs as
     // documents.
-    if (measured != 0 && m_archive && !m_ofClients.contains(measured)) {
-      if (const RunRecord* record = m_history.find(measured)) m_archive->save(*record);
-    }
+    if (measured != 0) archive(measured);
     if (ended == 0) continue;
     m_history.end(ended);
-    const RunRecord* record = m_history.find(ended);
-    if (record != nullptr && m_archive && !m_ofClients.contains(ended)) m_archive->save(*record);
+    archive(ended);
     boundHistory();
   }
   boundTrace();
@@ -269,7 +295,8 @@ void RunTraces::takeStart(const trace::Event& event) {
 
 void RunTraces::begin(const trace::Event& event, RunRecord record, bool isOfClient) {
   const std::string& queryJson = std::get<trace::RunStarted>(event.payload).queryJson;
-  if (isOfClient) m_ofClients.insert(event.run);
+  const OpenDocument* const document = findDocument(m_documents, record.tab);
+  if (isOfClient || (document != nullptr && document->isOfLesson)) m_unkept.insert(event.run);
   record.run = event.run;
   record.trace = m_live->trace();
   // The texts of a client's request may not be kept. Then it is unknown whether the model fits the request.
@@ -289,13 +316,20 @@ void RunTraces::forget(const std::shared_ptr<workbench::RunJob>& work) {
   std::erase_if(m_pending, [&work](const PendingRun& run) { return run.work == work; });
 }
 
+void RunTraces::archive(RunId run) {
+  const RunRecord* const record = m_history.find(run);
+  if (record != nullptr && m_archive && !m_unkept.contains(run)) m_archive->save(*record);
+}
+
 void RunTraces::beginOnServers(const RunRecord& record, const std::string& queryJson) {
+  const OpenDocument* const document = findDocument(m_documents, record.tab);
+  if (document != nullptr && document->isOfLesson) m_unkept.insert(record.run);
   m_history.begin(record, queryJson);
 }
 
 void RunTraces::endOnServers(RunId run) {
   m_history.end(run);
-  if (const RunRecord* record = m_history.find(run); record != nullptr && m_archive) m_archive->save(*record);
+  archive(run);
   boundHistory();
 }
 
@@ -323,7 +357,8 @@ RunNumbers RunTraces::reserveForServers(std::uint32_t requests, bool hasOthers) 
 /// Drops the traces of the oldest sessions if all traces take too much memory. The runs keep their metrics.
 void RunTraces::boundHistory() {
   m_history.bound(m_keptBytes, [this](const TraceStore* trace) {
-    return trace == m_live->trace().get() || m_held.contains(trace) ||
+    return trace == m_live->trace().get() || (m_aside && trace == m_aside->trace().get()) ||
+           m_held.contains(trace) ||
            std::any_of(m_documents.begin(), m_documents.end(),
                        [trace](const auto& document) { return document->source->trace().get() == trace; });
   });

@@ -45,6 +45,10 @@ class RunTraces : public QObject {
   void drain();
   /// Ends the session of the events that were drained so far.
   void endSession();
+  /// Sets the open session aside for the session of a separate engine. Later runs get larger numbers.
+  void setAside();
+  /// Continues the session that was set aside. The runs of the separate engine have ended.
+  void resume();
   /// Sets the memory limit of the traces to the limit in these settings. The function keepAtLeast() only
   /// raises the limit.
   void keepFor(const workbench::RunSettings& settings);
@@ -53,7 +57,8 @@ class RunTraces : public QObject {
   /// Notes a submitted run until its RunStarted event arrives. `record` has the tab of the run.
   void expect(const std::shared_ptr<workbench::RunJob>& work, RunRecord record);
   void forget(const std::shared_ptr<workbench::RunJob>& work);
-  /// Begins a run of the open session with its RunStarted event. The archive does not keep runs of clients.
+  /// Begins a run of the open session with its RunStarted event. The archive does not keep runs of clients
+  /// and lessons.
   void begin(const trace::Event& event, RunRecord record, bool isOfClient);
   /// Begins and ends a run on servers. The trace of such a run stays in memory between hold() and release().
   void beginOnServers(const RunRecord& record, const std::string& queryJson);
@@ -86,6 +91,8 @@ class RunTraces : public QObject {
   /// Adds the trace of a cache simulator to the runs of a document, and shows the trace. Returns the added
   /// run; 0: the document cannot show the trace.
   RunId addPredicted(OpenDocument& document, const workbench::TracedPrediction& reported);
+  /// Removes the runs of this tab from the history.
+  void removeRunsOf(std::uint32_t tab);
   /// Removes a simulated run. A document that shows the run returns to the open session. Returns false if the
   /// run is not simulated.
   bool removePredicted(RunId run);
@@ -109,16 +116,19 @@ class RunTraces : public QObject {
   RunNumbers lastNumbers() const;
   void takeStart(const trace::Event& event);
   void keepMeasured(const trace::Event& event);
+  /// Writes a run to the archive, if the archive keeps this run.
+  void archive(RunId run);
   void boundTrace();
   void boundHistory();
 
   EngineHost& m_engine;
   const OpenDocuments& m_documents;
   std::shared_ptr<LiveSource> m_live = std::make_shared<LiveSource>();
-  std::uint64_t m_keptBytes;  ///< memory limit of the traces
+  std::shared_ptr<LiveSource> m_aside;  ///< the session that was set aside; null: there is none
+  std::uint64_t m_keptBytes;            ///< memory limit of the traces
   std::shared_ptr<TraceStore> m_measured = std::make_shared<TraceStore>();
   std::vector<PendingRun> m_pending;
-  std::set<RunId> m_ofClients;
+  std::set<RunId> m_unkept;  ///< runs of clients and lessons, which the archive does not keep
   std::set<const TraceStore*> m_held;
   RunNumbers m_given;  ///< the largest numbers of runs on servers and of simulated runs
   RunHistory m_history;

@@ -140,8 +140,6 @@ bool LessonController::open(const QString& path, std::optional<std::size_t> step
     m_status.say(tr("The lesson is running a job. Stop the job first."));
     return false;
   }
-  m_stage->forgetTabs();
-  if (!m_layoutsBefore) m_layoutsBefore = m_docks.layoutStates();
   const bool isOpen = reader.open(path, step);
   reader.takeFocus();
   Q_EMIT changed();
@@ -152,12 +150,8 @@ void LessonController::leave() {
   present(false);
   reader().leave();
   reader().hide();
-  m_stage->forgetTabs();
   lightDock();
   m_marks->refresh();
-  // The lesson moved the docks, not the user.
-  if (m_layoutsBefore)
-    m_docks.setLayoutStates(*std::exchange(m_layoutsBefore, std::nullopt), m_docks.layout());
   m_parts.places.fitLater();
   if (!m_pages.isWelcome()) m_canvas.setFocus(Qt::OtherFocusReason);
   Q_EMIT changed();
@@ -196,7 +190,8 @@ void LessonController::setTheme(const Theme& theme) {
 
 std::map<QString, QByteArray> LessonController::layoutStates() const {
   // A lesson moved the docks, not the user.
-  return m_layoutsBefore ? *m_layoutsBefore : m_docks.layoutStates();
+  const auto before = m_stage == nullptr ? std::nullopt : m_stage->layoutsBefore();
+  return before ? *before : m_docks.layoutStates();
 }
 
 /// A step that is presented before any query is open has the whole screen. So a class does not see the

@@ -49,6 +49,8 @@ class LessonController : public QObject {
   void leave();
   /// Shows the documents in place of the welcome page.
   void showDocuments();
+  /// Closes a document of a lesson.
+  void close(OpenDocument& document) { Q_EMIT closeWanted(document); }
   /// Opens a document of a lesson in its own tab.
   OpenDocument& openQuery(const QString& title, const document::Document& document);
 
@@ -77,6 +79,7 @@ class LessonController : public QObject {
   void commandsChanged();  ///< other commands are available
   void changed();          ///< titles, tabs or commands of the window may have changed
   void documentOpened(spanscope::ui::OpenDocument& document);
+  void closeWanted(spanscope::ui::OpenDocument& document);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -102,8 +105,6 @@ class LessonController : public QObject {
   LessonReader* m_reader = nullptr;  ///< nullptr: the panel was not used yet
   WindowStage* m_stage = nullptr;    ///< nullptr while m_reader is nullptr
   LessonMarks* m_marks = nullptr;    ///< nullptr while m_reader is nullptr
-  std::optional<std::map<QString, QByteArray>>
-      m_layoutsBefore;  ///< states before the first lesson; nothing: no lesson is open
   QString m_program;
   std::unique_ptr<LessonPageJob> m_pageJob;  ///< null: no page is being written
   bool m_isPresenting = false;

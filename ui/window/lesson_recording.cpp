@@ -124,7 +124,7 @@ void LessonRecording::start() {
     m_recorderPanel->takeFocus();
     return;
   }
-  const OpenDocument* current = m_workspace.current();
+  OpenDocument* current = m_workspace.current();
   if (current == nullptr || !current->source->takesRuns() || m_pages.isWelcome()) {
     m_status.say(tr("Open the first query of the lesson first."));
     return;
@@ -134,6 +134,12 @@ void LessonRecording::start() {
     return;
   }
   Q_EMIT beginning();
+  // The tab of an open lesson was closed.
+  current = m_workspace.current();
+  if (current == nullptr || !current->source->takesRuns()) {
+    m_status.say(tr("Open the first query of the lesson first."));
+    return;
+  }
   // A lesson starts with an empty cache, so the recording does, too.
   m_workspace.engine().clearCache();
   m_recorder = std::make_unique<LessonRecorder>(seenNow());

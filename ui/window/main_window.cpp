@@ -83,15 +83,15 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_topBar = new TopBar(m_workspace, &m_commands->menu());
   connect(m_topBar, &TopBar::commandWanted, this, &MainWindow::perform);
   connect(m_topBar, &TopBar::tabChosen, this, [this](int index) {
-    const auto& documents = m_workspace.documents();
+    const std::vector<OpenDocument*> documents = m_workspace.tabs();
     if (index >= 0 && index < static_cast<int>(documents.size())) {
-      m_workspace.setCurrent(documents[static_cast<std::size_t>(index)].get());
+      m_workspace.setCurrent(documents[static_cast<std::size_t>(index)]);
       m_pages->showDocuments();
       refresh();
     }
   });
   connect(m_topBar, &TopBar::tabCloseWanted, this, [this](int index) {
-    const auto& documents = m_workspace.documents();
+    const std::vector<OpenDocument*> documents = m_workspace.tabs();
     if (index >= 0 && index < static_cast<int>(documents.size()))
       m_documents->closeTab(*documents[static_cast<std::size_t>(index)]);
   });
@@ -254,6 +254,7 @@ void MainWindow::makeRoles() {
   connect(m_lessons.get(), &LessonController::commandWanted, this, &MainWindow::perform);
   connect(m_lessons.get(), &LessonController::commandsChanged, m_commands.get(), &CommandController::refresh);
   connect(m_lessons.get(), &LessonController::changed, this, &MainWindow::refresh);
+  connect(m_lessons.get(), &LessonController::closeWanted, m_documents.get(), &DocumentController::closeTab);
   connect(m_lessons.get(), &LessonController::documentOpened, this,
           [this](OpenDocument& document) { m_documents->watch(document); });
   m_runs = std::make_unique<RunController>(parts(), m_lessons->recording());

@@ -462,8 +462,8 @@ void TopBar::setKeys(const KeyBindings& keys) {
 void TopBar::refresh(LayoutId layout, bool welcome) {
   std::vector<TabLabel> labels;
   int shown = -1;
-  for (const auto& document : m_workspace.documents()) {
-    if (document.get() == m_workspace.current()) shown = static_cast<int>(labels.size());
+  for (const OpenDocument* document : m_workspace.tabs()) {
+    if (document == m_workspace.current()) shown = static_cast<int>(labels.size());
     labels.push_back({.title = document->model->title(),
                       .path = document->model->filePath(),
                       .isModified = document->model->isModified()});

@@ -15,6 +15,7 @@
 #include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_server_dialog.h"
+#include "ui/window/page_area.h"
 #include "ui/window/status_line.h"
 #include "ui/window/workspace.h"
 
@@ -42,18 +43,57 @@ WindowStage::WindowStage(const WindowParts& parts, LessonController& lessons)
       m_workspace(parts.workspace),
       m_docks(parts.docks),
       m_canvas(parts.canvas),
+      m_pages(parts.pages),
       m_status(parts.status),
       m_lessons(lessons) {
   connect(&m_workspace.engine(), &EngineHost::cacheCleared, this, [this] { ++m_emptied; });
 }
 
-void WindowStage::forgetTabs() {
-  m_tabs.clear();
+std::optional<std::map<QString, QByteArray>> WindowStage::layoutsBefore() const {
+  return m_before ? std::optional(m_before->layouts) : std::nullopt;
+}
+
+void WindowStage::begin() {
+  if (m_before)
+    endLesson();
+  else
+    m_before = Before{.layouts = m_docks.layoutStates(),
+                      .layout = m_docks.layout(),
+                      .isWelcome = m_pages.isWelcome(),
+                      .machine = machine()};
+  m_workspace.setAside();
+}
+
+void WindowStage::end() {
+  if (!m_before) return;
+  endLesson();
+  Before before = *std::exchange(m_before, std::nullopt);
+  // The lesson moved the docks, not the user.
+  m_docks.setLayoutStates(std::move(before.layouts), before.layout);
+  if (before.isWelcome || m_workspace.current() == nullptr)
+    m_pages.showWelcome();
+  else
+    m_lessons.showDocuments();
+}
+
+void WindowStage::endLesson() {
+  m_workspace.bringBack();
+  for (const auto& [query, tab] : std::exchange(m_tabs, {})) {
+    m_workspace.traces().removeRunsOf(tab);
+    // The learner's own changes stay in a tab.
+    OpenDocument* const document = m_workspace.find(tab);
+    if (document != nullptr && !document->model->isModified()) m_lessons.close(*document);
+  }
   m_tab = 0;
   m_wantedServer.clear();
 }
 
+void WindowStage::hidePrediction(bool hides) {
+  m_workspace.hidePrediction(hides);
+}
+
 document::RunSettings WindowStage::machine() const {
+  if (m_before) return m_before->machine;
   const OpenDocument* current = m_workspace.current();
   document::RunSettings settings;
   if (current != nullptr && current->source->takesRuns())

@@ -2,11 +2,14 @@
 #pragma once
 
 #include "ui/lessons/lesson_actions.h"
+#include "ui/views/view.h"
 #include "ui/window/window_parts.h"
 
+#include <QByteArray>
 #include <QObject>
 
 #include <map>
+#include <optional>
 #include <string>
 
 namespace spanscope::ui {
@@ -24,13 +27,16 @@ class WindowStage : public QObject, public LessonStage {
   std::uint32_t tab() const { return m_tab; }
   /// Whether that tab is the current tab. Then the docks show the lesson's nodes.
   bool isInView() const;
-  /// Forgets the tabs, so that the next lesson opens new tabs.
-  void forgetTabs();
+  /// The arrangements of docks that the learner chose; nothing: no lesson is open.
+  std::optional<std::map<QString, QByteArray>> layoutsBefore() const;
   /// Asks the learner where the open lesson runs, and then shows its step again.
   void chooseServer();
   /// Forgets the server that the learner has set for the query, so that startRun() does not ask.
   void forgetWantedServer() { m_wantedServer.clear(); }
 
+  void begin() override;
+  void end() override;
+  void hidePrediction(bool hides) override;
   document::RunSettings machine() const override;
   void showQuery(const QString& query, const document::Document& document, const QString& change) override;
   void showLayout(const QString& layout) override;
@@ -51,6 +57,15 @@ class WindowStage : public QObject, public LessonStage {
   std::shared_ptr<const TraceStore> traceOf(RunId run) const override;
 
  private:
+  /// The window before the lesson.
+  struct Before {
+    std::map<QString, QByteArray> layouts;
+    LayoutId layout = LayoutId::Author;
+    bool isWelcome = false;
+    document::RunSettings machine;
+  };
+  /// Brings back the documents that were set aside, and closes those of the lesson.
+  void endLesson();
   /// Asks the learner for the server of the open lesson, and sets this server. Returns false if the learner
   /// cancels.
   bool askForServer(const std::string& wanted);
@@ -59,12 +74,14 @@ class WindowStage : public QObject, public LessonStage {
   Workspace& m_workspace;
   DockHost& m_docks;
   Canvas& m_canvas;
+  PageArea& m_pages;
   StatusLine& m_status;
   LessonController& m_lessons;
   /// The server that the learner has set for the query; the next startRun() asks about this server.
   std::string m_wantedServer;
   std::map<QString, std::uint32_t> m_tabs;  ///< the tab of each query
   std::uint32_t m_tab = 0;
+  std::optional<Before> m_before;  ///< nothing: no lesson is open
   std::uint64_t m_emptied = 0;
 };
 

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,9 +91,63 @@ Workspace::~Workspace() {
 
 void Workspace::setCurrent(OpenDocument* document) {
   if (document == m_current) return;
+  if (document != nullptr) document->isSetAside = false;
   m_current = document;
   Q_EMIT currentChanged();
   update();
+}
+
+std::vector<OpenDocument*> Workspace::tabs() const {
+  std::vector<OpenDocument*> shown;
+  for (const auto& document : m_documents) {
+    if (!document->isSetAside) shown.push_back(document.get());
+  }
+  return shown;
+}
+
+void Workspace::setAside() {
+  drain();
+  Aside aside;
+  aside.current = m_current == nullptr ? 0 : m_current->id;
+  for (const auto& record : *history().records()) aside.newest = std::max(aside.newest, record->run);
+  setCurrent(nullptr);
+  for (const auto& document : m_documents) document->isSetAside = true;
+  m_traces.setAside();
+  m_engine.beginSeparate();
+  m_aside = std::move(aside);
+  Q_EMIT documentsChanged();
+  update();
+}
+
+void Workspace::bringBack() {
+  drain();
+  const std::uint32_t current = m_aside->current;
+  m_aside.reset();
+  m_hidesPrediction = false;
+  const bool isSame = m_engine.endSeparate();
+  m_traces.resume();
+  if (!isSame) m_traces.endSession();
+  for (const auto& document : m_documents) document->isSetAside = false;
+  setCurrent(find(current));
+  Q_EMIT documentsChanged();
+  update();
+}
+
+void Workspace::hidePrediction(bool hides) {
+  if (std::exchange(m_hidesPrediction, hides) != hides) invalidate();
+}
+
+std::shared_ptr<const RunRecords> Workspace::shownRecords() {
+  const std::shared_ptr<const RunRecords>& all = history().records();
+  if (!m_aside) return all;
+  if (m_aside->all != all) {
+    RunRecords later;
+    std::copy_if(all->begin(), all->end(), std::back_inserter(later),
+                 [this](const auto& record) { return record->run > m_aside->newest; });
+    m_aside->all = all;
+    m_aside->shown = std::make_shared<const RunRecords>(std::move(later));
+  }
+  return m_aside->shown;
 }
 
 OpenDocument& Workspace::open(std::unique_ptr<DocumentModel> model) {
@@ -133,7 +188,9 @@ void Workspace::close(OpenDocument* document) {
   const auto found = std::find_if(m_documents.begin(), m_documents.end(),
                                   [document](const auto& open) { return open.get() == document; });
   if (found == m_documents.end()) return;
-  const auto index = static_cast<std::size_t>(found - m_documents.begin());
+  const std::vector<OpenDocument*> before = tabs();
+  const auto index =
+      static_cast<std::size_t>(std::find(before.begin(), before.end(), document) - before.begin());
   const std::unique_ptr<OpenDocument> gone = std::move(*found);
   m_documents.erase(found);
   m_predictions.forget(gone->id);
@@ -141,7 +198,8 @@ void Workspace::close(OpenDocument* document) {
   m_engine.stop(gone->id);
   m_engine.stopMeasuring(gone->id);
   if (m_current == document) {
-    setCurrent(m_documents.empty() ? nullptr : m_documents[std::min(index, m_documents.size() - 1)].get());
+    const std::vector<OpenDocument*> others = tabs();
+    setCurrent(others.empty() ? nullptr : others[std::min(index, others.size() - 1)]);
   }
   Q_EMIT documentsChanged();
 }
@@ -424,7 +482,7 @@ void Workspace::update() {
   m_input.models.fittingAdapter = m_engine.model().fittingAdapter;
   m_input.devices = m_engine.devices();
   showTokenizer();
-  m_input.records = m_traces.history().records();
+  m_input.records = shownRecords();
   m_input.listsLater = true;
   if (m_current == nullptr) {
     m_input.document = std::make_shared<const document::Document>();
@@ -494,7 +552,7 @@ void Workspace::showPrediction() {
   const std::uint32_t tab = canRun ? m_current->id : 0;
   m_predictions.watch(tab, canRun ? m_input.document : nullptr,
                       canRun ? documentPath().value_or(QString()) : QString());
-  m_input.prediction = m_predictions.state(tab);
+  m_input.prediction = m_hidesPrediction ? PredictionState() : m_predictions.state(tab);
 }
 
 }  // namespace spanscope::ui

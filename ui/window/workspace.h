@@ -50,12 +50,26 @@ class Workspace : public QObject {
   EngineHost& engine() { return m_engine; }
 
   const OpenDocuments& documents() const { return m_documents; }
+  /// The documents that have a visible tab, in the order of the tabs. Documents that are set aside are
+  /// hidden.
+  std::vector<OpenDocument*> tabs() const;
   OpenDocument* current() { return m_current; }  ///< nullptr: nothing is open
   const OpenDocument* current() const { return m_current; }
   /// nullptr: the tab was closed.
   OpenDocument* find(std::uint32_t tab) const { return findDocument(m_documents, tab); }
   DocumentModel* model() { return m_current == nullptr ? nullptr : m_current->model.get(); }
+  /// A document that was set aside gets a visible tab again.
   void setCurrent(OpenDocument* document);
+
+  /// Sets aside all documents, their runs and the engine with its cache. No document is open then, the
+  /// history is empty, and runs use an empty cache. Call this function only while isSetAside() is false.
+  void setAside();
+  /// Shows the documents and the runs that were set aside, and the document that was current. Their cache is
+  /// as before. Jobs of the time in between are stopped.
+  void bringBack();
+  bool isSetAside() const { return m_aside.has_value(); }
+  /// While `hides` is true, views get no prediction.
+  void hidePrediction(bool hides);
 
   /// Opens a tab and makes it the current tab.
   OpenDocument& open(std::unique_ptr<DocumentModel> model);
@@ -162,6 +176,15 @@ class Workspace : public QObject {
   void loadsMeasured();  ///< input().loads has another comparison
 
  private:
+  /// What setAside() has set aside, besides the documents.
+  struct Aside {
+    std::uint32_t current = 0;                ///< the current tab; 0: none
+    RunId newest = 0;                         ///< the newest run of the history; later runs are shown
+    std::shared_ptr<const RunRecords> all;    ///< the history of which `shown` was made
+    std::shared_ptr<const RunRecords> shown;  ///< the later runs
+  };
+  /// The runs that views show.
+  std::shared_ptr<const RunRecords> shownRecords();
   void keepLoads(const trace::JobEnded& ended);
   void showMeasured();
   void showMeasuringFacts();
@@ -184,6 +207,8 @@ class Workspace : public QObject {
   AskedJobs m_measured;     ///< jobs that belong to the program
   bool m_paceIsOld = true;  ///< m_paces may have newer values than MeasuringFacts::pace
   OpenDocument* m_current = nullptr;
+  std::optional<Aside> m_aside;  ///< nothing: no document is set aside
+  bool m_hidesPrediction = false;
   std::uint32_t m_nextId = 1;
 
   /// Tokenizers of models that are not loaded, by directory; null: requested.

@@ -157,6 +157,118 @@ class TestLessonReader : public QObject {
     for (const auto& document : m_window->workspace().documents()) QVERIFY(!document->model->isModified());
   }
 
+  void aLessonHasAnEmptyStage() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    Workspace& workspace = m_window->workspace();
+    const auto runs = [&workspace] {
+      std::vector<RunId> all;
+      for (const auto& record : *workspace.input().records) all.push_back(record->run);
+      return all;
+    };
+    const auto cachedTokens = [&workspace] {
+      std::int64_t cached = 0;
+      for (const auto& [request, account] : workspace.input().records->back()->accounts)
+        cached += account.prompt.total() - account.prompt.computed;
+      return cached;
+    };
+    perform("run.run");
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy() && runs().size() == 1, kWait);
+    QCOMPARE(cachedTokens(), std::int64_t{0});
+    perform("view.measure");
+    Selection selection;
+    selection.nodes = {workspace.model()->document().root()};
+    workspace.select(selection);
+    const OpenDocument* const own = workspace.current();
+
+    perform("learn.lesson:3-prefix-caching.md#6");
+    QVERIFY(isIdle());
+    QCOMPARE(course().step(), std::size_t{5});
+    QCOMPARE(workspace.tabs().size(), std::size_t{1});
+    QVERIFY(workspace.current() != own);
+    QTRY_COMPARE(runs().size(), course().facts().size());
+    QCOMPARE(course().facts().front().account.prompt.total(),
+             course().facts().front().account.prompt.computed);
+    // Nothing before the lesson can be undone into its documents.
+    const QString title = workspace.model()->title();
+    for (int i = 0; i < 20; ++i) perform("edit.undo");
+    QCOMPARE(workspace.model()->title(), title);
+    QCOMPARE(workspace.model()->document().size(), course().document()->size());
+    // The next lesson begins with nothing of this one.
+    perform("learn.return");
+    perform("learn.lesson:4-block-attention.md#2");
+    QVERIFY(isIdle());
+    QCOMPARE(workspace.tabs().size(), std::size_t{1});
+    QTRY_COMPARE(runs().size(), course().facts().size());
+
+    perform("learn.leave");
+    QCOMPARE(workspace.tabs().size(), std::size_t{1});
+    QCOMPARE(workspace.current(), own);
+    QCOMPARE(workspace.current()->selection, selection);
+    QCOMPARE(m_window->docks().layout(), LayoutId::Measure);
+    QVERIFY(!m_window->isWelcome());
+    QTRY_COMPARE(runs().size(), std::size_t{1});
+    QCOMPARE(workspace.shownRun(), runs().front());
+    // The document's cache was not emptied.
+    perform("run.run");
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy() && runs().size() == 2, kWait);
+    QVERIFY(cachedTokens() > 0);
+    QVERIFY(runs().back() > runs().front());
+  }
+
+  void theWelcomePageComesBackAfterALesson() {
+    QVERIFY(m_window->isWelcome());
+    perform("learn.lesson:3-prefix-caching.md#4");
+    QVERIFY(isIdle());
+    QVERIFY(!m_window->isWelcome());
+    perform("learn.leave");
+    QVERIFY(m_window->isWelcome());
+    QVERIFY(m_window->workspace().documents().empty());
+    QTRY_VERIFY(m_window->workspace().input().records->empty());
+  }
+
+  /// A document that the learner has changed in a lesson stays open after it.
+  void aChangedDocumentOfALessonStays() {
+    perform("learn.lesson:3-prefix-caching.md#4");
+    QVERIFY(isIdle());
+    Workspace& workspace = m_window->workspace();
+    workspace.model()->change(QStringLiteral("Play"),
+                              [](document::Document& document) { document.settings.maxTokens = 3; });
+    perform("learn.leave");
+    QCOMPARE(workspace.tabs().size(), std::size_t{1});
+    QCOMPARE(workspace.tabs().front()->model->document().settings.maxTokens, 3);
+    workspace.setCurrent(workspace.tabs().front());
+    m_window->showDocuments();
+    perform("run.run");
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy() && workspace.input().records->size() == 1, kWait);
+    workspace.model()->markSaved();
+  }
+
+  void aWaitingQuestionHidesThePrediction() {
+    Workspace& workspace = m_window->workspace();
+    perform("learn.lesson:3-prefix-caching.md#4");
+    QVERIFY(isIdle());
+    QTRY_VERIFY_WITH_TIMEOUT(workspace.input().prediction.newest != nullptr, kWait);
+    QVERIFY(goTo(4));
+    QVERIFY(course().waiting().has_value());
+    QTest::qWait(300);
+    QVERIFY(workspace.input().prediction.newest == nullptr);
+    course().answer(*course().waiting(), {.number = QStringLiteral("3"), .choice = {}});
+    QTRY_VERIFY_WITH_TIMEOUT(workspace.input().prediction.newest != nullptr, kWait);
+  }
+
+  /// A question about a run that has ended shows the run's beginning until it is answered.
+  void aWaitingQuestionHidesTheRunThatItAsksAbout() {
+    Workspace& workspace = m_window->workspace();
+    perform("learn.lesson:2-pages-and-blocks.md#3");
+    QVERIFY(isIdle());
+    QVERIFY(course().waiting() && course().asksAboutEnded(*course().waiting()));
+    const auto laidOut = [&workspace] { return workspace.input().shownRequest() != 0; };
+    QTRY_VERIFY(!laidOut());
+    course().answer(*course().waiting(), {.number = QStringLiteral("3"), .choice = {}});
+    QTRY_VERIFY(laidOut());
+    QCOMPARE(workspace.input().position, workspace.input().trace->size());
+  }
+
   void aLessonSendsNothingToAServer() {
     perform("learn.lesson:0-first-steps.md");
     QVERIFY(isIdle());
