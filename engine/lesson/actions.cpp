@@ -421,6 +421,11 @@ const ActionInfo& infoOf(ActionKind kind) {
                        [kind](const ActionInfo& info) { return info.kind == kind; });
 }
 
+bool isForLearners(ActionKind kind) {
+  return kind == ActionKind::Set || kind == ActionKind::Edit || kind == ActionKind::Swap ||
+         kind == ActionKind::Run;
+}
+
 const char* argumentHelp(ArgumentKind kind) {
   switch (kind) {
     case ArgumentKind::File:

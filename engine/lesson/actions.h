@@ -118,6 +118,8 @@ struct Action {
 /// Returns all actions, in the order of the manual.
 std::span<const ActionInfo> actions();
 const ActionInfo& infoOf(ActionKind kind);
+/// Whether a lesson can wait until the learner has carried out an action of this kind.
+bool isForLearners(ActionKind kind);
 /// Returns the help of a kind of argument: "node:PATH, span:N, block:N or token:N".
 const char* argumentHelp(ArgumentKind kind);
 

@@ -107,6 +107,11 @@ class LessonChecker {
     const auto later = [this](const MetricRef& ref) { m_later.emplace_back(ref, "a question"); };
     if (question.answer) visitMetrics(*question.answer, later);
     for (const QuestionChoice& choice : question.choices) visitMetrics(choice.isRight, later);
+    if (!question.why) return;
+    for (const ProsePiece& piece : question.why->pieces) {
+      if (const auto* metric = std::get_if<Expression>(&piece)) visitMetrics(*metric, later);
+    }
+    for (const Placed<Target>& link : question.why->links) checkTarget(link.value, link.offset);
   }
 
   void checkTarget(const Target& target, Offset offset) {

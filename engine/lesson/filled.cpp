@@ -24,6 +24,7 @@ class LessonFiller {
       FilledAction& one = actions.emplace_back();
       one.line = written(action);
       one.effect = infoOf(action.kind).effect;
+      one.isForLearner = list.isForLearner;
       if (action.kind == ActionKind::Run) one.run = ++m_runs;
     }
     return actions;
@@ -33,6 +34,7 @@ class LessonFiller {
     FilledQuestion filledQuestion;
     filledQuestion.kind = question.kind;
     filledQuestion.text = filled(question.text);
+    if (question.why) filledQuestion.why = filled(*question.why);
     if (question.answer) {
       const Evaluated value = evaluate(*question.answer, m_factsOf);
       if (const auto* missing = std::get_if<Missing>(&value))
@@ -142,7 +144,7 @@ struct TextWriter {
   }
   void operator()(const FilledActions& actions) const {
     for (const FilledAction& action : actions) {
-      out += "    > " + action.line;
+      out += (action.isForLearner ? "    you > " : "    > ") + action.line;
       if (action.run > 0) out += "   (run " + std::to_string(action.run) + ")";
       out += '\n';
     }
@@ -160,6 +162,8 @@ struct TextWriter {
       out += std::string("    → ") + (question.kind == Question::Kind::Block ? "block " : "") +
              question.answer + '\n';
     if (!question.missing.empty()) out += "    → not known: " + question.missing + '\n';
+    if (!question.why.pieces.empty())
+      out += indented(wrapped(withoutTargets(question.why.markdown()), kColumns), "    ") + '\n';
     out += '\n';
   }
   void operator()(const FilledClaims& claims) const {
@@ -203,6 +207,10 @@ std::vector<std::string> FilledLesson::failures() const {
             found.push_back(where + "{" + piece.metric + "} is not known: " + piece.text);
         }
       } else if (const auto* question = std::get_if<FilledQuestion>(&block)) {
+        for (const FilledPiece& piece : question->why.pieces) {
+          if (piece.kind == FilledPiece::Kind::Missing)
+            found.push_back(where + "{" + piece.metric + "} is not known: " + piece.text);
+        }
         if (question->isAnswered()) continue;
         found.push_back(where + "the question \"" + question->text.markdown() + "\" " +
                         (question->missing.empty()

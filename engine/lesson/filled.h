@@ -36,7 +36,8 @@ struct FilledProse {
 struct FilledAction {
   std::string line;
   ActionEffect effect = ActionEffect::View;
-  std::uint32_t run = 0;  ///< the run that it made; 0: none
+  std::uint32_t run = 0;      ///< the run that it made; 0: none
+  bool isForLearner = false;  ///< the learner carries out the action
 };
 
 struct FilledChoice {
@@ -48,8 +49,9 @@ struct FilledQuestion {
   Question::Kind kind = Question::Kind::Number;
   FilledProse text;
   std::string answer;   ///< of Number and Block; empty if it is unknown
-  std::string missing;  ///< the reason
+  std::string missing;  ///< the reason why the answer is unknown
   std::vector<FilledChoice> choices;
+  FilledProse why;  ///< the reason of the right answer; empty: the lesson states no reason
   /// Whether the run gives the answer: a known number, or exactly one right choice.
   bool isAnswered() const;
 };

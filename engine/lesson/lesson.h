@@ -24,6 +24,11 @@
 //      ```question
 //      How many tokens will be computed?
 //      number: run 1: computed tokens
+//      why: Nothing is in the cache.
+//      ```
+//
+//      ```try
+//      swap node:/g/input/cross/1/plus/0 node:/g/input/cross/1/plus/1
 //      ```
 //
 //      ```holds
@@ -76,6 +81,9 @@ struct Prose {
 
 struct ActionList {
   std::vector<Action> actions;
+  /// The learner carries out the actions in the window, and the lesson waits. Without a window, the lesson
+  /// carries out the actions.
+  bool isForLearner = false;
   Offset offset = 0;
 };
 
@@ -91,6 +99,7 @@ struct Question {
   Prose text;
   std::optional<Expression> answer;     ///< of Number and Block
   std::vector<QuestionChoice> choices;  ///< of Choice, at least two
+  std::optional<Prose> why;             ///< the reason of the right answer, in one sentence
   Offset offset = 0;
 };
 

@@ -282,7 +282,7 @@ class LessonReader {
     }
     const Line end = line();
     ++m_next;
-    if (kind != "do" && kind != "question" && kind != "holds") {
+    if (kind != "do" && kind != "try" && kind != "question" && kind != "holds") {
       // Other blocks belong to the text around them.
       if (step() == nullptr) return;
       m_paragraphs.push_back(begin);
@@ -297,23 +297,27 @@ class LessonReader {
             kind == "question" ? "a question" : /*id:a-line-in*/ "a line in the block");
       return;
     }
-    if (kind == "do")
-      readActions(begin, inside);
+    if (kind == "do" || kind == "try")
+      readActions(begin, inside, kind == "try");
     else if (kind == "question")
       readQuestion(begin, inside);
     else
       readClaims(begin, inside);
   }
 
-  void readActions(const Line& begin, const std::vector<Line>& lines) {
-    ActionList list{.actions = {}, .offset = begin.offset};
+  void readActions(const Line& begin, const std::vector<Line>& lines, bool isForLearner) {
+    ActionList list{.actions = {}, .isForLearner = isForLearner, .offset = begin.offset};
     for (const Line& one : lines) {
       if (++m_stepActions == kMaxActions + 1)
         fault(one.offset, "more than " + counted(kMaxActions, "action") + " in one step", "fewer");
       if (m_stepActions > kMaxActions) break;
       const Line action = bare(one);
-      if (std::optional<Action> read = readAction(action.text, action.offset, m_faults))
-        list.actions.push_back(std::move(*read));
+      std::optional<Action> read = readAction(action.text, action.offset, m_faults);
+      if (!read) continue;
+      if (isForLearner && !isForLearners(read->kind))
+        fault(action.offset, query::inQuotes(action.text) + " in a block \"try\"",
+              "an action of the learner: set, edit, swap or run");
+      list.actions.push_back(std::move(*read));
     }
     addBlock(std::move(list), begin.offset);
   }
@@ -376,8 +380,12 @@ class LessonReader {
         if (question.answer) checkAnswer(question, value.offset);
       } else if (key == "choice") {
         if (isOf(Question::Kind::Choice, here)) readChoice(question, value);
+      } else if (key == "why") {
+        if (question.why) fault(here.offset, "a second reason", "one line why:");
+        question.why = proseOf({value});
+        if (value.text.empty()) fault(value.offset, "an empty reason", "a sentence after why:");
       } else if (hasKind) {
-        fault(here.offset, query::inQuotes(here.text), "number:, block: or choice: after the question");
+        fault(here.offset, query::inQuotes(here.text), "number:, block:, choice: or why: after the question");
       } else {
         text.push_back(here);
       }

@@ -42,11 +42,22 @@ details { background:var(--box); border-left:4px solid var(--relocated-ink); bor
 summary { cursor:pointer; } summary p { display:inline; }
 .right::before { content:"✓ "; color:var(--hit-ink); } .wrong::before { content:"· "; }
 ul.holds { list-style:none; padding:0; font-size:0.85em; color:var(--soft); }
+details.commands { background:none; border:none; padding:0; margin:0.8rem 0; font-size:0.9em; }
+details.commands summary { color:var(--soft); } li code { overflow-wrap:anywhere; }
+div.why { color:var(--soft); }
 figure { margin:1.2rem 0; overflow-x:auto; } svg { width:100%; min-width:34rem; height:auto; display:block; }
 figure.view { width:min(62rem, 96vw); margin-left:calc(50% - min(31rem, 48vw)); }
 figure.view img { box-sizing:border-box; width:100%; height:auto; display:block; border:1px solid var(--line); border-radius:6px; }
 figure.view figcaption { margin-top:0.4rem; }
-@media print { figure.view { width:100%; margin-left:0; break-inside:avoid; } section { break-inside:auto; } }
+.zoom { display:block; cursor:zoom-in; } .zoom input { position:absolute; opacity:0; }
+.zoom:has(input:focus-visible) { outline:2px solid var(--relocated-ink); }
+.zoom:has(input:checked) { cursor:zoom-out; }
+.zoom input:checked ~ picture img, .zoom input:checked ~ svg { width:max(110rem, 100%); max-width:none; }
+@media (max-width:40rem) { figure.view { width:auto; margin-left:0; } svg { min-width:60rem; }
+  figure.view img { width:60rem; max-width:none; } h1 { font-size:1.6rem; } h2 { font-size:1.25rem; } }
+@media print { figure.view { width:100%; margin-left:0; } figure { break-inside:avoid; overflow:visible; }
+  svg { min-width:0; } figure.view img { width:100%; } details.commands { display:none; }
+  h2 { break-after:avoid; } }
 svg text { fill:var(--soft); font:12px system-ui, sans-serif; } svg text.number { text-anchor:middle; }
 svg text.words { fill:var(--ink); }
 svg rect { stroke-width:1; } .hit { fill:var(--hit); stroke:var(--hit-ink); }
@@ -146,6 +157,11 @@ class PageWriter {
         if (i == last) showPictures(step.number);
       }
       if (last == step.blocks.size()) showPictures(step.number);
+      if (!m_commands.empty()) {
+        m_out +=
+            "<details class=\"commands\">\n<summary>Show commands</summary>\n" + m_commands + "</details>\n";
+        m_commands.clear();
+      }
       m_out += "</section>\n";
     }
     m_out += "</body>\n</html>\n";
@@ -155,16 +171,17 @@ class PageWriter {
   void operator()(const FilledProse& prose) { m_out += html(prose); }
 
   void operator()(const FilledActions& actions) {
-    m_out += "<ul class=\"actions\">\n";
+    m_commands += "<ul class=\"actions\">\n";
     for (const FilledAction& action : actions) {
-      m_out += "<li><code>" + escapedMarkup(action.line) + "</code>";
-      if (action.run > 0) m_out += " – run " + std::to_string(action.run);
-      m_out += "</li>\n";
+      m_commands += "<li><code>" + escapedMarkup(action.line) + "</code>";
+      if (action.run > 0) m_commands += " – run " + std::to_string(action.run);
+      m_commands += "</li>\n";
     }
-    m_out += "</ul>\n";
+    m_commands += "</ul>\n";
     for (const FilledAction& action : actions) {
       if (action.run == 0 || action.run > m_facts.size()) continue;
-      m_out += "<figure>\n" + promptPicture(m_facts[action.run - 1], "Run " + std::to_string(action.run)) +
+      m_out += "<figure>\n" +
+               zoomable(promptPicture(m_facts[action.run - 1], "Run " + std::to_string(action.run))) +
                kLegend + "</figure>\n";
     }
   }
@@ -185,26 +202,33 @@ class PageWriter {
     }
     if (!question.missing.empty())
       m_out += "<p class=\"missing\">Not known: " + escapedMarkup(question.missing) + "</p>\n";
+    if (!question.why.pieces.empty()) m_out += "<div class=\"why\">" + html(question.why) + "</div>\n";
     m_out += "</details>\n";
   }
 
   void operator()(const FilledClaims& claims) {
     if (claims.empty()) return;
-    m_out += "<ul class=\"holds\">\n";
+    m_commands += "<ul class=\"holds\">\n";
     for (const FilledClaim& claim : claims) {
-      m_out += std::string("<li>") +
-               (!claim.holds   ? "–"
-                : *claim.holds ? "✓"
-                               : "✗") +
-               " <code>" + escapedMarkup(claim.written) + "</code>";
+      m_commands += std::string("<li>") +
+                    (!claim.holds   ? "–"
+                     : *claim.holds ? "✓"
+                                    : "✗") +
+                    " <code>" + escapedMarkup(claim.written) + "</code>";
       if (!claim.missing.empty())
-        m_out += " <span class=\"missing\">" + escapedMarkup(claim.missing) + "</span>";
-      m_out += "</li>\n";
+        m_commands += " <span class=\"missing\">" + escapedMarkup(claim.missing) + "</span>";
+      m_commands += "</li>\n";
     }
-    m_out += "</ul>\n";
+    m_commands += "</ul>\n";
   }
 
  private:
+  /// A click enlarges the picture. The page has no script, so a check box keeps the state.
+  static std::string zoomable(const std::string& picture) {
+    return "<label class=\"zoom\"><input type=\"checkbox\" aria-label=\"Enlarge the picture\">" + picture +
+           "</label>\n";
+  }
+
   static std::size_t lastActions(const FilledStep& step) {
     for (std::size_t i = step.blocks.size(); i-- > 0;) {
       if (std::holds_alternative<FilledActions>(step.blocks[i])) return i;
@@ -223,11 +247,13 @@ class PageWriter {
                  ": this picture is too large for the page. The window shows it at this step.</p>\n";
         continue;
       }
-      m_out +=
-          "<figure class=\"view\"><picture><source media=\"(prefers-color-scheme: dark)\" "
-          "srcset=\"data:image/svg+xml;base64," +
-          base64(picture.dark) + "\"><img alt=\"" + title + "\" src=\"data:image/svg+xml;base64," +
-          base64(picture.light) + "\"></picture><figcaption>" + title + "</figcaption></figure>\n";
+      m_out += "<figure class=\"view\">" +
+               zoomable(
+                   "<picture><source media=\"(prefers-color-scheme: dark)\" "
+                   "srcset=\"data:image/svg+xml;base64," +
+                   base64(picture.dark) + "\"><img alt=\"" + title + "\" src=\"data:image/svg+xml;base64," +
+                   base64(picture.light) + "\"></picture>") +
+               "<figcaption>" + title + "</figcaption></figure>\n";
     }
   }
 
@@ -266,6 +292,7 @@ class PageWriter {
   const Pictures& m_pictures;
   std::set<const PagePicture*> m_fitting;
   std::string m_out;
+  std::string m_commands;  ///< the actions and claims of the current step
 };
 
 }  // namespace

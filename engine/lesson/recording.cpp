@@ -173,7 +173,7 @@ std::string written(const Comparison& comparison) {
 struct BlockWriter {
   std::string operator()(const Prose& prose) const { return written(prose) + "\n"; }
   std::string operator()(const ActionList& list) const {
-    std::string text = "```do\n";
+    std::string text = list.isForLearner ? "```try\n" : "```do\n";
     for (const Action& action : list.actions) text += lesson::written(action) + "\n";
     return text + "```\n";
   }
@@ -185,6 +185,7 @@ struct BlockWriter {
     }
     for (const QuestionChoice& choice : question.choices)
       text += "choice: " + choice.text + " | " + written(choice.isRight) + "\n";
+    if (question.why) text += "why: " + written(*question.why) + "\n";
     return text + "```\n";
   }
   std::string operator()(const ClaimList& list) const {

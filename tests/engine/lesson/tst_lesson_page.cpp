@@ -92,8 +92,16 @@ void TestLessonPage::pageNeedsNothingBesideIt() {
   QVERIFY2(page.contains("It has " + metric + " &amp;"), "the first step's figure");
   QVERIFY(page.contains("It has <em>" + metric + "</em>."));
   QCOMPARE(page.count("<figure>"), 2);
+  // Commands are closed below the text of each step. A click enlarges each picture.
+  QCOMPARE(page.count("<details class=\"commands\">"), 2);
+  QCOMPARE(page.count("<ul class=\"actions\">"), 2);
+  QVERIFY(page.indexOf("<ul class=\"actions\">") > page.indexOf("<details class=\"commands\">"));
+  QVERIFY(page.indexOf("<ul class=\"holds\">") > page.lastIndexOf("<details class=\"commands\">"));
+  QVERIFY(page.indexOf("How many?") < page.lastIndexOf("<details class=\"commands\">"));
+  QCOMPARE(page.count("<label class=\"zoom\">"), 2);
   // Whatever is opened is closed.
-  for (const char* tag : {"section", "figure", "svg", "ul", "li", "details", "p", "g", "span", "em"}) {
+  for (const char* tag :
+       {"section", "figure", "svg", "label", "ul", "li", "details", "p", "g", "span", "em"}) {
     const auto times = [&page](const QString& pattern) {
       int found = 0;
       for (auto each = QRegularExpression(pattern).globalMatch(page); each.hasNext(); each.next()) ++found;
@@ -143,7 +151,7 @@ void TestLessonPage::picturesOfViews() {
   QVERIFY(page.contains("<source media=\"(prefers-color-scheme: dark)\" srcset=\"data:image/svg+xml;base64," +
                         data("<svg>dark</svg>") + "\">"));
   const qsizetype picture = page.indexOf("<figure class=\"view\">");
-  QVERIFY(picture > page.indexOf("id=\"step-2\"") && picture > page.lastIndexOf("<ul class=\"actions\">"));
+  QVERIFY(picture > page.indexOf("id=\"step-2\"") && picture > page.lastIndexOf("<figure>"));
   QVERIFY(picture < page.indexOf("How many?"));
 }
 

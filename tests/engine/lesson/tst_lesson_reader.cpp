@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/lesson.h"
+#include "engine/lesson/recording.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
@@ -41,6 +42,8 @@ class TestLessonReader : public QObject {
 
  private Q_SLOTS:
   void allOfIt();
+  void actionsOfTheLearner();
+  void reasons();
   void barsOfChoices_data();
   void barsOfChoices();
   void linesMayEndAsOnWindows();
@@ -98,6 +101,38 @@ void TestLessonReader::allOfIt() {
   const ClaimList& claims = std::get<ClaimList>(second.blocks[2]);
   QCOMPARE(claims.claims.size(), std::size_t{1});
   QVERIFY(claims.where && claims.where->written == "run 1: model = \"tiny\"");
+}
+
+void TestLessonReader::actionsOfTheLearner() {
+  const std::string text = kHead + "\n## 1. A\n\nNow run.\n\n```try\nset policy=spans\nrun\n```\n";
+  const ReadLesson read = readLesson(text);
+  QCOMPARE(saidOf(text), QStringList());
+  const auto& list = std::get<ActionList>(read.lesson.steps[0].blocks[1]);
+  QVERIFY(list.isForLearner);
+  QCOMPARE(list.actions.size(), std::size_t{2});
+  QCOMPARE(read.lesson.runs(), 1U);
+  // The file of the lesson has the same block.
+  const std::string file = written(read.lesson);
+  QVERIFY(std::get<ActionList>(readLesson(file).lesson.steps[0].blocks[1]).isForLearner);
+  // The learner cannot do what only the lesson does.
+  for (const char* action : {"dock tokens", "empty cache", "compare with run 1", "select block:0"}) {
+    const std::string wrong = kHead + "\n## 1. A\n\nNow.\n\n```try\n" + action + "\n```\n";
+    QCOMPARE(saidOf(wrong).size(), 1);
+  }
+}
+
+void TestLessonReader::reasons() {
+  const std::string begin = kHead + "\n## 1. A\n\n```question\nHow many?\nnumber: run 1: blocks\n";
+  const std::string text =
+      begin + "why: They are {run 1: blocks} of a [part](node:/g).\n```\n\n```do\nrun\n```\n";
+  const ReadLesson read = readLesson(text);
+  QCOMPARE(saidOf(text), QStringList());
+  const auto& question = std::get<Question>(read.lesson.steps[0].blocks[0]);
+  QVERIFY(question.why && question.why->pieces.size() == 3 && question.why->links.size() == 1);
+  const ReadLesson again = readLesson(written(read.lesson));
+  QCOMPARE(std::get<Question>(again.lesson.steps[0].blocks[0]).why->pieces.size(), std::size_t{3});
+  QCOMPARE(saidOf(begin + "why: One.\nwhy: Two.\n```\n").size(), 1);
+  QCOMPARE(saidOf(begin + "why:\n```\n").size(), 1);
 }
 
 void TestLessonReader::barsOfChoices_data() {
