@@ -4,6 +4,7 @@
 #include "engine/jobs/attention_entropy.h"
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/experiment.h"
+#include "engine/jobs/next_token.h"
 #include "engine/jobs/policy_comparison.h"
 #include "tests/ui/pictures/picture_scene.h"
 #include "tests/ui/views/common/recorded_runs.h"
@@ -11,9 +12,11 @@
 #include "tests/ui/views/common/sample_policies.h"
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/export/view_picture.h"
+#include "ui/views/next_token/next_token_model.h"
 #include "ui/views/view.h"
 #include "ui/window/window_picture.h"
 
+#include <array>
 #include <memory>
 
 namespace spanscope::test {
@@ -34,6 +37,7 @@ Scene sceneFor(const QString& view) {
   if (view == QLatin1String("experiments")) return Scene::Experiment;
   if (view == QLatin1String("passages")) return Scene::Passages;
   if (view == QLatin1String("attention-entropy")) return Scene::Entropy;
+  if (view == QLatin1String("next-token")) return Scene::NextTokens;
   return Scene::Example;
 }
 
@@ -69,6 +73,27 @@ ui::ExportItem itemOf(const Picture& picture, const ui::ViewInput& input) {
   qFatal("there is no view \"%s\"", qPrintable(picture.id));
 }
 
+/// Alternatives of an answer whose divergences reach from below the scale to its end. At the fourth token the
+/// most likely token differs.
+std::vector<jobs::NextToken> alternativesOf(const ui::NextTokenModel& model) {
+  constexpr std::array kDivergences{0.00002, 0.0004, 0.011, 1.3, 0.2, 0.00009, 0.03, 0.0};
+  constexpr std::size_t kDifferent = 3;
+  std::vector<jobs::NextToken> tokens;
+  for (std::size_t i = 0; i < model.answerTokens; ++i) {
+    const bool differs = i == kDifferent;
+    jobs::NextToken& token = tokens.emplace_back();
+    token.drawn = token.ownBest = 1;
+    token.otherBest = differs ? 2 : 1;
+    token.divergence = kDivergences[i % kDivergences.size()];
+    token.alternatives = {
+        {.token = 1, .text = model.texts[i].toStdString(), .own = 0.71, .other = differs ? 0.12 : 0.69},
+        {.token = 2, .text = " Mira", .own = 0.18, .other = differs ? 0.644 : 0.19},
+        {.token = 3, .text = " Nadia", .own = 0.062, .other = 0.1},
+        {.token = 4, .text = " the", .own = 0.0031, .other = 0.0004}};
+  }
+  return tokens;
+}
+
 }  // namespace
 
 const std::vector<Picture>& pictureTable() {
@@ -101,6 +126,7 @@ ui::ViewInput sceneOf(Scene scene) {
     case Scene::Benchmark:
     case Scene::Lengths:
     case Scene::Policies:
+    case Scene::NextTokens:
     case Scene::NotPrediction:
     case Scene::TwentyDocuments:
       break;
@@ -118,6 +144,11 @@ ui::ViewInput sceneOf(Scene scene) {
     return withResult<jobs::AttentionEntropyJob>(
         input, {.request = input.shownRequest()},
         {.rows = 8, .answerRows = 8, .layers = {2.9, 1.4, 0.7, 1.1}, .uniform = {4.4, 4.4, 4.4, 4.4}});
+  }
+  if (scene == Scene::NextTokens) {
+    ui::ViewInput input = pictureScene();
+    const ui::NextTokenModel model = ui::nextTokenModel(input, 0);
+    return withResult<jobs::NextTokenJob>(input, model.choice, alternativesOf(model));
   }
   if (scene == Scene::Policies) {
     ui::ViewInput input = pictureScene();

@@ -24,6 +24,7 @@ enum class Scene {
   Policies,         ///< pictureScene() with samplePolicies()
   Mistakes,         ///< mistakenScene()
   Passages,         ///< passagesScene()
+  NextTokens,       ///< pictureScene() with alternatives of its last answer
   Entropy,          ///< pictureScene() with the entropy of its last answer, layer by layer
 };
 

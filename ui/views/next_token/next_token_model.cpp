@@ -5,9 +5,11 @@
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/words/metric_words.h"
+#include "ui/words/part_text.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace spanscope::ui {
 namespace {
@@ -24,6 +26,15 @@ QString textOf(const jobs::NextToken& token, TokenId id) {
 }
 
 }  // namespace
+
+double divergenceLength(double nats) {
+  if (nats <= kLeastNats) return 0;
+  return std::min(1.0, 1 - std::log10(nats) / std::log10(kLeastNats));
+}
+
+QString natsText(double nats) {
+  return tr("%1 nats").arg(QString::fromStdString(metrics::text(metrics::Unit::Nats, nats)));
+}
 
 NextTokenModel nextTokenModel(const ViewInput& input, RequestId other) {
   NextTokenModel model;
@@ -56,9 +67,13 @@ NextTokenModel nextTokenModel(const ViewInput& input, RequestId other) {
   const std::optional<TokenRef>& token = input.selection.token;
   if (token && token->request == id && token->segment + 1 == request->segments.size()) {
     const auto prompt = static_cast<std::int32_t>(request->segments.back().tokens.size());
-    model.place = static_cast<std::size_t>(std::max(0, token->local - prompt));
+    if (token->local >= prompt) {
+      model.place = std::min(static_cast<std::size_t>(token->local - prompt),
+                             model.texts.empty() ? 0 : model.texts.size() - 1);
+      return model;
+    }
   }
-  model.place = std::min(model.place, model.texts.empty() ? 0 : model.texts.size() - 1);
+  if (model.isComputed()) model.place = model.openingPlace();
   return model;
 }
 
@@ -70,31 +85,72 @@ TokenRef placeOfAnswer(const ViewInput& input, const NextTokenModel& model, std:
           .local = prompt + static_cast<std::int32_t>(place)};
 }
 
-QString nextTokenSentence(const NextTokenModel& model) {
+std::size_t NextTokenModel::openingPlace() const {
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i < answerTokens; ++i) {
+    if (differsAt(i)) return i;
+    if ((*tokens)[i].divergence > (*tokens)[largest].divergence) largest = i;
+  }
+  return largest;
+}
+
+QString nextTokenHeadline(const NextTokenModel& model) {
   if (!model.isComputed()) return {};
-  const jobs::NextToken& token = model.shown();
   std::size_t differing = 0;
+  std::size_t same = 0;
   double sum = 0;
   for (std::size_t i = 0; i < model.answerTokens; ++i) {
-    if (model.differsAt(i)) ++differing;
+    differing += model.differsAt(i) ? 1 : 0;
+    same += model.isSameAt(i) ? 1 : 0;
     sum += (*model.tokens)[i].divergence;
   }
-  const QString here =
-      model.differsAt(model.place)
-          ? tr("Token %1 of the answer, “%2”: the most likely token is “%3” in %4, and “%5” in %6.")
-                .arg(model.place + 1)
-                .arg(model.texts[model.place], textOf(token, token.ownBest), model.ownName,
-                     textOf(token, token.otherBest), model.otherName)
-          : tr("Token %1 of the answer, “%2”: the most likely token is “%3” in both.")
-                .arg(model.place + 1)
-                .arg(model.texts[model.place], textOf(token, token.ownBest));
-  return here + QLatin1Char(' ') +
-         tr("%1: %2 nats here, %3 on average. The most likely token differs at %4 of %5 tokens.")
-             .arg(metricTitle("divergence"))
-             .arg(token.divergence, 0, 'f', 4)
-             .arg(sum / static_cast<double>(std::max<std::size_t>(1, model.answerTokens)), 0, 'f', 4)
-             .arg(differing)
-             .arg(model.answerTokens);
+  if (same == model.answerTokens)
+    return tr(/*id:next-token-no-difference*/ "No difference between %1 and %2 at any token of the answer.")
+        .arg(model.ownName, model.otherName);
+  const QString best =
+      differing == 0
+          ? tr(/*id:next-token-same-best*/ "The most likely token is the same at each of %1 tokens.")
+                .arg(model.answerTokens)
+          : tr(/*id:next-token-differs*/
+               "The most likely token differs at %1 of %2 tokens, first at token %3.")
+                .arg(differing)
+                .arg(model.answerTokens)
+                .arg(model.openingPlace() + 1);
+  return best + QLatin1Char(' ') +
+         tr("%1: mean %2.")
+             .arg(metricTitle("divergence"), natsText(sum / static_cast<double>(model.answerTokens)));
+}
+
+QString nextTokenSentence(const NextTokenModel& model, std::size_t place) {
+  const jobs::NextToken& token = (*model.tokens)[place];
+  const QString name = tr("Token %1, “%2”").arg(place + 1).arg(model.texts[place]);
+  if (model.isSameAt(place)) return tr(/*id:next-token-same-here*/ "%1: no difference").arg(name);
+  const QString best = textOf(token, token.ownBest);
+  const QString most =
+      model.differsAt(place)
+          ? tr(/*id:next-token-two-bests*/ "%1: most likely is “%2” in %3, and “%4” in %5.")
+                .arg(name, best, model.ownName, textOf(token, token.otherBest), model.otherName)
+          : tr(/*id:next-token-one-best*/ "%1: most likely is “%2” on both sides.").arg(name, best);
+  return most + QLatin1Char(' ') + tr("%1: %2.").arg(metricTitle("divergence"), natsText(token.divergence));
+}
+
+AnswerTiles nextTokenTiles(const NextTokenModel& model) {
+  AnswerTiles result{.tiles = {}, .chosen = {}, .top = tr("1 nat"), .bottom = QString::number(kLeastNats)};
+  if (!model.isComputed()) return result;
+  for (std::size_t i = 0; i < model.answerTokens; ++i)
+    result.tiles.push_back({.text = model.texts[i],
+                            .description = nextTokenSentence(model, i),
+                            .value = divergenceLength((*model.tokens)[i].divergence),
+                            .isMarked = model.differsAt(i),
+                            .isQuiet = model.isSameAt(i)});
+  result.chosen = model.place;
+  return result;
+}
+
+QString alternativeText(const NextTokenModel& model, const jobs::Alternative& alternative) {
+  return tr(/*id:next-token-alternative*/ "“%1”: %2 in %3, %4 in %5")
+      .arg(shownToken(alternative.text), partText(alternative.own), model.ownName,
+           partText(alternative.other), model.otherName);
 }
 
 QString nextTokenCsv(const NextTokenModel& model) {

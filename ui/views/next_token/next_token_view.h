@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the alternatives of each token of an answer under two policies, side by side.
+// Shows an answer and the alternatives of each of its tokens under two policies, side by side. Open this file
+// for the controls and texts of the view.
 #pragma once
 
 #include "ui/theme/theme.h"
 #include "ui/views/common/input_view.h"
-#include "ui/views/common/item_canvas.h"
 #include "ui/views/next_token/next_token_model.h"
 
 #include <QPointer>
@@ -15,7 +15,8 @@ class QPushButton;
 
 namespace spanscope::ui {
 
-class NextTokenBars;
+class AnswerTokens;
+class FacingBars;
 
 class NextTokenView : public RunView {
   Q_OBJECT
@@ -36,11 +37,14 @@ class NextTokenView : public RunView {
  protected:
   void refresh() override;
   QString emptyText() const override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void showControls();
   QString statusText() const;
   Role statusRole() const;
+  /// Gives the answer the height that it needs, but at most half of the view.
+  void fitAnswer();
 
   RequestId m_other = 0;
   NextTokenModel m_shown;
@@ -49,40 +53,11 @@ class NextTokenView : public RunView {
   QString m_lastSummary;
   QLabel* m_status;
   QPushButton* m_compute;
-  NextTokenBars* m_bars;
+  QLabel* m_headline;
+  AnswerTokens* m_answer;
   QLabel* m_sentence;
+  FacingBars* m_bars;
   QPointer<QComboBox> m_against;
-};
-
-/// Draws the divergence at each token of an answer. Below it are the alternatives at one token, with a bar
-/// for each side. The tokens are the items. Page Up and Page Down go to tokens at which the sides differ.
-class NextTokenBars : public ItemCanvas {
-  Q_OBJECT
- public:
-  explicit NextTokenBars(QWidget* parent = nullptr);
-
-  void setContent(const NextTokenModel& model, const Theme& theme);
-  void paint(QPainter& painter, const QRect& area) const;
-  QSize sizeHint() const override { return {420, 300}; }
-  QSize minimumSizeHint() const override { return {220, 140}; }
-
- Q_SIGNALS:
-  void placeChosen(std::size_t place);
-
- protected:
-  QRect itemRect(int item) const override;
-  QModelIndex moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) override;
-  void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
-  void paintEvent(QPaintEvent* event) override;
-
- private:
-  QRect strip(const QRect& area) const;
-  void paintStrip(QPainter& painter, const QRect& area) const;
-  void paintAlternatives(QPainter& painter, const QRect& area) const;
-
-  NextTokenModel m_model;
-  Theme m_theme;
-  bool m_isFilling = false;
 };
 
 }  // namespace spanscope::ui

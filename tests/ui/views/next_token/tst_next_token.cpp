@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The alternatives of the next token: computed by the engine, shown side by side.
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
+#include "ui/views/common/answer_tokens.h"
+#include "ui/views/next_token/facing_bars.h"
 #include "ui/views/next_token/next_token_view.h"
 
 #include <QApplication>
@@ -14,9 +17,11 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
 
 namespace {
 
@@ -72,20 +77,49 @@ class TestNextToken : public QObject {
     QVERIFY(nextTokenModel(recorded, 0).isComputed());
   }
 
-  void sentences() {
-    NextTokenModel model = nextTokenModel(m_computed, 0);
-    QVERIFY(model.isComputed());
-    QVERIFY2(nextTokenSentence(model).contains(QStringLiteral("“Lisbon” in both")),
-             qPrintable(nextTokenSentence(model)));
-    QVERIFY(nextTokenSentence(model).contains(
-        QStringLiteral("differs at 1 of %1 tokens").arg(model.answerTokens)));
+  /// Without a selected token, the view begins at the first token with another most likely token.
+  void opensAtTheFirstDifference() {
     ViewInput input = m_computed;
-    input.selection.token = placeOfAnswer(m_input, model, 2);
-    model = nextTokenModel(input, 0);
-    QCOMPARE(model.place, std::size_t{2});
-    QVERIFY2(nextTokenSentence(model).contains(
-                 QStringLiteral("“Lisbon” in this run · spans, and “Porto” in full prefill")),
-             qPrintable(nextTokenSentence(model)));
+    QCOMPARE(nextTokenModel(input, 0).place, std::size_t{2});
+    // The selection of a token of the prompt does not count.
+    input.selection.token = placeOfAnswer(m_input, nextTokenModel(m_input, 0), 0);
+    input.selection.token->local -= 1;
+    QCOMPARE(nextTokenModel(input, 0).place, std::size_t{2});
+    std::vector<jobs::NextToken> tokens(m_tokens.size(), madeToken(5, 0.9, 0.85));
+    tokens[4].divergence = 0.3;
+    QCOMPARE(nextTokenModel(computed(tokens), 0).place, std::size_t{4});
+  }
+
+  void differencesAreInWords() {
+    NextTokenModel model = nextTokenModel(m_computed, 0);
+    const QString count = QString::number(model.answerTokens);
+    QVERIFY2(says(nextTokenHeadline(model), QStringLiteral("<next-token-differs|1|%1|3>").arg(count)),
+             qPrintable(nextTokenHeadline(model)));
+    QVERIFY2(says(nextTokenSentence(model, 0), "<next-token-one-best|…|Lisbon>"),
+             qPrintable(nextTokenSentence(model, 0)));
+    QVERIFY2(says(nextTokenSentence(model, 2), "<next-token-two-bests|…|Lisbon|…|Porto>"),
+             qPrintable(nextTokenSentence(model, 2)));
+
+    // Below the scale, there is no difference.
+    std::vector<jobs::NextToken> tokens(m_tokens.size(), madeToken(5, 0.9, 0.9));
+    tokens[1].divergence = 0.9 * kLeastNats;
+    model = nextTokenModel(computed(tokens), 0);
+    QVERIFY2(says(nextTokenHeadline(model), "<next-token-no-difference>"),
+             qPrintable(nextTokenHeadline(model)));
+    QVERIFY(says(nextTokenSentence(model, 1), "<next-token-same-here>"));
+    tokens[1].divergence = 1.1 * kLeastNats;
+    model = nextTokenModel(computed(tokens), 0);
+    QVERIFY(says(nextTokenHeadline(model), QStringLiteral("<next-token-same-best|%1>").arg(count)));
+    QVERIFY(!says(nextTokenSentence(model, 1), "<next-token-same-here>"));
+  }
+
+  /// Bars of different runs can be compared, because their scale does not depend on the run.
+  void theScaleIsFixed() {
+    QCOMPARE(divergenceLength(0), 0.0);
+    QCOMPARE(divergenceLength(kLeastNats), 0.0);
+    QCOMPARE(divergenceLength(0.01), 0.5);
+    QCOMPARE(divergenceLength(1), 1.0);
+    QCOMPARE(divergenceLength(7), 1.0);
   }
 
   void csvHasEachAlternative() {
@@ -120,22 +154,53 @@ class TestNextToken : public QObject {
     input = m_computed;
     view.setInput(input);
     QVERIFY(view.shownModel().isComputed() && !view.canCompute());
-    auto* bars = view.findChild<NextTokenBars*>();
-    QTest::keyClick(bars, Qt::Key_Right);
-    QCOMPARE(view.shownModel().place, std::size_t{1});
-    QTest::keyClick(bars, Qt::Key_Home);
-    QTest::keyClick(bars, Qt::Key_PageDown);
+    auto* answer = view.findChild<AnswerTokens*>();
+    auto* bars = view.findChild<FacingBars*>();
     QCOMPARE(view.shownModel().place, std::size_t{2});
-    QVERIFY(bars->accessibleDescription().contains(QStringLiteral("“Porto”: 10.0 %, there 80.0 %")));
+    QTest::keyClick(answer, Qt::Key_Left);
+    QCOMPARE(view.shownModel().place, std::size_t{1});
+    QCOMPARE(input.selection.token, std::optional(placeOfAnswer(input, view.shownModel(), 1)));
+    QTest::keyClick(answer, Qt::Key_End);
+    QCOMPARE(view.shownModel().place, view.shownModel().answerTokens - 1);
+    QTest::keyClick(answer, Qt::Key_PageUp);
+    QCOMPARE(view.shownModel().place, std::size_t{2});
+    QVERIFY(says(bars->itemText(1), QStringLiteral("<next-token-alternative|Porto|10\u00A0%|…|80\u00A0%>")));
+    const auto middleOf = [answer](int token) {
+      return answer->visualRect(answer->model()->index(token, 0)).center();
+    };
+    QTest::mouseClick(answer->viewport(), Qt::LeftButton, {}, middleOf(4));
+    QCOMPARE(view.shownModel().place, std::size_t{4});
+    // A click on the shown token selects it, too.
+    input.selection.token.reset();
+    view.setInput(input);
+    QCOMPARE(view.shownModel().place, std::size_t{2});
+    QTest::mouseClick(answer->viewport(), Qt::LeftButton, {}, middleOf(2));
+    QCOMPARE(input.selection.token, std::optional(placeOfAnswer(input, view.shownModel(), 2)));
     view.compareWith(1);
     QVERIFY(view.canCompute());
     QCOMPARE(view.shownModel().choice.other, RequestId{1});
   }
 
+  /// A long answer scrolls, and leaves half of the view to the alternatives.
+  void longAnswersScroll() {
+    NextTokenView view;
+    view.resize(160, 300);
+    view.setInput(m_computed);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    auto* answer = view.findChild<AnswerTokens*>();
+    QVERIFY(answer->height() <= view.height() / 2);
+    QVERIFY(answer->heightFor(answer->viewport()->width()) > answer->height());
+    const int last = static_cast<int>(view.shownModel().answerTokens) - 1;
+    QTest::keyClick(answer, Qt::Key_End);
+    QVERIFY(answer->viewport()->rect().contains(answer->visualRect(answer->model()->index(last, 0))));
+    QVERIFY(view.findChild<FacingBars*>()->height() > 0);
+  }
+
   /// For the developer to look at, where SPANSCOPE_PICTURES names a folder.
   void pictures() {
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
-      for (const QSize size : {QSize(683, 467), QSize(400, 340)}) {
+      for (const QSize size : {QSize(683, 467), QSize(400, 340), QSize(300, 220)}) {
         ViewInput input = m_computed;
         input.theme = Theme(scheme);
         input.selection.token = placeOfAnswer(m_input, nextTokenModel(m_input, 0), 2);
@@ -158,6 +223,10 @@ class TestNextToken : public QObject {
   }
 
  private:
+  ViewInput computed(const std::vector<jobs::NextToken>& tokens) const {
+    return test::withResult<jobs::NextTokenJob>(m_input, nextTokenModel(m_input, 0).choice, tokens);
+  }
+
   ViewInput m_input;
   std::vector<jobs::NextToken> m_tokens;
   ViewInput m_computed;  ///< m_input with these
