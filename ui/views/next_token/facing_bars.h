@@ -10,9 +10,8 @@
 
 namespace spanscope::ui {
 
-/// A row for each alternative at the shown place: the token in the middle, and two bars of probabilities, 0
-/// to
-/// 1. The left bar is this run, and the right bar is the compared one.
+/// Shows a row for each alternative at the shown place, with the token in the middle. The two bars are
+/// probabilities, 0 to 1. The left bar is this run, and the right bar is the compared one.
 class FacingBars : public ScrolledItems {
   Q_OBJECT
  public:
