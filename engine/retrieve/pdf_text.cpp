@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/pdf_text.h"
 
+#include "engine/base/child_process.h"
 #include "engine/base/readable_file.h"
 #include "engine/retrieve/document_text.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +15,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -35,19 +34,6 @@ const char* const kReadable = /*id:pdf-can-read*/ "a PDF that can be read";
 
 std::string systemError(int number) {
   return std::generic_category().message(number);
-}
-
-/// Searches beside the folder of installed programs, as in the folder of the build. Programs of tests are one
-/// folder deeper. If the program is missing, returns the last place.
-std::filesystem::path pdfProgram() {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  std::filesystem::path place;
-  for (const std::filesystem::path& folder : {program / "..", program}) {
-    place = (folder / SPANSCOPE_PDF_PROGRAM).lexically_normal();
-    if (std::filesystem::exists(place, error)) break;
-  }
-  return place;
 }
 
 /// Returns a memory file with these bytes, at its beginning. A number below 0: errno has the error.
@@ -81,69 +67,23 @@ class PdfProcess {
     m_output = Descriptor(ends[0]);
     const Descriptor output(ends[1]);
 
-    posix_spawn_file_actions_t actions{};
-    posix_spawnattr_t attributes{};
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&actions, input.number(), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, output.number(), STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    // Files that were opened without O_CLOEXEC must not reach the process.
-    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-    // Signals that this program blocks or ignores end the process. Signals of the terminal reach only this
-    // program.
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    const std::string program = pdfProgram().string();
-    std::array<std::string, 3> words = {program, std::to_string(limits.memory),
-                                        std::to_string(limits.processor.count())};
-    std::array<char*, 4> arguments = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+    const std::string program = helperProgram(SPANSCOPE_PDF_PROGRAM).string();
     const int failed =
-        posix_spawn(&m_process, program.c_str(), &actions, &attributes, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
+        m_process.start({program, std::to_string(limits.memory), std::to_string(limits.processor.count())},
+                        input.number(), output.number());
     if (failed == 0) return std::nullopt;
-    m_process = 0;
     if (failed != ENOENT) return noProcess(failed);
     return Error{program, {}, "no program that reads PDFs", "a complete installation"};
   }
 
-  ~PdfProcess() { end(); }
-  PdfProcess() = default;
-  PdfProcess(const PdfProcess&) = delete;
-  PdfProcess& operator=(const PdfProcess&) = delete;
-
   int output() const { return m_output.number(); }
 
-  /// Kills the process if it still runs. Returns the status of waitpid(), or nothing if the status is
-  /// unknown.
-  std::optional<int> end() {
-    if (m_process == 0) return std::nullopt;
-    kill(m_process, SIGKILL);
-    return wait();
-  }
-
-  /// Waits for the process after it has closed its output. Returns the same status.
-  std::optional<int> wait() {
-    const pid_t process = std::exchange(m_process, 0);
-    int status = 0;
-    pid_t waited = 0;
-    do {
-      waited = waitpid(process, &status, 0);
-    } while (waited < 0 && errno == EINTR);
-    if (waited != process) return std::nullopt;
-    return status;
-  }
+  /// Waits for the process after it has closed its output. Returns the status of waitpid(), or nothing if the
+  /// status is unknown.
+  std::optional<int> wait() { return m_process.wait(); }
 
  private:
-  pid_t m_process = 0;
+  ChildProcess m_process;
   Descriptor m_output{-1};
 };
 

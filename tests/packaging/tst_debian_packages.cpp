@@ -128,6 +128,7 @@ void TestDebianPackages::haveWhatDebianAsksFor() {
   if (package == "spanscope") {
     expected << "/usr/bin/spanq"
              << "/usr/bin/spanscope"
+             << "/usr/libexec/spanscope/chat-template"
              << "/usr/libexec/spanscope/pdf-text"
              << "/usr/share/man/man1/spanq-run.1.gz"
              << "/usr/share/zsh/vendor-completions/_spanq"

@@ -86,6 +86,7 @@ class TestInstallTree : public QObject {
           "share/spanscope/models/spanlet/model.safetensors"})
       row(QString::fromLatin1(file));
     row(QStringLiteral(SPANSCOPE_INSTALLED_PDF_PROGRAM));
+    row(QStringLiteral(SPANSCOPE_INSTALLED_TEMPLATE_PROGRAM));
   }
 
   void everythingIsThere() {
