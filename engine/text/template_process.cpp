@@ -114,7 +114,7 @@ void TemplateProcess::end() {
 Error TemplateProcess::tooSlow() {
   end();
   return templateError("a template that runs longer than " + std::to_string(m_limits.time.count()) + " ms",
-                       /*id:template-that-ends*/ "a template that ends (some templates loop without end)");
+                       "a template that ends (some templates loop without end)");
 }
 
 std::optional<Error> TemplateProcess::startWith(const std::string& python) {
