@@ -150,25 +150,30 @@ Code compile(const std::string& expression, const std::string& file, const std::
 
 struct KnownExpression {
   std::string_view expression;
-  WordPattern pattern;
+  std::unique_ptr<const TextPattern> (*make)();
 };
 
-constexpr std::array kKnown = {
+const std::array kKnown = {
     KnownExpression{R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
-                    WordPattern::Gpt2},
+                    [] { return wordPattern(WordPattern::Gpt2); }},
     KnownExpression{R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
                     R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-                    WordPattern::Llama3},
+                    [] { return wordPattern(WordPattern::Llama3); }},
     KnownExpression{R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
                     R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-                    WordPattern::Qwen2}};
+                    [] { return wordPattern(WordPattern::Qwen2); }},
+    KnownExpression{R"(\p{N})", [] { return digitsPattern(true); }},
+    KnownExpression{R"(\p{N}+)", [] { return digitsPattern(false); }},
+    KnownExpression{kNumbersFromTheRight, [] { return digitGroupsPattern(DigitGroups::Numbers); }},
+    KnownExpression{kDigitsBeforeBoundary, [] { return digitGroupsPattern(DigitGroups::BeforeBoundary); }},
+    KnownExpression{kDigitGroupBegin, [] { return digitGroupsPattern(DigitGroups::Begins); }}};
 
 }  // namespace
 
 std::unique_ptr<const TextPattern> expressionPattern(const std::string& expression, const std::string& file,
                                                      const std::string& place) {
   for (const KnownExpression& known : kKnown) {
-    if (known.expression == expression) return wordPattern(known.pattern);
+    if (known.expression == expression) return known.make();
   }
   if (expression.size() > kMaxExpressionBytes) {
     throw Failure({file, place, "a regular expression of " + std::to_string(expression.size()) + " bytes",
@@ -211,6 +216,9 @@ std::string newerOf(std::string_view category) {
 std::string wordClass() {
   return "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}" + newerOf("L") + newerOf("M") + newerOf("Nd");
 }
+
+/// Outside of a set, Oniguruma also counts the superscripts and fractions of Latin-1 as word characters.
+constexpr std::string_view kMoreOfWords = "\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}";
 
 bool isHexDigit(char c) {
   return std::isxdigit(static_cast<unsigned char>(c)) != 0;
@@ -323,10 +331,10 @@ class Translator {
       case 'D':
         return replace(2, categorySet("Nd", true, inSet));
       case 'w':
-        return replace(2, inSet ? wordClass() : "[" + wordClass() + "]");
+        return replace(2, inSet ? wordClass() : "[" + wordClass() + std::string(kMoreOfWords) + "]");
       case 'W':
         if (inSet) return refuse(2);
-        return replace(2, "[^" + wordClass() + "]");
+        return replace(2, "[^" + wordClass() + std::string(kMoreOfWords) + "]");
       case 'v':
         return replace(2, "\\x0B");
       case 'n':

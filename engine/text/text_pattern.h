@@ -41,6 +41,21 @@ std::unique_ptr<const TextPattern> literalPattern(std::string literal);
 /// Matches numbers (general category N): each digit, or each run of digits.
 std::unique_ptr<const TextPattern> digitsPattern(bool individual);
 
+/// Splits runs of digits into groups of three, counted from the right: "1234567" becomes "1", "234" and
+/// "567". The search takes linear time. A regular expression would look ahead from each group to the end of
+/// its run.
+enum class DigitGroups {
+  Numbers,         ///< matches the groups of all runs of numbers (general category N)
+  BeforeBoundary,  ///< matches the groups of runs of decimal digits, unless a word character follows the run
+  Begins           ///< matches from each begin of a whole group of decimal digits to the next, or to the end
+};
+std::unique_ptr<const TextPattern> digitGroupsPattern(DigitGroups groups);
+
+/// The expressions of these patterns, as expressionPattern() knows them.
+inline constexpr std::string_view kNumbersFromTheRight = R"(\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N})))";
+inline constexpr std::string_view kDigitsBeforeBoundary = R"(\d{1,3}(?=(?:\d{3})*\b))";
+inline constexpr std::string_view kDigitGroupBegin = R"((?=(\d{3})+(?!\d)))";
+
 /// The word patterns of well-known tokenizers, written by hand.
 enum class WordPattern {
   Gpt2,    ///< words, numbers and symbols, each with the space before it

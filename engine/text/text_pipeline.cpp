@@ -391,6 +391,80 @@ class DigitsPattern final : public TextPattern {
   bool m_individual;
 };
 
+class DigitGroupsPattern final : public TextPattern {
+ public:
+  explicit DigitGroupsPattern(DigitGroups groups) : m_groups(groups) {}
+
+  void find(std::string_view bytes, const std::stop_token& stop, const Found& found) const override {
+    Characters text(bytes, stop);
+    StopPoll poll(stop);
+    std::optional<std::size_t> open;  // the begin of a match that ends at the next begin
+    for (std::size_t i = 0; i < text.size();) {
+      poll.step();
+      const Run run = runAt(text, i, poll);
+      if (run.digits == 0) {
+        i = text.after(i);
+        continue;
+      }
+      if (m_groups == DigitGroups::Begins) {
+        forEachGroup(text, i, run, poll, [&](ByteRange group, bool isWhole) {
+          if (!isWhole) return;
+          if (open && *open < group.begin) found({*open, group.begin});
+          open = group.begin;
+        });
+      } else if (m_groups == DigitGroups::Numbers || run.end == text.size() ||
+                 !isWordOfExpressions(text.at(run.end))) {
+        forEachGroup(text, i, run, poll, [&](ByteRange group, bool /*isWhole*/) { found(group); });
+      }
+      i = run.end;
+    }
+    if (open) found({*open, text.size()});
+  }
+
+ private:
+  struct Run {
+    std::size_t end = 0;
+    std::size_t digits = 0;
+  };
+
+  /// Regular expressions also count the superscripts and fractions of Latin-1 as word characters.
+  static bool isWordOfExpressions(char32_t c) {
+    return isWordCharacter(c) || c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE);
+  }
+
+  bool isDigit(const Characters& text, std::size_t i) const {
+    if (m_groups == DigitGroups::Numbers) return text.is(i, CharacterClass::Number);
+    return i < text.size() && isDecimalDigit(text.at(i));
+  }
+
+  Run runAt(const Characters& text, std::size_t i, StopPoll& poll) const {
+    Run run{i, 0};
+    for (; isDigit(text, run.end); run.end = text.after(run.end)) {
+      poll.step();
+      ++run.digits;
+    }
+    return run;
+  }
+
+  /// Calls `take` for each group of a run, and whether the group has three digits.
+  template <class Take>
+  static void forEachGroup(const Characters& text, std::size_t begin, const Run& run, StopPoll& poll,
+                           const Take& take) {
+    constexpr std::size_t kGroup = 3;
+    std::size_t most = run.digits % kGroup == 0 ? kGroup : run.digits % kGroup;
+    while (begin < run.end) {
+      std::size_t end = begin;
+      for (std::size_t k = 0; k < most; ++k) end = text.after(end);
+      poll.step();
+      take({begin, end}, most == kGroup);
+      begin = end;
+      most = kGroup;
+    }
+  }
+
+  DigitGroups m_groups;
+};
+
 class LiteralPattern final : public TextPattern {
  public:
   explicit LiteralPattern(std::string literal) : m_literal(std::move(literal)) {}
@@ -423,6 +497,10 @@ std::unique_ptr<const TextPattern> wordPattern(WordPattern pattern) {
 
 std::unique_ptr<const TextPattern> digitsPattern(bool individual) {
   return std::make_unique<DigitsPattern>(individual);
+}
+
+std::unique_ptr<const TextPattern> digitGroupsPattern(DigitGroups groups) {
+  return std::make_unique<DigitGroupsPattern>(groups);
 }
 
 std::unique_ptr<const TextPattern> literalPattern(std::string literal) {

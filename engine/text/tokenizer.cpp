@@ -7,8 +7,10 @@
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/text/bpe_tokenizer.h"
+#include "engine/text/gguf_pre_tokenizer.h"
 #include "engine/text/sentencepiece_tokenizer.h"
 
+#include <algorithm>
 #include <array>
 
 namespace spanscope::text {
@@ -66,49 +68,15 @@ std::unique_ptr<Tokenizer> loadSentencePiece(const std::filesystem::path& path) 
   return makeSentencePieceTokenizer(parseSentencePieceModel(bytes, path.string()), path.string());
 }
 
-}  // namespace
-
-std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoint) {
-  checkpoint.require();
-  if (const auto json = checkpoint.find("tokenizer.json")) return loadJson(*json);
-  if (const auto pieces = checkpoint.find("tokenizer.model")) return loadSentencePiece(*pieces);
-  if (const auto gguf = checkpoint.anyGguf()) return makeGgufTokenizer(checkpoint::GgufMetadata::read(*gguf));
-  throw Failure({checkpoint.path().string(), "", /*id:no-tokenizer*/ "no tokenizer",
-                 "a directory with tokenizer.json, tokenizer.model or a .gguf file"});
-}
-
-namespace {
-
 constexpr const char* kModelKey = "tokenizer.ggml.model";
 constexpr const char* kPreKey = "tokenizer.ggml.pre";
 constexpr const char* kTokensKey = "tokenizer.ggml.tokens";
 constexpr const char* kTypesKey = "tokenizer.ggml.token_type";
 constexpr const char* kScoresKey = "tokenizer.ggml.scores";
+constexpr const char* kUnknownKey = "tokenizer.ggml.unknown_token_id";
 constexpr const char* kMergesKey = "tokenizer.ggml.merges";
 constexpr const char* kSpacePrefixKey = "tokenizer.ggml.add_space_prefix";
 constexpr const char* kExtraSpacesKey = "tokenizer.ggml.remove_extra_whitespaces";
-
-/// The meaning of the name in `tokenizer.ggml.pre`.
-struct PreTokenization {
-  std::string_view name;
-  WordPattern words = WordPattern::Gpt2;
-  bool singleDigits = false;     ///< every digit is a word of its own
-  bool normalized = false;       ///< the text is put in the normal form C
-  bool wholeWordsFirst = false;  ///< a word that is a piece is not split
-};
-
-// Names of llama.cpp (src/llama-vocab.cpp). The checkpoints' tokenizer.json defines the meaning of each name.
-constexpr std::array kKnown = {
-    PreTokenization{"gpt-2", WordPattern::Gpt2},
-    PreTokenization{"llama-bpe", WordPattern::Llama3, false, false, true},
-    PreTokenization{"llama-v3", WordPattern::Llama3, false, false, true},
-    PreTokenization{"llama3", WordPattern::Llama3, false, false, true},
-    PreTokenization{"qwen2", WordPattern::Qwen2, false, true},
-    PreTokenization{"deepseek-r1-qwen", WordPattern::Qwen2, false, true},
-    PreTokenization{"starcoder", WordPattern::Gpt2, true},
-    PreTokenization{"refact", WordPattern::Gpt2, true},
-    PreTokenization{"smollm", WordPattern::Gpt2, true},
-};
 
 Failure failAt(const checkpoint::GgufMetadata& metadata, const std::string& key, std::string found,
                std::string expected) {
@@ -151,28 +119,46 @@ std::vector<SentencePiece::Type> readTypes(const checkpoint::GgufMetadata& metad
   return types;
 }
 
-const PreTokenization& requirePreTokenization(const checkpoint::GgufMetadata& metadata) {
-  const std::string* name = metadata.text(kPreKey);
-  std::string names;
-  for (const PreTokenization& known : kKnown) {
-    if (name != nullptr && known.name == *name) return known;
-    names += (names.empty() ? "" : ", ") + std::string(known.name);
-  }
-  throw failAt(metadata, kPreKey,
-               name == nullptr ? "nothing" : "the pre-tokenizer \"" + toValidUtf8(*name) + "\"",
-               "one of the known: " + names);
+/// Older converters also mark padding pieces as unknown. The file then names the piece for unknown text.
+void keepOneUnknown(const checkpoint::GgufMetadata& metadata, std::vector<SentencePiece::Type>& types) {
+  const std::int64_t* unknown = metadata.integer(kUnknownKey);
+  const auto marked = std::count(types.begin(), types.end(), SentencePiece::Type::Unknown);
+  if (unknown == nullptr || marked < 2 || *unknown < 0 || static_cast<std::size_t>(*unknown) >= types.size())
+    return;
+  std::replace(types.begin(), types.end(), SentencePiece::Type::Unknown, SentencePiece::Type::Unused);
+  types[static_cast<std::size_t>(*unknown)] = SentencePiece::Type::Unknown;
 }
 
-void addPipeline(const PreTokenization& pre, BpeDescription& description) {
-  if (pre.normalized) description.normalizers.push_back(unicodeNormalizer(NormalForm::C));
-  if (pre.singleDigits) {
-    description.preTokenizers.push_back(
-        splitPreTokenizer(digitsPattern(true), SplitBehavior::Isolated, false));
+/// Gemma 4's kind of vocabulary has one pre-tokenizer, which the file need not name.
+constexpr std::string_view kGemma4 = "gemma4";
+
+/// Returns null if the file's pre-tokenizer or kind of vocabulary is unknown.
+const GgufPreTokenizer* preTokenizerOf(const checkpoint::GgufMetadata& metadata) {
+  const std::string* model = metadata.text(kModelKey);
+  if (model != nullptr && *model == kGemma4) return findGgufPreTokenizer(kGemma4);
+  const std::string* name = metadata.text(kPreKey);
+  return name == nullptr ? nullptr : findGgufPreTokenizer(*name);
+}
+
+const GgufPreTokenizer& requirePreTokenizer(const checkpoint::GgufMetadata& metadata) {
+  if (const GgufPreTokenizer* rules = preTokenizerOf(metadata)) return *rules;
+  const std::string* name = metadata.text(kPreKey);
+  throw failAt(metadata, kPreKey,
+               name == nullptr ? "nothing" : "the pre-tokenizer \"" + toValidUtf8(*name) + "\"",
+               "a known pre-tokenizer such as llama-bpe, qwen2 or default, or the model's " +
+                   /*id:tokenizer-json-beside*/ std::string("tokenizer.json in the folder of the file"));
+}
+
+void addPipeline(const GgufPreTokenizer& rules, BpeDescription& description) {
+  if (rules.normalized) description.normalizers.push_back(unicodeNormalizer(NormalForm::C));
+  description.byteLevel = rules.alphabet == GgufPreTokenizer::Alphabet::ByteLetters;
+  if (!description.byteLevel) {
+    description.normalizers.push_back(replaceNormalizer(literalPattern(" "), std::string(kSpaceMark)));
+    description.spaceMark = kSpaceMark;
+    description.byteFallback = true;
   }
-  description.preTokenizers.push_back(
-      splitPreTokenizer(wordPattern(pre.words), SplitBehavior::Isolated, false));
-  description.byteLevel = true;
-  description.wholeWordsFirst = pre.wholeWordsFirst;
+  description.preTokenizers = stepsOf(rules);
+  description.wholeWordsFirst = rules.wholeWordsFirst;
 }
 
 void addPieces(const checkpoint::GgufMetadata& metadata, BpeDescription& description) {
@@ -208,9 +194,9 @@ void addMerges(const checkpoint::GgufMetadata& metadata, BpeDescription& descrip
   }
 }
 
-std::unique_ptr<Tokenizer> makeByteLevel(const checkpoint::GgufMetadata& metadata) {
+std::unique_ptr<Tokenizer> makeBytePair(const checkpoint::GgufMetadata& metadata) {
   BpeDescription description;
-  addPipeline(requirePreTokenization(metadata), description);
+  addPipeline(requirePreTokenizer(metadata), description);
   const bool* spacePrefix = metadata.boolean(kSpacePrefixKey);
   if (spacePrefix != nullptr && *spacePrefix) {
     throw failAt(metadata, kSpacePrefixKey, "true",
@@ -227,7 +213,8 @@ std::unique_ptr<Tokenizer> makeSentencePiece(const checkpoint::GgufMetadata& met
     throw failAt(metadata, kExtraSpacesKey, "removal of white space", "a tokenizer that keeps white space");
   }
   const std::vector<std::string>& tokens = requireTexts(metadata, kTokensKey, kMaxPieces);
-  const std::vector<SentencePiece::Type> types = readTypes(metadata, tokens.size());
+  std::vector<SentencePiece::Type> types = readTypes(metadata, tokens.size());
+  keepOneUnknown(metadata, types);
   const std::vector<double>* scores = metadata.numbers(kScoresKey);
   if (scores == nullptr || scores->size() != tokens.size()) {
     throw failAt(metadata, kScoresKey, scores == nullptr ? "nothing" : counted(scores->size(), "score"),
@@ -250,11 +237,63 @@ std::unique_ptr<Tokenizer> makeSentencePiece(const checkpoint::GgufMetadata& met
 
 std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& metadata) {
   const std::string* model = metadata.text(kModelKey);
-  if (model != nullptr && *model == "gpt2") return makeByteLevel(metadata);
+  if (model != nullptr && (*model == "gpt2" || *model == kGemma4)) return makeBytePair(metadata);
   if (model != nullptr && *model == "llama") return makeSentencePiece(metadata);
   throw failAt(metadata, kModelKey,
                model == nullptr ? "nothing" : "the kind of vocabulary \"" + toValidUtf8(*model) + "\"",
-               "gpt2 or llama");
+               "gpt2, gemma4 or llama, or the model's tokenizer.json in the folder of the file");
+}
+
+namespace {
+
+/// Whether the file contains everything that defines its tokenizer.
+bool describesTokenizer(const checkpoint::GgufMetadata& metadata) {
+  const std::string* model = metadata.text(kModelKey);
+  if (model == nullptr) return false;
+  if (*model == "llama") return true;
+  return (*model == "gpt2" || *model == kGemma4) && preTokenizerOf(metadata) != nullptr;
+}
+
+/// Throws Failure unless the tokenizer has the pieces of the GGUF file. A folder may contain the tokenizer of
+/// another model.
+void requireSamePieces(const checkpoint::GgufMetadata& metadata, const Tokenizer& tokenizer) {
+  const std::vector<std::string>& tokens = requireTexts(metadata, kTokensKey, kMaxVocabulary);
+  const std::vector<SentencePiece::Type> types = readTypes(metadata, tokens.size());
+  const std::string* model = metadata.text(kModelKey);
+  const bool isByteLevel = model != nullptr && *model == "gpt2";
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    // Other kinds of vocabularies spell their pieces differently in the two files.
+    if (!isByteLevel || types[i] != SentencePiece::Type::Normal) continue;
+    const auto id = static_cast<TokenId>(i);
+    if (tokenizer.bytes(id) == bytesOfLetters(tokens[i]).value_or(tokens[i])) continue;
+    throw Failure({tokenizer.source(), "/model/vocab",
+                   "\"" + tokenizer.display(id) + "\" with the id " + std::to_string(i),
+                   "the tokenizer of " + metadata.file() + ", where the piece is \"" + tokens[i] + "\""});
+  }
+}
+
+/// Makes the tokenizer of a GGUF file. If the file has an unknown pre-tokenizer, a tokenizer.json beside the
+/// file defines the tokenizer.
+std::unique_ptr<Tokenizer> loadGguf(const std::filesystem::path& path) {
+  const checkpoint::GgufMetadata metadata = checkpoint::GgufMetadata::read(path);
+  const std::filesystem::path json = path.parent_path() / "tokenizer.json";
+  std::error_code error;
+  if (describesTokenizer(metadata) || !std::filesystem::exists(json, error))
+    return makeGgufTokenizer(metadata);
+  std::unique_ptr<Tokenizer> tokenizer = loadJson(json);
+  requireSamePieces(metadata, *tokenizer);
+  return tokenizer;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoint) {
+  checkpoint.require();
+  if (const auto json = checkpoint.find("tokenizer.json")) return loadJson(*json);
+  if (const auto pieces = checkpoint.find("tokenizer.model")) return loadSentencePiece(*pieces);
+  if (const auto gguf = checkpoint.anyGguf()) return loadGguf(*gguf);
+  throw Failure({checkpoint.path().string(), "", /*id:no-tokenizer*/ "no tokenizer",
+                 "a directory with tokenizer.json, tokenizer.model or a .gguf file"});
 }
 
 namespace {

@@ -91,7 +91,9 @@ class StreamDecoder {
 /// Loads the tokenizer of a checkpoint. Throws Failure. Reads the first of these files that exists:
 /// - `tokenizer.json`, which is sufficient;
 /// - `tokenizer.model` (sentencepiece);
-/// - the only file *.gguf.
+/// - the only file *.gguf. If its pre-tokenizer is unknown, the `tokenizer.json` beside it, which must have
+/// the
+///   same pieces.
 ///
 /// An unsupported feature of this file is an error. No other file is tried, because it could define other
 /// ids.
@@ -99,7 +101,8 @@ std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoin
 
 /// Makes the tokenizer of a GGUF file. Throws Failure for other kinds, for an unknown pre-tokenizer, and for
 /// missing keys. A guess would give wrong ids. Supported kinds of `tokenizer.ggml.model`:
-/// - byte-level BPE ("gpt2"), with a known `tokenizer.ggml.pre`;
+/// - byte-level BPE ("gpt2"), with a known `tokenizer.ggml.pre` (see GgufPreTokenizer);
+/// - BPE with U+2581 for a space ("gemma4");
 /// - sentencepiece with scores ("llama").
 std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& metadata);
 

@@ -256,6 +256,12 @@ bool isWordCharacter(char32_t character) {
   }
 }
 
+bool isDecimalDigit(char32_t character) {
+  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(character));
+  if (category == UTF8PROC_CATEGORY_CN) return newerCategory(character) == "Nd";
+  return category == UTF8PROC_CATEGORY_ND;
+}
+
 std::string normalized(std::string_view text, NormalForm form, const std::stop_token& stop) {
   std::string result;
   result.reserve(text.size());

@@ -36,6 +36,9 @@ std::span<const NewerCharacters> newerCharacters();
 /// connectors.
 bool isWordCharacter(char32_t character);
 
+/// Whether the character has the general category Nd.
+bool isDecimalDigit(char32_t character);
+
 /// Returns the first character of `bytes`, which must be valid UTF-8 and not empty.
 inline char32_t firstCharacter(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(bytes[i])); };

@@ -89,19 +89,30 @@ class TestGguf : public QObject {
 };
 
 void TestGguf::vectors_data() {
-  QTest::addColumn<QString>("name");
-  for (const char* name : {"gpt-2", "starcoder", "llama-spm"}) QTest::newRow(name) << QString(name);
+  QTest::addColumn<QString>("base");
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(goldenTokenizers(), error)) {
+    const std::string base = entry.path().filename().string();
+    if (base.ends_with(".gguf") && std::filesystem::exists(goldenTokenizers() / (base + ".out")))
+      QTest::newRow(base.c_str()) << QString::fromStdString(base);
+  }
+  if (error) QTest::newRow("none") << QString();
 }
 
 void TestGguf::vectors() {
-  QFETCH(QString, name);
-  const std::string base = "ggml-vocab-" + name.toStdString() + ".gguf";
+  QFETCH(QString, base);
   const std::filesystem::path golden = goldenTokenizers();
-  if (!std::filesystem::exists(golden / base)) QSKIP("no golden/tokenizers: set SPANSCOPE_GOLDEN_DIR");
-  const auto tokenizer = makeGgufTokenizer(checkpoint::GgufMetadata::read(golden / base));
+  const std::string file = base.toStdString();
+  if (file.empty()) QSKIP("no golden/tokenizers: set SPANSCOPE_GOLDEN_DIR");
+  std::unique_ptr<Tokenizer> tokenizer;
+  try {
+    tokenizer = makeGgufTokenizer(checkpoint::GgufMetadata::read(golden / file));
+  } catch (const Failure& failure) {
+    QFAIL(failure.what());
+  }
   const std::string separator = "\n__ggml_vocab_test__\n";
-  const std::string texts = readFile(golden / (base + ".inp"));
-  std::istringstream expected(readFile(golden / (base + ".out")));
+  const std::string texts = readFile(golden / (file + ".inp"));
+  std::istringstream expected(readFile(golden / (file + ".out")));
   std::string line;
   std::size_t begin = 0;
   int count = 0;
@@ -113,12 +124,13 @@ void TestGguf::vectors() {
     std::vector<TokenId> ids;
     for (TokenId id = 0; numbers >> id;) ids.push_back(id);
     QCOMPARE(tokenizer->encode(text), ids);
-    const bool dummyPrefix = name == "llama-spm" && !text.empty();
-    QCOMPARE(tokenizer->decode(ids), (dummyPrefix ? " " : "") + text);
+    // A sentencepiece tokenizer encodes a text with a space before it.
+    const std::string decoded = tokenizer->decode(ids);
+    QVERIFY2(decoded == text || decoded == " " + text, decoded.c_str());
     begin = end + separator.size();
     ++count;
   }
-  QCOMPARE(count, 46);
+  QVERIFY(count >= 40);
 }
 
 void TestGguf::readsEveryType() {
@@ -189,6 +201,15 @@ void TestGguf::sentencePieceVocabulary() {
   GgufWriter bare = sentencePieceFile();
   bare.boolean("tokenizer.ggml.add_space_prefix", false);
   QCOMPARE(makeGgufTokenizer(readBytes(bare.bytes()))->encode("a"), (std::vector<TokenId>{3}));
+  // Padding pieces that are marked as unknown, and a key that names the piece for unknown text.
+  GgufWriter padded;
+  padded.text("tokenizer.ggml.model", "llama");
+  padded.texts("tokenizer.ggml.tokens", {"<unk>", "\xE2\x96\x81", "a", "[PAD1]", "[PAD2]"});
+  padded.integers("tokenizer.ggml.token_type", {3, 1, 1, 2, 2});
+  padded.floats("tokenizer.ggml.scores", {0, -3, -4, 0, 0});
+  QVERIFY(vocabularyError(padded.bytes()).has_value());
+  padded.unsignedInteger("tokenizer.ggml.unknown_token_id", 0);
+  QCOMPARE(makeGgufTokenizer(readBytes(padded.bytes()))->encode("a"), (std::vector<TokenId>{1, 2}));
 }
 
 void TestGguf::namesWhatIsWrong_data() {
@@ -202,7 +223,7 @@ void TestGguf::namesWhatIsWrong_data() {
   };
   row("no model", byteLevelFile("model"), "tokenizer.ggml.model", "nothing");
   row("no pre-tokenizer", byteLevelFile("pre"), "tokenizer.ggml.pre", "nothing");
-  row("unknown pre-tokenizer", byteLevelFile("", "default"), "tokenizer.ggml.pre", "default");
+  row("unknown pre-tokenizer", byteLevelFile("", "of-tomorrow"), "tokenizer.ggml.pre", "of-tomorrow");
   row("no tokens", byteLevelFile("tokens"), "tokenizer.ggml.tokens", "nothing");
   row("no merges", byteLevelFile("merges"), "tokenizer.ggml.merges", "nothing");
   row("a type too few", byteLevelFile("a type"), "tokenizer.ggml.token_type", "258 types");

@@ -130,7 +130,8 @@ void TestTextPattern::expressions_data() {
       "c",
       "a|b\xE1\xA0\x8E"
       "c");
-  row("\\w+", "a\xCC\x81_\xD9\xA1-\xC2\xBD", "a\xCC\x81_\xD9\xA1");
+  row("\\w+", "a\xCC\x81_\xD9\xA1-\xC2\xBD", "a\xCC\x81_\xD9\xA1|\xC2\xBD");
+  row("\\W+", "a\xC2\xBD!b", "!");
   row("[^\\w]+", "a\xC2\xBD!b", "\xC2\xBD!");
   row("\\p{Han}+", "a\xE6\xBC\xA2\xE3\x80\x82", "\xE6\xBC\xA2");
   row("\\P{^L}+", "ab1", "ab");
