@@ -13,10 +13,7 @@ struct EntropyChoice {
   RequestId request = 0;
   bool operator==(const EntropyChoice&) const = default;
 };
-template <class V, trace::Is<EntropyChoice> X>
-void fields(V&& v, X& x) {
-  v("request", x.request);
-}
+SPANSCOPE_FIELDS(EntropyChoice, request);
 
 /// The entropy of attention weights over single keys. The entropy is 0 for a row that attends to only one
 /// key.
@@ -26,13 +23,7 @@ struct AttentionEntropy {
   std::vector<double> layers;   ///< by layer: nats, the mean over rows and heads; at least 0
   std::vector<double> uniform;  ///< by layer: nats, as if every key had the same weight
 };
-template <class V, trace::Is<AttentionEntropy> X>
-void fields(V&& v, X& x) {
-  v("rows", x.rows);
-  v("answerRows", x.answerRows);
-  v("layers", x.layers);
-  v("uniform", x.uniform);
-}
+SPANSCOPE_FIELDS(AttentionEntropy, rows, answerRows, layers, uniform);
 
 struct AttentionEntropyJob {
   static constexpr const char* kId = "attention-entropy";

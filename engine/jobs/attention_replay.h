@@ -16,12 +16,7 @@ struct ReplayChoice {
   std::int32_t head = -1;  ///< −1: all heads
   bool operator==(const ReplayChoice&) const = default;
 };
-template <class V, trace::Is<ReplayChoice> X>
-void fields(V&& v, X& x) {
-  v("request", x.request);
-  v("layer", x.layer);
-  v("head", x.head);
-}
+SPANSCOPE_FIELDS(ReplayChoice, request, layer, head);
 
 class AttentionReplayJob final : public RecordedJob {
  public:

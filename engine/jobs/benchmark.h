@@ -88,65 +88,21 @@ struct BenchmarkJob {
 }  // namespace spanscope::jobs
 
 namespace spanscope::trace {
-template <>
-struct EnumNames<jobs::BenchmarkKind> {
-  static constexpr std::array<std::string_view, 2> kNames{"query", "lengths"};
-};
-template <>
-struct EnumNames<experiment::RunCase> {
-  static constexpr std::array<std::string_view, 4> kNames{"cold", "same_order", "swapped", "floor"};
-};
-template <>
-struct EnumNames<experiment::CaseGap> {
-  static constexpr std::array<std::string_view, 4> kNames{"none", "no_plus", "nothing_to_swap",
-                                                          "nothing_left"};
-};
+SPANSCOPE_NAMES(jobs::BenchmarkKind, "query", "lengths");
+SPANSCOPE_NAMES(experiment::RunCase, "cold", "same_order", "swapped", "floor");
+SPANSCOPE_NAMES(experiment::CaseGap, "none", "no_plus", "nothing_to_swap", "nothing_left");
 }  // namespace spanscope::trace
 
 namespace spanscope::metrics {
-template <class V, trace::Is<RunValues> X>
-void fields(V&& v, X& x) {
-  v("promptTokens", x.promptTokens);
-  v("cachedTokens", x.cachedTokens);
-  v("relocatedTokens", x.relocatedTokens);
-  v("computedTokens", x.computedTokens);
-  v("generatedTokens", x.generatedTokens);
-  v("timeToFirstToken", x.timeToFirstToken);
-  v("interTokenLatency", x.interTokenLatency);
-  v("whole", x.whole);
-}
+SPANSCOPE_FIELDS(RunValues, promptTokens, cachedTokens, relocatedTokens, computedTokens, generatedTokens,
+                 timeToFirstToken, interTokenLatency, whole);
 }  // namespace spanscope::metrics
 
 namespace spanscope::experiment {
-template <class V, trace::Is<Summary> X>
-void fields(V&& v, X& x) {
-  v("median", x.median);
-  v("lower", x.lower);
-  v("upper", x.upper);
-  v("samples", x.samples);
-}
-template <class V, trace::Is<AbbaCase> X>
-void fields(V&& v, X& x) {
-  v("seconds", x.seconds);
-  v("cachedTokens", x.cachedTokens);
-}
-template <class V, trace::Is<AbbaRow> X>
-void fields(V&& v, X& x) {
-  v("documentTokens", x.documentTokens);
-  v("promptTokens", x.promptTokens);
-  v("expectedCachedTokens", x.expectedCachedTokens);
-  v("cold", x.cold);
-  v("same", x.same);
-  v("swapped", x.swapped);
-  v("alone", x.alone);
-}
-template <class V, trace::Is<RunSample> X>
-void fields(V&& v, X& x) {
-  v("measured", x.measured);
-  v("lastTimeToFirstToken", x.lastTimeToFirstToken);
-  v("peakBlocks", x.peakBlocks);
-  v("answer", x.answer);
-}
+SPANSCOPE_FIELDS(Summary, median, lower, upper, samples);
+SPANSCOPE_FIELDS(AbbaCase, seconds, cachedTokens);
+SPANSCOPE_FIELDS(AbbaRow, documentTokens, promptTokens, expectedCachedTokens, cold, same, swapped, alone);
+SPANSCOPE_FIELDS(RunSample, measured, lastTimeToFirstToken, peakBlocks, answer);
 template <class V, trace::Is<RepeatTurn> X>
 void fields(V&& v, X& x) {
   for (const RunCase runCase : kRunCases) v(runCaseName(runCase), x[static_cast<std::size_t>(runCase)]);
@@ -154,29 +110,8 @@ void fields(V&& v, X& x) {
 }  // namespace spanscope::experiment
 
 namespace spanscope::jobs {
-template <class V, trace::Is<BenchmarkChoice> X>
-void fields(V&& v, X& x) {
-  v("kind", x.kind);
-  v("repeats", x.repeats);
-  v("subject", x.subject);
-}
-template <class V, trace::Is<MeasuredLength> X>
-void fields(V&& v, X& x) {
-  v("documentTokens", x.documentTokens);
-  v("row", x.row);
-}
-template <class V, trace::Is<Benchmark> X>
-void fields(V&& v, X& x) {
-  v("choice", x.choice);
-  v("model", x.model);
-  v("device", x.device);
-  v("policy", x.policy);
-  v("blockSize", x.blockSize);
-  v("blockCount", x.blockCount);
-  v("gaps", x.gaps);
-  v("turn", x.turn);
-  v("runCase", x.runCase);
-  v("turns", x.turns);
-  v("lengths", x.lengths);
-}
+SPANSCOPE_FIELDS(BenchmarkChoice, kind, repeats, subject);
+SPANSCOPE_FIELDS(MeasuredLength, documentTokens, row);
+SPANSCOPE_FIELDS(Benchmark, choice, model, device, policy, blockSize, blockCount, gaps, turn, runCase, turns,
+                 lengths);
 }  // namespace spanscope::jobs

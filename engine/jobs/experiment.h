@@ -44,11 +44,7 @@ struct OwnQuery {
   std::string query;  ///< in canonical JSON
   std::string name;
 };
-template <class V, trace::Is<OwnQuery> X>
-void fields(V&& v, X& x) {
-  v("query", x.query);
-  v("name", x.name);
-}
+SPANSCOPE_FIELDS(OwnQuery, query, name);
 std::optional<OwnQuery> ownQueryOf(const std::shared_ptr<const experiment::OwnDocuments>& documents);
 /// Throws Failure if the query has no such documents.
 std::shared_ptr<const experiment::OwnDocuments> ownDocumentsOf(const std::optional<OwnQuery>& own);
@@ -56,10 +52,7 @@ std::shared_ptr<const experiment::OwnDocuments> ownDocumentsOf(const std::option
 }  // namespace spanscope::jobs
 
 namespace spanscope::trace {
-template <>
-struct EnumNames<experiment::DocumentSource> {
-  static constexpr std::array<std::string_view, 2> kNames{"made", "own"};
-};
+SPANSCOPE_NAMES(experiment::DocumentSource, "made", "own");
 }  // namespace spanscope::trace
 
 namespace spanscope::experiment {
@@ -75,30 +68,7 @@ void fields(V&& v, X& x) {
   if constexpr (!std::is_const_v<X>) x.own = jobs::ownDocumentsOf(own);
   v("expected", x.expected);
 }
-template <class V, trace::Is<ExperimentPoint> X>
-void fields(V&& v, X& x) {
-  v("series", x.series);
-  v("x", x.x);
-  v("y", x.y);
-  v("samples", x.samples);
-}
-template <class V, trace::Is<SpeedSample> X>
-void fields(V&& v, X& x) {
-  v("promptTokens", x.promptTokens);
-  v("promptSeconds", x.promptSeconds);
-  v("generatedTokens", x.generatedTokens);
-  v("generatedSeconds", x.generatedSeconds);
-}
-template <class V, trace::Is<ExperimentResult> X>
-void fields(V&& v, X& x) {
-  v("request", x.request);
-  v("model", x.model);
-  v("machine", x.machine);
-  v("points", x.points);
-  v("remarks", x.remarks);
-  v("done", x.done);
-  v("total", x.total);
-  v("doing", x.doing);
-  v("pace", x.pace);
-}
+SPANSCOPE_FIELDS(ExperimentPoint, series, x, y, samples);
+SPANSCOPE_FIELDS(SpeedSample, promptTokens, promptSeconds, generatedTokens, generatedSeconds);
+SPANSCOPE_FIELDS(ExperimentResult, request, model, machine, points, remarks, done, total, doing, pace);
 }  // namespace spanscope::experiment

@@ -16,10 +16,7 @@ struct FidelityChoice {
   std::vector<RequestId> requests;
   bool operator==(const FidelityChoice&) const = default;
 };
-template <class V, trace::Is<FidelityChoice> X>
-void fields(V&& v, X& x) {
-  v("requests", x.requests);
-}
+SPANSCOPE_FIELDS(FidelityChoice, requests);
 
 /// Measures how close answers are to a full prefill, one after the other, in their session
 /// (experiment::measureFidelity). If the session's arithmetic is not f32, the weights are loaded a second

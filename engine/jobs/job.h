@@ -37,7 +37,7 @@
 #include "engine/run/run_result.h"
 #include "engine/trace/binary_codec.h"
 #include "engine/trace/event.h"
-#include "engine/trace/event_words.h"
+#include "engine/trace/line_pieces.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/service/job.h"
 #include "engine/workbench/settings.h"

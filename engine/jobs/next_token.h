@@ -14,11 +14,7 @@ struct NextTokenChoice {
   RequestId other = 0;  ///< a request with the same prompt and the policy to compare; 0: a full prefill
   bool operator==(const NextTokenChoice&) const = default;
 };
-template <class V, trace::Is<NextTokenChoice> X>
-void fields(V&& v, X& x) {
-  v("request", x.request);
-  v("other", x.other);
-}
+SPANSCOPE_FIELDS(NextTokenChoice, request, other);
 
 /// A possible token at a place of an answer, with its probability under both policies. Temperature and
 /// filters are not applied.
@@ -28,13 +24,7 @@ struct Alternative {
   double own = 0;    ///< 0 … 1, under the policy of the answer
   double other = 0;  ///< 0 … 1, under the compared policy
 };
-template <class V, trace::Is<Alternative> X>
-void fields(V&& v, X& x) {
-  v("token", x.token);
-  v("text", x.text);
-  v("own", x.own);
-  v("other", x.other);
-}
+SPANSCOPE_FIELDS(Alternative, token, text, own, other);
 
 /// One place of an answer.
 struct NextToken {
@@ -48,14 +38,7 @@ struct NextToken {
   const Alternative* find(TokenId token) const;  ///< null: the token is not among the alternatives
 };
 
-template <class V, trace::Is<NextToken> X>
-void fields(V&& v, X& x) {
-  v("drawn", x.drawn);
-  v("alternatives", x.alternatives);
-  v("divergence", x.divergence);
-  v("ownBest", x.ownBest);
-  v("otherBest", x.otherBest);
-}
+SPANSCOPE_FIELDS(NextToken, drawn, alternatives, divergence, ownBest, otherBest);
 
 /// Recomputes the given tokens of an answer twice: with its policy, and with another policy or a full
 /// prefill. Session::replayReply describes how the session's cache is used.

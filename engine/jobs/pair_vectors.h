@@ -9,48 +9,18 @@
 #include "engine/trace/prompt_parts.h"
 
 namespace spanscope::trace {
-template <class V, Is<TokenPlace> X>
-void fields(V&& v, X& x) {
-  v("segment", x.segment);
-  v("local", x.local);
-}
+SPANSCOPE_FIELDS(TokenPlace, segment, local);
 }  // namespace spanscope::trace
 
 namespace spanscope::compute {
-template <class V, trace::Is<RotaryTable> X>
-void fields(V&& v, X& x) {
-  v("inverseFrequencies", x.inverseFrequencies);
-  v("attentionScale", x.attentionScale);
-}
-template <class V, trace::Is<PositionScale> X>
-void fields(V&& v, X& x) {
-  v("beta", x.beta);
-  v("step", x.step);
-}
-template <class V, trace::Is<AttentionShape> X>
-void fields(V&& v, X& x) {
-  v("queryHeads", x.queryHeads);
-  v("keyHeads", x.keyHeads);
-  v("headSize", x.headSize);
-  v("scale", x.scale);
-  v("window", x.window);
-  v("positionScale", x.positionScale);
-}
+SPANSCOPE_FIELDS(RotaryTable, inverseFrequencies, attentionScale);
+SPANSCOPE_FIELDS(PositionScale, beta, step);
+SPANSCOPE_FIELDS(AttentionShape, queryHeads, keyHeads, headSize, scale, window, positionScale);
 }  // namespace spanscope::compute
 
 namespace spanscope::run {
-template <class V, trace::Is<LayerRotation> X>
-void fields(V&& v, X& x) {
-  v("rotary", x.rotary);
-  v("shape", x.shape);
-}
-template <class V, trace::Is<PairVectors> X>
-void fields(V&& v, X& x) {
-  v("layers", x.layers);
-  v("queries", x.queries);
-  v("keys", x.keys);
-  v("weights", x.weights);
-}
+SPANSCOPE_FIELDS(LayerRotation, rotary, shape);
+SPANSCOPE_FIELDS(PairVectors, layers, queries, keys, weights);
 }  // namespace spanscope::run
 
 namespace spanscope::jobs {
@@ -62,12 +32,7 @@ struct PairChoice {
   trace::TokenPlace key;    ///< the token with the key vector
   bool operator==(const PairChoice&) const = default;
 };
-template <class V, trace::Is<PairChoice> X>
-void fields(V&& v, X& x) {
-  v("request", x.request);
-  v("query", x.query);
-  v("key", x.key);
-}
+SPANSCOPE_FIELDS(PairChoice, request, query, key);
 
 struct PairVectorsJob {
   static constexpr const char* kId = "pair-vectors";

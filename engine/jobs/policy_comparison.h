@@ -114,43 +114,17 @@ struct PolicyComparisonJob {
 }  // namespace spanscope::jobs
 
 namespace spanscope::trace {
-template <>
-struct EnumNames<jobs::PolicyStage> {
-  static constexpr std::array<std::string_view, 6> kNames{"waiting",   "cold", "fidelity",
-                                                          "reordered", "done", "failed"};
-};
+SPANSCOPE_NAMES(jobs::PolicyStage, "waiting", "cold", "fidelity", "reordered", "done", "failed");
 }  // namespace spanscope::trace
 
 namespace spanscope::metrics {
-template <class V, trace::Is<TokenAccount> X>
-void fields(V&& v, X& x) {
-  v("hit", x.hit);
-  v("relocated", x.relocated);
-  v("computed", x.computed);
-  v("again", x.again);
-  v("padded", x.padded);
-  v("cropped", x.cropped);
-}
+SPANSCOPE_FIELDS(TokenAccount, hit, relocated, computed, again, padded, cropped);
 }  // namespace spanscope::metrics
 
 namespace spanscope::jobs {
-template <class V, trace::Is<PolicyChoice> X>
-void fields(V&& v, X& x) {
-  v("policies", x.policies);
-  v("subject", x.subject);
-}
-template <class V, trace::Is<PolicyRun> X>
-void fields(V&& v, X& x) {
-  v("firstToken", x.firstToken);
-  v("prompt", x.prompt);
-}
-template <class V, trace::Is<ComparedAnswer> X>
-void fields(V&& v, X& x) {
-  v("node", x.node);
-  v("texts", x.texts);
-  v("fullTexts", x.fullTexts);
-  v("fidelity", x.fidelity);
-}
+SPANSCOPE_FIELDS(PolicyChoice, policies, subject);
+SPANSCOPE_FIELDS(PolicyRun, firstToken, prompt);
+SPANSCOPE_FIELDS(ComparedAnswer, node, texts, fullTexts, fidelity);
 template <class V, trace::Is<MeasuredPolicy> X>
 void fields(V&& v, X& x) {
   v("policy", x.policy);
@@ -163,14 +137,6 @@ void fields(V&& v, X& x) {
   v("replies", x.answers);
   v("cacheBytes", x.cacheBytes);
 }
-template <class V, trace::Is<PolicyComparison> X>
-void fields(V&& v, X& x) {
-  v("subject", x.subject);
-  v("model", x.model);
-  v("device", x.device);
-  v("blockSize", x.blockSize);
-  v("isReordered", x.isReordered);
-  v("chosenTemperature", x.chosenTemperature);
-  v("policies", x.policies);
-}
+SPANSCOPE_FIELDS(PolicyComparison, subject, model, device, blockSize, isReordered, chosenTemperature,
+                 policies);
 }  // namespace spanscope::jobs

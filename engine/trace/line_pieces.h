@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Formats the values in the lines of an event listing. Open this file to change the listing.
+// The words of an event: for the user, before their translation, and in the lines of an event listing. Open
+// this file to add a kind of value, or to change the listing.
 #pragma once
 
 #include "engine/base/counted.h"
+#include "engine/base/ids.h"
 #include "engine/trace/event.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace spanscope::trace {
@@ -45,5 +48,25 @@ std::string queryText(const Rows& rows) {
   return placeText(rows.segment, rows.virtualIndex) +
          (rows.row >= 0 ? ", row " + std::to_string(rows.row) : ", " + counted(rows.rows, "row"));
 }
+
+/// A text of any length. A line shows only its beginning.
+struct ShortText {
+  std::string text;
+  bool operator==(const ShortText&) const = default;
+};
+
+/// A step of the event's run. The view chooses its name.
+struct StepName {
+  StepIndex step = 0;
+  bool operator==(const StepName&) const = default;
+};
+
+struct EventWords {
+  using Value = std::variant<std::uint32_t, std::uint64_t, double, std::string, ShortText, StepName>;
+
+  const char* text = "";      ///< marked by forTranslation("Events", …), with %1, %2, … in it
+  std::vector<Value> values;  ///< the values of %1, %2, … in this order
+  bool operator==(const EventWords&) const = default;
+};
 
 }  // namespace spanscope::trace

@@ -35,10 +35,7 @@ inline constexpr std::size_t kPreambleBytes = 24;
 inline constexpr std::size_t kTrailerBytes = 16;
 
 enum class RecordKind : std::uint8_t { Header, Chunk, Keyframe, Index };
-template <>
-struct EnumNames<RecordKind> {
-  static constexpr std::array<std::string_view, 4> kNames{"header", "chunk", "keyframe", "index"};
-};
+SPANSCOPE_NAMES(RecordKind, "header", "chunk", "keyframe", "index");
 
 struct RecordHeader {
   static constexpr std::size_t kBytes = 56;
@@ -65,16 +62,7 @@ struct IndexEntry {
   std::int64_t lastTime = 0;
   bool operator==(const IndexEntry&) const = default;
 };
-template <class V, Is<IndexEntry> X>
-void fields(V&& v, X& x) {
-  v("kind", x.kind);
-  v("offset", x.offset);
-  v("count", x.count);
-  v("firstSequence", x.firstSequence);
-  v("lastSequence", x.lastSequence);
-  v("firstTime", x.firstTime);
-  v("lastTime", x.lastTime);
-}
+SPANSCOPE_FIELDS(IndexEntry, kind, offset, count, firstSequence, lastSequence, firstTime, lastTime);
 
 /// Returns the bytes of the header, with the checksum of header and content.
 std::array<std::uint8_t, RecordHeader::kBytes> encodeRecordHeader(RecordHeader header,
@@ -104,10 +92,6 @@ class RecordDecompressor {
   std::unique_ptr<ZSTD_DCtx_s, Free> m_context;
 };
 
-template <class V, Is<TraceHeader> X>
-void fields(V&& v, X& x) {
-  v("program", x.program);
-  v("createdAt", x.createdAt);
-}
+SPANSCOPE_FIELDS(TraceHeader, program, createdAt);
 
 }  // namespace spanscope::trace

@@ -3,7 +3,7 @@
 // settings.
 #pragma once
 
-#include "engine/trace/event_words.h"
+#include "engine/trace/line_pieces.h"
 
 #include <QCoreApplication>
 #include <QString>

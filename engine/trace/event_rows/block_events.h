@@ -8,7 +8,6 @@
 #include "engine/base/translation.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_rows/facts.h"
-#include "engine/trace/event_words.h"
 #include "engine/trace/line_pieces.h"
 #include "engine/trace/part_fields.h"
 
@@ -63,26 +62,9 @@ struct Facts<BlockLookedUp> : UsualFacts {
     return out;
   }
 };
-template <class V, Is<BlockLookedUp> X>
-void fields(V&& v, X& x) {
-  v("segment", x.segment);
-  v("virtualIndex", x.virtualIndex);
-  v("block", x.block);
-  v("outcome", x.outcome);
-  v("reason", x.reason);
-  v("tokens", x.tokens);
-  v("wanted", x.wanted);
-  v("base", x.base);
-  v("storedBase", x.storedBase);
-  v("storedByRun", x.storedByRun);
-  v("storedByRequest", x.storedByRequest);
-  v("storedByNode", x.storedByNode);
-  v("differsAt", x.differsAt);
-  v("tokenWanted", x.tokenWanted);
-  v("tokenStored", x.tokenStored);
-  v("evictedBy", x.evictedBy);
-  v("contextDiffersAt", x.contextDiffersAt);
-}
+SPANSCOPE_FIELDS(BlockLookedUp, segment, virtualIndex, block, outcome, reason, tokens, wanted, base,
+                 storedBase, storedByRun, storedByRequest, storedByNode, differsAt, tokenWanted, tokenStored,
+                 evictedBy, contextDiffersAt);
 
 template <>
 struct Facts<BlockAllocated> : UsualFacts {
@@ -97,12 +79,7 @@ struct Facts<BlockAllocated> : UsualFacts {
     return physicalText(e.block) + " for " + placeText(e.segment, e.virtualIndex);
   }
 };
-template <class V, Is<BlockAllocated> X>
-void fields(V&& v, X& x) {
-  v("block", x.block);
-  v("segment", x.segment);
-  v("virtualIndex", x.virtualIndex);
-}
+SPANSCOPE_FIELDS(BlockAllocated, block, segment, virtualIndex);
 
 template <>
 struct Facts<BlockShared> : UsualFacts {
@@ -119,13 +96,7 @@ struct Facts<BlockShared> : UsualFacts {
            counted(e.references, "reference");
   }
 };
-template <class V, Is<BlockShared> X>
-void fields(V&& v, X& x) {
-  v("block", x.block);
-  v("segment", x.segment);
-  v("virtualIndex", x.virtualIndex);
-  v("references", x.references);
-}
+SPANSCOPE_FIELDS(BlockShared, block, segment, virtualIndex, references);
 
 template <>
 struct Facts<BlockStored> : UsualFacts {
@@ -142,16 +113,7 @@ struct Facts<BlockStored> : UsualFacts {
            placeText(e.segment, e.virtualIndex) + ", key " + keyText(e.key);
   }
 };
-template <class V, Is<BlockStored> X>
-void fields(V&& v, X& x) {
-  v("block", x.block);
-  v("key", x.key);
-  v("parent", x.parent);
-  v("segment", x.segment);
-  v("virtualIndex", x.virtualIndex);
-  v("base", x.base);
-  v("tokens", x.tokens);
-}
+SPANSCOPE_FIELDS(BlockStored, block, key, parent, segment, virtualIndex, base, tokens);
 
 template <>
 struct Facts<BlockRemoved> : UsualFacts {
@@ -176,12 +138,7 @@ struct Facts<BlockRemoved> : UsualFacts {
     return physicalText(e.block) + ", key " + keyText(e.key) + ", " + std::string(enumName(e.reason));
   }
 };
-template <class V, Is<BlockRemoved> X>
-void fields(V&& v, X& x) {
-  v("block", x.block);
-  v("key", x.key);
-  v("reason", x.reason);
-}
+SPANSCOPE_FIELDS(BlockRemoved, block, key, reason);
 
 template <>
 struct Facts<BlockCopied> : UsualFacts {
@@ -197,12 +154,7 @@ struct Facts<BlockCopied> : UsualFacts {
     return counted(e.slots, "slot") + " of " + physicalText(e.source) + " to " + physicalText(e.target);
   }
 };
-template <class V, Is<BlockCopied> X>
-void fields(V&& v, X& x) {
-  v("source", x.source);
-  v("target", x.target);
-  v("slots", x.slots);
-}
+SPANSCOPE_FIELDS(BlockCopied, source, target, slots);
 
 template <>
 struct Facts<BlockReleased> : UsualFacts {
@@ -218,11 +170,7 @@ struct Facts<BlockReleased> : UsualFacts {
     return physicalText(e.block) + ", " + counted(e.references, "reference");
   }
 };
-template <class V, Is<BlockReleased> X>
-void fields(V&& v, X& x) {
-  v("block", x.block);
-  v("references", x.references);
-}
+SPANSCOPE_FIELDS(BlockReleased, block, references);
 
 template <>
 struct Facts<CacheCleared> : UsualFacts {
@@ -265,17 +213,7 @@ struct Facts<BlockLoaded> : UsualFacts {
            fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) + " ms, key " + keyText(e.key);
   }
 };
-template <class V, Is<BlockLoaded> X>
-void fields(V&& v, X& x) {
-  v("block", x.block);
-  v("key", x.key);
-  v("tier", x.tier);
-  v("segment", x.segment);
-  v("virtualIndex", x.virtualIndex);
-  v("tokens", x.tokens);
-  v("bytes", x.bytes);
-  v("nanoseconds", x.nanoseconds);
-}
+SPANSCOPE_FIELDS(BlockLoaded, block, key, tier, segment, virtualIndex, tokens, bytes, nanoseconds);
 
 template <>
 struct Facts<BlockSpilled> : UsualFacts {
@@ -294,14 +232,7 @@ struct Facts<BlockSpilled> : UsualFacts {
            bytesText(e.bytes) + ", key " + keyText(e.key);
   }
 };
-template <class V, Is<BlockSpilled> X>
-void fields(V&& v, X& x) {
-  v("block", x.block);
-  v("key", x.key);
-  v("tier", x.tier);
-  v("tokens", x.tokens);
-  v("bytes", x.bytes);
-}
+SPANSCOPE_FIELDS(BlockSpilled, block, key, tier, tokens, bytes);
 
 template <>
 struct Facts<StoreReported> : UsualFacts {
@@ -318,11 +249,7 @@ struct Facts<StoreReported> : UsualFacts {
     return out.empty() ? "no tier is in use" : out;
   }
 };
-template <class V, Is<StoreReported> X>
-void fields(V&& v, X& x) {
-  v("tiers", x.tiers);
-  v("packs", x.packs);
-}
+SPANSCOPE_FIELDS(StoreReported, tiers, packs);
 
 template <>
 struct Facts<StoreTextsReported> : UsualFacts {
@@ -337,9 +264,6 @@ struct Facts<StoreTextsReported> : UsualFacts {
     return out;
   }
 };
-template <class V, Is<StoreTextsReported> X>
-void fields(V&& v, X& x) {
-  v("packs", x.packs);
-}
+SPANSCOPE_FIELDS(StoreTextsReported, packs);
 
 }  // namespace spanscope::trace

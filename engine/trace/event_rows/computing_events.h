@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of events about computation: forward passes, tokens, groups of requests that attend to each other,
-// fidelity and jobs (engine/trace/event_fields.h). Open this file to change such an event.
+// The rows of events about computation: forward passes, tokens, attention, groups of requests that attend to
+// each other, fidelity and jobs (engine/trace/event_fields.h). Open this file to change such an event.
 #pragma once
 
 #include "engine/base/counted.h"
@@ -8,7 +8,6 @@
 #include "engine/base/translation.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_rows/facts.h"
-#include "engine/trace/event_words.h"
 #include "engine/trace/fidelity_metrics.h"
 #include "engine/trace/line_pieces.h"
 #include "engine/trace/part_fields.h"
@@ -51,11 +50,7 @@ struct Facts<BatchComputed> : UsualFacts {
            " ms";
   }
 };
-template <class V, Is<BatchComputed> X>
-void fields(V&& v, X& x) {
-  v("entries", x.entries);
-  v("nanoseconds", x.nanoseconds);
-}
+SPANSCOPE_FIELDS(BatchComputed, entries, nanoseconds);
 
 template <>
 struct Facts<TokenGenerated> : UsualFacts {
@@ -71,15 +66,7 @@ struct Facts<TokenGenerated> : UsualFacts {
            ", probability " + fixedPoint(static_cast<double>(e.probability), 4);
   }
 };
-template <class V, Is<TokenGenerated> X>
-void fields(V&& v, X& x) {
-  v("index", x.index);
-  v("token", x.token);
-  v("text", x.text);
-  v("shown", x.shown);
-  v("probability", x.probability);
-  v("segmentMass", x.segmentMass);
-}
+SPANSCOPE_FIELDS(TokenGenerated, index, token, text, shown, probability, segmentMass);
 
 template <>
 struct Facts<TokenAlternatives> : UsualFacts {
@@ -104,11 +91,7 @@ struct Facts<TokenAlternatives> : UsualFacts {
     return text;
   }
 };
-template <class V, Is<TokenAlternatives> X>
-void fields(V&& v, X& x) {
-  v("index", x.index);
-  v("tokens", x.tokens);
-}
+SPANSCOPE_FIELDS(TokenAlternatives, index, tokens);
 
 template <>
 struct Facts<TokensRecomputed> : UsualFacts {
@@ -137,12 +120,7 @@ struct Facts<TokensRecomputed> : UsualFacts {
            std::to_string(e.layer);
   }
 };
-template <class V, Is<TokensRecomputed> X>
-void fields(V&& v, X& x) {
-  v("layer", x.layer);
-  v("tokens", x.tokens);
-  v("segments", x.segments);
-}
+SPANSCOPE_FIELDS(TokensRecomputed, layer, tokens, segments);
 
 template <>
 struct Facts<TeamFormed> : UsualFacts {
@@ -160,10 +138,7 @@ struct Facts<TeamFormed> : UsualFacts {
     return "requests " + requestsText(e.requests) + " attend to each other's answers during generation";
   }
 };
-template <class V, Is<TeamFormed> X>
-void fields(V&& v, X& x) {
-  v("requests", x.requests);
-}
+SPANSCOPE_FIELDS(TeamFormed, requests);
 
 template <>
 struct Facts<FidelityMeasured> : UsualFacts {
@@ -194,18 +169,8 @@ struct Facts<FidelityMeasured> : UsualFacts {
     return {forTranslation("Events", "Fidelity of run %1 measured: %2"), {event.run, line(e)}};
   }
 };
-template <class V, Is<FidelityMeasured> X>
-void fields(V&& v, X& x) {
-  v("promptTokens", x.promptTokens);
-  v("cachedTokens", x.cachedTokens);
-  v("recomputedTokens", x.recomputedTokens);
-  v("tokens", x.tokens);
-  v("fullAnswer", x.fullAnswer);
-  v("fullText", x.fullText);
-  v("sameText", x.sameText);
-  v("attentionRows", x.attentionRows);
-  v("attentionDeviation", x.attentionDeviation);
-}
+SPANSCOPE_FIELDS(FidelityMeasured, promptTokens, cachedTokens, recomputedTokens, tokens, fullAnswer, fullText,
+                 sameText, attentionRows, attentionDeviation);
 
 template <>
 struct Facts<ArithmeticMeasured> : UsualFacts {
@@ -231,11 +196,7 @@ struct Facts<ArithmeticMeasured> : UsualFacts {
     return {forTranslation("Events", "Arithmetic of run %1 measured: %2"), {event.run, line(e)}};
   }
 };
-template <class V, Is<ArithmeticMeasured> X>
-void fields(V&& v, X& x) {
-  v("arithmetic", x.arithmetic);
-  v("tokens", x.tokens);
-}
+SPANSCOPE_FIELDS(ArithmeticMeasured, arithmetic, tokens);
 
 template <>
 struct Facts<JobEnded> : UsualFacts {
@@ -266,13 +227,174 @@ struct Facts<JobEnded> : UsualFacts {
     return {forTranslation("Events", "Job %1 failed: %2"), {e.kind, e.problem}};
   }
 };
-template <class V, Is<JobEnded> X>
-void fields(V&& v, X& x) {
-  v("kind", x.kind);
-  v("arguments", x.arguments);
-  v("outcome", x.outcome);
-  v("problem", x.problem);
-  v("result", x.result);
+SPANSCOPE_FIELDS(JobEnded, kind, arguments, outcome, problem, result);
+
+/// Returns the fault of the lists of attention by layer, head and key, if any. `width`: number of keys.
+template <class Attention>
+std::optional<Error> attentionFault(const Attention& e, std::uint64_t width, const char* key) {
+  // Each factor is the length of a list in memory, or less than 2³¹. The product therefore cannot overflow.
+  const std::uint64_t rows = e.layers.size() * static_cast<std::uint64_t>(e.heads);
+  for (const std::vector<float>* values : {&e.mass, &e.first}) {
+    const std::uint64_t count = values->size();
+    const bool fits = rows == 0 || width == 0 ? count == 0 : count % width == 0 && count / width == rows;
+    if (fits) continue;
+    return errorAt(std::string("attention by ") + key, counted(count, "value"),
+                   counted(e.layers.size(), "layer") + " of " + counted(e.heads, "head") + " of " +
+                       counted(width, std::string("key ") + key));
+  }
+  return std::nullopt;
 }
+
+template <>
+struct Facts<SegmentAttention> : UsualFacts {
+  static constexpr const char* kName = "segment_attention";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const SegmentAttention&) {
+    return forTranslation("Events", "Attention by segment recorded");
+  }
+  static std::string line(const SegmentAttention& e) {
+    return (e.index >= 0 ? "of token " + std::to_string(e.index) + ", " : std::string()) + queryText(e) +
+           ", " + counted(e.layers.size(), "layer") + ", " + counted(e.heads, "head") + ", " +
+           counted(e.keySegments.size(), "key segment");
+  }
+};
+SPANSCOPE_FIELDS(SegmentAttention, index, segment, virtualIndex, row, rows, keySegments, layers, heads, mass,
+                 first);
+
+template <>
+struct Facts<PartAttention> : UsualFacts {
+  static constexpr const char* kName = "part_attention";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const PartAttention& e) {
+    if (e.index < 0) return errorAt("token index", std::to_string(e.index), "at least 0");
+    if (e.heads < 0) return errorAt("heads", std::to_string(e.heads), "at least 0");
+    return attentionFault(e, e.keyParts.size(), "section");
+  }
+  static const char* plain(const PartAttention&) {
+    return forTranslation("Events", "Attention by section recorded");
+  }
+  static std::string line(const PartAttention& e) {
+    return "of token " + std::to_string(e.index) + ", " + counted(e.layers.size(), "layer") + ", " +
+           counted(e.heads, "head") + ", " + counted(e.keyParts.size(), "section");
+  }
+};
+SPANSCOPE_FIELDS(PartAttention, index, keyParts, layers, heads, mass, first);
+
+template <>
+struct Facts<AttentionMass> : UsualFacts {
+  static constexpr const char* kName = "attention_mass";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const AttentionMass&) {
+    return forTranslation("Events", "Attention by block recorded");
+  }
+  static std::string line(const AttentionMass& e) {
+    return (e.layer < 0 ? "mean of the layers" : "layer " + std::to_string(e.layer)) + ", " + queryText(e) +
+           ", " + counted(e.heads, "head") + ", " + counted(e.keySegments.size(), "key segment");
+  }
+};
+SPANSCOPE_FIELDS(AttentionMass, layer, segment, virtualIndex, row, rows, keySegments, keySpan, keyBlocks,
+                 heads, mass);
+
+template <>
+struct Facts<AttentionLeftOut> : UsualFacts {
+  static constexpr const char* kName = "attention_left_out";
+  static constexpr About kAbout = About::Run;
+  static const char* plain(const AttentionLeftOut&) { return forTranslation("Events", "Attention left out"); }
+  static std::string line(const AttentionLeftOut& e) {
+    return counted(e.leftOut, "record") + " of attention left out, " + std::to_string(e.recorded) +
+           " recorded: limit of " + bytesText(e.limit) + " per run";
+  }
+  static std::optional<Severity> severity(const AttentionLeftOut&) { return Severity::Warning; }
+  static EventWords words(const AttentionLeftOut& e, const Event&) {
+    constexpr double kMebibyte = 1 << 20;
+    const double limit = static_cast<double>(e.limit) / kMebibyte;
+    if (e.leftOut == 1) {
+      return {forTranslation("Events", "1 attention record left out: limit of %1 MiB per run"), {limit}};
+    }
+    return {forTranslation(
+                "Events",
+                /*id:attention-records-left-out*/ "%1 attention records left out: limit of %2 MiB per run"),
+            {e.leftOut, limit}};
+  }
+};
+SPANSCOPE_FIELDS(AttentionLeftOut, leftOut, recorded, limit);
+
+template <>
+struct Facts<AttentionReplayed> : UsualFacts {
+  static constexpr const char* kName = "attention_replayed";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const AttentionReplayed& e) {
+    if (e.rows < 0 || e.firstRow < 0) {
+      return errorAt("rows", std::to_string(e.rows) + " from " + std::to_string(e.firstRow),
+                     "no negative numbers");
+    }
+    if (e.cachedTokens < 0 || e.recomputedTokens < 0)
+      return errorAt("token counts", "a negative number", "at least 0");
+    return std::nullopt;
+  }
+  static const char* plain(const AttentionReplayed&) {
+    return forTranslation("Events", "Attention recomputed");
+  }
+  static std::string line(const AttentionReplayed& e) {
+    return "layer " + std::to_string(e.layer) + ", " +
+           (e.head < 0 ? std::string("all heads") : "head " + std::to_string(e.head)) + " by " +
+           (e.singleKeys ? "token" : "block") + ", " + counted(e.rows, "row") + " recomputed with " +
+           counted(e.cachedTokens, "cached token") + " and " + std::to_string(e.recomputedTokens) +
+           " recomputed tokens";
+  }
+};
+SPANSCOPE_FIELDS(AttentionReplayed, layer, head, singleKeys, firstRow, rows, cachedTokens, recomputedTokens);
+
+template <>
+struct Facts<ReplayedMass> : UsualFacts {
+  static constexpr const char* kName = "replayed_mass";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  using IndexedAs = AttentionReplayed;
+  static std::optional<Error> fault(const ReplayedMass& e) {
+    if (e.index < 0) return errorAt("token index", std::to_string(e.index), "at least 0");
+    return std::nullopt;
+  }
+  static const char* plain(const ReplayedMass&) {
+    return forTranslation("Events", "Attention of a replay recorded");
+  }
+  static std::string line(const ReplayedMass& e) {
+    return "of token " + std::to_string(e.index) + ", " + Facts<AttentionMass>::line(e.mass);
+  }
+};
+SPANSCOPE_FIELDS(ReplayedMass, index, mass);
+
+template <>
+struct Facts<TeammateAttention> : UsualFacts {
+  static constexpr const char* kName = "teammate_attention";
+  static constexpr bool kIsDetail = true;
+  static constexpr About kAbout = About::KnownRequest;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const TeammateAttention& e) {
+    if (e.index < 0) return errorAt("token index", std::to_string(e.index), "at least 0");
+    if (e.mass.size() == e.requests.size()) return std::nullopt;
+    return errorAt("attention on answers", std::to_string(e.mass.size()) + " shares",
+                   std::to_string(e.requests.size()) + ", one per request");
+  }
+  static const char* plain(const TeammateAttention&) {
+    return forTranslation("Events", "Attention on other answers recorded");
+  }
+  static std::string line(const TeammateAttention& e) {
+    float share = 0;
+    for (const float mass : e.mass) share += mass;
+    return "of token " + std::to_string(e.index) + ", " + shareNumber(static_cast<double>(share), 1) +
+           " % on the answers of requests " + requestsText(e.requests);
+  }
+};
+SPANSCOPE_FIELDS(TeammateAttention, index, requests, mass);
 
 }  // namespace spanscope::trace

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/trace/event.h"
-#include "engine/trace/event_words.h"
+#include "engine/trace/line_pieces.h"
 
 #include <cstdint>
 #include <optional>

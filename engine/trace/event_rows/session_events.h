@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of events about sessions and their runs (engine/trace/event_fields.h). Open this file to change
-// such an event.
+// The rows of events about sessions, their runs, and other servers (engine/trace/event_fields.h). Open this
+// file to change such an event.
 #pragma once
 
 #include "engine/base/counted.h"
@@ -8,7 +8,6 @@
 #include "engine/base/translation.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_rows/facts.h"
-#include "engine/trace/event_words.h"
 #include "engine/trace/line_pieces.h"
 #include "engine/trace/part_fields.h"
 
@@ -35,16 +34,7 @@ struct Facts<SessionStarted> : UsualFacts {
     return {forTranslation("Events", "Session started: %1, %2"), {e.model, e.backend}};
   }
 };
-template <class V, Is<SessionStarted> X>
-void fields(V&& v, X& x) {
-  v("program", x.program);
-  v("model", x.model);
-  v("backend", x.backend);
-  v("threads", x.threads);
-  v("layers", x.layers);
-  v("heads", x.heads);
-  v("pool", x.pool);
-}
+SPANSCOPE_FIELDS(SessionStarted, program, model, backend, threads, layers, heads, pool);
 
 template <>
 struct Facts<WindowsReported> : UsualFacts {
@@ -59,10 +49,7 @@ struct Facts<WindowsReported> : UsualFacts {
     return out;
   }
 };
-template <class V, Is<WindowsReported> X>
-void fields(V&& v, X& x) {
-  v("windows", x.windows);
-}
+SPANSCOPE_FIELDS(WindowsReported, windows);
 
 template <>
 struct Facts<RunStarted> : UsualFacts {
@@ -82,12 +69,7 @@ struct Facts<RunStarted> : UsualFacts {
     return {forTranslation("Events", "Run %1 started: policy %2, seed %3"), {event.run, e.policy, e.seed}};
   }
 };
-template <class V, Is<RunStarted> X>
-void fields(V&& v, X& x) {
-  v("queryJson", x.queryJson);
-  v("policy", x.policy);
-  v("seed", x.seed);
-}
+SPANSCOPE_FIELDS(RunStarted, queryJson, policy, seed);
 
 template <>
 struct Facts<LayoutChosen> : UsualFacts {
@@ -106,14 +88,7 @@ struct Facts<LayoutChosen> : UsualFacts {
            std::to_string(e.pad) + ", plus " + std::to_string(e.plus) + ", cross " + std::to_string(e.cross);
   }
 };
-template <class V, Is<LayoutChosen> X>
-void fields(V&& v, X& x) {
-  v("layout", x.layout);
-  v("blockSize", x.blockSize);
-  v("pad", x.pad);
-  v("plus", x.plus);
-  v("cross", x.cross);
-}
+SPANSCOPE_FIELDS(LayoutChosen, layout, blockSize, pad, plus, cross);
 
 template <>
 struct Facts<PlanMade> : UsualFacts {
@@ -130,11 +105,7 @@ struct Facts<PlanMade> : UsualFacts {
     return {forTranslation("Events", "Plan made: %1 steps"), {std::uint64_t{e.steps.size()}}};
   }
 };
-template <class V, Is<PlanMade> X>
-void fields(V&& v, X& x) {
-  v("steps", x.steps);
-  v("explain", x.explain);
-}
+SPANSCOPE_FIELDS(PlanMade, steps, explain);
 
 template <>
 struct Facts<PassagesRetrieved> : UsualFacts {
@@ -219,11 +190,7 @@ struct Facts<RunFinished> : UsualFacts {
     return {forTranslation("Events", "Run %1 finished: %2"), {event.run, ShortText{e.answer}}};
   }
 };
-template <class V, Is<RunFinished> X>
-void fields(V&& v, X& x) {
-  v("outcome", x.outcome);
-  v("answer", x.answer);
-}
+SPANSCOPE_FIELDS(RunFinished, outcome, answer);
 
 template <>
 struct Facts<MessageLogged> : UsualFacts {
@@ -247,11 +214,7 @@ struct Facts<MessageLogged> : UsualFacts {
   static std::optional<Severity> severity(const MessageLogged& e) { return e.severity; }
   static EventWords words(const MessageLogged& e, const Event&) { return {"%1", {e.text}}; }
 };
-template <class V, Is<MessageLogged> X>
-void fields(V&& v, X& x) {
-  v("severity", x.severity);
-  v("text", x.text);
-}
+SPANSCOPE_FIELDS(MessageLogged, severity, text);
 
 template <>
 struct Facts<Snapshot> : UsualFacts {
@@ -271,10 +234,131 @@ struct Facts<Snapshot> : UsualFacts {
     return {forTranslation("Events", "%1 events were lost; a snapshot replaces them"), {e.lost}};
   }
 };
-template <class V, Is<Snapshot> X>
-void fields(V&& v, X& x) {
-  v("pool", x.pool);
-  v("lost", x.lost);
-}
+SPANSCOPE_FIELDS(Snapshot, pool, lost);
+
+template <>
+struct Facts<ServerChosen> : UsualFacts {
+  static constexpr const char* kName = "server_chosen";
+  static constexpr About kAbout = About::Run;
+  static constexpr Indexed kIndexed{.inSession = true};
+  static const char* plain(const ServerChosen&) { return forTranslation("Events", "Server chosen"); }
+  static EventWords detail(const ServerChosen& e) {
+    return {forTranslation("Events", "%1 at %2"), {ShortText{e.title}, ShortText{e.address}}};
+  }
+  static std::string line(const ServerChosen& e) {
+    return escaped(e.name) + ": " + escaped(e.title) + (e.version.empty() ? "" : " " + escaped(e.version)) +
+           " at " + escaped(e.address);
+  }
+  static std::optional<Severity> severity(const ServerChosen&) { return Severity::Note; }
+  static EventWords words(const ServerChosen& e, const Event&) {
+    return {forTranslation("Events", "%1 is %2 at %3"),
+            {e.name, e.title + (e.version.empty() ? "" : " " + e.version), e.address}};
+  }
+};
+SPANSCOPE_FIELDS(ServerChosen, name, kind, title, version, address, reportsCached, reportsProgress,
+                 takesQueries);
+
+template <>
+struct Facts<RequestSent> : UsualFacts {
+  static constexpr const char* kName = "request_sent";
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const RequestSent&) { return forTranslation("Events", "Request sent"); }
+  static EventWords detail(const RequestSent& e) {
+    return {forTranslation("Events", "to %1, for %2"), {ShortText{e.server}, ShortText{e.model}}};
+  }
+  static std::string line(const RequestSent& e) {
+    return "to " + escaped(e.server) + ", model " + escaped(e.model) + ", " + counted(e.bytes, "byte");
+  }
+};
+SPANSCOPE_FIELDS(RequestSent, server, model, bytes);
+
+template <>
+struct Facts<PromptReported> : UsualFacts {
+  static constexpr const char* kName = "prompt_reported";
+  static constexpr About kAbout = About::Request;
+  static std::optional<Error> fault(const PromptReported& e) {
+    if (e.cached >= 0 && e.cached <= e.processed && e.processed <= e.total) return std::nullopt;
+    return errorAt("token counts",
+                   std::to_string(e.cached) + " cached of " + std::to_string(e.processed) + " read of " +
+                       std::to_string(e.total),
+                   "0 ≤ cached ≤ read ≤ total");
+  }
+  static const char* plain(const PromptReported&) {
+    return forTranslation("Events", "Server reads the prompt");
+  }
+  static EventWords detail(const PromptReported& e) {
+    return {forTranslation("Events", "read: %1 of %2 tokens"),
+            {std::to_string(e.processed), std::to_string(e.total)}};
+  }
+  static std::string line(const PromptReported& e) {
+    return "read " + std::to_string(e.processed) + " of " + counted(e.total, "token") + ", " +
+           std::to_string(e.cached) + " of them cached";
+  }
+};
+SPANSCOPE_FIELDS(PromptReported, total, cached, processed);
+
+template <>
+struct Facts<TextReceived> : UsualFacts {
+  static constexpr const char* kName = "text_received";
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static const char* plain(const TextReceived&) { return forTranslation("Events", "Text received"); }
+  static EventWords detail(const TextReceived& e) { return {"%1", {ShortText{e.text}}}; }
+  static std::string line(const TextReceived& e) { return inQuotes(e.text); }
+};
+SPANSCOPE_FIELDS(TextReceived, text);
+
+template <>
+struct Facts<ServerReported> : UsualFacts {
+  static constexpr const char* kName = "server_reported";
+  static constexpr About kAbout = About::Request;
+  static constexpr Indexed kIndexed{.byRequest = true};
+  static std::optional<Error> fault(const ServerReported& e) {
+    const bool isFound = e.cached == CachedState::Found;
+    if (isFound != (e.cachedTokens > 0) || e.cachedTokens < 0)
+      return errorAt("cached tokens", std::to_string(e.cachedTokens) + " " + std::string(enumName(e.cached)),
+                     "a number above 0 only for the state found");
+    if (e.promptTokens.value_or(0) < 0 || e.generatedTokens.value_or(0) < 0)
+      return errorAt("token counts", "a negative number", "at least 0");
+    if (e.promptTokens && e.cachedTokens > *e.promptTokens)
+      return errorAt("cached tokens", std::to_string(e.cachedTokens),
+                     "at most " + std::to_string(*e.promptTokens));
+    const auto isTime = [](double seconds) { return std::isfinite(seconds) && seconds >= 0; };
+    if (!isTime(e.seconds) || !isTime(e.timeToFirstToken.value_or(0)))
+      return errorAt("seconds", "an invalid duration", "a finite number of at least 0");
+    return std::nullopt;
+  }
+  static const char* plain(const ServerReported& e) {
+    return e.brokenBy.empty() ? forTranslation("Events", "Server reported")
+                              : forTranslation("Events", "Server answer interrupted");
+  }
+  static std::string found(const ServerReported& e) {
+    switch (e.cached) {
+      case CachedState::Found:
+      case CachedState::MeasuredZero:
+        return std::to_string(e.cachedTokens);
+      case CachedState::NotReported:
+        return "not reported";
+      case CachedState::CannotReport:
+        break;
+    }
+    return "cannot be reported";
+  }
+  static std::string line(const ServerReported& e) {
+    const auto count = [](const std::optional<std::int64_t>& tokens) {
+      return tokens ? std::to_string(*tokens) : "not reported";
+    };
+    std::string out = "step " + std::to_string(e.step) + " on " + escaped(e.server) + ": prompt " +
+                      count(e.promptTokens) + ", cached " + found(e) + ", generated " +
+                      count(e.generatedTokens);
+    if (e.timeToFirstToken) out += ", first text after " + fixedPoint(*e.timeToFirstToken * 1e3, 2) + " ms";
+    out += ", all after " + fixedPoint(e.seconds * 1e3, 2) + " ms";
+    if (!e.finish.empty()) out += ", ended by " + escaped(e.finish);
+    return e.brokenBy.empty() ? out : out + ", interrupted: " + escaped(e.brokenBy);
+  }
+};
+SPANSCOPE_FIELDS(ServerReported, step, server, model, promptTokens, cached, cachedTokens, generatedTokens,
+                 timeToFirstToken, seconds, finish, brokenBy);
 
 }  // namespace spanscope::trace

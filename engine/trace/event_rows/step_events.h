@@ -8,7 +8,6 @@
 #include "engine/base/translation.h"
 #include "engine/trace/event.h"
 #include "engine/trace/event_rows/facts.h"
-#include "engine/trace/event_words.h"
 #include "engine/trace/line_pieces.h"
 #include "engine/trace/part_fields.h"
 
@@ -34,11 +33,7 @@ struct Facts<StepStarted> : UsualFacts {
     return {forTranslation("Events", "%1 started as request %2"), {StepName{e.step}, event.request}};
   }
 };
-template <class V, Is<StepStarted> X>
-void fields(V&& v, X& x) {
-  v("step", x.step);
-  v("copy", x.copy);
-}
+SPANSCOPE_FIELDS(StepStarted, step, copy);
 
 template <>
 struct Facts<SpanTableLaidOut> : UsualFacts {
@@ -61,10 +56,7 @@ struct Facts<SpanTableLaidOut> : UsualFacts {
            counted(tokens, "token");
   }
 };
-template <class V, Is<SpanTableLaidOut> X>
-void fields(V&& v, X& x) {
-  v("segments", x.segments);
-}
+SPANSCOPE_FIELDS(SpanTableLaidOut, segments);
 
 template <>
 struct Facts<PromptDivided> : UsualFacts {
@@ -99,11 +91,7 @@ struct Facts<PromptDivided> : UsualFacts {
     return counted(e.parts.size(), "section") + " (" + std::to_string(inPlus) + " in a plus)";
   }
 };
-template <class V, Is<PromptDivided> X>
-void fields(V&& v, X& x) {
-  v("parts", x.parts);
-  v("ranges", x.ranges);
-}
+SPANSCOPE_FIELDS(PromptDivided, parts, ranges);
 
 template <>
 struct Facts<LayoutApplied> : UsualFacts {
@@ -137,11 +125,7 @@ struct Facts<LayoutApplied> : UsualFacts {
            counted(cropped, "token") + " truncated";
   }
 };
-template <class V, Is<LayoutApplied> X>
-void fields(V&& v, X& x) {
-  v("runs", x.runs);
-  v("cropped", x.cropped);
-}
+SPANSCOPE_FIELDS(LayoutApplied, runs, cropped);
 
 template <>
 struct Facts<RequestAdmitted> : UsualFacts {
@@ -163,14 +147,7 @@ struct Facts<RequestAdmitted> : UsualFacts {
            std::to_string(e.recomputedTokens) + " recomputed";
   }
 };
-template <class V, Is<RequestAdmitted> X>
-void fields(V&& v, X& x) {
-  v("promptTokens", x.promptTokens);
-  v("cachedTokens", x.cachedTokens);
-  v("relocatedTokens", x.relocatedTokens);
-  v("resumed", x.resumed);
-  v("recomputedTokens", x.recomputedTokens);
-}
+SPANSCOPE_FIELDS(RequestAdmitted, promptTokens, cachedTokens, relocatedTokens, resumed, recomputedTokens);
 
 template <>
 struct Facts<RequestDeferred> : UsualFacts {
@@ -186,11 +163,7 @@ struct Facts<RequestDeferred> : UsualFacts {
     return {forTranslation("Events", "Request %1 waits: %2"), {event.request, e.reason}};
   }
 };
-template <class V, Is<RequestDeferred> X>
-void fields(V&& v, X& x) {
-  v("reason", x.reason);
-  v("waitFor", x.waitFor);
-}
+SPANSCOPE_FIELDS(RequestDeferred, reason, waitFor);
 
 template <>
 struct Facts<RequestPreempted> : UsualFacts {
@@ -217,12 +190,7 @@ struct Facts<RequestPreempted> : UsualFacts {
             {event.request, e.requester}};
   }
 };
-template <class V, Is<RequestPreempted> X>
-void fields(V&& v, X& x) {
-  v("requester", x.requester);
-  v("blocks", x.blocks);
-  v("computedTokens", x.computedTokens);
-}
+SPANSCOPE_FIELDS(RequestPreempted, requester, blocks, computedTokens);
 
 template <>
 struct Facts<StepFinished> : UsualFacts {
@@ -269,12 +237,7 @@ struct Facts<StepFinished> : UsualFacts {
     return {forTranslation("Events", "%1 finished: %2"), {step, ShortText{e.text}}};
   }
 };
-template <class V, Is<StepFinished> X>
-void fields(V&& v, X& x) {
-  v("step", x.step);
-  v("outcome", x.outcome);
-  v("text", x.text);
-}
+SPANSCOPE_FIELDS(StepFinished, step, outcome, text);
 
 template <>
 struct Facts<StepMetrics> : UsualFacts {
@@ -293,19 +256,8 @@ struct Facts<StepMetrics> : UsualFacts {
            fixedPoint(e.interTokenLatency * 1e3, 2) + " ms per token";
   }
 };
-template <class V, Is<StepMetrics> X>
-void fields(V&& v, X& x) {
-  v("step", x.step);
-  v("promptTokens", x.promptTokens);
-  v("cachedTokens", x.cachedTokens);
-  v("relocatedTokens", x.relocatedTokens);
-  v("computedTokens", x.computedTokens);
-  v("generatedTokens", x.generatedTokens);
-  v("timeToFirstToken", x.timeToFirstToken);
-  v("interTokenLatency", x.interTokenLatency);
-  v("queueTime", x.queueTime);
-  v("preemptions", x.preemptions);
-  v("recomputedTokens", x.recomputedTokens);
-}
+SPANSCOPE_FIELDS(StepMetrics, step, promptTokens, cachedTokens, relocatedTokens, computedTokens,
+                 generatedTokens, timeToFirstToken, interTokenLatency, queueTime, preemptions,
+                 recomputedTokens);
 
 }  // namespace spanscope::trace
