@@ -11,7 +11,6 @@
 #include "engine/base/output_file.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"
-#include "engine/experiment/experiment_table.h"
 #include "engine/experiment/own_documents.h"
 #include "engine/experiment/token_amount.h"
 #include "engine/jobs/experiment.h"

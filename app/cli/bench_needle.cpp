@@ -10,7 +10,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
-#include "engine/experiment/chart_svg.h"
+#include "engine/experiment/chart.h"
 #include "engine/experiment/needle.h"
 #include "engine/policy/policies.h"
 #include "engine/trace/sink.h"

@@ -8,7 +8,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
-#include "engine/experiment/chart_svg.h"
+#include "engine/experiment/chart.h"
 #include "engine/experiment/sources.h"
 #include "engine/trace/line_pieces.h"
 #include "engine/workbench/model_bundle.h"

@@ -6,7 +6,6 @@
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/compute/backends.h"
-#include "engine/experiment/cost.h"
 #include "engine/experiment/speed.h"
 #include "engine/experiment/statistics.h"
 #include "engine/experiment/table_pass.h"

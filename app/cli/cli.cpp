@@ -109,7 +109,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     try {
       std::vector<std::string> words = withValuesApart(argc, argv);
       // The parser reads the words from the end.
-      std::reverse(words.begin(), words.end());
+      std::ranges::reverse(words);
       app.parse(std::move(words));
       checkTexts(app);
       if (context.action) code = context.action();

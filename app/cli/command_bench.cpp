@@ -8,7 +8,6 @@
 #include "engine/base/counted.h"
 #include "engine/compute/weight_format/weight_format.h"
 #include "engine/experiment/abba.h"
-#include "engine/experiment/cost.h"
 #include "engine/experiment/speed.h"
 #include "engine/jobs/benches.h"
 #include "engine/run/run_options.h"

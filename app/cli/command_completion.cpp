@@ -129,7 +129,7 @@ std::vector<std::string> ruleSettings() {
   std::vector<std::string> settings;
   for (const plan::Rule* rule : plan::rules()) {
     std::string name(rule->name);
-    std::replace(name.begin(), name.end(), ' ', '-');
+    std::ranges::replace(name, ' ', '-');
     settings.push_back(name + "=on");
     settings.push_back(name + "=off");
   }
@@ -226,8 +226,8 @@ class CompletionPlace {
       if (option != nullptr && option->get_items_expected_max() > 0) m_wanting = option;
     } else {
       const auto commands = commandsOf(*m_command);
-      const auto found = std::find_if(commands.begin(), commands.end(),
-                                      [&](const CLI::App* command) { return command->get_name() == word; });
+      const auto found = std::ranges::find_if(
+          commands, [&](const CLI::App* command) { return command->get_name() == word; });
       if (found != commands.end()) {
         m_command = *found;
       } else {

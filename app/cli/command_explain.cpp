@@ -207,8 +207,8 @@ std::optional<std::vector<SimulatorStep>> SimulatorPrediction::prediction(const 
   std::vector<SimulatorStep> steps;
   std::vector<workbench::ServerPrompt> prompts;
   for (const StepIndex index : predicted->order) {
-    const auto found = std::find_if(predicted->steps.begin(), predicted->steps.end(),
-                                    [index](const run::StepPrediction& step) { return step.step == index; });
+    const auto found = std::ranges::find_if(
+        predicted->steps, [index](const run::StepPrediction& step) { return step.step == index; });
     if (found == predicted->steps.end()) continue;
     // A server gets the prompt as one sequence. This policy and layout describe such a prompt.
     if (found->table.segments.size() != 1 || found->table.segments.front().tokens.empty()) continue;
@@ -218,7 +218,7 @@ std::optional<std::vector<SimulatorStep>> SimulatorPrediction::prediction(const 
     prompt.mostAnswerTokens = step.maxTokens.value_or(0) > 0 ? *step.maxTokens : m_maxTokens;
     prompt.answerTokens = workbench::expectedAnswer(prompt.mostAnswerTokens, m_steps + prompts.size());
     const std::vector<TokenId>& tokens = prompt.tokens();
-    prompt.holdsAnswer = std::any_of(tokens.begin(), tokens.end(), run::isUnknown);
+    prompt.holdsAnswer = std::ranges::any_of(tokens, run::isUnknown);
     steps.push_back({.step = index,
                      .prompt = static_cast<std::int64_t>(tokens.size()),
                      .holdsAnswer = prompt.holdsAnswer,

@@ -44,9 +44,7 @@ struct ExportCommandOptions {
   /// --to has been checked.
   const ExportTarget& target() const { return *exports::findExportTarget(format); }
   ExportStage exportStage() const {
-    return std::find_if(kStages.begin(), kStages.end(),
-                        [this](const auto& each) { return each.first == stage; })
-        ->second;
+    return std::ranges::find_if(kStages, [this](const auto& each) { return each.first == stage; })->second;
   }
   /// Servers do not retrieve.
   bool retrieves() const { return !target().isWhole() || retrieve; }

@@ -7,7 +7,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
-#include "engine/lesson/check.h"
 #include "engine/lesson/filled.h"
 #include "engine/lesson/lesson.h"
 #include "engine/lesson/lesson_folder.h"

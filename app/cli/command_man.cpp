@@ -103,7 +103,7 @@ ManOption optionOf(const CLI::Option& option) {
     if (!option.get_positional()) {
       shown.value = type.substr(0, type.find_first_of(":{"));
       if (!words.empty() && words.size() <= kLongestWords) {
-        std::replace(words.begin(), words.end(), ',', '|');
+        std::ranges::replace(words, ',', '|');
         shown.value = words;
         words.clear();
       }

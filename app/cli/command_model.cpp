@@ -267,7 +267,7 @@ ExitCode show(const Context& context, const ModelOptions& options) {
       continue;
     }
     std::string name = key;
-    std::replace(name.begin(), name.end(), '_', ' ');
+    std::ranges::replace(name, '_', ' ');
     table.addRow({name, value.is_string() ? value.get<std::string>() : value.dump()});
   }
   context.streams.out << table.text();

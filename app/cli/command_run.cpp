@@ -294,8 +294,8 @@ class RunCommand {
       if (m_options.fidelity) runs.back()["fidelity"] = fidelityJson(plan, result, measured);
     } else {
       // A run that failed before its first step was admitted has nothing to summarize.
-      const bool anyAdmitted = std::any_of(result.steps.begin(), result.steps.end(),
-                                           [](const auto& step) { return step.metrics.promptTokens > 0; });
+      const bool anyAdmitted =
+          std::ranges::any_of(result.steps, [](const auto& step) { return step.metrics.promptTokens > 0; });
       if (anyAdmitted) {
         streams.out << '\n'
                     << stepTable(plan, result, totals) << "  " << reuseSummary(totals, view.spans()) << '\n';
@@ -321,7 +321,7 @@ class RunCommand {
 
   /// Whether all runs have the same policy, layout and seed.
   bool isOneSetting() const {
-    return std::all_of(m_jobs.begin(), m_jobs.end(), [this](const Job& job) {
+    return std::ranges::all_of(m_jobs, [this](const Job& job) {
       const workbench::RunSettings& first = m_jobs.front().planned->settings;
       const workbench::RunSettings& own = job.planned->settings;
       return own.policy == first.policy && own.layout == first.layout && own.seed == first.seed;

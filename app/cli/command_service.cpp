@@ -3,7 +3,7 @@
 
 #include "app/cli/bench_report.h"
 #include "engine/trace/recorder.h"
-#include "engine/workbench/service/published.h"
+#include "engine/workbench/service/indexing.h"
 
 #include <chrono>
 #include <exception>

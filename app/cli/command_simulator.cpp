@@ -53,13 +53,12 @@ std::vector<std::string_view> linesOf(std::string_view text) {
 std::size_t tracedLine(const std::vector<std::string_view>& lines, const std::string& name,
                        const SimulatorCommandOptions& options) {
   const auto scenarios = static_cast<std::size_t>(
-      std::count_if(lines.begin(), lines.end(), [](std::string_view line) { return !isBlank(line); }));
+      std::ranges::count_if(lines, [](std::string_view line) { return !isBlank(line); }));
   if (!options.line) {
     if (scenarios != 1)
       throw Failure({name, "trace", counted(scenarios, "scenario"),
                      "one scenario, or --line with the line of a scenario"});
-    return static_cast<std::size_t>(std::find_if_not(lines.begin(), lines.end(), isBlank) - lines.begin()) +
-           1;
+    return static_cast<std::size_t>(std::ranges::find_if_not(lines, isBlank) - lines.begin()) + 1;
   }
   const auto line = static_cast<std::size_t>(*options.line);
   if (line > lines.size() || isBlank(lines[line - 1]))

@@ -150,8 +150,7 @@ std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
         if (range.part == part) source.text += textOf(segments[range.segment], range.begin, range.end);
       }
     }
-    std::stable_sort(request.sources.begin(), request.sources.end(),
-                     [](const TraceSource& a, const TraceSource& b) { return a.share > b.share; });
+    std::ranges::stable_sort(request.sources, std::ranges::greater{}, &TraceSource::share);
     if (!request.sources.empty()) found.push_back(std::move(request));
   }
   return found;
@@ -208,7 +207,7 @@ std::vector<std::string> eventNamesIn(const std::vector<std::string>& lists) {
   for (const std::string& list : lists) {
     for (const std::string_view name : splitAtCommas(list)) {
       names.emplace_back(name);
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (std::ranges::find(known, name) != known.end()) continue;
       std::string expected = "the name of an event, one of " + fmt::format("{}", fmt::join(known, ", "));
       if (const auto meant = query::nearestName(name, known)) expected += "; did you mean " + *meant + "?";
       refuseOption("--only", query::inQuotes(name), expected);
@@ -232,8 +231,8 @@ ExitCode show(const Context& context, const TraceCommandOptions& options) {
     for (const trace::Event& event : events) {
       if (left == 0) break;
       const bool wanted =
-          options.only.empty() || std::find(options.only.begin(), options.only.end(),
-                                            trace::eventName(event.payload)) != options.only.end();
+          options.only.empty() ||
+          std::ranges::find(options.only, trace::eventName(event.payload)) != options.only.end();
       if (!wanted) continue;
       context.streams.out << (options.json ? trace::jsonLine(event) : trace::describe(event)) << '\n';
       --left;

@@ -159,10 +159,9 @@ std::vector<document::QueryProblem> problemsOf(const document::Document& documen
 /// while the user types.
 void addRefusals(std::vector<document::QueryProblem>& problems,
                  std::vector<document::QueryProblem> refusals) {
-  const bool isRefused =
-      std::any_of(problems.begin(), problems.end(), [](const document::QueryProblem& problem) {
-        return problem.severity == Severity::Error && !problem.isOfSettings;
-      });
+  const bool isRefused = std::ranges::any_of(problems, [](const document::QueryProblem& problem) {
+    return problem.severity == Severity::Error && !problem.isOfSettings;
+  });
   if (!isRefused) std::move(refusals.begin(), refusals.end(), std::back_inserter(problems));
 }
 
@@ -174,7 +173,7 @@ void addProblems(Checked& checked, const document::Document& document,
   const std::vector<std::string> places = document::placesOf(document, problems);
   std::map<std::string, query::TextPosition> fields;  // places of these values
   std::erase_if(checked.diagnostics, [&](const query::Diagnostic& said) {
-    const bool isInList = std::any_of(places.begin(), places.end(), [&](const std::string& place) {
+    const bool isInList = std::ranges::any_of(places, [&](const std::string& place) {
       return !place.empty() && said.pointer == queryPointer + place;
     });
     if (isInList) fields.emplace(said.pointer, said.position);
@@ -284,8 +283,8 @@ Checked checkFile(const InputFile& file, const CommandSettings& settings, bool h
 ExitCode validate(const Context& context, const ValidateCommandOptions& options) {
   ExitCode code = ExitCode::Fine;
   const CommandSettings settings(*options.command, options.session.settings, options.query.settings);
-  const bool hasSettings = std::any_of(options.settingOptions.begin(), options.settingOptions.end(),
-                                       [](const CLI::Option* option) { return option->count() > 0; });
+  const bool hasSettings = std::ranges::any_of(options.settingOptions,
+                                               [](const CLI::Option* option) { return option->count() > 0; });
   const std::vector<compute::Device> devices = context.backends.devices();
   for (const std::string& name : options.files) {
     Checked checked;

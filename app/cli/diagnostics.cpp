@@ -27,7 +27,7 @@ void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::P
                        const std::string& loaded, const std::vector<std::string>& accepted) {
   for (const plan::Step& step : plan.steps) {
     if (workbench::meansModel(step.model, loaded)) continue;
-    if (std::find(accepted.begin(), accepted.end(), step.model) != accepted.end()) continue;
+    if (std::ranges::find(accepted, step.model) != accepted.end()) continue;
     err << "warning: " << name << /*id:asks-model*/ " requests the model " << step.model
         << "; the model of this run is " << loaded << '\n';
     return;

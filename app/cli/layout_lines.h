@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/experiment/layout_comparison.h"
-#include "engine/metrics/layout_metrics.h"
+#include "engine/metrics/token_account.h"
 #include "engine/run/prediction.h"
 
 #include <nlohmann/json.hpp>

@@ -254,7 +254,7 @@ const char* kindOf(const layout::Segment& segment) {
 }
 
 bool holdsUnknown(const layout::Segment& segment) {
-  return std::any_of(segment.tokens.begin(), segment.tokens.end(), run::isUnknown);
+  return std::ranges::any_of(segment.tokens, run::isUnknown);
 }
 
 /// Returns ascending indices in short form: "0–3, 5".
@@ -316,8 +316,8 @@ std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction,
     counts.push_back(metric);
     columns.push_back({metric->shortName});
   }
-  const bool anyDoubt = std::any_of(prediction.steps.begin(), prediction.steps.end(),
-                                    [](const auto& step) { return step.doubt != run::Doubt::None; });
+  const bool anyDoubt =
+      std::ranges::any_of(prediction.steps, [](const auto& step) { return step.doubt != run::Doubt::None; });
   if (anyDoubt) columns.push_back({"why not known", TextTable::Align::Left});
   TextTable table(std::move(columns));
   const auto addCounts = [&counts](std::vector<std::string>& cells, const run::AccountPrediction& account) {
@@ -392,15 +392,14 @@ Json segmentsJson(const run::StepPrediction& step) {
     for (std::size_t index = 0; index < step.blocks.size(); ++index) {
       if (step.blocks[index].segment == i) blocks.push_back(blockJson(step, index));
     }
-    segments.push_back(
-        {{"node", segment.node},
-         {"kind", segment.independent ? "independent" : "dependent"},
-         {"hidden", segment.hidden},
-         {"tokens", segment.length()},
-         {"reply_tokens", std::count_if(segment.tokens.begin(), segment.tokens.end(), run::isUnknown)},
-         {"base", segment.base},
-         {"sees", segment.sees},
-         {"blocks", std::move(blocks)}});
+    segments.push_back({{"node", segment.node},
+                        {"kind", segment.independent ? "independent" : "dependent"},
+                        {"hidden", segment.hidden},
+                        {"tokens", segment.length()},
+                        {"reply_tokens", std::ranges::count_if(segment.tokens, run::isUnknown)},
+                        {"base", segment.base},
+                        {"sees", segment.sees},
+                        {"blocks", std::move(blocks)}});
   }
   return segments;
 }

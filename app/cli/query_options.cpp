@@ -77,9 +77,8 @@ std::vector<query::ParameterInfo> keepParameters(
   }
   std::vector<query::ParameterInfo> parameters = query::listParameters(*written, declarations);
   for (const query::ParameterInfo& parameter : parameters) {
-    const bool isKnown =
-        std::any_of(book.parameters.begin(), book.parameters.end(),
-                    [&](const query::ParameterInfo& known) { return known.name == parameter.name; });
+    const bool isKnown = std::ranges::any_of(
+        book.parameters, [&](const query::ParameterInfo& known) { return known.name == parameter.name; });
     if (!isKnown) book.parameters.push_back(parameter);
   }
   return parameters;
@@ -134,7 +133,7 @@ namespace {
 /// Returns the name in the form of the command line.
 std::string dashed(std::string_view name) {
   std::string text(name);
-  std::replace(text.begin(), text.end(), ' ', '-');
+  std::ranges::replace(text, ' ', '-');
   return text;
 }
 
@@ -209,9 +208,9 @@ void checkValues(const std::vector<std::string>& settings) {
 
 /// Whether one of the options of retrieval was given.
 bool isGiven(const QueryOptionTexts& texts, std::string_view name) {
-  return std::any_of(
-      texts.retrievalOptions.begin(), texts.retrievalOptions.end(),
-      [name](const CLI::Option* option) { return option->get_name() == name && option->count() > 0; });
+  return std::ranges::any_of(texts.retrievalOptions, [name](const CLI::Option* option) {
+    return option->get_name() == name && option->count() > 0;
+  });
 }
 
 void checkRules(const QueryOptionTexts& texts) {

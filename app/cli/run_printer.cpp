@@ -214,8 +214,7 @@ void RunPrinter::finish() {
 std::string stepName(const plan::Plan& plan, std::size_t index) {
   const plan::Step& step = plan.steps[index];
   std::string name = step.node.empty() ? "the root" : step.node;
-  const auto copies = std::count_if(plan.steps.begin(), plan.steps.end(),
-                                    [&step](const plan::Step& other) { return other.node == step.node; });
+  const auto copies = std::ranges::count(plan.steps, step.node, &plan::Step::node);
   name += remote::copyText({.number = std::size_t{step.copy} + 1, .all = static_cast<std::size_t>(copies)});
   if (step.dropped) name += " (dropped)";
   return name;
@@ -230,7 +229,7 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result,
     if (!metric.isOf(metrics::Scope::Request) || !metric.isOf(metrics::Scope::Comparison)) continue;
     // A terminal is narrow, so only JSON has the measurements of meters.
     if (metric.meter != nullptr) continue;
-    const bool isWorthIt = std::any_of(totals.begin(), totals.end(), [&metric](const metrics::Totals& step) {
+    const bool isWorthIt = std::ranges::any_of(totals, [&metric](const metrics::Totals& step) {
       const std::optional<double> value = metric.number(step);
       return value && (!metric.isRare || *value > 0);
     });
@@ -314,8 +313,8 @@ trace::FidelityMetrics metricsOf(const std::vector<MeasuredStep>& measured) {
 }
 
 const run::StepResult* stepOf(const run::RunResult& result, RequestId request) {
-  const auto found = std::find_if(result.steps.begin(), result.steps.end(),
-                                  [request](const run::StepResult& step) { return step.request == request; });
+  const auto found = std::ranges::find_if(
+      result.steps, [request](const run::StepResult& step) { return step.request == request; });
   return found == result.steps.end() ? nullptr : &*found;
 }
 

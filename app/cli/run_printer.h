@@ -8,7 +8,6 @@
 #include "app/cli/command_service.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/jobs/fidelity.h"
-#include "engine/metrics/layout_metrics.h"
 #include "engine/metrics/metric_table.h"
 #include "engine/metrics/token_account.h"
 #include "engine/plan/plan.h"

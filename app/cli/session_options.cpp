@@ -162,7 +162,7 @@ std::string helpOf(const Setting& setting) {
       if (*choice.brief != '\0') entries.push_back(choice.name + " (" + choice.brief + ")");
     }
   }
-  std::sort(entries.begin(), entries.end());
+  std::ranges::sort(entries);
   std::string help = setting.option.help;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     help += i == 0 ? ": " : (i + 1 == entries.size() ? " or " : ", ");
@@ -250,7 +250,7 @@ std::vector<CLI::Option*> addOtherSettings(CLI::App& command, RunSettings& setti
   std::vector<const Setting*> wanted;
   for (const Setting& setting : workbench::runSettings()) {
     const std::string name = setting.option.name;
-    const bool isOfThese = std::find(effects.begin(), effects.end(), setting.effect) != effects.end();
+    const bool isOfThese = std::ranges::find(effects, setting.effect) != effects.end();
     if (isOfThese && !name.empty() && command.get_option_no_throw(name) == nullptr)
       wanted.push_back(&setting);
   }

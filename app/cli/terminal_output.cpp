@@ -122,8 +122,8 @@ std::string TextTable::text() const {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   };
-  const bool titled = std::any_of(m_columns.begin(), m_columns.end(),
-                                  [](const Column& column) { return !column.title.empty(); });
+  const bool titled =
+      std::ranges::any_of(m_columns, [](const Column& column) { return !column.title.empty(); });
   if (titled) addLine([this](std::size_t c) -> const std::string& { return m_columns[c].title; });
   for (const auto& row : m_rows) addLine([&row](std::size_t c) -> const std::string& { return row[c]; });
   return text;
@@ -135,8 +135,8 @@ std::string fixed(double value, int digits) {
 
 std::size_t characterCount(std::string_view text) {
   // Every byte but the continuation bytes 10xxxxxx begins a character.
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::string shortNumber(double value) {

@@ -63,7 +63,7 @@ bool isStandardStream(const FileIdentity& file) {
 }
 
 void refuseFileInUse(const fs::path& path, const FileIdentity& file, const OutputRules& rules) {
-  const bool isInput = std::find(rules.inputs.begin(), rules.inputs.end(), file) != rules.inputs.end();
+  const bool isInput = std::ranges::find(rules.inputs, file) != rules.inputs.end();
   if (isInput || isStandardStream(file))
     refuse(path, /*id:file-command-reads*/ "a file that this command already reads or writes",
            "another file");

@@ -93,8 +93,7 @@ std::size_t settledUtf8Length(std::string_view bytes) {
 }
 
 std::size_t countCharacters(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !isUtf8Continuation(c); }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !isUtf8Continuation(c); }));
 }
 
 void appendUtf8(std::string& text, char32_t character) {
@@ -195,9 +194,9 @@ Decoded decode(std::string_view bytes, Encoding encoding) {
 /// characters.
 bool isNarrowWithZeros(std::string_view bytes) {
   constexpr std::size_t kFewZeros = 4;  // at most one byte in four is zero
-  const auto zeros = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\0'));
+  const auto zeros = static_cast<std::size_t>(std::ranges::count(bytes, '\0'));
   if (zeros * kFewZeros > bytes.size() || !isValidUtf8(bytes)) return false;
-  return std::all_of(bytes.begin(), bytes.end(), [](char byte) {
+  return std::ranges::all_of(bytes, [](char byte) {
     const auto value = static_cast<unsigned char>(byte);
     return value == 0 || value >= 0x80 || isOfText(value);
   });

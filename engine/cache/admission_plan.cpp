@@ -180,9 +180,8 @@ class Planner {
 
   /// Returns the first of the contents that begins with the block, or kNoNode.
   NodeId longerOf(const std::vector<NodeId>& nodes, const Place& place) const {
-    const auto found = std::find_if(nodes.begin(), nodes.end(), [&](NodeId node) {
-      return beginsWith(m_state.trie, node, place.tokens);
-    });
+    const auto found = std::ranges::find_if(
+        nodes, [&](NodeId node) { return beginsWith(m_state.trie, node, place.tokens); });
     return found == nodes.end() ? kNoNode : *found;
   }
 
@@ -210,8 +209,8 @@ class Planner {
   BlockId blockOf(NodeId node) const {
     const std::vector<BlockId>& blocks = m_state.trie.blocks(node);
     if (blocks.empty()) return kNullBlock;
-    const auto used = std::find_if(blocks.begin(), blocks.end(),
-                                   [this](BlockId block) { return m_state.pool.references(block) > 0; });
+    const auto used =
+        std::ranges::find_if(blocks, [this](BlockId block) { return m_state.pool.references(block) > 0; });
     return used == blocks.end() ? blocks.front() : *used;
   }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/content_trie.h"
 
+#include "engine/base/hash.h"
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace spanscope::cache {
 
@@ -159,7 +162,7 @@ void ContentTrie::attach(NodeId node, BlockId block) {
 
 void ContentTrie::detach(NodeId node, BlockId block) {
   Node& entry = m_nodes[node];
-  const auto found = std::find(entry.blocks.begin(), entry.blocks.end(), block);
+  const auto found = std::ranges::find(entry.blocks, block);
   if (found == entry.blocks.end()) throw std::logic_error("the block does not hold this content");
   entry.blocks.erase(found);
   if (!entry.blocks.empty()) return;
@@ -197,7 +200,7 @@ std::vector<NodeId> ContentTrie::continuations(NodeId node) const {
   for (const Children* children : {&parent.stored, &parent.awaited}) {
     for (auto child = children->lower_bound(tokens); child != children->end(); ++child) {
       if (commonPrefix(child->first, tokens) != static_cast<std::int32_t>(tokens.size())) break;
-      if (std::find(found.begin(), found.end(), child->second) == found.end()) found.push_back(child->second);
+      if (std::ranges::find(found, child->second) == found.end()) found.push_back(child->second);
     }
   }
   return found;
@@ -233,7 +236,7 @@ RequestId ContentTrie::pendingBy(NodeId node) const {
 bool ContentTrie::isPendingBy(NodeId node, RequestId request) const {
   if (node >= m_nodes.size()) return false;
   const std::vector<RequestId>& pending = m_nodes[node].pending;
-  return std::find(pending.begin(), pending.end(), request) != pending.end();
+  return std::ranges::find(pending, request) != pending.end();
 }
 
 void ContentTrie::addPending(NodeId node, RequestId request) {
@@ -299,6 +302,70 @@ void ContentTrie::dropHold(NodeId node) noexcept {
 ContentTrie::FirstNode ContentTrie::firstNode(NodeId node) const {
   const Node& entry = m_nodes[node];
   return {m_nodes[entry.parent].root->salt, entry.tokens, node};
+}
+
+namespace {
+
+/// Collects the bytes to hash, in little-endian order on every machine. The length precedes every value of
+/// variable size. Different contents therefore never give the same bytes.
+class Bytes {
+ public:
+  explicit Bytes(std::uint8_t kind, std::size_t expectedSize) {
+    m_bytes.reserve(expectedSize);
+    m_bytes.push_back(kind);
+  }
+
+  void number(std::uint64_t value, int bytes) {
+    for (int index = 0; index < bytes; ++index) {
+      m_bytes.push_back(static_cast<std::uint8_t>(value >> (8 * index)));
+    }
+  }
+  void key(const trace::BlockKey& key) {
+    number(key.high, 8);
+    number(key.low, 8);
+  }
+  void text(std::string_view text) {
+    number(text.size(), 8);
+    for (const char character : text) m_bytes.push_back(static_cast<std::uint8_t>(character));
+  }
+
+  std::span<const std::uint8_t> all() const { return m_bytes; }
+
+ private:
+  std::vector<std::uint8_t> m_bytes;
+};
+
+constexpr std::uint8_t kRootKind = 'r';
+constexpr std::uint8_t kBlockKind = 'b';
+
+}  // namespace
+
+trace::BlockKey xxh3Key(std::span<const std::uint8_t> bytes) {
+  const Hash128 hash = hash128(bytes);
+  return {hash.high, hash.low};
+}
+
+trace::BlockKey rootKey(KeyHash hash, std::string_view fingerprint, std::string_view salt,
+                        std::span<const SeenKey> seen, std::int64_t fixedBase) {
+  Bytes bytes(kRootKind, 32 + fingerprint.size() + salt.size() + 28 * seen.size());
+  bytes.text(fingerprint);
+  bytes.text(salt);
+  bytes.number(seen.size(), 8);
+  for (const SeenKey& entry : seen) {
+    bytes.key(entry.end);
+    bytes.number(static_cast<std::uint64_t>(entry.distance), 8);
+    bytes.number(static_cast<std::uint32_t>(entry.visibleBegin), 4);
+  }
+  if (fixedBase != 0) bytes.number(static_cast<std::uint64_t>(fixedBase), 8);
+  return hash(bytes.all());
+}
+
+trace::BlockKey blockKey(KeyHash hash, const trace::BlockKey& parent, std::span<const TokenId> tokens) {
+  Bytes bytes(kBlockKind, 32 + 4 * tokens.size());
+  bytes.key(parent);
+  bytes.number(tokens.size(), 4);
+  for (const TokenId token : tokens) bytes.number(static_cast<std::uint32_t>(token), 4);
+  return hash(bytes.all());
 }
 
 }  // namespace spanscope::cache

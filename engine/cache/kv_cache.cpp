@@ -268,8 +268,8 @@ void KvCache::Impl::traceKept() {
     if (now == KeptState::Kept) kept.push_back(std::move(entry.second));
     return now != KeptState::Waiting;
   });
-  std::sort(kept.begin(), kept.end(),
-            [](const KeptBlock& a, const KeptBlock& b) { return a.event.block < b.event.block; });
+  std::ranges::sort(kept,
+                    [](const KeptBlock& a, const KeptBlock& b) { return a.event.block < b.event.block; });
   for (const KeptBlock& block : kept) send(Origin{block.run, block.request, block.path}, block.event);
 }
 
@@ -631,7 +631,7 @@ bool KvCache::standsElsewhere(RequestId request) const {
         const RequestId pending = state.trie.pendingBy(node);
         if (pending != 0 && pending != request) return true;
         const std::vector<BlockId>& blocks = state.trie.blocks(node);
-        if (std::any_of(blocks.begin(), blocks.end(), [&](BlockId block) {
+        if (std::ranges::any_of(blocks, [&](BlockId block) {
               return state.contents[static_cast<std::size_t>(block)]->base != found->base;
             }))
           return true;

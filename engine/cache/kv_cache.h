@@ -25,7 +25,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/cache/block_key.h"
+#include "engine/cache/content_trie.h"
 #include "engine/trace/event.h"
 #include "engine/trace/pool_state.h"
 #include "engine/trace/sink.h"

@@ -102,10 +102,10 @@ std::vector<std::filesystem::path> Checkpoint::files() const {
   std::vector<std::filesystem::path> files;
   for (std::filesystem::directory_iterator entry(m_path, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (std::find(kEndings.begin(), kEndings.end(), entry->path().extension()) != kEndings.end())
+    if (std::ranges::find(kEndings, entry->path().extension()) != kEndings.end())
       files.push_back(entry->path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 

@@ -210,7 +210,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
 /// Returns the number of bytes of a tensor, if this number is whole and fits in 64 bits.
 std::optional<std::uint64_t> sizeInBytes(const std::vector<std::uint64_t>& shape, std::uint64_t bits) {
-  if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return 0;
+  if (std::ranges::find(shape, 0U) != shape.end()) return 0;
   std::uint64_t product = bits;
   for (const std::uint64_t extent : shape) {
     if (product > std::numeric_limits<std::uint64_t>::max() / extent) return std::nullopt;
@@ -244,8 +244,7 @@ SafetensorsTensor checkedTensor(const std::string& name, Entry& entry, std::span
   const auto fail = [&](std::string found, std::string expected) {
     throw Failure({source, inQuotes(name), std::move(found), std::move(expected)});
   };
-  const auto type = std::find_if(kTypes.begin(), kTypes.end(),
-                                 [&entry](const TypeInfo& info) { return *entry.typeName == info.name; });
+  const auto type = std::ranges::find(kTypes, *entry.typeName, &TypeInfo::name);
   if (type == kTypes.end()) fail("type " + inQuotes(*entry.typeName), "a type of the safetensors format");
   const std::uint64_t begin = entry.offsets->at(0);
   const std::uint64_t end = entry.offsets->at(1);
@@ -276,7 +275,7 @@ void checkCoverage(const std::map<std::string, SafetensorsTensor>& tensors, std:
     const auto begin = static_cast<std::size_t>(tensor.data.data() - data.data());
     extents.push_back({begin, begin + tensor.data.size(), &name});
   }
-  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
+  std::ranges::sort(extents, [](const Extent& a, const Extent& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   std::size_t covered = 0;
@@ -310,7 +309,7 @@ SafetensorsFile parseSafetensors(std::span<const std::byte> bytes, const std::st
                    "a header beginning with {"});
   }
   // The JSON parser reads a NUL as the end and would ignore the text after the NUL.
-  const auto nul = std::find(header.begin(), header.end(), std::byte{0});
+  const auto nul = std::ranges::find(header, std::byte{0});
   if (nul != header.end()) {
     throw Failure({source,
                    "byte " + std::to_string(kLengthBytes + static_cast<std::size_t>(nul - header.begin())),

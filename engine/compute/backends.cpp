@@ -43,8 +43,7 @@ BackendKind absentKind(std::string name, std::string reason) {
 
 std::string reasonOf(const std::vector<Device>& devices, std::string_view name) {
   if (name == kAutoDevice) {
-    const bool isAny =
-        std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.isUsable(); });
+    const bool isAny = std::ranges::any_of(devices, [](const Device& d) { return d.isUsable(); });
     return isAny ? std::string() : /*id:none-can-used-backends*/ "no device can be used";
   }
   // The name of a device is the name of its kind and a number. The first device comes first.

@@ -12,10 +12,10 @@ namespace spanscope::compute {
 void chooseBlocks(std::span<const float> bounds, std::int32_t most, std::span<std::uint8_t> chosen) {
   const std::size_t count = bounds.size();
   if (count <= static_cast<std::size_t>(most)) {
-    std::fill(chosen.begin(), chosen.end(), std::uint8_t{1});
+    std::ranges::fill(chosen, std::uint8_t{1});
     return;
   }
-  std::fill(chosen.begin(), chosen.end(), std::uint8_t{0});
+  std::ranges::fill(chosen, std::uint8_t{0});
   chosen.front() = 1;
   chosen.back() = 1;
   std::vector<std::size_t> order(count - 2);

@@ -131,7 +131,7 @@ SampledToken sampleRow(const SamplingRow& row) {
     std::vector<std::size_t> kept(logits.size());
     std::iota(kept.begin(), kept.end(), std::size_t{0});
     if (settings.topK > 0 || settings.topP < 1) {
-      std::sort(kept.begin(), kept.end(), [&](std::size_t a, std::size_t b) {
+      std::ranges::sort(kept, [&](std::size_t a, std::size_t b) {
         return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
       });
     }
@@ -149,7 +149,7 @@ SampledToken sampleRow(const SamplingRow& row) {
       for (sum = 0; sum < least; ++count) sum += weights[kept[count]];
       kept.resize(count);
     }
-    if (!std::is_sorted(kept.begin(), kept.end())) std::sort(kept.begin(), kept.end());
+    if (!std::ranges::is_sorted(kept)) std::ranges::sort(kept);
     const std::uint64_t target = multiplyHigh(randomBits(settings.seed, row.index), sum);
     std::uint64_t reached = 0;
     for (const std::size_t id : kept) {

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "engine/compute/backends.h"
-#include "engine/experiment/cost.h"
 #include "engine/experiment/pause_hook.h"
+#include "engine/experiment/speed.h"
 #include "engine/experiment/statistics.h"
 #include "engine/experiment/token_amount.h"
 #include "engine/run/session.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Charts as values: their contents and the division of their axes. engine/experiment/chart_svg.h draws them
-// into files, and ui/views/experiments in the window. Open this file to add a kind of chart.
+// Charts as values: their contents and the division of their axes. This file also draws charts as SVG, and
+// ui/views/experiments draws them in the window. Open this file to add a kind of chart.
 #pragma once
 
 #include <cstddef>
@@ -154,5 +154,11 @@ std::vector<ChartTick> histogramTicks(const HistogramChart& chart);
 
 /// Returns three significant digits, usually without an exponent: "88", "0.57", "1177".
 std::string shortNumber(double value);
+
+std::string chartSvg(const LineChart& chart);
+std::string chartSvg(const HeatChart& chart);
+std::string chartSvg(const HistogramChart& chart);
+/// Empty for an empty chart.
+std::string chartSvg(const Chart& chart);
 
 }  // namespace spanscope::experiment

@@ -69,7 +69,7 @@ std::vector<std::string> readWords(const ExperimentField& field, std::string_vie
   const std::vector<std::string> known = splitWords(field.words);
   std::vector<std::string> words = splitWords(text);
   for (const std::string& word : words) {
-    if (std::find(known.begin(), known.end(), word) == known.end())
+    if (std::ranges::find(known, word) == known.end())
       throw Failure(
           errorAt(field.key, "“" + word + "”", std::string("of ") + field.words + ", separated by commas"));
   }
@@ -145,7 +145,7 @@ ExperimentField fieldOf(const ExperimentRequest& request, const char* key) {
 std::vector<std::string> ExperimentResult::series() const {
   std::vector<std::string> names;
   for (const ExperimentPoint& point : points) {
-    if (std::find(names.begin(), names.end(), point.series) == names.end()) names.push_back(point.series);
+    if (std::ranges::find(names, point.series) == names.end()) names.push_back(point.series);
   }
   return names;
 }
@@ -161,8 +161,8 @@ std::vector<ExperimentField> fieldsOf(const Experiment& experiment) {
 }
 
 const Experiment* findExperiment(std::string_view name) {
-  const auto found = std::find_if(kExperiments.begin(), kExperiments.end(),
-                                  [name](const Experiment* experiment) { return name == experiment->name; });
+  const auto found = std::ranges::find_if(
+      kExperiments, [name](const Experiment* experiment) { return name == experiment->name; });
   return found == kExperiments.end() ? nullptr : *found;
 }
 
@@ -178,7 +178,7 @@ ExperimentRequest completed(ExperimentRequest request, std::optional<std::size_t
   const std::vector<ExperimentField> fields = fieldsOf(*experiment);
   for (const auto& [key, value] : request.values) {
     const auto isIt = [&key = key](const ExperimentField& field) { return key == field.key; };
-    if (std::none_of(fields.begin(), fields.end(), isIt))
+    if (std::ranges::none_of(fields, isIt))
       throw Failure(errorAt("experiment " + request.experiment, "a value for " + key,
                             "no value: the experiment has no such field"));
   }
@@ -217,7 +217,7 @@ std::string usualValue(const Experiment& experiment, const ExperimentField& fiel
   const auto all = static_cast<std::int32_t>(std::min<std::size_t>(ownDocuments, INT32_MAX));
   std::vector<std::int32_t> numbers = readNumbers(any, usual);
   const auto isTooMany = [all](std::int32_t number) { return number > all; };
-  if (std::none_of(numbers.begin(), numbers.end(), isTooMany)) return usual;
+  if (std::ranges::none_of(numbers, isTooMany)) return usual;
   // The number of all documents replaces the numbers that are too large.
   std::erase_if(numbers, isTooMany);
   if (numbers.empty() || numbers.back() != all) numbers.push_back(all);
@@ -280,7 +280,7 @@ void runOnModels(ExperimentResult& result, std::size_t count,
       }
       result.remarks = said;
       for (const std::string& remark : now.remarks) {
-        if (std::find(said.begin(), said.end(), remark) == said.end()) result.remarks.push_back(remark);
+        if (std::ranges::find(said, remark) == said.end()) result.remarks.push_back(remark);
       }
       result.done = i * kSteps + static_cast<std::size_t>(now.progress() * static_cast<double>(kSteps));
       result.pace = now.pace;

@@ -223,7 +223,7 @@ class Measurement {
     const std::size_t place = likely + static_cast<std::size_t>(row);
     if (place < m_policy.attention.size() && isIt(m_policy.attention[place]))
       return m_policy.attention[place];
-    const auto found = std::find_if(m_policy.attention.begin(), m_policy.attention.end(), isIt);
+    const auto found = std::ranges::find_if(m_policy.attention, isIt);
     if (found == m_policy.attention.end())
       throw Failure(errorAt("attention", "a token without attention", "attention of each token"));
     return *found;
@@ -234,9 +234,7 @@ class Measurement {
   void answer(FlatSequence& full) {
     std::vector<TokenId>& said = m_measured.fullAnswer;
     const std::vector<TokenId> ends = m_model.decoder.config().endTokenIds();
-    const auto isEnd = [&](TokenId token) {
-      return std::find(ends.begin(), ends.end(), token) != ends.end();
-    };
+    const auto isEnd = [&](TokenId token) { return std::ranges::find(ends, token) != ends.end(); };
     TokenId next = m_measured.tokens.front().fullBest;
     bool agrees = true;
     while (true) {
@@ -352,7 +350,7 @@ std::vector<run::FinishedAnswer> FinishedAnswers::takeRun(RunId run) {
 
 Distribution::Distribution(std::span<const float> logits) : m_logits(logits) {
   if (logits.empty()) return;
-  const auto best = std::max_element(logits.begin(), logits.end());
+  const auto best = std::ranges::max_element(logits);
   m_best = static_cast<TokenId>(best - logits.begin());
   const auto most = static_cast<double>(*best);
   double total = 0;

@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/cache/kv_cache.h"
-#include "engine/experiment/plus_order.h"
+#include "engine/experiment/repeat_run.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/trace_values.h"
@@ -87,8 +87,8 @@ std::optional<LayoutComparison> compareLayouts(
     const model::ModelConfig& model, const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
     std::span<const std::int32_t> blockSizes, const std::stop_token& stop) {
   LayoutComparison comparison;
-  comparison.hasAnswers = std::any_of(plan.steps.begin(), plan.steps.end(),
-                                      [](const plan::Step& step) { return !step.needs.empty(); });
+  comparison.hasAnswers =
+      std::ranges::any_of(plan.steps, [](const plan::Step& step) { return !step.needs.empty(); });
   comparison.hasOrder = widestPlus(plan) > 1;
   Comparing comparing(plan, options, model, tokenizer, chat, stop);
   for (const layout::LayoutInfo& info : layout::layouts()) {

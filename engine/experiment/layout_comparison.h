@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/layout/layouts.h"
-#include "engine/metrics/layout_metrics.h"
+#include "engine/metrics/token_account.h"
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
 #include "engine/run/prediction.h"

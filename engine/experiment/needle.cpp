@@ -62,7 +62,7 @@ bool holdsText(const plan::PromptNode& node, const std::string& text) {
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 /// Returns the reason why the run missed one name. Nothing: the run found the name.
@@ -142,8 +142,7 @@ const char* missCauseName(MissCause cause) {
 }
 
 std::int64_t NeedleRow::missesBy(MissCause cause) const {
-  return std::count_if(misses.begin(), misses.end(),
-                       [cause](const NeedleMiss& miss) { return miss.cause == cause; });
+  return std::ranges::count(misses, cause, &NeedleMiss::cause);
 }
 
 std::vector<NeedleDocument> needleDocuments(const NeedleOptions& options, std::int32_t hayWords,

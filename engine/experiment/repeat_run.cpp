@@ -2,11 +2,16 @@
 #include "engine/experiment/repeat_run.h"
 
 #include "engine/base/error.h"
-#include "engine/experiment/plus_order.h"
+#include "engine/query/node_parts.h"
 #include "engine/run/run_result.h"
+#include "engine/trace/replay.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace spanscope::experiment {
 namespace {
@@ -129,6 +134,141 @@ std::vector<CaseSummary> summarizeTurns(const std::vector<RepeatTurn>& turns) {
     if (summary.samples > 0) summaries.push_back(std::move(summary));
   }
   return summaries;
+}
+
+namespace {
+
+/// One run alone does not determine the state of the pool. A replay without pool events still has the right
+/// state of runs and requests.
+bool isOfPool(const trace::Payload& payload) {
+  return std::visit(
+      []<class T>(const T&) {
+        return std::is_same_v<T, trace::SessionStarted> || std::is_same_v<T, trace::BlockLookedUp> ||
+               std::is_same_v<T, trace::BlockAllocated> || std::is_same_v<T, trace::BlockShared> ||
+               std::is_same_v<T, trace::BlockStored> || std::is_same_v<T, trace::BlockRemoved> ||
+               std::is_same_v<T, trace::BlockCopied> || std::is_same_v<T, trace::BlockReleased> ||
+               std::is_same_v<T, trace::CacheCleared>;
+      },
+      payload);
+}
+
+/// Returns the time to first token of the last step in the plan.
+std::optional<double> lastFirstToken(const trace::Progress& progress, const trace::RunState& run) {
+  const trace::StepMetrics* last = nullptr;
+  for (const RequestId id : run.requests) {
+    const auto found = progress.requests.find(id);
+    if (found == progress.requests.end() || !found->second.metrics) continue;
+    const trace::StepMetrics& metrics = *found->second.metrics;
+    if (last == nullptr || metrics.step >= last->step) last = &metrics;
+  }
+  if (last == nullptr || last->generatedTokens == 0) return std::nullopt;
+  return last->timeToFirstToken;
+}
+
+}  // namespace
+
+RunMetricsSink::RunMetricsSink() : m_start(Clock::now()) {}
+
+std::uint64_t RunMetricsSink::send(RunId run, RequestId request, const NodePath& node,
+                                   trace::Payload payload) {
+  ++m_sequence;
+  countBlocks(payload);
+  if (isOfPool(payload)) return m_sequence;
+  const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - m_start);
+  m_events.push_back({.sequence = m_sequence,
+                      .time = time.count(),
+                      .session = 1,
+                      .run = run,
+                      .request = request,
+                      .node = node,
+                      .payload = std::move(payload)});
+  return m_sequence;
+}
+
+void RunMetricsSink::countBlocks(const trace::Payload& payload) {
+  if (std::holds_alternative<trace::BlockAllocated>(payload)) {
+    ++m_held;
+  } else if (const auto* shared = std::get_if<trace::BlockShared>(&payload)) {
+    if (shared->references == 1) ++m_held;
+  } else if (const auto* released = std::get_if<trace::BlockReleased>(&payload)) {
+    if (released->references == 0) --m_held;
+  }
+  m_peak = std::max(m_peak, m_held);
+}
+
+RunSample RunMetricsSink::take() {
+  trace::Replay replay;
+  for (const trace::Event& event : m_events) replay.apply(event);
+  m_events.clear();
+  RunSample sample;
+  sample.peakBlocks = std::exchange(m_peak, m_held);
+  const trace::Progress& progress = replay.progress();
+  if (progress.runs.empty()) return sample;
+  const trace::RunState& run = std::prev(progress.runs.end())->second;
+  sample.measured = metrics::valuesOf(progress, run);
+  sample.lastTimeToFirstToken = lastFirstToken(progress, run);
+  sample.answer = run.answer;
+  return sample;
+}
+
+namespace {
+
+std::size_t widestIn(const plan::PromptNode& node);
+
+std::size_t widestOf(const std::vector<plan::PromptNode>& children) {
+  std::size_t widest = 0;
+  for (const plan::PromptNode& child : children) widest = std::max(widest, widestIn(child));
+  return widest;
+}
+
+std::size_t widestIn(const plan::PromptNode& node) {
+  if (const auto* run = std::get_if<plan::PromptRun>(&node.value)) return widestOf(run->children);
+  if (const auto* plus = std::get_if<plan::PromptPlus>(&node.value))
+    return std::max(plus->children.size(), widestOf(plus->children));
+  return 0;
+}
+
+void reverseIn(plan::PromptNode& node) {
+  std::vector<plan::PromptNode>* children = nullptr;
+  if (auto* run = std::get_if<plan::PromptRun>(&node.value)) children = &run->children;
+  if (auto* plus = std::get_if<plan::PromptPlus>(&node.value)) {
+    children = &plus->children;
+    std::ranges::reverse(*children);
+  }
+  if (children == nullptr) return;
+  for (plan::PromptNode& child : *children) reverseIn(child);
+}
+
+/// Removes the plus nodes from the node. Returns false if nothing is left of the node.
+bool takeOut(query::Node& node) {
+  if (auto* join = node.as<query::Join>()) {
+    if (join->kind == query::JoinKind::Plus) return false;
+    if (join->children.empty()) return true;
+    std::erase_if(join->children, [](query::Node& child) { return !takeOut(child); });
+    return !join->children.empty();
+  }
+  bool isWhole = true;
+  query::forEachChild(
+      node, [&isWhole](query::Node& child, const std::string&) { isWhole = takeOut(child) && isWhole; });
+  return isWhole;
+}
+
+}  // namespace
+
+std::size_t widestPlus(const plan::Plan& plan) {
+  std::size_t widest = 0;
+  for (const plan::Step& step : plan.steps) widest = std::max(widest, widestIn(step.prompt));
+  return widest;
+}
+
+plan::Plan withReversedPluses(plan::Plan plan) {
+  for (plan::Step& step : plan.steps) reverseIn(step.prompt);
+  return plan;
+}
+
+std::optional<query::Node> withoutPluses(query::Node query) {
+  if (!takeOut(query)) return std::nullopt;
+  return query;
 }
 
 }  // namespace spanscope::experiment

@@ -3,14 +3,17 @@
 // without plus. The results show how much the cache saves for this query. Open this file to add a case.
 #pragma once
 
-#include "engine/experiment/run_metrics_sink.h"
 #include "engine/experiment/statistics.h"
+#include "engine/metrics/run_facts.h"
+#include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/query.h"
 #include "engine/run/run_options.h"
 #include "engine/run/session.h"
+#include "engine/trace/sink.h"
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +23,37 @@
 #include <vector>
 
 namespace spanscope::experiment {
+
+/// The results of one measured run.
+struct RunSample {
+  metrics::RunValues measured;
+  /// Seconds, for the last step of the plan.
+  std::optional<double> lastTimeToFirstToken;
+  std::int32_t peakBlocks = 0;  ///< max number of pool blocks in use at the same time
+  std::string answer;
+};
+
+/// Records the events of the current run, which the measured session sends. Slow work is done after the run.
+class RunMetricsSink final : public trace::Sink {
+ public:
+  RunMetricsSink();
+
+  std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
+
+  /// Returns the results of the run that ended since the previous call. Call this once per run.
+  RunSample take();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void countBlocks(const trace::Payload& payload);
+
+  Clock::time_point m_start;
+  std::uint64_t m_sequence = 0;
+  std::vector<trace::Event> m_events;  ///< all events except those about blocks
+  std::int32_t m_held = 0;             ///< number of blocks that have references
+  std::int32_t m_peak = 0;
+};
 
 /// The cases of a turn, in the order in which they run.
 enum class RunCase : std::uint8_t {
@@ -100,5 +134,16 @@ struct CaseSummary {
 
 /// Returns the summaries of the cases that ran, in order.
 std::vector<CaseSummary> summarizeTurns(const std::vector<RepeatTurn>& turns);
+
+/// Returns the number of children of the widest plus in any prompt, or 0 without a plus.
+std::size_t widestPlus(const plan::Plan& plan);
+
+/// Returns the plan with the children of every plus in reversed order, including nested pluses. Steps and
+/// their seeds do not change. An answer under a plus is the same answer, at another place.
+plan::Plan withReversedPluses(plan::Plan plan);
+
+/// Returns the query without its pluses. A join without other contents is removed too, and so is any operator
+/// that lost an input. Returns nothing if no query is left.
+std::optional<query::Node> withoutPluses(query::Node query);
 
 }  // namespace spanscope::experiment

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measures which measure of attention finds the documents that an answer used. The code asks generated
 // questions. For correct answers, the code counts how often a measure ranks the needed documents above all
-// other documents. Open this file to add a measure.
+// other documents. Open this file to add a measure, or to change the questions.
+//
+// The questions are for the bundled model. For each question, the documents with the answer are known. Every
+// second question needs two documents: a document with a name, and a document with a fact about this name.
 #pragma once
 
-#include "engine/experiment/source_questions.h"
+#include "engine/query/query.h"
 #include "engine/run/session.h"
 #include "engine/trace/event.h"
 #include "engine/trace/sink.h"
@@ -16,6 +19,32 @@
 #include <vector>
 
 namespace spanscope::experiment {
+
+/// Max documents of a question: each document is about a different person.
+inline constexpr std::int32_t kMostSources = 28;
+/// Min documents: two needed documents, and one document that is not needed.
+inline constexpr std::int32_t kFewestSources = 3;
+
+struct SourceWorld {
+  std::int32_t documents = 8;  ///< kFewestSources + rivals … kMostSources
+  /// Number of additional documents about how two other people met. The bundled model often confuses these
+  /// documents with the needed document.
+  std::int32_t rivals = 0;
+  std::uint64_t seed = 0;
+};
+
+struct SourceQuestion {
+  std::vector<std::string> documents;
+  std::string question;
+  std::string answer;                ///< the correct answer of the model, word for word
+  std::vector<std::int32_t> needed;  ///< indices of the one or two documents that answer it, ascending
+};
+
+/// Equal arguments give equal questions. `index`: from 0. Questions with an odd index need two documents.
+SourceQuestion sourceQuestion(const SourceWorld& world, std::int32_t index);
+
+/// Returns a query: the documents under a plus, then the question. The temperature is 0.
+query::Node sourceQuery(const SourceQuestion& question);
 
 // Measures that derive the used documents of an answer from attention. Questions with known documents test
 // these measures.

@@ -27,7 +27,7 @@ Summary summarize(std::vector<double> samples) {
   Summary summary;
   if (!samples.empty()) {
     std::vector<double> sorted = samples;
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     summary.median = quantile(sorted, 0.5);
     summary.lower = quantile(sorted, 0.25);
     summary.upper = quantile(sorted, 0.75);
@@ -37,11 +37,11 @@ Summary summarize(std::vector<double> samples) {
 }
 
 double Summary::least() const {
-  return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end());
+  return samples.empty() ? 0 : *std::ranges::min_element(samples);
 }
 
 double Summary::most() const {
-  return samples.empty() ? 0 : *std::max_element(samples.begin(), samples.end());
+  return samples.empty() ? 0 : *std::ranges::max_element(samples);
 }
 
 Comparison compareTimes(const Summary& base, const Summary& other) {

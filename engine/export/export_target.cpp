@@ -169,8 +169,7 @@ std::span<const ExportTarget> exportTargets() {
 }
 
 const ExportTarget* findExportTarget(std::string_view name) {
-  const auto found = std::find_if(kTargets.begin(), kTargets.end(),
-                                  [&](const ExportTarget& each) { return each.name == name; });
+  const auto found = std::ranges::find(kTargets, name, &ExportTarget::name);
   return found == kTargets.end() ? nullptr : &*found;
 }
 

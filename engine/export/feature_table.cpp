@@ -428,13 +428,13 @@ class Remarks {
   }
 
   bool isRefused() const {
-    return std::any_of(m_remarks.begin(), m_remarks.end(),
-                       [](const TargetRemark& remark) { return remark.effect == Effect::Refused; });
+    return std::ranges::any_of(m_remarks,
+                               [](const TargetRemark& remark) { return remark.effect == Effect::Refused; });
   }
 
   std::vector<TargetRemark> take() {
-    std::stable_sort(m_remarks.begin(), m_remarks.end(),
-                     [](const TargetRemark& a, const TargetRemark& b) { return a.effect < b.effect; });
+    std::ranges::stable_sort(
+        m_remarks, [](const TargetRemark& a, const TargetRemark& b) { return a.effect < b.effect; });
     return std::move(m_remarks);
   }
 
@@ -484,7 +484,7 @@ void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
     // All copies of a repeat have the same nodes.
     std::vector<NodePath> once;
     for (NodePath& place : places) {
-      if (std::find(once.begin(), once.end(), place) == once.end()) once.push_back(std::move(place));
+      if (std::ranges::find(once, place) == once.end()) once.push_back(std::move(place));
     }
     if (!once.empty()) remarks.add(effect, text, std::move(once));
   };

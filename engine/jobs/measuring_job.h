@@ -16,7 +16,6 @@
 #include "engine/jobs/job.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/service/indexing.h"
-#include "engine/workbench/service/published.h"
 
 #include <chrono>
 #include <functional>

@@ -7,7 +7,6 @@
 #include "engine/experiment/experiment_amount.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/experiment/repeat_run.h"
-#include "engine/experiment/run_metrics_sink.h"
 #include "engine/jobs/benchmark.h"
 #include "engine/policy/choice.h"
 #include "engine/query/node_parts.h"

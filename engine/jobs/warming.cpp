@@ -68,7 +68,7 @@ std::vector<layout::SpanTable> documentSpans(const std::string& text, const text
       span.segments.front().base = 0;
       span.segments.front().scope = 0;
       span.segments.front().depth = 0;
-      const bool isKnown = std::any_of(spans.begin(), spans.end(), [&](const layout::SpanTable& other) {
+      const bool isKnown = std::ranges::any_of(spans, [&](const layout::SpanTable& other) {
         return other.segments.front().tokens == segment.tokens;
       });
       if (!isKnown) spans.push_back(std::move(span));

@@ -57,8 +57,7 @@ const LayoutInfo& infoOf(Layout layout) {
 }
 
 std::optional<Layout> findLayout(std::string_view name) {
-  const auto* const found = std::find_if(kLayouts.begin(), kLayouts.end(),
-                                         [name](const LayoutInfo& info) { return name == info.name; });
+  const auto* const found = std::ranges::find(kLayouts, name, &LayoutInfo::name);
   return found == kLayouts.end() ? std::nullopt : std::optional(found->layout);
 }
 

@@ -35,7 +35,7 @@ const std::vector<plan::PromptNode>* childrenOf(const plan::PromptNode& prompt) 
 /// Whether the prompt contains no message and no output.
 bool isEmpty(const plan::PromptNode& prompt) {
   const std::vector<plan::PromptNode>* children = childrenOf(prompt);
-  return children != nullptr && std::all_of(children->begin(), children->end(), isEmpty);
+  return children != nullptr && std::ranges::all_of(*children, isEmpty);
 }
 
 /// Whether the prompt is a subquery result: the prompt of an earlier step, followed by its answer.
@@ -98,8 +98,7 @@ class StepLayout {
     }
     const std::vector<plan::PromptNode>* children = childrenOf(prompt);
     return children != nullptr &&
-           std::all_of(children->begin(), children->end(),
-                       [this](const plan::PromptNode& child) { return isSilent(child); });
+           std::ranges::all_of(*children, [this](const plan::PromptNode& child) { return isSilent(child); });
   }
 
   /// The last message that gives tokens; null if there is none.
@@ -115,7 +114,7 @@ class StepLayout {
     while (true) {
       const std::vector<plan::PromptNode>* children = childrenOf(*node);
       if (children == nullptr) return std::get_if<plan::PromptMessage>(&node->value);
-      const auto filled = std::find_if_not(children->begin(), children->end(), isEmpty);
+      const auto filled = std::ranges::find_if_not(*children, isEmpty);
       if (filled == children->end()) return nullptr;
       node = &*filled;
     }

@@ -171,7 +171,7 @@ std::optional<Number> wholeNumber(std::string_view text) {
 }
 
 bool isOneOf(std::string_view text, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), text) != names.end();
+  return std::ranges::find(names, text) != names.end();
 }
 
 std::string listOf(std::span<const std::string_view> names) {
@@ -417,8 +417,7 @@ std::span<const ActionInfo> actions() {
 
 const ActionInfo& infoOf(ActionKind kind) {
   const std::vector<ActionInfo>& list = actionTable();
-  return *std::find_if(list.begin(), list.end(),
-                       [kind](const ActionInfo& info) { return info.kind == kind; });
+  return *std::ranges::find(list, kind, &ActionInfo::kind);
 }
 
 bool isForLearners(ActionKind kind) {

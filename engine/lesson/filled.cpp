@@ -191,7 +191,7 @@ std::string FilledProse::markdown() const {
 
 bool FilledQuestion::isAnswered() const {
   if (kind != Question::Kind::Choice) return !answer.empty();
-  return missing.empty() && std::count_if(choices.begin(), choices.end(), [](const FilledChoice& choice) {
+  return missing.empty() && std::ranges::count_if(choices, [](const FilledChoice& choice) {
                               return choice.isRight.value_or(false);
                             }) == 1;
 }
@@ -256,8 +256,8 @@ std::string textOf(const FilledLesson& lesson) {
 namespace {
 
 std::size_t charactersOf(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 bool isFence(std::string_view line) {

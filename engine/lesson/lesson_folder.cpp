@@ -35,8 +35,7 @@ std::optional<query::NotGiven> refusedPath(const std::string& path) {
   if (path.find('\\') != std::string::npos) return refused(", which has a backslash");
   const fs::path parts(path);
   if (parts.is_absolute()) return refused(", which is an absolute path");
-  if (std::find(parts.begin(), parts.end(), "..") != parts.end())
-    return refused(", which leads to a parent folder");
+  if (std::ranges::find(parts, "..") != parts.end()) return refused(", which leads to a parent folder");
   return std::nullopt;
 }
 
@@ -126,7 +125,7 @@ std::vector<BundledLesson> bundledLessons() {
   }
   if (lessons.empty())
     throw Failure({.file = folder.string(), .place = {}, .found = "no lessons", .expected = "lessons, *.md"});
-  std::sort(lessons.begin(), lessons.end(), [](const BundledLesson& a, const BundledLesson& b) {
+  std::ranges::sort(lessons, [](const BundledLesson& a, const BundledLesson& b) {
     return std::pair(numberOf(a.file), a.file) < std::pair(numberOf(b.file), b.file);
   });
   return lessons;

@@ -36,7 +36,7 @@ bool isGap(char c) {
 }
 
 bool isBlankLine(std::string_view line) {
-  return std::all_of(line.begin(), line.end(), isGap);
+  return std::ranges::all_of(line, isGap);
 }
 
 /// The line without spaces around it.
@@ -241,7 +241,7 @@ class LessonReader {
     Step* const last = step();
     if (last == nullptr || m_stepsEnded == m_lesson.steps.size()) return;
     m_stepsEnded = m_lesson.steps.size();
-    const bool hasText = std::any_of(last->blocks.begin(), last->blocks.end(), [](const Block& block) {
+    const bool hasText = std::ranges::any_of(last->blocks, [](const Block& block) {
       return std::holds_alternative<Prose>(block) || std::holds_alternative<Question>(block);
     });
     if (!hasText)
@@ -632,8 +632,7 @@ ReadLesson readLesson(std::string_view text) {
 }
 
 std::vector<query::Diagnostic> diagnosticsOf(std::vector<Fault> faults, std::string_view text) {
-  std::stable_sort(faults.begin(), faults.end(),
-                   [](const Fault& a, const Fault& b) { return a.offset < b.offset; });
+  std::ranges::stable_sort(faults, {}, &Fault::offset);
   std::vector<query::Diagnostic> diagnostics;
   for (Fault& fault : faults) {
     query::Diagnostic& diagnostic = diagnostics.emplace_back();

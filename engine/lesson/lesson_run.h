@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a lesson without a window, on the embedded engine. The run executes the lesson's actions in order:
-// open, set, edit, run and measure. Actions that only show something are skipped. Open this file to change
-// headless runs.
+// Checks and runs a lesson without a window, on the embedded engine. Nodes are checked against the open
+// queries, and metrics against the earlier runs. The run executes the lesson's actions in order: open, set,
+// edit, run and measure. Actions that only show something are skipped. Open this file to add a check, or to
+// change headless runs.
 #pragma once
 
 #include "engine/compute/backends.h"
@@ -10,6 +11,8 @@
 #include "engine/metrics/run_facts.h"
 #include "engine/workbench/settings.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -34,5 +37,20 @@ using LessonFacts = std::vector<metrics::RunFacts>;
 /// The lesson must have no faults. Throws Failure if a run fails, if the model cannot be loaded, or when
 /// stopped.
 LessonFacts runLesson(const Lesson& lesson, const LessonFolder& folder, const LessonRunOptions& options);
+
+struct LessonCounts {
+  std::size_t steps = 0;
+  std::size_t actions = 0;
+  std::uint32_t runs = 0;
+  std::size_t questions = 0;
+  std::size_t claims = 0;
+  std::size_t metrics = 0;  ///< in texts
+  bool operator==(const LessonCounts&) const = default;
+};
+
+LessonCounts countsOf(const Lesson& lesson);
+
+/// Returns faults that readLesson() does not find. Warnings report probable mistakes.
+std::vector<Fault> checkLesson(const Lesson& lesson, const LessonFolder& folder);
 
 }  // namespace spanscope::lesson

@@ -123,8 +123,7 @@ const std::string& textAt(const Action& action, std::size_t index) {
 bool hasAugment(const query::Node& node) {
   if (query::documentOf(node) != nullptr) return true;
   const std::vector<query::ChildRef> children = query::childrenOf(node);
-  return std::any_of(children.begin(), children.end(),
-                     [](const query::ChildRef& child) { return hasAugment(*child.node); });
+  return std::ranges::any_of(children, [](const query::ChildRef& child) { return hasAugment(*child.node); });
 }
 
 }  // namespace
@@ -202,12 +201,12 @@ void LessonState::apply(const Action& action, std::vector<Fault>& faults) {
 
 void LessonState::open(const Argument& file, std::vector<Fault>& faults) {
   const std::string& name = std::get<std::string>(file.value);
-  if (std::find(m_queries.begin(), m_queries.end(), name) == m_queries.end()) {
+  if (std::ranges::find(m_queries, name) == m_queries.end()) {
     faults.push_back({file.offset, "the query " + query::inQuotes(name),
                       /*id:heads-queries*/ "a query in \"queries:\" of the front matter"});
     return;
   }
-  if (std::find(m_opened.begin(), m_opened.end(), name) == m_opened.end()) m_opened.push_back(name);
+  if (std::ranges::find(m_opened, name) == m_opened.end()) m_opened.push_back(name);
   auto read = m_folder.read(name);
   if (auto* refused = std::get_if<query::NotGiven>(&read)) {
     faults.push_back(
@@ -292,7 +291,7 @@ void LessonState::swap(const Action& action, std::vector<Fault>& faults) {
 bool LessonState::hasNode(const NodePath& path) const {
   if (!m_document) return false;
   const auto places = document::pathsInTree(*m_document, m_document->root());
-  return std::any_of(places.begin(), places.end(), [&path](const auto& place) {
+  return std::ranges::any_of(places, [&path](const auto& place) {
     return place.first == path && place.second != document::kNoNode;
   });
 }

@@ -126,7 +126,7 @@ std::vector<std::string> offeredComparisons(const OfferedMetric& metric, const F
   });
   std::vector<std::string> once;
   for (std::string& text : offered) {
-    if (std::find(once.begin(), once.end(), text) == once.end()) once.push_back(std::move(text));
+    if (std::ranges::find(once, text) == once.end()) once.push_back(std::move(text));
   }
   return once;
 }

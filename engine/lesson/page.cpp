@@ -116,9 +116,8 @@ std::set<const PagePicture*> fittingPictures(const Pictures& pictures) {
   for (const auto& [step, ofStep] : pictures) {
     for (const PagePicture& picture : ofStep) bySize.push_back(&picture);
   }
-  std::stable_sort(bySize.begin(), bySize.end(), [](const PagePicture* a, const PagePicture* b) {
-    return bytesInPage(*a) < bytesInPage(*b);
-  });
+  std::ranges::stable_sort(
+      bySize, [](const PagePicture* a, const PagePicture* b) { return bytesInPage(*a) < bytesInPage(*b); });
   std::set<const PagePicture*> fitting;
   std::size_t bytes = 0;
   for (const PagePicture* picture : bySize) {
@@ -264,8 +263,8 @@ class PageWriter {
     std::vector<std::string> spans;
     for (const FilledPiece& piece : prose.pieces) {
       if (piece.kind == FilledPiece::Kind::Text) {
-        std::copy_if(piece.text.begin(), piece.text.end(), std::back_inserter(markdown),
-                     [](char c) { return c != kMetricMark; });
+        std::ranges::copy_if(piece.text, std::back_inserter(markdown),
+                             [](char c) { return c != kMetricMark; });
         continue;
       }
       const bool isKnown = piece.kind == FilledPiece::Kind::Metric;

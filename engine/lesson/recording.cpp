@@ -326,9 +326,8 @@ std::string written(const Head& head, const std::vector<RecordedStep>& steps) {
     const bool isShown = pointsAtPart(step.text);
     std::size_t before = 0;
     if (step.question.kind || isShown) {
-      const auto run = std::find_if(actions.begin(), actions.end(), [](const Action& action) {
-        return infoOf(action.kind).effect == ActionEffect::Engine;
-      });
+      const auto run = std::ranges::find_if(
+          actions, [](const Action& action) { return infoOf(action.kind).effect == ActionEffect::Engine; });
       before = static_cast<std::size_t>(run - actions.begin());
     }
     if (isShown) text += actionBlock(actions, 0, before);

@@ -56,7 +56,7 @@ class PrefixCache {
   std::size_t find(std::span<const TokenId> prompt) {
     std::vector<Hash128> keys = keysOf(prompt.first(prompt.empty() ? 0 : prompt.size() - 1));
     const auto missing =
-        std::find_if(keys.begin(), keys.end(), [this](const Hash128& key) { return !m_uses.contains(key); });
+        std::ranges::find_if(keys, [this](const Hash128& key) { return !m_uses.contains(key); });
     keys.erase(missing, keys.end());
     use(keys);
     return keys.size() * m_blockSize;
@@ -107,8 +107,8 @@ class PrefixEquivalent : public Meter {
   void take(const trace::Event& event) override {
     if (const auto* session = std::get_if<trace::SessionStarted>(&event.payload)) {
       begin(session->pool);
-      m_isKnown = std::all_of(session->pool.blocks.begin(), session->pool.blocks.end(),
-                              [](const trace::BlockState& block) { return !block.cached; });
+      m_isKnown = std::ranges::all_of(session->pool.blocks,
+                                      [](const trace::BlockState& block) { return !block.cached; });
     } else if (const auto* snapshot = std::get_if<trace::Snapshot>(&event.payload)) {
       begin(snapshot->pool);
       m_isKnown = false;

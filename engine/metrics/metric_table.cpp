@@ -958,7 +958,7 @@ const Metric* find(std::string_view id) {
         [](char written, char own) { return written == own || (written == ' ' && own == '-'); });
   };
   const std::vector<Metric>& list = table();
-  const auto found = std::find_if(list.begin(), list.end(), isId);
+  const auto found = std::ranges::find_if(list, isId);
   return found == list.end() ? nullptr : &*found;
 }
 
@@ -971,7 +971,7 @@ const Metric& get(std::string_view id) {
 std::string lessonName(const Metric& metric) {
   if (find(metric.name) == &metric) return metric.name;
   std::string name(metric.id);
-  std::replace(name.begin(), name.end(), '-', ' ');
+  std::ranges::replace(name, '-', ' ');
   return name;
 }
 

@@ -5,10 +5,8 @@
 
 #include "engine/base/ids.h"
 #include "engine/metrics/format.h"
-#include "engine/metrics/layout_metrics.h"
 #include "engine/metrics/meters.h"
 #include "engine/metrics/pool_metrics.h"
-#include "engine/metrics/predicted_account.h"
 #include "engine/metrics/run_facts.h"
 #include "engine/metrics/token_account.h"
 #include "engine/trace/fidelity_metrics.h"

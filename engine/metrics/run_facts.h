@@ -6,7 +6,6 @@
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
 #include "engine/base/shared.h"
-#include "engine/metrics/layout_metrics.h"
 #include "engine/metrics/meters.h"
 #include "engine/metrics/token_account.h"
 #include "engine/trace/event.h"

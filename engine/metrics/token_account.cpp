@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/metrics/token_account.h"
 
-#include "engine/metrics/predicted_account.h"
+#include "engine/base/counted.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace spanscope::metrics {
 namespace {
@@ -16,7 +20,7 @@ using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 /// Returns the number of tokens begin … end − 1 that are outside of all ranges.
 std::int64_t uncovered(Ranges ranges, std::int64_t begin, std::int64_t end) {
-  std::sort(ranges.begin(), ranges.end());
+  std::ranges::sort(ranges);
   std::int64_t count = 0;
   std::int64_t at = begin;
   for (const auto& [from, to] : ranges) {
@@ -89,8 +93,7 @@ TokenAccount accountOf(const std::vector<FoundTokens>& found, const std::vector<
                        std::int64_t begin, std::int64_t end) {
   TokenAccount account;
   const auto recomputed = [&again](std::int64_t from, std::int64_t to) {
-    return std::lower_bound(again.begin(), again.end(), to) -
-           std::lower_bound(again.begin(), again.end(), from);
+    return std::ranges::lower_bound(again, to) - std::ranges::lower_bound(again, from);
   };
   std::int64_t known = 0;
   for (const FoundTokens& block : found) {
@@ -181,11 +184,11 @@ std::vector<std::int32_t> RequestTokens::again(std::uint32_t segment) const {
   std::vector<std::int32_t> tokens;
   const Ranges found = foundIn(segment);
   const auto isFound = [&found](std::int64_t token) {
-    return std::any_of(found.begin(), found.end(),
-                       [token](const auto& range) { return range.first <= token && token < range.second; });
+    return std::ranges::any_of(
+        found, [token](const auto& range) { return range.first <= token && token < range.second; });
   };
   if (const auto known = m_segments.find(segment); known != m_segments.end())
-    std::copy_if(known->second.again.begin(), known->second.again.end(), std::back_inserter(tokens), isFound);
+    std::ranges::copy_if(known->second.again, std::back_inserter(tokens), isFound);
   if (const auto original = m_originals.find(segment); original != m_originals.end()) {
     const auto& [other, shift, length] = original->second;
     for (const auto& [from, to] : foundIn(other)) {
@@ -195,7 +198,7 @@ std::vector<std::int32_t> RequestTokens::again(std::uint32_t segment) const {
       }
     }
   }
-  std::sort(tokens.begin(), tokens.end());
+  std::ranges::sort(tokens);
   tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
   return tokens;
 }
@@ -331,6 +334,76 @@ PromptAccount TokenAccounts::of(RequestId request) const {
   const Request& own = found->second;
   if (own.segments.empty()) return accountOf(*own.admitted);
   return own.tokens.account(own.segments, own.admitted->promptTokens);
+}
+
+namespace {
+
+std::string percentText(double share) {
+  std::string text(32, '\0');
+  const int length = std::snprintf(text.data(), text.size(), "%.1f %%", std::abs(share) * 100);
+  text.resize(static_cast<std::size_t>(std::max(length, 0)));
+  return text;
+}
+
+}  // namespace
+
+double LayoutMetrics::added() const {
+  return exactTokens() <= 0
+             ? 0
+             : static_cast<double>(pads + markers - cropped) / static_cast<double>(exactTokens());
+}
+
+LayoutMetrics& LayoutMetrics::operator+=(const LayoutMetrics& other) {
+  tokens += other.tokens;
+  pads += other.pads;
+  padBlocks += other.padBlocks;
+  markers += other.markers;
+  cropped += other.cropped;
+  return *this;
+}
+
+LayoutMetrics layoutMetrics(const trace::LayoutApplied& applied, std::span<const trace::SegmentInfo> segments,
+                            std::int32_t blockSize) {
+  LayoutMetrics counts;
+  std::vector<std::int64_t> begins;  // by segment, number of visible tokens before the segment
+  for (const trace::SegmentInfo& segment : segments) {
+    begins.push_back(counts.tokens);
+    if (!segment.hidden)
+      counts.tokens += static_cast<std::int64_t>(segment.tokens.size()) - segment.visibleBegin;
+  }
+  std::set<std::int64_t> padded;
+  for (const trace::LayoutRun& run : applied.runs) {
+    if (run.segment >= segments.size()) continue;
+    const trace::SegmentInfo& segment = segments[run.segment];
+    if (segment.hidden) continue;
+    const std::int64_t end = std::min<std::int64_t>(std::int64_t{run.begin} + run.count,
+                                                    static_cast<std::int64_t>(segment.tokens.size()));
+    const std::int64_t begin = std::max(run.begin, segment.visibleBegin);
+    if (begin >= end) continue;
+    if (run.role != trace::LayoutRole::Pad) {
+      counts.markers += end - begin;
+      continue;
+    }
+    counts.pads += end - begin;
+    const std::int64_t place = begins[run.segment] - segment.visibleBegin;
+    for (std::int64_t block = (place + begin) / blockSize; block <= (place + end - 1) / blockSize; ++block)
+      padded.insert(block);
+  }
+  counts.padBlocks = static_cast<std::int64_t>(padded.size());
+  for (const trace::CroppedRun& run : applied.cropped)
+    counts.cropped += static_cast<std::int64_t>(run.tokens.size());
+  return counts;
+}
+
+std::string layoutText(const LayoutMetrics& counts) {
+  std::string text = counted(counts.pads, "padding token");
+  if (counts.pads > 0) text += " in " + counted(counts.padBlocks, "block");
+  text += ", " + counted(counts.markers, "delimiter token") + ", " + counted(counts.cropped, "token") +
+          " truncated: ";
+  const double added = counts.added();
+  if (added == 0) return text + /*id:many-tokens-exact*/ "as many tokens as the exact layout";
+  return text + percentText(added) + (added > 0 ? " more" : " fewer") +
+         /*id:than-exact-layout*/ " tokens than the exact layout";
 }
 
 }  // namespace spanscope::metrics

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counts how the tokens of a prompt get their keys and values. Open this file when a count of hits or
-// computed tokens is wrong.
+// Counts how the tokens of a prompt get their keys and values, also as predicted with bounds, and the tokens
+// that a layout adds to prompts and truncates. Open this file when a count of hits, computed or added tokens
+// is wrong.
 #pragma once
 
 #include "engine/base/shared.h"
 #include "engine/trace/event.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -155,5 +158,61 @@ class TokenAccounts {
   std::int32_t m_blockSize;
   std::map<RequestId, Request> m_requests;
 };
+
+/// A count: exact, or with bounds.
+struct CountRange {
+  static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t least = 0;
+  std::int64_t most = 0;  ///< kUnbounded: there is no upper bound
+  bool bounded() const { return most != kUnbounded; }
+  bool known() const { return least == most; }
+  bool holds(std::int64_t count) const { return least <= count && count <= most; }
+  CountRange& operator+=(const CountRange& other) {
+    least += other.least;
+    most = bounded() && other.bounded() ? most + other.most : kUnbounded;
+    return *this;
+  }
+  bool operator==(const CountRange&) const = default;
+};
+
+/// The predicted account of one prompt, or of several. TokenAccount has the same counts after the run.
+struct PredictedAccount {
+  CountRange prompt;  ///< visible tokens
+  CountRange cached;  ///< cache hits that are not recomputed
+  CountRange relocated;
+  CountRange again;  ///< cache hits that are recomputed
+  CountRange computed;
+  CountRange beside;
+  std::optional<std::int64_t> padded = 0;   ///< absent: the lengths of answers decide it
+  std::optional<std::int64_t> cropped = 0;  ///< absent: the lengths of answers decide it
+  CountRange evicted{};                     ///< blocks
+  PredictedAccount& operator+=(const PredictedAccount& other);
+  bool operator==(const PredictedAccount&) const = default;
+};
+
+/// The values of one prompt, or the sums of several. Only visible tokens count.
+struct LayoutMetrics {
+  std::int64_t tokens = 0;  ///< tokens of the prompt in this layout
+  std::int64_t pads = 0;
+  std::int64_t padBlocks = 0;  ///< virtual blocks that have padding
+  std::int64_t markers = 0;
+  std::int64_t cropped = 0;  ///< tokens of the exact layout that this layout truncates
+
+  /// Returns the number of tokens of the same prompt in the exact layout.
+  std::int64_t exactTokens() const { return tokens - pads - markers + cropped; }
+  /// Returns the number of added tokens divided by exactTokens(). Negative: the layout has fewer tokens.
+  double added() const;
+  LayoutMetrics& operator+=(const LayoutMetrics& other);
+  bool operator==(const LayoutMetrics&) const = default;
+};
+
+/// Returns the counts of one prompt. `segments` is its span table. `blockSize` is in tokens, at least 1.
+LayoutMetrics layoutMetrics(const trace::LayoutApplied& applied, std::span<const trace::SegmentInfo> segments,
+                            std::int32_t blockSize);
+
+/// Returns e.g. "17 padding tokens in 9 blocks, 12 delimiter tokens, 23 tokens truncated: 4.1 % more tokens
+/// than the exact layout".
+std::string layoutText(const LayoutMetrics& counts);
 
 }  // namespace spanscope::metrics

@@ -163,8 +163,7 @@ ModelConfig readDirectory(const std::filesystem::path& directory) {
 
 std::vector<TokenId> ModelConfig::endTokenIds() const {
   std::vector<TokenId> ids;
-  std::transform(endTokens.begin(), endTokens.end(), std::back_inserter(ids),
-                 [](const EndToken& end) { return end.token; });
+  std::ranges::transform(endTokens, std::back_inserter(ids), [](const EndToken& end) { return end.token; });
   return ids;
 }
 
@@ -328,10 +327,9 @@ bool isNamed(const std::string& folder, std::string_view name) {
 bool isPublishedForBlockAttention(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
-  return std::any_of(whole.begin(), whole.end(), [](const std::filesystem::path& part) {
+  return std::ranges::any_of(whole, [](const std::filesystem::path& part) {
     const std::string folder = part.string();
-    return std::any_of(kNames.begin(), kNames.end(),
-                       [&folder](std::string_view name) { return isNamed(folder, name); });
+    return std::ranges::any_of(kNames, [&folder](std::string_view name) { return isNamed(folder, name); });
   });
 }
 

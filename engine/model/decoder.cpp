@@ -4,7 +4,6 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/checkpoint/json_reading.h"
-#include "engine/model/tensor_list.h"
 #include "engine/model/weight_reader.h"
 
 #include <algorithm>
@@ -75,7 +74,7 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   checkRange(batch.massLayers, config.layers, "layers with attention sums");
   checkRange(batch.narrowingLayers, config.layers, "layers that leave out rows");
   if (batch.narrowingLayers.size() != batch.narrowings.size() ||
-      !std::is_sorted(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), std::less_equal<>())) {
+      !std::ranges::is_sorted(batch.narrowingLayers, std::less_equal<>())) {
     refuse("layers that leave out rows", counted(batch.narrowingLayers.size(), "layer"),
            "layers in ascending order, one for each of " +
                counted(batch.narrowings.size(), "list of kept rows", "lists of kept rows"));
@@ -345,7 +344,7 @@ void Decoder::Impl::load(const WeightSource& source, const DecoderOptions& optio
   reader.finish();
   weightsDigest = reader.digest();
   if (borrowed.empty()) lender.reset();
-  std::reverse(borrowed.begin(), borrowed.end());
+  std::ranges::reverse(borrowed);
 }
 
 bool Decoder::Impl::own(std::size_t bytes, const std::stop_token& stop) {
@@ -399,12 +398,10 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
   const Layer& layer = layers[index];
   const auto number = static_cast<std::int32_t>(index);
   compute::Pass& pass = passOf(passes, number);
-  const bool observed =
-      std::find(batch.massLayers.begin(), batch.massLayers.end(), number) != batch.massLayers.end();
+  const bool observed = std::ranges::find(batch.massLayers, number) != batch.massLayers.end();
 
   const bool isAttended = observed || index + 1 < layers.size() || wantsRows(batch) || batch.vectorsWanted;
-  const bool isNarrowed = std::find(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), number) !=
-                          batch.narrowingLayers.end();
+  const bool isNarrowed = std::ranges::find(batch.narrowingLayers, number) != batch.narrowingLayers.end();
 
   const Tensor& all = entering(*residual, layer.beforeAttention);
   // These calls are consecutive, so that a device can compute products of the same rows together.
@@ -537,8 +534,7 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
     std::vector<LayerMass> others = impl.backend.finish(*passes[kind]).mass;
     std::move(others.begin(), others.end(), std::back_inserter(results.mass));
   }
-  std::sort(results.mass.begin(), results.mass.end(),
-            [](const LayerMass& a, const LayerMass& b) { return a.layer < b.layer; });
+  std::ranges::sort(results.mass, {}, &LayerMass::layer);
   if (impl.lender != nullptr) impl.lender->requireUnchanged();
   ForwardResult result;
   result.stopped = results.stopped;

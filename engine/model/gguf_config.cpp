@@ -224,9 +224,9 @@ std::optional<double> numberOf(const GgufValue& value) {
 bool isOff(const GgufValue& value) {
   const auto isZero = [](auto number) { return number == 0; };
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value))
-    return std::all_of(integers->begin(), integers->end(), isZero);
+    return std::ranges::all_of(*integers, isZero);
   if (const auto* numbers = std::get_if<std::vector<double>>(&value))
-    return std::all_of(numbers->begin(), numbers->end(), isZero);
+    return std::ranges::all_of(*numbers, isZero);
   return numberOf(value) == 0.0;
 }
 
@@ -269,7 +269,7 @@ bool isHarmless(Harmless harmless, const GgufValue& value, const ModelConfig& co
 }
 
 bool isKnown(std::string_view key, const GgufValue& value, const ModelConfig& config) {
-  return std::any_of(kUnusedKeys.begin(), kUnusedKeys.end(), [&](const UnusedKey& known) {
+  return std::ranges::any_of(kUnusedKeys, [&](const UnusedKey& known) {
     const bool fits = known.key.ends_with('.') ? key.starts_with(known.key) : key == known.key;
     return fits && isHarmless(known.harmless, value, config);
   });
@@ -340,8 +340,8 @@ std::vector<bool> GgufKeys::windowedLayers(std::int32_t layers, std::int64_t oth
     if (entries.size() != static_cast<std::size_t>(layers))
       throw fail(kKey, counted(entries.size(), "entry", "entries"),
                  "one for each of " + counted(layers, "layer"));
-    std::transform(entries.begin(), entries.end(), std::back_inserter(windowed),
-                   [](std::int64_t entry) { return entry != 0; });
+    std::ranges::transform(entries, std::back_inserter(windowed),
+                           [](std::int64_t entry) { return entry != 0; });
     return windowed;
   }
   const std::int64_t* stated = metadata().integer(name(kKey));

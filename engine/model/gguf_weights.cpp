@@ -5,7 +5,7 @@
 #include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/architectures/architecture.h"
-#include "engine/model/tensor_list.h"
+#include "engine/model/weight_reader.h"
 #include "engine/model/weights.h"
 
 #include <algorithm>
@@ -96,8 +96,7 @@ class HuggingFaceNames {
       stem.remove_prefix(split + 1);
     }
     const auto& pairs = layer.empty() ? m_outer : m_ofLayers;
-    const auto found =
-        std::find_if(pairs.begin(), pairs.end(), [stem](const auto& pair) { return pair.second == stem; });
+    const auto found = std::ranges::find_if(pairs, [stem](const auto& pair) { return pair.second == stem; });
     return found == pairs.end() ? name : layer + std::string(found->first) + ending;
   }
 

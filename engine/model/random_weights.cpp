@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/compute/dtype.h"
-#include "engine/model/tensor_list.h"
+#include "engine/model/weight_reader.h"
 #include "engine/model/weights.h"
 
 #include <algorithm>

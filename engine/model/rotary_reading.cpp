@@ -67,8 +67,7 @@ std::vector<float> readFactors(const JsonPlace& fields, const char* name, std::i
                                   std::to_string(pairs) + ", one for each rotated pair");
   }
   std::vector<float> factors(numbers.size());
-  std::transform(numbers.begin(), numbers.end(), factors.begin(),
-                 [](double number) { return static_cast<float>(number); });
+  std::ranges::transform(numbers, factors.begin(), [](double number) { return static_cast<float>(number); });
   return factors;
 }
 

@@ -6,7 +6,7 @@
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/architectures/architecture.h"
-#include "engine/model/tensor_list.h"
+#include "engine/model/weight_reader.h"
 
 #include <array>
 #include <cstring>

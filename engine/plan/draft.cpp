@@ -21,9 +21,8 @@ constexpr std::size_t kShownText = 40;
 std::string_view placeholderName(std::string_view text) {
   if (text.size() < 3 || text.front() != '{' || text.back() != '}') return {};
   const std::string_view name = text.substr(1, text.size() - 2);
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
-  });
+  const bool plain = std::ranges::all_of(
+      name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; });
   return plain ? name : std::string_view();
 }
 
@@ -213,7 +212,7 @@ bool givesNothing(const Draft& draft) {
     case query::Gives::Nothing:
       return true;
     case query::Gives::Children:
-      return std::all_of(draft.children.begin(), draft.children.end(), givesNothing);
+      return std::ranges::all_of(draft.children, givesNothing);
     case query::Gives::Answer:
     case query::Gives::Resolved:
       return false;

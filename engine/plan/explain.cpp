@@ -235,9 +235,8 @@ bool isShorter(const PromptLength& a, const PromptLength& b) {
 
 TextMeasure TextMeasure::characters() {
   return {[](std::string_view text) {
-            return static_cast<std::uint64_t>(std::count_if(text.begin(), text.end(), [](char c) {
-              return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-            }));
+            return static_cast<std::uint64_t>(std::ranges::count_if(
+                text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
           },
           "character"};
 }

@@ -80,7 +80,7 @@ bool hasLeadingZero(std::string_view text) {
 
 std::optional<double> readValue(const Parameter& parameter, std::string_view text) {
   if (!parameter.words.empty()) {
-    const auto word = std::find(parameter.words.begin(), parameter.words.end(), text);
+    const auto word = std::ranges::find(parameter.words, text);
     if (word == parameter.words.end()) return std::nullopt;
     return static_cast<double>(word - parameter.words.begin());
   }
@@ -160,8 +160,8 @@ std::variant<Choice, ChoiceProblem> readValues(const Policy& policy, std::string
     std::size_t place = i;
     if (const std::size_t equals = part.find('='); equals != std::string_view::npos) {
       const std::string_view name = trimmed(part.substr(0, equals));
-      const auto named = std::find_if(policy.parameters.begin(), policy.parameters.end(),
-                                      [&](const Parameter& parameter) { return name == parameter.name; });
+      const auto named = std::ranges::find_if(
+          policy.parameters, [&](const Parameter& parameter) { return name == parameter.name; });
       place = static_cast<std::size_t>(named - policy.parameters.begin());
       part = trimmed(part.substr(equals + 1));
     }

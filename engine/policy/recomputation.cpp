@@ -88,16 +88,16 @@ ComputePlan planOfCopies(const layout::SpanTable& table, const Recomputation& re
   if (rows.empty()) return plan;
   for (std::size_t i = 0; i < copies.size(); ++i) {
     const std::vector<std::uint32_t>& sees = table.segments[i].sees;
-    const bool seesJoint = std::any_of(sees.begin(), sees.end(),
-                                       [&](std::uint32_t seen) { return plan.segments[seen].isJoint; });
+    const bool seesJoint =
+        std::ranges::any_of(sees, [&](std::uint32_t seen) { return plan.segments[seen].isJoint; });
     plan.segments[i].isJoint = plan.segments[i].isJoint || seesJoint || i + 1 == copies.size();
   }
 
   const auto kept = [](double share, std::int64_t all) {
     return static_cast<std::int32_t>(std::floor(share * static_cast<double>(all)));
   };
-  const bool leavesOut = std::any_of(rows.begin(), rows.end(),
-                                     [&](std::int64_t all) { return kept(recomputation.share, all) < all; });
+  const bool leavesOut =
+      std::ranges::any_of(rows, [&](std::int64_t all) { return kept(recomputation.share, all) < all; });
   for (std::int32_t step = 1; leavesOut && step <= recomputation.steps; ++step) {
     // If the share r of n rows is left after k steps, step i leaves n · r^(i/k) rows.
     const double share = std::pow(recomputation.share, static_cast<double>(step) / recomputation.steps);

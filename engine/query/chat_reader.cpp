@@ -46,7 +46,7 @@ constexpr std::array kNeutral = {Neutral{"n", 1}, Neutral{"top_p", 1}, Neutral{"
 
 template <class List>
 bool isIn(const List& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
+  return std::ranges::find(list, name) != list.end();
 }
 
 /// Whether the next object has this member, with a value of this kind. Afterwards the cursor is somewhere
@@ -349,9 +349,8 @@ class ChatReader {
     const JsonKind kind = m_cursor.peekNumber();
     if (kind == JsonKind::Number) {
       const double value = static_cast<double>(floatValue(m_cursor.readNumber()));
-      return std::any_of(kNeutral.begin(), kNeutral.end(), [&](const Neutral& neutral) {
-        return neutral.field == key && neutral.value == value;
-      });
+      return std::ranges::any_of(
+          kNeutral, [&](const Neutral& neutral) { return neutral.field == key && neutral.value == value; });
     }
     if (kind == JsonKind::Array) {
       bool isEmpty = true;

@@ -31,8 +31,7 @@ struct Level {
   std::vector<Member> members;
 
   const Member* find(std::string_view key) const {
-    const auto found = std::find_if(members.begin(), members.end(),
-                                    [key](const Member& member) { return member.key == key; });
+    const auto found = std::ranges::find(members, key, &Member::key);
     return found == members.end() ? nullptr : &*found;
   }
 };
@@ -159,8 +158,7 @@ class ChatWriter {
     result.text = m_text.substr(0, m_top.range.begin);
     result.text += m_isRequest ? request(query, list, system) : list;
     result.text += m_text.substr(m_top.range.end);
-    std::stable_sort(m_lost.begin(), m_lost.end(),
-                     [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; });
+    std::ranges::stable_sort(m_lost, {}, &Diagnostic::offset);
     locate(m_lost, m_text);
     result.lost = std::move(m_lost);
     return result;
@@ -414,8 +412,8 @@ const std::vector<Node>* chatMessages(const Node& query, ChatForm form) {
   }
   const auto* join = form == ChatForm::None ? nullptr : list->as<Join>();
   if (join == nullptr || join->kind != JoinKind::Seq) return nullptr;
-  const bool areMessages = std::all_of(join->children.begin(), join->children.end(),
-                                       [](const Node& child) { return child.as<Message>() != nullptr; });
+  const bool areMessages =
+      std::ranges::all_of(join->children, [](const Node& child) { return child.as<Message>() != nullptr; });
   return areMessages ? &join->children : nullptr;
 }
 

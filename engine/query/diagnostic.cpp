@@ -23,7 +23,7 @@ void advance(TextPosition& position, std::string_view text, std::size_t from, st
     position.column += countCharacters(passed);
     return;
   }
-  position.line += static_cast<std::size_t>(std::count(passed.begin(), passed.end(), '\n'));
+  position.line += static_cast<std::size_t>(std::ranges::count(passed, '\n'));
   position.column = 1 + countCharacters(passed.substr(lastBreak + 1));
 }
 
@@ -55,8 +55,8 @@ std::string Diagnostic::located(std::string_view file) const {
 }
 
 bool hasErrors(const std::vector<Diagnostic>& diagnostics) {
-  return std::any_of(diagnostics.begin(), diagnostics.end(),
-                     [](const Diagnostic& diagnostic) { return diagnostic.severity == Severity::Error; });
+  return std::ranges::any_of(
+      diagnostics, [](const Diagnostic& diagnostic) { return diagnostic.severity == Severity::Error; });
 }
 
 TextPosition positionAt(std::string_view text, std::size_t offset) {
@@ -127,7 +127,7 @@ std::optional<std::string> withLineFeeds(std::string_view text) {
       text.find('\r') != std::string_view::npos && text.find('\n') == std::string_view::npos;
   if (!hasReturnsAlone) return std::nullopt;
   std::string lines(text);
-  std::replace(lines.begin(), lines.end(), '\r', '\n');
+  std::ranges::replace(lines, '\r', '\n');
   return lines;
 }
 

@@ -18,7 +18,7 @@ bool isDigit(char c) {
 
 /// Removes the digits at the front of `text`; false if there are none.
 bool takeDigits(std::string_view& text) {
-  const auto* end = std::find_if_not(text.begin(), text.end(), isDigit);
+  const auto* end = std::ranges::find_if_not(text, isDigit);
   const auto count = static_cast<std::size_t>(end - text.begin());
   text.remove_prefix(count);
   return count > 0;
@@ -153,7 +153,7 @@ constexpr std::array<std::string_view, 9> kInfinities = {".inf",  ".Inf",  ".INF
                                                          "+.INF", "-.inf", "-.Inf", "-.INF"};
 
 bool isInfinity(std::string_view text) {
-  return std::find(kInfinities.begin(), kInfinities.end(), text) != kInfinities.end();
+  return std::ranges::find(kInfinities, text) != kInfinities.end();
 }
 
 std::string_view takeLooseDigits(std::string_view& text) {

@@ -177,16 +177,16 @@ std::string rangeText() {
 }
 
 ParameterInfo& entryFor(std::vector<ParameterInfo>& parameters, const std::string& name) {
-  const auto found = std::find_if(parameters.begin(), parameters.end(),
-                                  [&name](const ParameterInfo& parameter) { return parameter.name == name; });
+  const auto found = std::ranges::find_if(
+      parameters, [&name](const ParameterInfo& parameter) { return parameter.name == name; });
   if (found != parameters.end()) return *found;
   parameters.push_back({name, ParameterKind::Text, {}, {}});
   return parameters.back();
 }
 
 bool standsInTextsOnly(const ParameterInfo& parameter) {
-  return std::all_of(parameter.uses.begin(), parameter.uses.end(),
-                     [](const ParameterUse& use) { return use.kind == ParameterKind::Text; });
+  return std::ranges::all_of(parameter.uses,
+                             [](const ParameterUse& use) { return use.kind == ParameterKind::Text; });
 }
 
 Diagnostic wrongValue(const ParameterInfo& parameter, const std::string& value, const char* what) {
@@ -210,10 +210,7 @@ const std::vector<ParameterKind>& parameterKinds() {
 }
 
 ParameterKind narrowerKind(ParameterKind a, ParameterKind b) {
-  const auto rank = [](ParameterKind kind) {
-    return std::find_if(kKinds.begin(), kKinds.end(),
-                        [kind](const KindName& name) { return name.kind == kind; });
-  };
+  const auto rank = [](ParameterKind kind) { return std::ranges::find(kKinds, kind, &KindName::kind); };
   return rank(a) < rank(b) ? b : a;
 }
 
@@ -262,9 +259,8 @@ bool isParameterValue(ParameterKind kind, const std::string& value) {
 }
 
 bool ParameterInfo::needsValue() const {
-  return !defaultValue && std::any_of(uses.begin(), uses.end(), [](const ParameterUse& use) {
-    return use.kind != ParameterKind::Text;
-  });
+  return !defaultValue &&
+         std::ranges::any_of(uses, [](const ParameterUse& use) { return use.kind != ParameterKind::Text; });
 }
 
 std::vector<ParameterInfo> listParameters(const Node& node,
@@ -302,7 +298,7 @@ std::vector<Diagnostic> checkValues(const std::vector<ParameterInfo>& parameters
     }
   }
   for (const auto& [name, value] : values) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (std::ranges::find(names, name) != names.end()) continue;
     Diagnostic unknown;
     unknown.severity = Severity::Warning;
     unknown.found =

@@ -275,7 +275,7 @@ template <class Names>
 bool isIn(const Names& names, const LispForm& form) {
   if (form.kind != LispFormKind::List || form.children.empty()) return false;
   const LispForm& head = form.children.front();
-  return head.kind == LispFormKind::Symbol && std::find(names.begin(), names.end(), head.text) != names.end();
+  return head.kind == LispFormKind::Symbol && std::ranges::find(names, head.text) != names.end();
 }
 
 struct EvaluatedForms {
@@ -324,8 +324,7 @@ std::vector<Diagnostic> unkeptParts(std::string_view text, QueryForm form) {
   if (lines) text = *lines;
   if (form == QueryForm::Yaml) findInYaml(text, found);
   if (form == QueryForm::Lisp) findInLisp(text, found);
-  std::sort(found.begin(), found.end(),
-            [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; });
+  std::ranges::sort(found, {}, &Diagnostic::offset);
   locate(found, text);
   return found;
 }

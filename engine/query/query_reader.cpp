@@ -45,8 +45,7 @@ struct QueryReader::OperatorEntry {
       });
       return entries;
     }();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [key](const OperatorEntry& known) { return key == known.key; });
+    const auto found = std::ranges::find(all, key, &OperatorEntry::key);
     return found == all.end() ? nullptr : &*found;
   }
 };
@@ -150,8 +149,7 @@ bool hasNoPrompt(const Node& node) {
       return true;
     case Gives::Children: {
       const std::vector<ChildRef> children = childrenOf(node);
-      return std::all_of(children.begin(), children.end(),
-                         [](const ChildRef& child) { return hasNoPrompt(*child.node); });
+      return std::ranges::all_of(children, [](const ChildRef& child) { return hasNoPrompt(*child.node); });
     }
     case Gives::Answer:
     case Gives::Resolved:

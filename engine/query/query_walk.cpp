@@ -82,7 +82,7 @@ std::string QueryWalk::pointer() const {
 
 std::vector<Diagnostic> QueryWalk::takeDiagnostics() {
   const auto isEarlier = [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; };
-  std::stable_sort(m_diagnostics.begin(), m_diagnostics.end(), isEarlier);
+  std::ranges::stable_sort(m_diagnostics, isEarlier);
   // Skips the older form of a repeat once before reading it. Issues within its strings and numbers are
   // therefore found twice. The second report has the more exact place.
   std::vector<Diagnostic> kept;
@@ -141,8 +141,7 @@ void readMembers(QueryWalk& walk, std::span<const FieldReader> fields, const Oth
   walk.cursor().enterObject();
   std::string key;
   for (ValueCursor::Container object; walk.cursor().nextMember(object, key);) {
-    const auto field =
-        std::find_if(fields.begin(), fields.end(), [&](const FieldReader& f) { return key == f.name; });
+    const auto field = std::ranges::find(fields, key, &FieldReader::name);
     if (field == fields.end()) {
       if (readOther && readOther(key, object.keyOffset)) continue;
       walk.within(key, [&] {

@@ -3,7 +3,7 @@
 // server.
 #pragma once
 
-#include "engine/retrieve/embedder.h"
+#include "engine/retrieve/passage.h"
 
 #include <chrono>
 #include <cstddef>

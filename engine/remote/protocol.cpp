@@ -21,8 +21,8 @@ constexpr std::array<const Protocol*, 4> kProtocols{&kSpnlProtocol, &kChatProtoc
 bool canCarry(const Protocol& protocol, const query::Node& query, std::optional<std::uint64_t> seed) {
   const auto remarks = exports::exportRemarks(query, *exports::findExportTarget(protocol.form),
                                               {.seed = seed, .isSentHere = true});
-  return std::none_of(remarks.begin(), remarks.end(),
-                      [](const auto& remark) { return remark.effect == exports::Effect::Refused; });
+  return std::ranges::none_of(remarks,
+                              [](const auto& remark) { return remark.effect == exports::Effect::Refused; });
 }
 
 }  // namespace
@@ -45,14 +45,13 @@ HttpAccess accessIn(const Protocol& protocol, HttpAccess access, std::optional<S
 }
 
 const Protocol* findProtocol(std::string_view name) {
-  const auto found = std::find_if(kProtocols.begin(), kProtocols.end(),
-                                  [name](const Protocol* protocol) { return protocol->name == name; });
+  const auto found = std::ranges::find(kProtocols, name, &Protocol::name);
   return found == kProtocols.end() ? nullptr : *found;
 }
 
 const Protocol* protocolFor(const ServerFacts& facts) {
-  const auto found = std::find_if(kProtocols.begin(), kProtocols.end(),
-                                  [&facts](const Protocol* protocol) { return protocol->isTakenBy(facts); });
+  const auto found = std::ranges::find_if(
+      kProtocols, [&facts](const Protocol* protocol) { return protocol->isTakenBy(facts); });
   return found == kProtocols.end() ? nullptr : *found;
 }
 

@@ -25,8 +25,8 @@ EmbeddingVector unitVector(const std::vector<double>& sum) {
       std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0, std::plus<>(), std::multiplies<>()));
   EmbeddingVector vector(sum.size(), 0.0F);
   if (!(size > 0) || !std::isfinite(size)) return vector;
-  std::transform(sum.begin(), sum.end(), vector.begin(),
-                 [size](double value) { return static_cast<float>(value / size); });
+  std::ranges::transform(sum, vector.begin(),
+                         [size](double value) { return static_cast<float>(value / size); });
   return vector;
 }
 
@@ -117,7 +117,7 @@ std::vector<EmbeddingVector> DecoderEmbedder::embed(std::span<const std::string>
   }
   if (!pass.texts.empty() && !compute(pass, sums, stop)) return {};
   std::vector<EmbeddingVector> vectors;
-  std::transform(sums.begin(), sums.end(), std::back_inserter(vectors), unitVector);
+  std::ranges::transform(sums, std::back_inserter(vectors), unitVector);
   return vectors;
 }
 

@@ -4,7 +4,7 @@
 
 #include "engine/compute/backend.h"
 #include "engine/model/decoder.h"
-#include "engine/retrieve/embedder.h"
+#include "engine/retrieve/passage.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstdint>

@@ -132,7 +132,7 @@ std::optional<unsigned> utf16UnitOf(std::string_view text) {
   constexpr std::size_t kLength = 6;
   if (text.size() < kLength || text[0] != '\\' || text[1] != 'u') return std::nullopt;
   const std::string_view digits = text.substr(2, 4);
-  if (!std::all_of(digits.begin(), digits.end(), isHexDigit)) return std::nullopt;
+  if (!std::ranges::all_of(digits, isHexDigit)) return std::nullopt;
   unsigned unit = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
   return unit;
@@ -143,7 +143,7 @@ std::optional<unsigned> utf16UnitOf(std::string_view text) {
 bool isNoNumber(std::string_view word) {
   if (!word.empty() && (word.front() == '-' || word.front() == '+')) word.remove_prefix(1);
   std::string lower(word);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char letter) {
+  std::ranges::transform(lower, lower.begin(), [](char letter) {
     return letter >= 'A' && letter <= 'Z' ? char(letter - 'A' + 'a') : letter;
   });
   if (lower == "nan" || lower == "inf" || lower == "infinity") return true;
@@ -258,7 +258,7 @@ Result pdfUnits(std::string_view bytes, const std::stop_token& stop) {
   std::size_t number = 0;
   for (std::string& page : text.pages) {
     ++number;
-    const bool isDamaged = std::binary_search(text.damagedPages.begin(), text.damagedPages.end(), number);
+    const bool isDamaged = std::ranges::binary_search(text.damagedPages, number);
     if (isBlank(page)) (isDamaged ? document.damagedPages : document.pagesWithoutText).push_back(number);
     document.units.push_back({std::move(page), number});
   }
@@ -317,8 +317,7 @@ DocumentFormat formatOf(std::string_view name, std::string_view bytes) {
   for (char& letter : end) {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   }
-  const auto* const found = std::find_if(kExtensions.begin(), kExtensions.end(),
-                                         [&](const Extension& known) { return known.end == end; });
+  const auto* const found = std::ranges::find(kExtensions, end, &Extension::end);
   return found == kExtensions.end() ? DocumentFormat::PlainText : found->format;
 }
 

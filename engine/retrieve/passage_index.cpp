@@ -436,7 +436,7 @@ struct PassageIndex::Parts final : SummaryStore {
     std::vector<std::int64_t> missing;
     missing.reserve(firsts.size());
     for (const auto& [hash, passage] : firsts) missing.push_back(passage);
-    std::sort(missing.begin(), missing.end());
+    std::ranges::sort(missing);
     return missing;
   }
 

@@ -13,9 +13,7 @@
 
 #include "engine/base/error.h"
 #include "engine/retrieve/chunker.h"
-#include "engine/retrieve/embedder.h"
 #include "engine/retrieve/passage.h"
-#include "engine/retrieve/summary_tree.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstddef>

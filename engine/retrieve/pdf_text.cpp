@@ -218,9 +218,8 @@ std::string withPlainLetters(std::string_view text) {
       if (text.substr(0, next).find('\n') != std::string_view::npos) text.remove_prefix(next);
       continue;
     }
-    const auto* const ligature =
-        std::find_if(kLigatures.begin(), kLigatures.end(),
-                     [&](const Replacement& known) { return text.starts_with(known.from); });
+    const auto* const ligature = std::ranges::find_if(
+        kLigatures, [&](const Replacement& known) { return text.starts_with(known.from); });
     if (ligature != kLigatures.end()) {
       plain += ligature->to;
       text.remove_prefix(ligature->from.size());

@@ -23,13 +23,13 @@ constexpr std::array<std::pair<Ranking, const char*>, 3> kNames = {
 
 const char* rankingName(Ranking ranking) {
   const auto* const found =
-      std::find_if(kNames.begin(), kNames.end(), [&](const auto& known) { return known.first == ranking; });
+      std::ranges::find_if(kNames, [&](const auto& known) { return known.first == ranking; });
   return found->second;
 }
 
 std::optional<Ranking> parseRanking(std::string_view name) {
   const auto* const found =
-      std::find_if(kNames.begin(), kNames.end(), [&](const auto& known) { return known.second == name; });
+      std::ranges::find_if(kNames, [&](const auto& known) { return known.second == name; });
   return found == kNames.end() ? std::nullopt : std::optional(found->first);
 }
 
@@ -51,7 +51,7 @@ std::vector<RankedPassage> fuseRanks(const std::vector<Passage>& lexical,
   };
   take(lexical, &RankedPassage::lexical);
   take(embedding, &RankedPassage::embedding);
-  std::stable_sort(fused.begin(), fused.end(), [](const RankedPassage& a, const RankedPassage& b) {
+  std::ranges::stable_sort(fused, [](const RankedPassage& a, const RankedPassage& b) {
     return a.passage.score > b.passage.score;
   });
   return fused;
@@ -98,7 +98,7 @@ std::vector<double> weightsOf(const WordMatches& matches, double passages) {
       ++weights[at];
     }
   }
-  std::transform(weights.begin(), weights.end(), weights.begin(), [passages](double having) {
+  std::ranges::transform(weights, weights.begin(), [passages](double having) {
     const double weight = std::log((passages - having + 0.5) / (having + 0.5));
     return weight > 0 ? weight : kLeastWeight;
   });
@@ -194,7 +194,7 @@ std::string matchAnyWord(std::string_view text, std::size_t count) {
     at = std::find_if_not(begin, text.end(), isWordByte);
     if (begin == at) continue;
     std::string word(begin, at);
-    std::transform(word.begin(), word.end(), word.begin(), [](char letter) {
+    std::ranges::transform(word, word.begin(), [](char letter) {
       return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
     });
     if (!seen.insert(word).second) continue;

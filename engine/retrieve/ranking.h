@@ -4,7 +4,6 @@
 // Computes BM25 scores from the counts of SQLite's FTS5. Open this file to change lexical ranking.
 #pragma once
 
-#include "engine/retrieve/embedder.h"
 #include "engine/retrieve/passage.h"
 #include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/sqlite.h"

@@ -239,13 +239,11 @@ std::vector<FoundPassage> choose(std::vector<RankedPassage> ranked, const Passag
     others.push_back(std::move(entry));
   }
   for (const std::string& hash : choice.pinned) {
-    const bool isThere = std::any_of(found.begin(), found.end(), [&](const FoundPassage& entry) {
-      return entry.ranked.passage.hash == hash;
-    });
+    const bool isThere = std::ranges::any_of(
+        found, [&](const FoundPassage& entry) { return entry.ranked.passage.hash == hash; });
     if (isThere) continue;
-    const auto at = std::find_if(others.begin(), others.end(), [&](const FoundPassage& entry) {
-      return entry.ranked.passage.hash == hash;
-    });
+    const auto at = std::ranges::find_if(
+        others, [&](const FoundPassage& entry) { return entry.ranked.passage.hash == hash; });
     FoundPassage entry;
     if (at != others.end()) {
       entry = std::move(*at);

@@ -11,11 +11,9 @@
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
 #include "engine/retrieve/chunker.h"
-#include "engine/retrieve/embedder.h"
 #include "engine/retrieve/passage.h"
 #include "engine/retrieve/passage_index.h"
 #include "engine/retrieve/ranking.h"
-#include "engine/retrieve/summary_tree.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstddef>

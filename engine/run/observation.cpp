@@ -43,7 +43,7 @@ trace::AttentionMass emptyMass(const QueryPlace& place, const ObservedRun& rows,
 }
 
 bool isIn(std::span<const std::int32_t> layers, std::int32_t layer) {
-  return std::find(layers.begin(), layers.end(), layer) != layers.end();
+  return std::ranges::find(layers, layer) != layers.end();
 }
 
 std::span<const compute::RunMass> runsOf(const model::LayerMass& layer, const ObservedRows& observed) {
@@ -60,7 +60,7 @@ trace::AttentionMass massEvent(const QueryPlace& place, const ObservedRows& obse
   event.heads = heads;
   event.mass.resize(runs.front().mass.size());
   for (const compute::RunMass& run : runs) {
-    std::transform(event.mass.begin(), event.mass.end(), run.mass.begin(), event.mass.begin(), std::plus<>());
+    std::ranges::transform(event.mass, run.mass, event.mass.begin(), std::plus<>());
   }
   for (float& value : event.mass) value /= static_cast<float>(observed.rows.count);
   return event;
@@ -112,7 +112,7 @@ trace::SegmentAttention segmentAttention(const QueryPlace& place, const Observed
     const std::size_t heads = runs.front().first.size() / segments;
     event.heads = static_cast<std::int32_t>(heads);
     for (std::size_t head = 0; head < heads; ++head) {
-      std::fill(sums.begin(), sums.end(), 0.0);
+      std::ranges::fill(sums, 0.0);
       for (const compute::RunMass& run : runs) {
         auto value = run.mass.begin() + static_cast<std::ptrdiff_t>(head * sum(run.keyBlocks));
         for (std::size_t segment = 0; segment < segments; ++segment) {
@@ -146,7 +146,7 @@ bool seesSeveralParts(const layout::SpanTable& table, std::uint32_t segment) {
     return false;
   };
   const std::vector<std::uint32_t>& sees = table.segments[segment].sees;
-  return hasSeveral(segment) || std::any_of(sees.begin(), sees.end(), hasSeveral);
+  return hasSeveral(segment) || std::ranges::any_of(sees, hasSeveral);
 }
 
 namespace {
@@ -195,15 +195,14 @@ trace::PartAttention partAttention(const QueryPlace& place, const ObservedRows& 
   if (keys.empty()) return event;
   const std::uint32_t ownPart = keys.back().part;
   for (const PartKeys& each : keys) {
-    if (each.part != ownPart &&
-        std::find(event.keyParts.begin(), event.keyParts.end(), each.part) == event.keyParts.end())
+    if (each.part != ownPart && std::ranges::find(event.keyParts, each.part) == event.keyParts.end())
       event.keyParts.push_back(each.part);
   }
   event.keyParts.push_back(ownPart);
   const std::size_t parts = event.keyParts.size();
   std::vector<std::size_t> placeOf;  // by entry of `keys`: index in keyParts
   for (const PartKeys& each : keys) {
-    const auto found = std::find(event.keyParts.begin(), event.keyParts.end(), each.part);
+    const auto found = std::ranges::find(event.keyParts, each.part);
     placeOf.push_back(static_cast<std::size_t>(found - event.keyParts.begin()));
   }
   std::vector<double> sums(parts);
@@ -222,8 +221,8 @@ trace::PartAttention partAttention(const QueryPlace& place, const ObservedRows& 
       width += static_cast<std::size_t>(count);
     }
     for (std::size_t head = 0; head < heads; ++head) {
-      std::fill(sums.begin(), sums.end(), 0.0);
-      std::fill(firsts.begin(), firsts.end(), 0.0F);
+      std::ranges::fill(sums, 0.0);
+      std::ranges::fill(firsts, 0.0F);
       std::fill(isSeen.begin(), isSeen.end(), false);
       for (std::size_t i = 0; i < keys.size(); ++i) {
         const std::int32_t end = std::min(keys[i].end, run.keyBlocks[keys[i].range]);
@@ -267,7 +266,7 @@ std::vector<float> segmentMass(std::size_t segments, std::span<const std::uint32
                                std::uint32_t segment, std::span<const ObservedRun> observed, std::size_t part,
                                std::int32_t local, std::span<const model::LayerMass> mass,
                                std::span<const std::int32_t> layers) {
-  const auto found = std::find_if(observed.begin(), observed.end(), [&](const ObservedRun& run) {
+  const auto found = std::ranges::find_if(observed, [&](const ObservedRun& run) {
     return run.part == part && run.begin == local && run.count == 1;
   });
   if (found == observed.end()) return {};
@@ -276,7 +275,7 @@ std::vector<float> segmentMass(std::size_t segments, std::span<const std::uint32
   std::vector<double> sums(segments, 0.0);
   double rows = 0;
   for (const model::LayerMass& layer : mass) {
-    if (std::find(layers.begin(), layers.end(), layer.layer) == layers.end()) continue;
+    if (std::ranges::find(layers, layer.layer) == layers.end()) continue;
     const compute::RunMass& run = layer.runs[index];
     const auto width =
         static_cast<std::size_t>(std::accumulate(run.keyBlocks.begin(), run.keyBlocks.end(), 0));
@@ -295,14 +294,13 @@ std::vector<float> segmentMass(std::size_t segments, std::span<const std::uint32
   }
   if (rows == 0) return {};
   std::vector<float> result(segments);
-  std::transform(sums.begin(), sums.end(), result.begin(),
-                 [rows](double sum) { return static_cast<float>(sum / rows); });
+  std::ranges::transform(sums, result.begin(), [rows](double sum) { return static_cast<float>(sum / rows); });
   return result;
 }
 
 AttentionLimit::Room::Room(std::vector<std::int32_t> layers, std::uint64_t limit)
     : leftOut{.leftOut = 0, .recorded = 0, .limit = limit}, m_layers(std::move(layers)), m_left(limit) {
-  std::sort(m_layers.begin(), m_layers.end());
+  std::ranges::sort(m_layers);
   m_layers.erase(std::unique(m_layers.begin(), m_layers.end()), m_layers.end());
 }
 
@@ -354,7 +352,7 @@ void AttentionLimit::Room::spare() {
 }
 
 bool AttentionLimit::Room::isKept(std::int32_t layer) const {
-  const auto after = std::upper_bound(m_layers.begin(), m_layers.end(), layer);
+  const auto after = std::ranges::upper_bound(m_layers, layer);
   return static_cast<std::size_t>(m_layers.end() - after) % m_step == 0;
 }
 

@@ -29,7 +29,7 @@ bool isIn(const layout::SpanTable& table, const trace::TokenPlace& place) {
 bool seesKey(const PairRequest& request) {
   if (request.row.segment == request.key.segment) return request.key.local <= request.row.local;
   const layout::Segment& own = request.table.segments[request.row.segment];
-  return std::find(own.sees.begin(), own.sees.end(), request.key.segment) != own.sees.end() &&
+  return std::ranges::find(own.sees, request.key.segment) != own.sees.end() &&
          request.key.local >= request.table.segments[request.key.segment].visibleBegin;
 }
 
@@ -146,7 +146,7 @@ class PairPasses {
       m_result.queries.insert(m_result.queries.end(), layer.queries.begin(), layer.queries.end());
       m_result.layers.push_back({.rotary = layer.rotary, .shape = layer.shape});
     }
-    const auto seen = std::find(segment.sees.begin(), segment.sees.end(), m_request.key.segment);
+    const auto seen = std::ranges::find(segment.sees, m_request.key.segment);
     const auto range = m_request.key.segment == m_request.row.segment
                            ? segment.sees.size()
                            : static_cast<std::size_t>(seen - segment.sees.begin());

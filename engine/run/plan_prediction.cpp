@@ -68,7 +68,7 @@ PlanPrediction::Silence::Silence(const PlanPredictionSetting& setting, AnswerLen
   const std::vector<TokenId> ends = setting.model.endTokenIds();
   if (ends.empty()) return;
   // If an answer ends with the template's closing tokens, the template does not add them again.
-  const bool closes = !m_suffix.empty() && std::find(ends.begin(), ends.end(), m_suffix[0]) != ends.end();
+  const bool closes = !m_suffix.empty() && std::ranges::find(ends, m_suffix[0]) != ends.end();
   m_end = closes ? m_suffix[0] : ends[0];
 }
 
@@ -205,9 +205,8 @@ void PlanPrediction::onAdmitted(RequestId request, const cache::Admission& admis
   if (submitted.holdsAnswer && m_pads) m_shapeless.emplace(m_result.run, request);
   // Several blocks may have the same beginning. The tokens after the beginning decide which block is copied.
   // The copied block is then evicted later.
-  const bool copies = std::any_of(facts.blocks.begin(), facts.blocks.end(), [](const auto& block) {
-    return block.outcome == trace::LookupOutcome::Partial;
-  });
+  const bool copies = std::ranges::any_of(
+      facts.blocks, [](const auto& block) { return block.outcome == trace::LookupOutcome::Partial; });
   if (submitted.holdsAnswer) m_lengthsMatter = true;
   const bool isInDoubt = submitted.holdsAnswer || facts.continuesAnswer || facts.endsWhereAnswerBegins;
   if (isInDoubt || facts.anyUnsure || (m_anySampled && copies)) m_contentsMatter = true;
@@ -226,7 +225,7 @@ void PlanPrediction::noteTiers(RequestId request, PredictedStep& facts) {
   const std::vector<trace::BlockLoaded>& loads = m_witness.loads[request];
   for (std::size_t i = 0; i < facts.blocks.size(); ++i) {
     const trace::BlockLookedUp& block = facts.blocks[i];
-    const auto load = std::find_if(loads.begin(), loads.end(), [&](const trace::BlockLoaded& other) {
+    const auto load = std::ranges::find_if(loads, [&](const trace::BlockLoaded& other) {
       return other.segment == block.segment && other.virtualIndex == block.virtualIndex;
     });
     const bool isLoaded = load != loads.end();
@@ -302,8 +301,8 @@ void PlanPrediction::onFailed(RequestId request, const Error& error) {
 
 std::int64_t PlanPrediction::emptyBlocks() const {
   const trace::PoolState pool = m_cache->dump();
-  return std::count_if(pool.freeOrder.begin(), pool.freeOrder.end(),
-                       [&](BlockId block) { return !pool.blocks[static_cast<std::size_t>(block)].cached; });
+  return std::ranges::count_if(
+      pool.freeOrder, [&](BlockId block) { return !pool.blocks[static_cast<std::size_t>(block)].cached; });
 }
 
 namespace {
@@ -325,7 +324,7 @@ std::uint64_t mixed(std::uint64_t state, TokenId token) {
 }
 
 std::int32_t knownBeginning(const std::vector<TokenId>& tokens) {
-  return static_cast<std::int32_t>(std::find_if(tokens.begin(), tokens.end(), isUnknown) - tokens.begin());
+  return static_cast<std::int32_t>(std::ranges::find_if(tokens, isUnknown) - tokens.begin());
 }
 
 /// The hash of a context before its tokens. The context is compared together with each beginning of the
@@ -364,10 +363,9 @@ void AnswerPlaces::add(const layout::SpanTable& table) {
     const layout::Segment& segment = table.segments[i];
     const Context& context = contexts[i];
     if (isBehindAnswer && context.known) addMoved(segment, context);
-    isBehindAnswer =
-        isBehindAnswer || std::any_of(segment.runs.begin(), segment.runs.end(), [](const auto& run) {
-          return run.source == layout::TokenRun::Source::Output;
-        });
+    isBehindAnswer = isBehindAnswer || std::ranges::any_of(segment.runs, [](const auto& run) {
+                       return run.source == layout::TokenRun::Source::Output;
+                     });
     const auto known = segment.tokens.begin() + context.knownTokens;
     if (!context.known) {
       std::vector<Uncertain>& alike = m_uncertain[segment.sees.size()];
@@ -426,8 +424,8 @@ bool AnswerPlaces::meetsUncertain(const layout::SpanTable& table, const layout::
   const auto found = m_uncertain.find(segment.sees.size());
   if (found == m_uncertain.end()) return false;
   return found->second.size() >= kMostUncertain ||
-         std::any_of(found->second.begin(), found->second.end(),
-                     [&](const Uncertain& other) { return canBeAlike(table, segment, other); });
+         std::ranges::any_of(found->second,
+                             [&](const Uncertain& other) { return canBeAlike(table, segment, other); });
 }
 
 /// Distances are not compared, because they depend on the lengths of the unknown answers.
@@ -439,7 +437,7 @@ bool AnswerPlaces::canBeAlike(const layout::SpanTable& table, const layout::Segm
   for (std::size_t i = 0; i < segment.sees.size(); ++i) {
     const std::vector<TokenId>& tokens = table.segments[segment.sees[i]].tokens;
     const std::vector<TokenId>& begins = other.seen[i];
-    const bool unknown = std::any_of(tokens.begin(), tokens.end(), isUnknown);
+    const bool unknown = std::ranges::any_of(tokens, isUnknown);
     const auto common = std::mismatch(tokens.begin(), tokens.end(), begins.begin(), begins.end());
     if (common.second != begins.end() &&
         !(unknown && common.first != tokens.end() && isUnknown(*common.first)))

@@ -7,7 +7,6 @@
 #include "engine/base/ids.h"
 #include "engine/cache/what_if.h"
 #include "engine/layout/span_table.h"
-#include "engine/metrics/predicted_account.h"
 #include "engine/metrics/token_account.h"
 #include "engine/trace/event.h"
 

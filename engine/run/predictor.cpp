@@ -32,9 +32,8 @@ std::set<StepIndex> neededSteps(const plan::Plan& plan, StepIndex step) {
 std::vector<std::int32_t> tokensBeforeAnswers(const layout::SpanTable& table) {
   std::vector<std::int32_t> known;
   for (const layout::Segment& segment : table.segments) {
-    const bool seesAnswer = std::any_of(segment.sees.begin(), segment.sees.end(), [&](std::uint32_t seen) {
-      return known[seen] < table.segments[seen].length();
-    });
+    const bool seesAnswer = std::ranges::any_of(
+        segment.sees, [&](std::uint32_t seen) { return known[seen] < table.segments[seen].length(); });
     std::int32_t count = 0;
     for (const layout::TokenRun& run : segment.runs) {
       if (seesAnswer || run.source == layout::TokenRun::Source::Output) break;
@@ -262,7 +261,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     const auto [own, isNew] = areSteps.try_emplace({block.segment, block.storedByRequest}, false);
     if (!isNew) return own->second;
     const std::vector<TokenId>& tokens = step->table.segments[block.segment].tokens;
-    own->second = std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
+    own->second = std::ranges::any_of(needed, [&](StepIndex other) {
       const std::optional<PredictedStep>& inner = predicted.steps[other];
       if (!inner || inner->request != block.storedByRequest) return false;
       const std::vector<TokenId>& prompt = inner->table.segments.back().tokens;
@@ -276,7 +275,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     const trace::BlockLookedUp& block = step->blocks[i];
     if (!step->isUnsure.empty() && step->isUnsure[i]) isLost[block.segment] = true;
     if (isLost[block.segment]) continue;
-    const bool isNeeded = std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
+    const bool isNeeded = std::ranges::any_of(needed, [&](StepIndex other) {
       return predicted.steps[other] && predicted.steps[other]->request == block.storedByRequest;
     });
     const bool isOfThisRun = block.storedByRun == predicted.run;
@@ -296,7 +295,7 @@ std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(
     found[i].length = segment.length();
     for (const std::uint32_t seen : segment.sees)
       found[i].distances.push_back(segment.base - step->table.segments[seen].base);
-    found[i].seesAnswer = std::any_of(segment.sees.begin(), segment.sees.end(), holdsAnswer);
+    found[i].seesAnswer = std::ranges::any_of(segment.sees, holdsAnswer);
     SegmentName name{segment.node, segment.hidden, segment.visibleBegin > 0, 0};
     std::get<3>(name) = count[name]++;
     all.emplace(std::move(name), found[i]);
@@ -349,7 +348,7 @@ bool Predictor::Impl::answersMoveOthers(const Rehearsals& both, StepIndex index)
   const std::set<StepIndex> needed = neededSteps(both.plan, index);
   const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed, std::nullopt);
   const std::map<SegmentName, SurelyFound> many = surelyFound(both.longest, index, needed, std::nullopt);
-  return std::any_of(few.begin(), few.end(), [&many](const auto& own) {
+  return std::ranges::any_of(few, [&many](const auto& own) {
     const auto other = many.find(own.first);
     return other != many.end() && !own.second.seesAnswer && own.second.distances != other->second.distances;
   });
@@ -419,11 +418,11 @@ void Predictor::Impl::boundEvictions(const Rehearsals& both, const PredictedStep
   if (prediction.doubt == Doubt::None) {
     prediction.evicted = {step.evictedAtAdmission, step.evictedAtAdmission + growth};
     // A model without end tokens always generates the max number of tokens.
-    const bool anyNeeds = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
-                                      [](const plan::Step& other) { return !other.needs.empty(); });
-    const bool anyDoubt =
-        std::any_of(both.longest.steps.begin(), both.longest.steps.end(),
-                    [this](const auto& other) { return other && doubtOf(*other, false) != Doubt::None; });
+    const bool anyNeeds =
+        std::ranges::any_of(both.plan.steps, [](const plan::Step& other) { return !other.needs.empty(); });
+    const bool anyDoubt = std::ranges::any_of(both.longest.steps, [this](const auto& other) {
+      return other && doubtOf(*other, false) != Doubt::None;
+    });
     if (model.endTokens.empty() && !anyNeeds && !anyDoubt) prediction.evicted = {step.evicted, step.evicted};
     return;
   }
@@ -448,8 +447,8 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
   };
   // Equal answers share blocks, and a smaller pool may then be large enough. Before the run, such equality is
   // unknown.
-  const bool anyHoldsAnswers = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
-                                           [](const plan::Step& step) { return !step.needs.empty(); });
+  const bool anyHoldsAnswers =
+      std::ranges::any_of(both.plan.steps, [](const plan::Step& step) { return !step.needs.empty(); });
   const auto shortestBounds = boundsOf(both.shortest.failed);
   const bool isContext = shortestBounds && shortestBounds->view.least >= model.maxPositions;
   if (both.shortest.failed && anyHoldsAnswers && !isContext) prediction.errorIsCertain = false;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 namespace spanscope::run {
 namespace {
@@ -246,11 +245,9 @@ class Bounding {
   /// tokens with which the answer ends.
   std::vector<TokenId> fewestTokens(const CountRange& answer) {
     const std::vector<TokenId>& suffix = m_renderer.answerSuffix();
-    const auto isEnd = [this](TokenId token) {
-      return std::find(m_ends.begin(), m_ends.end(), token) != m_ends.end();
-    };
+    const auto isEnd = [this](TokenId token) { return std::ranges::find(m_ends, token) != m_ends.end(); };
     // The answer ends with the template's own end, or at its max length.
-    const auto end = std::find_if(suffix.begin(), suffix.end(), isEnd);
+    const auto end = std::ranges::find_if(suffix, isEnd);
     const auto own = static_cast<std::int64_t>(end - suffix.begin()) + (end == suffix.end() ? 0 : 1);
     if (answer.least == 1 && !suffix.empty()) {
       if (end != suffix.end() && own <= answer.most) return {suffix.begin(), end + 1};
@@ -293,8 +290,8 @@ std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, co
                                                       layout::MessageRenderer& renderer,
                                                       std::int32_t blockSize, const std::stop_token& stop) {
   std::vector<std::optional<PromptBounds>> bounds(plan.steps.size());
-  const bool holdsAnswers = std::any_of(plan.steps.begin(), plan.steps.end(),
-                                        [](const plan::Step& step) { return !step.needs.empty(); });
+  const bool holdsAnswers =
+      std::ranges::any_of(plan.steps, [](const plan::Step& step) { return !step.needs.empty(); });
   if (!holdsAnswers) return bounds;
   try {
     Bounding bounding(plan, options, model, renderer, blockSize);

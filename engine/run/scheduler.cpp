@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/scheduler.h"
 
-#include "engine/base/counted.h"
 #include "engine/run/computation.h"
 #include "engine/run/scheduler_pass.h"
 
@@ -30,7 +29,7 @@ SampledToken drawWithoutEnd(const ScheduledRequest& request, std::span<const flo
   SampledToken token = compute::sampleRow(
       {.logits = barred, .settings = request.options.sampling, .index = request.generated.size()});
   if (token.fault != compute::LogitFault::None) return token;
-  const float best = *std::max_element(logits.begin(), logits.end());
+  const float best = *std::ranges::max_element(logits);
   const auto powerOf = [&](float logit) {
     return compute::power((logit - best) * compute::exponentScale(1));
   };
@@ -73,8 +72,8 @@ RequestId Scheduler::submit(layout::SpanTable table, RequestOptions options) {
       if (request->options.rows.isJoint(i) == joint) request->prefillOrder.push_back(i);
     }
   }
-  const auto place = std::upper_bound(m_requests.begin(), m_requests.end(), request,
-                                      [](const auto& a, const auto& b) { return isServedBefore(*a, *b); });
+  const auto place = std::ranges::upper_bound(
+      m_requests, request, [](const auto& a, const auto& b) { return isServedBefore(*a, *b); });
   m_requests.insert(place, std::move(request));
   return m_lastRequest;
 }
@@ -120,7 +119,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
       const auto& layers = part.request->options.observedLayers;
       pass.batch.massLayers.insert(pass.batch.massLayers.end(), layers.begin(), layers.end());
     }
-    std::sort(pass.batch.massLayers.begin(), pass.batch.massLayers.end());
+    std::ranges::sort(pass.batch.massLayers);
     pass.batch.massLayers.erase(std::unique(pass.batch.massLayers.begin(), pass.batch.massLayers.end()),
                                 pass.batch.massLayers.end());
   }
@@ -233,8 +232,7 @@ bool Scheduler::tryAdmit(Request& request) {
   // A resumed request would be preempted again if it left no space for the answers of the others.
   std::int64_t spareBlocks = 0;
   if (!request.computedBefore.empty() && othersGoOn(request)) {
-    spareBlocks = std::count_if(m_requests.begin(), m_requests.end(),
-                                [](const auto& other) { return other->running(); });
+    spareBlocks = std::ranges::count_if(m_requests, [](const auto& other) { return other->running(); });
   }
   auto answer = m_cache.admit(spec, spareBlocks);
   while (const auto* refusal = std::get_if<cache::Refusal>(&answer)) {
@@ -366,7 +364,7 @@ void Scheduler::takeToken(Request& request, const SampledToken& token, std::vect
                      std::move(segmentMass));
   const auto& ends = request.options.endTokens;
   const auto count = static_cast<std::int32_t>(request.generated.size());
-  const bool isEnd = std::find(ends.begin(), ends.end(), token.token) != ends.end();
+  const bool isEnd = std::ranges::find(ends, token.token) != ends.end();
   if (isEnd && count > request.options.minNewTokens) {
     end(request, trace::StepOutcome::EndToken);
   } else if (count >= request.options.maxNewTokens) {
@@ -415,20 +413,20 @@ Team::Team(const std::vector<std::unique_ptr<ScheduledRequest>>& requests, const
                       request->state != ScheduledRequest::State::Ended;
     if (isIn) m_members.push_back(request.get());
   }
-  std::sort(m_members.begin(), m_members.end(), [](const ScheduledRequest* a, const ScheduledRequest* b) {
+  std::ranges::sort(m_members, [](const ScheduledRequest* a, const ScheduledRequest* b) {
     return a->options.team->place < b->options.team->place;
   });
 }
 
 bool Team::isReady() const {
-  return isWhole() && std::all_of(m_members.begin(), m_members.end(), [](const ScheduledRequest* member) {
+  return isWhole() && std::ranges::all_of(m_members, [](const ScheduledRequest* member) {
            return member->state == ScheduledRequest::State::Decode;
          });
 }
 
 bool Team::isOver() const {
-  return isWhole() && std::all_of(m_members.begin(), m_members.end(),
-                                  [](const ScheduledRequest* member) { return member->isOver; });
+  return isWhole() &&
+         std::ranges::all_of(m_members, [](const ScheduledRequest* member) { return member->isOver; });
 }
 
 }  // namespace spanscope::run

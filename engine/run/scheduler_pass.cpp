@@ -85,9 +85,9 @@ void Scheduler::collectPrefills(Pass& pass) {
       if (request.options.rows.isJoint(segment) && begin == 0) {
         // The source of a copy must be computed before the forward pass begins. A forward pass is narrowed
         // for one request only.
-        const bool isPassFree =
-            !pass.joint && std::none_of(pass.parts.begin(), pass.parts.end(),
-                                        [&](const Pass::Part& part) { return part.request == &request; });
+        const bool isPassFree = !pass.joint && std::ranges::none_of(pass.parts, [&](const Pass::Part& part) {
+          return part.request == &request;
+        });
         if (isPassFree) addJoint(pass, request);
         break;
       }
@@ -332,7 +332,7 @@ std::vector<policy::Answer> Scheduler::answersOf(const std::vector<Request*>& me
 Scheduler::AnswersInStep Scheduler::answersInStepWith(const Request& request) const {
   if (!request.options.team) return {.answers = {answerOf(request)}, .own = 0};
   const Team team(m_requests, request);
-  const auto own = std::find(team.members().begin(), team.members().end(), &request);
+  const auto own = std::ranges::find(team.members(), &request);
   return {.answers = answersOf(team.members()),
           .own = static_cast<std::size_t>(own - team.members().begin())};
 }
@@ -376,7 +376,7 @@ void Scheduler::reportAnswerMass(const Pass& pass, model::ForwardResult& result)
     double rows = 0;
     for (model::LayerMass& layer : result.mass) {
       const std::vector<double> own = answer.joinMass(layer.runs[i], sees);
-      if (std::find(asked.begin(), asked.end(), layer.layer) == asked.end()) continue;
+      if (std::ranges::find(asked, layer.layer) == asked.end()) continue;
       sums.resize(own.size());
       for (std::size_t range = 0; range < own.size(); ++range) sums[range] += own[range];
       rows += m_computation.heads();
@@ -424,8 +424,8 @@ void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result)
     for (const ObservedRows& rows : observed) {
       const Pass::Part& part = pass.parts[rows.rows.part];
       const RequestOptions& options = part.request->options;
-      const bool isAsked = std::find(options.observedLayers.begin(), options.observedLayers.end(),
-                                     layer.layer) != options.observedLayers.end();
+      const bool isAsked =
+          std::ranges::find(options.observedLayers, layer.layer) != options.observedLayers.end();
       const bool isReported = options.replay || options.attentionDetail == AttentionDetail::Heads;
       if (!isReported || !isAsked) continue;
       trace::AttentionMass mass =

@@ -67,8 +67,8 @@ bool Scheduler::goesOn(const Request& request) const {
 
 /// Whether another request continues, so that its blocks may become free.
 bool Scheduler::othersGoOn(const Request& request) const {
-  return std::any_of(m_requests.begin(), m_requests.end(),
-                     [&](const auto& other) { return other.get() != &request && goesOn(*other); });
+  return std::ranges::any_of(m_requests,
+                             [&](const auto& other) { return other.get() != &request && goesOn(*other); });
 }
 
 /// The requests that must be in the pool together with this request, including this request.
@@ -100,7 +100,7 @@ std::int64_t Scheduler::usableBlocks() const {
 /// Whether the request or a member of its team is the first that can continue with more blocks. Called while
 /// no request continues. A team cannot continue while one of its members is not submitted.
 bool Scheduler::isNext(const Request& request) const {
-  const auto first = std::find_if(m_requests.begin(), m_requests.end(), [this](const auto& each) {
+  const auto first = std::ranges::find_if(m_requests, [this](const auto& each) {
     return each->state != Request::State::Ended && (!each->options.team || Team(m_requests, *each).isWhole());
   });
   return first != m_requests.end() && (first->get() == &request || areTeammates(**first, request));
@@ -164,9 +164,8 @@ Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
   if (asksForTeam) {
     const auto firstOf = [this](const Request& member) {
       const Team team(m_requests, member);
-      const auto first =
-          std::min_element(team.members().begin(), team.members().end(),
-                           [](const Request* a, const Request* b) { return isServedBefore(*a, *b); });
+      const auto first = std::ranges::min_element(
+          team.members(), [](const Request* a, const Request* b) { return isServedBefore(*a, *b); });
       return *first;
     };
     const Request& own = *firstOf(request);

@@ -5,7 +5,6 @@
 #include "engine/policy/policies.h"
 #include "engine/run/computation.h"
 #include "engine/run/drive_plan.h"
-#include "engine/run/plan_run.h"
 #include "engine/run/predictor.h"
 #include "engine/run/request_options.h"
 #include "engine/run/scheduler.h"

@@ -164,7 +164,7 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 /// Templates such as ChatML write "user" and a line break after the control piece that opens a message.
 void dropRole(std::string& text) {
-  const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c < 'a' || c > 'z'; });
+  const auto end = std::ranges::find_if(text, [](char c) { return c < 'a' || c > 'z'; });
   if (end != text.begin() && end != text.end() && *end == '\n') text.erase(text.begin(), end);
 }
 

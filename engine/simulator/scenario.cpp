@@ -167,7 +167,7 @@ Json withFound(const Json& given, std::span<const Member> members, Json found) {
   }
   for (const auto& [name, value] : given.items()) {
     const auto isKnown = [&name = name](const Member& member) { return name == member.name; };
-    if (std::none_of(members.begin(), members.end(), isKnown)) written[name] = value;
+    if (std::ranges::none_of(members, isKnown)) written[name] = value;
   }
   return written;
 }

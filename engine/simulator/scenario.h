@@ -7,8 +7,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
+#include "engine/simulator/servers.h"
 #include "engine/simulator/sglang/token_cache.h"
-#include "engine/simulator/simulator.h"
 #include "engine/simulator/tracing/cache_tracer.h"
 
 #include <nlohmann/json.hpp>

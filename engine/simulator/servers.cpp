@@ -28,8 +28,7 @@ constexpr std::array<FateText, 7> kFates{
      {Fate::TooLittle, "too_little", "the cache has too little space for the request"}}};
 
 const FateText& textOf(Fate fate) {
-  return *std::find_if(kFates.begin(), kFates.end(),
-                       [fate](const FateText& row) { return row.fate == fate; });
+  return *std::ranges::find(kFates, fate, &FateText::fate);
 }
 
 }  // namespace
@@ -52,8 +51,7 @@ std::span<const Server* const> servers() {
 }
 
 const Server* findServer(std::string_view name) {
-  const auto found = std::find_if(kServers.begin(), kServers.end(),
-                                  [name](const Server* server) { return name == server->name; });
+  const auto found = std::ranges::find(kServers, name, &Server::name);
   return found == kServers.end() ? nullptr : *found;
 }
 

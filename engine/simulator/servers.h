@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The interface of cache simulators. A cache simulator implements the caching rules of another server. For
+// each request, it reports the tokens that the server would reuse. The simulator does not run the model, so
+// each request contains its answer. Open this file first when you work on cache simulators.
+//
 // Lists the servers that have a cache simulator. Each server has its own folder and a line in servers.cpp.
 // The window and the command line use this list. Open this file to add a server.
 #pragma once
 
-#include "engine/simulator/simulator.h"
+#include "engine/base/ids.h"
+#include "engine/simulator/tracing/cache_tracer.h"
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +20,78 @@
 #include <vector>
 
 namespace spanscope::simulator {
+
+/// The fate of tokens of a prompt, with the reason.
+enum class Fate : std::uint8_t {
+  Found,             ///< hit: kept at this position after this prefix
+  Moved,             ///< kept after another prefix, and relocated to this position (approximate)
+  Differs,           ///< computed: no kept content continues like this
+  Gone,              ///< computed: an earlier request had the tokens, but they were evicted
+  NotWhole,          ///< computed: an earlier request had the tokens, but only full blocks or pages are kept
+  AlwaysRecomputed,  ///< computed: kept, but the last token of a prompt and its block are always computed
+  TooLittle,         ///< computed: the request does not fit into the server's cache and is refused
+};
+const char* fateName(Fate fate);      ///< "found", "moved", "differs", …
+const char* fateSentence(Fate fate);  ///< the reason, for the user
+
+/// Tokens [begin, begin + count) of a prompt.
+struct FateRun {
+  std::int32_t begin = 0;
+  std::int32_t count = 0;
+  Fate fate = Fate::Differs;
+  bool operator==(const FateRun&) const = default;
+};
+
+/// A request with its prompt and its whole answer.
+struct Request {
+  std::span<const TokenId> prompt;  ///< at least one token
+  std::span<const TokenId> answer;  ///< the sampled tokens; the server has not computed the last one
+  std::string_view salt;            ///< empty: none
+  /// Whether the request arrives during the answer to the previous request. This fact matters only for
+  /// servers with slots, because a slot answers one request at a time.
+  bool isBeside = false;
+};
+
+struct Answer {
+  bool isRefused = false;
+  std::int32_t cached = 0;     ///< tokens of the prompt that are not computed
+  std::vector<FateRun> fates;  ///< fates of all tokens of the prompt, in order
+  /// The place of the lookup, for the user: "slot 0, which had 35 tokens". Empty: the server has only one
+  /// place.
+  std::string place{};
+  bool operator==(const Answer&) const = default;
+};
+
+/// The settings of a simulator. A server ignores settings that it does not have.
+struct Settings {
+  std::int64_t cacheTokens = 0;  ///< max tokens in the cache; 0: unlimited
+  std::int32_t blockSize = 0;    ///< tokens of a block or page; 0: the server's default
+  std::int32_t slots = 0;        ///< kept sequences; 0: the server's default
+  std::int32_t chunk = 0;        ///< min tokens of a run that is relocated; 0: nothing is relocated
+};
+
+inline constexpr const char* kServedName = "served";
+
+/// A server with the contents of its cache.
+class Simulator {
+ public:
+  Simulator() = default;
+  virtual ~Simulator() = default;
+  Simulator& operator=(const Simulator&) = delete;
+  Simulator& operator=(Simulator&&) = delete;
+
+  /// Returns a copy of this simulator in the same state.
+  virtual std::unique_ptr<Simulator> copy() const = 0;
+  virtual CacheShape shape() const = 0;
+  /// Serves a request. Throws Failure and changes nothing if the prompt has no tokens. `observer`, if not
+  /// null, gets the events of the cache. In these events, the request has the name kServedName.
+  virtual Answer serve(const Request& request, CacheObserver* observer) = 0;
+  Answer serve(const Request& request) { return serve(request, nullptr); }
+
+ protected:
+  Simulator(const Simulator&) = default;
+  Simulator(Simulator&&) = default;
+};
 
 class ScenarioPlace;
 class ScenarioTrace;

@@ -34,8 +34,8 @@ const Join* seqOf(const Node& node) {
 const Join* plusOfGenerates(const Node& node) {
   const auto* join = node.as<Join>();
   if (join == nullptr || join->kind != JoinKind::Plus) return nullptr;
-  return std::all_of(join->children.begin(), join->children.end(),
-                     [](const Node& child) { return child.as<Generate>() != nullptr; })
+  return std::ranges::all_of(join->children,
+                             [](const Node& child) { return child.as<Generate>() != nullptr; })
              ? join
              : nullptr;
 }
@@ -107,7 +107,7 @@ class Pass {
     Node input = simplified(rewrite(*generate.input));
     const Join* seq = seqOf(input);
     if (seq == nullptr || !supportsSpans(generate.settings.model) ||
-        std::none_of(seq->children.begin(), seq->children.end(), isDistributed)) {
+        std::ranges::none_of(seq->children, isDistributed)) {
       return input;
     }
     Join result{JoinKind::Seq, {}};
@@ -160,7 +160,7 @@ bool isJoin(const Node& node, JoinKind kind) {
 }
 
 bool areAll(const std::vector<Node>& nodes, JoinKind kind) {
-  return std::all_of(nodes.begin(), nodes.end(), [kind](const Node& node) { return isJoin(node, kind); });
+  return std::ranges::all_of(nodes, [kind](const Node& node) { return isJoin(node, kind); });
 }
 
 Node joinNode(JoinKind kind, std::vector<Node> children) {
@@ -195,7 +195,7 @@ bool makeMap(const std::vector<Node>& children) {
   const Message* first = onlyMessage(children.front());
   if (first == nullptr) return false;
   const query::GenerateSettings& settings = children.front().as<Generate>()->settings;
-  return std::all_of(children.begin(), children.end(), [&](const Node& child) {
+  return std::ranges::all_of(children, [&](const Node& child) {
     const Message* message = onlyMessage(child);
     return message != nullptr && message->role == first->role &&
            haveEqualMeaning(child.as<Generate>()->settings, settings);

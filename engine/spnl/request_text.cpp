@@ -144,13 +144,13 @@ bool supportsSpans(std::string_view model) {
 }
 
 bool supportsBulkRepeat(std::string_view model) {
-  return std::none_of(kWithoutBulkRepeat.begin(), kWithoutBulkRepeat.end(),
-                      [&](std::string_view provider) { return model.starts_with(provider); });
+  return std::ranges::none_of(kWithoutBulkRepeat,
+                              [&](std::string_view provider) { return model.starts_with(provider); });
 }
 
 bool supportsBulkMap(std::string_view model) {
-  return std::none_of(kWithoutBulkMap.begin(), kWithoutBulkMap.end(),
-                      [&](std::string_view provider) { return model.starts_with(provider); });
+  return std::ranges::none_of(kWithoutBulkMap,
+                              [&](std::string_view provider) { return model.starts_with(provider); });
 }
 
 namespace {
@@ -165,7 +165,7 @@ constexpr const char* kParameter = "a parameter in this call has no value";
 bool isPrompt(const Node& node) {
   if (node.as<Message>() != nullptr) return true;
   const auto* join = node.as<Join>();
-  return join != nullptr && std::all_of(join->children.begin(), join->children.end(), isPrompt);
+  return join != nullptr && std::ranges::all_of(join->children, isPrompt);
 }
 
 /// Returns the reason why a prompt cannot be sent, in words, or nothing.

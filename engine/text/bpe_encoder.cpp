@@ -120,9 +120,8 @@ void BpeEncoder::joinFew() {
   m_joints.resize(m_units.size() - 1);
   for (std::size_t i = 0; i < m_joints.size(); ++i) m_joints[i] = jointAt(i);
   while (!m_joints.empty()) {
-    const auto least =
-        std::min_element(m_joints.begin(), m_joints.end(),
-                         [](const BpeModel::Merge& a, const BpeModel::Merge& b) { return a.rank < b.rank; });
+    const auto least = std::ranges::min_element(
+        m_joints, [](const BpeModel::Merge& a, const BpeModel::Merge& b) { return a.rank < b.rank; });
     if (least->joined < 0) break;
     const auto left = static_cast<std::size_t>(least - m_joints.begin());
     m_units[left] = least->joined;
@@ -216,7 +215,7 @@ void BpeModel::finish() {
     most = std::max({most, left, right, merge.joined});
   });
   // Usually a merge comes after the merges that make the two parts of the merge.
-  std::sort(merges.begin(), merges.end(), [](const Made& a, const Made& b) { return a.rank < b.rank; });
+  std::ranges::sort(merges, {}, &Made::rank);
   std::vector<Ends> ends;
   for (TokenId id = 0; id <= most; ++id) ends.push_back({id, id});
   const auto endsOf = [&ends](TokenId id) -> Ends& { return ends[static_cast<std::size_t>(id)]; };

@@ -243,12 +243,8 @@ class RisingQueue {
   /// Moves the entries of the lowest rank into the batch. The other entries of the same bucket move to
   /// earlier buckets.
   void refill() {
-    const auto bucket = std::find_if(m_buckets.begin(), m_buckets.end(),
-                                     [](const auto& entries) { return !entries.empty(); });
-    const std::uint32_t rank =
-        std::min_element(bucket->begin(), bucket->end(), [](const Entry& a, const Entry& b) {
-          return a.rank < b.rank;
-        })->rank;
+    const auto bucket = std::ranges::find_if(m_buckets, [](const auto& entries) { return !entries.empty(); });
+    const std::uint32_t rank = std::ranges::min_element(*bucket, {}, &Entry::rank)->rank;
     m_spread.swap(*bucket);
     m_base = rank;
     m_hasPopped = true;
@@ -257,7 +253,7 @@ class RisingQueue {
     for (const Entry& entry : m_spread)
       (entry.rank == rank ? m_batch : m_buckets[bucketOf(entry.rank)]).push_back(entry);
     m_spread.clear();
-    if (!std::is_sorted(m_batch.begin(), m_batch.end())) std::sort(m_batch.begin(), m_batch.end());
+    if (!std::ranges::is_sorted(m_batch)) std::ranges::sort(m_batch);
   }
 
   std::vector<Entry> m_batch;  ///< all of one rank, in order
@@ -297,8 +293,8 @@ class WordCache {
     Entry& entry = m_entries[placeOf(word)];
     entry.bytes = static_cast<std::uint8_t>(word.size());
     entry.count = static_cast<std::uint8_t>(ids.size());
-    std::copy(word.begin(), word.end(), entry.word.begin());
-    std::copy(ids.begin(), ids.end(), entry.ids.begin());
+    std::ranges::copy(word, entry.word.begin());
+    std::ranges::copy(ids, entry.ids.begin());
   }
 
  private:

@@ -280,8 +280,8 @@ bool hasMarkers(const KnownChatTemplate& known, const std::string& code) {
   const auto isIn = [&](const std::string& marker) {
     return code.find(markerCode(marker)) != std::string::npos;
   };
-  return !known.markers.empty() && std::all_of(known.markers.begin(), known.markers.end(), isIn) &&
-         std::none_of(known.foreign.begin(), known.foreign.end(), isIn);
+  return !known.markers.empty() && std::ranges::all_of(known.markers, isIn) &&
+         std::ranges::none_of(known.foreign, isIn);
 }
 
 }  // namespace
@@ -330,8 +330,7 @@ std::string spellOpening(const ChatTemplate& chat, bool startsWithSystem) {
 std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source) {
   const std::uint64_t fingerprint = templateFingerprint(source);
   for (const KnownChatTemplate& known : knownChatTemplates()) {
-    if (std::find(known.fingerprints.begin(), known.fingerprints.end(), fingerprint) !=
-        known.fingerprints.end()) {
+    if (std::ranges::find(known.fingerprints, fingerprint) != known.fingerprints.end()) {
       return FoundChatTemplate{&known.chat, TemplateMatch::Fingerprint};
     }
   }
@@ -355,7 +354,7 @@ std::vector<std::string> controlPieces(const ChatTemplate& chat) {
   std::vector<std::string> pieces;
   const auto add = [&pieces](const std::vector<TemplatePiece>& list) {
     for (const TemplatePiece& piece : list) {
-      if (piece.control && std::find(pieces.begin(), pieces.end(), piece.text) == pieces.end())
+      if (piece.control && std::ranges::find(pieces, piece.text) == pieces.end())
         pieces.push_back(piece.text);
     }
   };
@@ -382,8 +381,7 @@ std::string chatTemplateNames() {
 
 const ChatTemplate* findChatTemplateNamed(std::string_view name) {
   const std::vector<const ChatTemplate*> all = chatTemplates();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [name](const auto* chat) { return chat->name == name; });
+  const auto found = std::ranges::find_if(all, [name](const auto* chat) { return chat->name == name; });
   return found == all.end() ? nullptr : *found;
 }
 

@@ -295,7 +295,7 @@ class Translator {
     const std::string_view least = inside.substr(0, comma);
     const std::string_view most = comma == std::string_view::npos ? "" : inside.substr(comma + 1);
     const auto isNumber = [](std::string_view text) {
-      return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+      return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
     };
     if (least.empty() || !isNumber(least) || !isNumber(most)) return refuse(close + 1);
     const char after = peek(close + 1);
@@ -373,7 +373,7 @@ class Translator {
     std::string_view name = rest().substr(3, close - 3);
     const bool negated = !name.empty() && name.front() == '^';
     if (negated) name.remove_prefix(1);
-    if (name.empty() || !std::all_of(name.begin(), name.end(), isLetterOrDigit)) return refuse(close + 1);
+    if (name.empty() || !std::ranges::all_of(name, isLetterOrDigit)) return refuse(close + 1);
     const bool outside = (peek(1) == 'P') != negated;
     if (name.size() <= 2) return replace(close + 1, categorySet(name, outside, inSet));
     replace(close + 1, std::string(outside ? "\\P{" : "\\p{") + "sc:" + std::string(name) + "}");
@@ -395,7 +395,7 @@ class Translator {
       constexpr std::size_t kMostDigits = 8;
       if (close == std::string_view::npos || close < 4 || close > 3 + kMostDigits) return refuse(3);
       const std::string_view digits = rest().substr(3, close - 3);
-      if (!std::all_of(digits.begin(), digits.end(), isHexDigit)) return refuse(close + 1);
+      if (!std::ranges::all_of(digits, isHexDigit)) return refuse(close + 1);
       return copy(close + 1);
     }
     // A byte above 0x7F would be a part of a character in one library, and a character in the other.
@@ -405,7 +405,7 @@ class Translator {
 
   void unicodeEscape() {
     const std::string_view digits = rest().substr(2, 4);
-    if (digits.size() != 4 || !std::all_of(digits.begin(), digits.end(), isHexDigit)) return refuse(6);
+    if (digits.size() != 4 || !std::ranges::all_of(digits, isHexDigit)) return refuse(6);
     replace(6, "\\x{" + std::string(digits) + "}");
   }
 

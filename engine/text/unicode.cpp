@@ -45,9 +45,7 @@ constexpr NewerCharacters kNewer[] = {
 
 /// The general category of a character that utf8proc does not know. Empty if the character has none.
 std::string_view newerCategory(char32_t c) {
-  const auto after =
-      std::upper_bound(std::begin(kNewer), std::end(kNewer), c,
-                       [](char32_t one, const NewerCharacters& row) { return one < row.first; });
+  const auto after = std::ranges::upper_bound(kNewer, c, {}, &NewerCharacters::first);
   if (after == std::begin(kNewer) || c > std::prev(after)->last) return {};
   return std::prev(after)->category;
 }

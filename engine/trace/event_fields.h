@@ -6,10 +6,8 @@
 // row into the file of its subject.
 #pragma once
 
-#include "engine/trace/event_rows/attention_events.h"
 #include "engine/trace/event_rows/block_events.h"
 #include "engine/trace/event_rows/computing_events.h"
 #include "engine/trace/event_rows/facts.h"
-#include "engine/trace/event_rows/server_events.h"
 #include "engine/trace/event_rows/session_events.h"
 #include "engine/trace/event_rows/step_events.h"

@@ -18,7 +18,7 @@ void sumUp(DivergenceMetrics& divergence, std::vector<double> divergences) {
   if (divergences.empty()) return;
   divergence.meanDivergence =
       std::accumulate(divergences.begin(), divergences.end(), 0.0) / static_cast<double>(divergences.size());
-  divergence.mostDivergence = *std::max_element(divergences.begin(), divergences.end());
+  divergence.mostDivergence = *std::ranges::max_element(divergences);
   divergence.medianDivergence = medianOf(std::move(divergences)).value_or(0);
 }
 
@@ -35,8 +35,8 @@ std::optional<double> FidelityMetrics::meanAttentionDeviation() const {
 }
 
 bool isGreedy(const FidelityMeasured& measured) {
-  return std::all_of(measured.tokens.begin(), measured.tokens.end(),
-                     [](const FidelityToken& token) { return token.token == token.policyBest; });
+  return std::ranges::all_of(measured.tokens,
+                             [](const FidelityToken& token) { return token.token == token.policyBest; });
 }
 
 std::int64_t agreedTokens(const FidelityMeasured& measured) {

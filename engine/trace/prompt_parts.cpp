@@ -75,9 +75,7 @@ PromptParts::PromptParts(std::span<const SegmentInfo> segments, const PromptDivi
 }
 
 std::optional<std::uint32_t> PromptParts::partAt(std::uint32_t segment, std::int32_t local) const {
-  const auto after =
-      std::upper_bound(m_divided.ranges.begin(), m_divided.ranges.end(), segment,
-                       [](std::uint32_t wanted, const PartRange& range) { return wanted < range.segment; });
+  const auto after = std::ranges::upper_bound(m_divided.ranges, segment, {}, &PartRange::segment);
   std::optional<std::uint32_t> part;
   for (auto range = after; range != m_divided.ranges.begin();) {
     --range;
@@ -117,16 +115,15 @@ PartAttention byPart(const SegmentAttention& row, const PromptParts& parts) {
   const std::uint32_t own = segments == 0 ? none : partOf(row.keySegments.back()).value_or(none);
   for (std::size_t i = 0; i < segments; ++i) {
     const std::uint32_t part = partOf(row.keySegments[i]).value_or(none);
-    const auto known = std::find(joined.keyParts.begin(), joined.keyParts.end(), part);
+    const auto known = std::ranges::find(joined.keyParts, part);
     begins[i] = known == joined.keyParts.end();
     if (begins[i]) joined.keyParts.push_back(part);
   }
   // The row's own section comes last.
-  if (const auto at = std::find(joined.keyParts.begin(), joined.keyParts.end(), own);
-      at != joined.keyParts.end())
+  if (const auto at = std::ranges::find(joined.keyParts, own); at != joined.keyParts.end())
     std::rotate(at, at + 1, joined.keyParts.end());
   for (const std::uint32_t segment : row.keySegments) {
-    const auto at = std::find(joined.keyParts.begin(), joined.keyParts.end(), partOf(segment).value_or(none));
+    const auto at = std::ranges::find(joined.keyParts, partOf(segment).value_or(none));
     places.push_back(static_cast<std::size_t>(at - joined.keyParts.begin()));
   }
   const std::size_t width = joined.keyParts.size();
@@ -167,7 +164,7 @@ std::vector<double> sourceShares(const PromptParts& parts, std::span<const PartA
   std::vector<double> reads(parts.size(), 0.0);
   for (const PartAttention* row : rows) {
     const std::vector<double> own = sourceReads(parts, *row);
-    std::transform(reads.begin(), reads.end(), own.begin(), reads.begin(), std::plus<>());
+    std::ranges::transform(reads, own, reads.begin(), std::plus<>());
   }
   return normalised(std::move(reads));
 }
@@ -209,7 +206,7 @@ WhoSees::WhoSees(std::span<const SegmentInfo> segments, const TokensRecomputed* 
         copy.sees.push_back(static_cast<std::uint32_t>(*copies[seen]));
       }
     }
-    std::sort(copy.sees.begin(), copy.sees.end());
+    std::ranges::sort(copy.sees);
   }
   for (const RecomputedTokens& recomputed : again->segments) {
     if (recomputed.segment < m_copies.size() && m_copies[recomputed.segment])
@@ -219,7 +216,7 @@ WhoSees::WhoSees(std::span<const SegmentInfo> segments, const TokensRecomputed* 
 
 std::optional<std::uint32_t> WhoSees::storedIn(const TokenPlace& row) const {
   const std::optional<Copy>& copy = m_copies[row.segment];
-  if (!copy || std::binary_search(copy->again.begin(), copy->again.end(), row.local)) return std::nullopt;
+  if (!copy || std::ranges::binary_search(copy->again, row.local)) return std::nullopt;
   return copy->source;
 }
 
@@ -244,7 +241,7 @@ Sight WhoSees::sight(const TokenPlace& row, const TokenPlace& key) const {
   if (key.segment > row.segment || (key.segment == row.segment && key.local > row.local)) return Sight::Later;
   if (key.segment == row.segment) return Sight::Own;
   const std::vector<std::uint32_t>& seen = segmentsSeenBy(row);
-  if (std::find(seen.begin(), seen.end(), key.segment) != seen.end()) return Sight::Seen;
+  if (std::ranges::find(seen, key.segment) != seen.end()) return Sight::Seen;
   const std::int64_t fromOwnBase = other.base + key.local - own.base;
   if (fromOwnBase >= 0 && fromOwnBase < own.visibleBegin) return Sight::HiddenCopy;
   return isInside(own.scope, other.scope) ? Sight::Before : Sight::Beside;

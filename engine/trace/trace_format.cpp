@@ -49,7 +49,7 @@ std::array<std::uint8_t, RecordHeader::kBytes> encodeRecordHeader(RecordHeader h
   writeFields(writer, header);
   writer.fixed(sumOf(std::span(writer.bytes()).first(kSummedBytes), stored));
   std::array<std::uint8_t, RecordHeader::kBytes> bytes{};
-  std::copy(writer.bytes().begin(), writer.bytes().end(), bytes.begin());
+  std::ranges::copy(writer.bytes(), bytes.begin());
   return bytes;
 }
 

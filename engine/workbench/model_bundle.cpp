@@ -147,8 +147,8 @@ double compute::MachineRates::*ModelBundle::arithmeticRate() const {
   if (arithmetic != compute::Arithmetic::Fast || device.kind.name != compute::kProcessor.name ||
       weights.empty())
     return &MachineRates::flops;
-  const auto most = std::max_element(weights.begin(), weights.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::ranges::max_element(weights, [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most->first == compute::WeightFormat::BF16) return &MachineRates::bf16Flops;
   return compute::infoOf(most->first).isPacked() ? &MachineRates::byteOperations : &MachineRates::flops;
 }
@@ -167,7 +167,7 @@ double ModelBundle::weightElementBytes() const {
 std::string ModelBundle::weightNames() const {
   std::vector<std::pair<std::int64_t, compute::WeightFormat>> byCount;
   for (const auto& [format, count] : weights) byCount.emplace_back(-count, format);
-  std::sort(byCount.begin(), byCount.end());
+  std::ranges::sort(byCount);
   std::string names;
   for (const auto& [count, format] : byCount) {
     const std::optional<compute::DType> type = compute::dtypeOf(format);

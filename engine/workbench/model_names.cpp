@@ -52,8 +52,7 @@ std::vector<std::string> otherModels(const query::Node& query, std::string_view 
     const query::GenerateSettings* settings = query::settingsOf(node);
     if (settings == nullptr || meansModel(settings->model, loaded)) return;
     if (query::parameterName(settings->model)) return;
-    if (std::find(names.begin(), names.end(), settings->model) == names.end())
-      names.push_back(settings->model);
+    if (std::ranges::find(names, settings->model) == names.end()) names.push_back(settings->model);
   });
   return names;
 }
@@ -71,7 +70,7 @@ std::vector<std::string> stoodFor(const RunSettings& settings) {
 
 void standFor(RunSettings& settings, const std::string& wanted) {
   const std::vector<std::string> names = stoodFor(settings);
-  if (std::find(names.begin(), names.end(), wanted) != names.end()) return;
+  if (std::ranges::find(names, wanted) != names.end()) return;
   settings.standsFor += (names.empty() ? "" : ", ") + wanted;
 }
 

@@ -3,7 +3,7 @@
 
 #include "engine/checkpoint/json_reading.h"
 #include "engine/model/adapter.h"
-#include "engine/model/tensor_list.h"
+#include "engine/model/weight_reader.h"
 #include "engine/model/weights.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/resource_paths.h"
@@ -89,8 +89,7 @@ bool fits(const model::Adapter& adapter, const model::ModelConfig& config) {
   const std::string last = "model.layers." + std::to_string(config.layers - 1) + ".";
   const std::map<std::string, model::LowRankPair> pairs = model::arrange(adapter, config).pairs();
   const auto next = pairs.lower_bound(last);
-  return std::all_of(pairs.begin(), pairs.end(), isOfModel) && next != pairs.end() &&
-         next->first.starts_with(last);
+  return std::ranges::all_of(pairs, isOfModel) && next != pairs.end() && next->first.starts_with(last);
 }
 
 }  // namespace
@@ -105,7 +104,7 @@ std::optional<OfferedAdapter> offeredAdapter(const model::ModelConfig& config) {
       if (std::filesystem::is_regular_file(entry.path() / "adapter_config.json", error))
         folders.push_back(entry.path());
     }
-    std::sort(folders.begin(), folders.end());
+    std::ranges::sort(folders);
     for (const std::filesystem::path& folder : folders) {
       const model::Adapter adapter = model::Adapter::open(folder);
       if (adapter.blockAttention() && fits(adapter, config))

@@ -177,8 +177,7 @@ bool mayBe(const Setting& setting, std::string_view name) {
   if (setting.kind == TextKind::Policy) return policy::findChoice(name).has_value();
   if (setting.kind == TextKind::Device && compute::deviceKindOf(name) != nullptr) return true;
   const Choices choices = setting.choices();
-  return std::any_of(choices.begin(), choices.end(),
-                     [&](const Choice& choice) { return choice.name == name; });
+  return std::ranges::any_of(choices, [&](const Choice& choice) { return choice.name == name; });
 }
 
 std::string expectedBeside(const Setting& setting, std::string_view name) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The descriptions of all settings.
+// The descriptions of all settings, and searches in them.
 #include "engine/cache/kv_cache.h"
 #include "engine/compute/backends.h"
+#include "engine/policy/choice.h"
 #include "engine/retrieve/chunker.h"
 #include "engine/workbench/setting_choices.h"
 #include "engine/workbench/settings.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <variant>
 #include <vector>
 
 namespace spanscope::workbench {
@@ -496,6 +499,25 @@ const std::vector<Setting>& runSettings() {
                   .showsDefault = false}},
   };
   return list;
+}
+
+std::string standardPolicy() {
+  return policy::Choice().name();
+}
+
+const Setting* findSetting(std::string_view key) {
+  const std::vector<Setting>& all = runSettings();
+  const auto found = std::ranges::find(all, key, &Setting::key);
+  return found == all.end() ? nullptr : &*found;
+}
+
+RunSettings onlyThose(const RunSettings& settings, std::initializer_list<SettingEffect> effects) {
+  RunSettings only;
+  for (const Setting& setting : runSettings()) {
+    if (std::ranges::find(effects, setting.effect) == effects.end()) continue;
+    std::visit([&](auto member) { only.*member = settings.*member; }, setting.member);
+  }
+  return only;
 }
 
 }  // namespace spanscope::workbench

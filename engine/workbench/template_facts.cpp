@@ -47,7 +47,7 @@ TemplateFacts templateFacts(const checkpoint::Checkpoint& checkpoint) {
   }
   std::vector<Ranked> ranked;
   for (const text::ChatTemplate* chat : text::chatTemplates()) ranked.push_back(rank(*chat, facts));
-  std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+  std::ranges::stable_sort(ranked, [](const Ranked& a, const Ranked& b) {
     const auto key = [](const Ranked& each) {
       return std::tuple(!each.candidate.missingPiece.empty(), !each.candidate.isSpelled,
                         each.candidate.isSpelled ? -static_cast<std::ptrdiff_t>(each.pieces) : 0);

@@ -84,9 +84,8 @@ const MatmulKernels& Matmul::kernelsFor(const CpuWeight& weight) const {
 
 void Matmul::add(Executor& executor, const CpuTensor& x, const CpuWeight& weight, const CpuWeight* bias,
                  bool accumulate, CpuTensor& out) {
-  const bool fits = std::all_of(m_waiting.begin(), m_waiting.end(), [&](const Waiting& other) {
-    return other.x == &x && other.out != &x && other.out != &out;
-  });
+  const bool fits = std::ranges::all_of(
+      m_waiting, [&](const Waiting& other) { return other.x == &x && other.out != &x && other.out != &out; });
   if (!fits) settle(executor);
   if (!accumulate) out.resize(x.rows(), weight.rows());
   m_waiting.push_back({&x, &weight, bias, accumulate, &out});
@@ -164,7 +163,7 @@ void Matmul::packRows(Executor& executor, const CpuTensor& x, std::int64_t first
       piece.job.packedRows = reinterpret_cast<const std::byte*>(x.row(first));
       continue;
     }
-    const auto same = std::find_if(m_packings.begin(), m_packings.end(), [&](const Packing& other) {
+    const auto same = std::ranges::find_if(m_packings, [&](const Packing& other) {
       return other.piece->kernels == piece.kernels &&
              other.piece->job.weight->format() == piece.job.weight->format();
     });

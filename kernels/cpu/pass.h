@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
-#include "engine/compute/narrowing.h"
+#include "engine/compute/pass.h"
 #include "kernels/cpu/attention_plan.h"
 #include "kernels/cpu/rotary.h"
 

@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/compute/dtype.h"
-#include "kernels/cpu/word_squares.h"
+#include "kernels/cpu/panel_blocks.h"
 
 #include <algorithm>
 #include <cstring>

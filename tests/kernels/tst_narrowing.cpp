@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A pass that loses rows on its way is, from there on, the pass of the rows that are left.
 #include "engine/base/error.h"
-#include "engine/compute/narrowing.h"
+#include "engine/compute/pass.h"
 #include "tests/kernels/each_device.h"
 #include "tests/support/compare.h"
 #include "tests/support/passes.h"

@@ -2,7 +2,7 @@
 #include "tests/support/reference_backend.h"
 
 #include "engine/compute/dtype.h"
-#include "engine/compute/narrowing.h"
+#include "engine/compute/pass.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/lesson_course.h"
 
-#include "engine/lesson/check.h"
+#include "engine/lesson/lesson_run.h"
 #include "engine/query/surroundings.h"
 #include "engine/workbench/settings.h"
 #include "ui/words/tr.h"

@@ -4,7 +4,7 @@
 #include "engine/remote/chat/server_facts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/servers/server_list.h"
-#include "engine/workbench/servers/server_simulators.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/open_document.h"
 #include "ui/session/run_traces.h"

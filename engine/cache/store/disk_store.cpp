@@ -251,7 +251,7 @@ std::vector<PackSummary> DiskStore::list() {
     summary.storedAt = head->storedAt;
   }
   std::erase_if(packs, [](const PackSummary& pack) { return pack.fault == PackFault::Gone; });
-  std::sort(packs.begin(), packs.end(), [](const PackSummary& a, const PackSummary& b) {
+  std::ranges::sort(packs, [](const PackSummary& a, const PackSummary& b) {
     return a.usedAt != b.usedAt ? a.usedAt > b.usedAt : a.name < b.name;
   });
   return packs;

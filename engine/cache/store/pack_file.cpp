@@ -416,7 +416,7 @@ void PackWriter::makeRoom(std::uint64_t bytes, std::vector<std::string>& removed
   std::vector<FolderEntry> entries = withoutLeftOvers();
   std::uint64_t used = 0;
   for (const FolderEntry& entry : entries) used += entry.bytes;
-  std::sort(entries.begin(), entries.end(), [](const FolderEntry& a, const FolderEntry& b) {
+  std::ranges::sort(entries, [](const FolderEntry& a, const FolderEntry& b) {
     return a.usedAt != b.usedAt ? a.usedAt < b.usedAt : a.name < b.name;
   });
   for (const FolderEntry& entry : entries) {
@@ -432,8 +432,8 @@ void PackWriter::makeRoom(std::uint64_t bytes, std::vector<std::string>& removed
 void PackWriter::removeLeftOvers() const {
   const std::vector<FolderEntry> entries = entriesOf(m_folder.packs());
   // Without a file to remove, the function does not wait for a writer.
-  if (std::none_of(entries.begin(), entries.end(),
-                   [&](const FolderEntry& entry) { return entry.isPart && isLeftOver(pathOf(entry.name)); }))
+  if (std::ranges::none_of(
+          entries, [&](const FolderEntry& entry) { return entry.isPart && isLeftOver(pathOf(entry.name)); }))
     return;
   const StoreLock lock(m_folder.lockFile(), {.most = std::chrono::milliseconds(0)});
   if (lock.isHeld()) withoutLeftOvers();

@@ -217,7 +217,7 @@ std::vector<HeldBlock> SpanStore::takeBatch() {
     if (!std::exchange(waiting.isBeingWritten, true)) blocks.push_back(waiting.block);
   }
   m_unwrittenBytes = 0;
-  std::sort(blocks.begin(), blocks.end(), [](const HeldBlock& a, const HeldBlock& b) {
+  std::ranges::sort(blocks, [](const HeldBlock& a, const HeldBlock& b) {
     return std::tie(a.owner->fingerprint, a.chain, a.place, a.facts.name) <
            std::tie(b.owner->fingerprint, b.chain, b.place, b.facts.name);
   });
@@ -334,8 +334,7 @@ trace::StoreReported SpanStore::report(const std::string& fingerprint) {
                               .unused = std::max<std::int64_t>(0, time - pack.usedAt)});
     }
   }
-  std::stable_sort(report.packs.begin(), report.packs.end(),
-                   [](const auto& a, const auto& b) { return a.unused < b.unused; });
+  std::ranges::stable_sort(report.packs, [](const auto& a, const auto& b) { return a.unused < b.unused; });
   if (report.packs.size() > trace::kMostPacksReported) report.packs.resize(trace::kMostPacksReported);
   return report;
 }

@@ -104,8 +104,7 @@ void refuseOverlap(const std::vector<PlacedTensor>& tensors, const std::string& 
   for (const PlacedTensor& tensor : tensors) {
     if (tensor.bytes > 0) order.push_back(&tensor);
   }
-  std::sort(order.begin(), order.end(),
-            [](const PlacedTensor* a, const PlacedTensor* b) { return a->offset < b->offset; });
+  std::ranges::sort(order, {}, &PlacedTensor::offset);
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (order[i - 1]->offset + order[i - 1]->bytes <= order[i]->offset) continue;
     throw Failure({source, shown(order[i]->name),
@@ -241,7 +240,7 @@ std::vector<std::filesystem::path> ggufFiles(const std::filesystem::path& direct
     const std::filesystem::path& path = entry->path();
     if (path.extension() == ".gguf" && !isLaterPart(path.stem().string())) found.push_back(path);
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 

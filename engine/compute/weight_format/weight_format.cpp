@@ -39,8 +39,8 @@ const WeightFormatInfo& infoOf(WeightFormat format) {
 }
 
 const WeightFormatInfo* findGgufType(std::uint32_t number) {
-  const auto found = std::find_if(kWeightFormats.begin(), kWeightFormats.end(),
-                                  [number](const WeightFormatInfo& info) { return info.ggufType == number; });
+  const auto found = std::ranges::find_if(
+      kWeightFormats, [number](const WeightFormatInfo& info) { return info.ggufType == number; });
   return found == kWeightFormats.end() ? nullptr : &*found;
 }
 

@@ -5,7 +5,7 @@
 #include "engine/experiment/needle.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/layout/layouts.h"
-#include "engine/metrics/layout_metrics.h"
+#include "engine/metrics/token_account.h"
 #include "engine/run/run_options.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
-#include "engine/experiment/source_questions.h"
+#include "engine/experiment/sources.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/fidelity_metrics.h"

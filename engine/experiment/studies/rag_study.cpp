@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
-#include "engine/experiment/plus_order.h"
+#include "engine/experiment/repeat_run.h"
 #include "engine/experiment/studies/study.h"
 
 #include <array>

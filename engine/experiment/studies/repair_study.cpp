@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/translation.h"
-#include "engine/experiment/source_questions.h"
+#include "engine/experiment/sources.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/run/run_result.h"
 #include "engine/trace/fidelity_metrics.h"

@@ -7,7 +7,7 @@
 #include "engine/experiment/experiment_amount.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/experiment/needle.h"
-#include "engine/experiment/run_metrics_sink.h"
+#include "engine/experiment/repeat_run.h"
 #include "engine/plan/plan.h"
 #include "engine/query/query.h"
 #include "engine/run/predictor.h"

@@ -9,7 +9,6 @@
 #include "engine/model/gguf_config.h"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +32,6 @@ struct Architecture {
   void (*readJson)(const checkpoint::JsonPlace& config, ModelConfig& result) = nullptr;
   void (*readGguf)(const GgufKeys& keys, ModelConfig& result) = nullptr;
 };
-
-std::span<const Architecture* const> architectures();
 
 /// Each function returns null for an unknown family.
 const Architecture* architectureByName(std::string_view name);

@@ -14,8 +14,8 @@ constexpr std::array kArchitectures = {&kLlama, &kMistral, &kMistral3, &kQwen2, 
                                        &kPhi3,  &kGranite, &kOlmo2,    &kOlmo3, &kSmolLm3};
 
 const Architecture* find(const char* const Architecture::*field, std::string_view wanted) {
-  const auto found = std::find_if(kArchitectures.begin(), kArchitectures.end(),
-                                  [&](const Architecture* one) { return one->*field == wanted; });
+  const auto found =
+      std::ranges::find_if(kArchitectures, [&](const Architecture* one) { return one->*field == wanted; });
   return found == kArchitectures.end() ? nullptr : *found;
 }
 
@@ -24,7 +24,7 @@ std::string listed(const char* const Architecture::*field) {
   std::vector<std::string> names;
   for (const Architecture* one : kArchitectures) {
     std::string name = checkpoint::inQuotes(one->*field);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -33,10 +33,6 @@ std::string listed(const char* const Architecture::*field) {
 }
 
 }  // namespace
-
-std::span<const Architecture* const> architectures() {
-  return kArchitectures;
-}
 
 const Architecture* architectureByName(std::string_view name) {
   return find(&Architecture::name, name);
@@ -79,7 +75,7 @@ std::vector<bool> windowedLayers(const checkpoint::JsonPlace& config, const Mode
 void readSwitchedWindows(const checkpoint::JsonPlace& config, ModelConfig& result) {
   std::vector<bool> windowed = windowedLayers(config, result);
   if (!config.flag("use_sliding_window", false)) {
-    if (std::find(windowed.begin(), windowed.end(), true) == windowed.end()) return;
+    if (std::ranges::find(windowed, true) == windowed.end()) return;
     throw config.field("layer_types")
         .fail("layers with a window", "no such layers without use_sliding_window");
   }

@@ -206,7 +206,7 @@ std::optional<StateLayers> stateLayers(std::string_view name, const GgufMetadata
   const std::string architecture(name);
   try {
     if (const auto* heads = metadata.integers(architecture + ".attention.head_count_kv")) {
-      const auto with = std::count(heads->begin(), heads->end(), 0);
+      const auto with = std::ranges::count(*heads, 0);
       if (with > 0) return StateLayers{.with = with, .all = static_cast<std::int64_t>(heads->size())};
     }
   } catch (const Failure&) {

@@ -16,8 +16,8 @@ bool becomesSubqueryResult(const Draft& child, const DraftSettings& enclosing) {
 
 bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*state*/) {
   if (around.enclosing == nullptr || !node.isJoin(query::JoinKind::Plus)) return false;
-  return std::any_of(node.children.begin(), node.children.end(),
-                     [&](const Draft& child) { return becomesSubqueryResult(child, *around.enclosing); });
+  return std::ranges::any_of(
+      node.children, [&](const Draft& child) { return becomesSubqueryResult(child, *around.enclosing); });
 }
 
 /// Terminates: no rule reverses a subquery result.

@@ -12,7 +12,7 @@ bool isEmpty(const Draft& draft) {
 }
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
-  return node.is<query::Join>() && std::any_of(node.children.begin(), node.children.end(), isEmpty);
+  return node.is<query::Join>() && std::ranges::any_of(node.children, isEmpty);
 }
 
 /// Terminates: the number of nodes decreases.

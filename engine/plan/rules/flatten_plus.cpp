@@ -11,7 +11,7 @@ bool isPlus(const Draft& draft) {
 }
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
-  return isPlus(node) && std::any_of(node.children.begin(), node.children.end(), isPlus);
+  return isPlus(node) && std::ranges::any_of(node.children, isPlus);
 }
 
 /// Terminates: the number of nodes decreases.

@@ -9,14 +9,13 @@ namespace {
 /// Whether the draft is a message, or a join that contains only messages.
 bool isPassage(const Draft& draft) {
   if (draft.is<query::Message>()) return !draft.text.empty();
-  return draft.is<query::Join>() && !draft.children.empty() &&
-         std::all_of(draft.children.begin(), draft.children.end(), isPassage);
+  return draft.is<query::Join>() && !draft.children.empty() && std::ranges::all_of(draft.children, isPassage);
 }
 
 bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*state*/) {
   return around.enclosing != nullptr && node.isJoin(query::JoinKind::Plus) &&
          node.mark == Draft::Mark::None && !node.children.empty() &&
-         std::all_of(node.children.begin(), node.children.end(), isPassage);
+         std::ranges::all_of(node.children, isPassage);
 }
 
 /// Terminates: the plus is marked, and a marked plus is not prepared again.

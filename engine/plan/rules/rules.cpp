@@ -42,8 +42,8 @@ const std::vector<const Rule*>& rules() {
 
 const Rule* findRule(std::string_view name) {
   const auto& list = rules();
-  const auto found = std::find_if(list.begin(), list.end(),
-                                  [name](const Rule* rule) { return isSameName(rule->name, name); });
+  const auto found =
+      std::ranges::find_if(list, [name](const Rule* rule) { return isSameName(rule->name, name); });
   return found == list.end() ? nullptr : *found;
 }
 

@@ -13,7 +13,7 @@ bool isRunOfOne(const Draft& draft) {
 }
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
-  return std::any_of(node.children.begin(), node.children.end(), isRunOfOne);
+  return std::ranges::any_of(node.children, isRunOfOne);
 }
 
 /// Terminates: the number of nodes decreases.

@@ -10,7 +10,7 @@ namespace {
 /// Whether the elements are known, because the rules that determine the elements have been applied.
 bool isSettled(const Draft& draft) {
   if (draft.info().resolvedBy == query::ResolvedBy::Rule) return false;
-  return std::all_of(draft.children.begin(), draft.children.end(), isSettled);
+  return std::ranges::all_of(draft.children, isSettled);
 }
 
 /// Makes the elements independent of the rules that are on: removes empty entries, and flattens joins within
@@ -48,7 +48,7 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
     elements.push_back(std::move(second));
   }
 
-  const auto times = static_cast<std::size_t>(std::count_if(elements.begin(), elements.end(), takesFirst));
+  const auto times = static_cast<std::size_t>(std::ranges::count_if(elements, takesFirst));
   DraftSize each = sizeOf(first);
   ++each.nodes;
   if (!state.grow(each, times)) return;

@@ -71,8 +71,8 @@ using layout::SpanTable;
 SpanTable blendedTable(const SpanTable& spans) {
   const std::vector<Segment>& segments = spans.segments;
   const auto isInDocument = [](const Segment& segment) { return !segment.hidden && segment.scope != 0; };
-  const auto first = static_cast<std::size_t>(std::find_if(segments.begin(), segments.end(), isInDocument) -
-                                              segments.begin());
+  const auto first =
+      static_cast<std::size_t>(std::ranges::find_if(segments, isInDocument) - segments.begin());
   if (first == segments.size()) return spans;
 
   SpanTable table;

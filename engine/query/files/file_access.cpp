@@ -36,7 +36,7 @@ FileAccess::FileAccess(fs::path folder, std::vector<fs::path> others) : m_folder
 }
 
 bool FileAccess::isAllowed(const fs::path& file) const {
-  return std::any_of(m_roots.begin(), m_roots.end(), [&](const fs::path& root) {
+  return std::ranges::any_of(m_roots, [&](const fs::path& root) {
     const fs::path inside = file.lexically_relative(root);
     return !inside.empty() && *inside.begin() != "..";
   });
@@ -155,8 +155,7 @@ class Walk {
  private:
   /// Whether files at this depth can fit.
   bool mayHold(std::size_t depth) const {
-    return m_names.empty() || depth < m_names.size() ||
-           std::find(m_names.begin(), m_names.end(), "**") != m_names.end();
+    return m_names.empty() || depth < m_names.size() || std::ranges::find(m_names, "**") != m_names.end();
   }
 
   std::string m_asked;
@@ -194,7 +193,7 @@ std::variant<FileList, NotGiven> FileAccess::list(const std::string& path) const
     if (refused != nullptr) files.leftOut.push_back(std::move(*refused));
     return refused != nullptr;
   });
-  std::sort(files.paths.begin(), files.paths.end());
+  std::ranges::sort(files.paths);
   if (files.paths.empty()) {
     if (!files.leftOut.empty()) return std::move(files.leftOut.front());
     return listNotGiven(

@@ -52,7 +52,7 @@ ParseResult parseLisp(std::string_view text, const ParseLimits& limits, Surround
   if (auto* issues = std::get_if<std::vector<JsonIssue>>(&read)) {
     if (issues->size() > limits.maxDiagnostics) issues->resize(limits.maxDiagnostics);
     const auto isEarlier = [](const JsonIssue& a, const JsonIssue& b) { return a.offset < b.offset; };
-    std::stable_sort(issues->begin(), issues->end(), isEarlier);
+    std::ranges::stable_sort(*issues, isEarlier);
     for (JsonIssue& issue : *issues) {
       result.diagnostics.push_back({Severity::Error,
                                     {},

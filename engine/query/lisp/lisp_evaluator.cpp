@@ -55,8 +55,7 @@ std::vector<LispEvaluator::Operation> LispEvaluator::otherForms() {
 
 const LispEvaluator::Operation* LispEvaluator::findOperation(std::string_view name) {
   const std::vector<Operation>& all = operations();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [name](const Operation& operation) { return operation.name == name; });
+  const auto found = std::ranges::find(all, name, &Operation::name);
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -68,7 +67,7 @@ std::optional<LispQuery> LispEvaluator::evaluate(const LispForm& form) {
 
 std::vector<Diagnostic> LispEvaluator::takeDiagnostics() {
   const auto isEarlier = [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; };
-  std::stable_sort(m_diagnostics.begin(), m_diagnostics.end(), isEarlier);
+  std::ranges::stable_sort(m_diagnostics, isEarlier);
   // A form in a loop reports the same each time.
   m_diagnostics.erase(std::unique(m_diagnostics.begin(), m_diagnostics.end()), m_diagnostics.end());
   return std::move(m_diagnostics);
@@ -260,8 +259,8 @@ bool LispEvaluator::spendCopy(const LispValue& value, SourceRange range) {
   }
   if (const auto* list = value.as<LispList>()) {
     return spend(list->elements.size(), range) &&
-           std::all_of(list->elements.begin(), list->elements.end(),
-                       [&](const LispValue& element) { return spendCopy(element, range); });
+           std::ranges::all_of(list->elements,
+                               [&](const LispValue& element) { return spendCopy(element, range); });
   }
   return true;
 }

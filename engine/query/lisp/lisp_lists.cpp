@@ -268,7 +268,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
   if (!wrong.empty())
     error(range, wrong, "{}, {name} or {0}, with :? or without", "a brace itself is written {{ or }}");
   if (!text) return std::nullopt;
-  const auto unused = std::find(used.begin(), used.end(), false);
+  const auto unused = std::ranges::find(used, false);
   if (unused != used.end()) {
     error(call.argument(1 + static_cast<std::size_t>(unused - used.begin())).range,
           /*id:value-format-not*/ "a value without a placeholder in the format",
@@ -299,8 +299,8 @@ constexpr std::array kUnprinted = {
 };
 
 bool isUnprinted(std::uint32_t code) {
-  return std::any_of(kUnprinted.begin(), kUnprinted.end(),
-                     [code](const CodeRange& range) { return code >= range.first && code <= range.last; });
+  return std::ranges::any_of(
+      kUnprinted, [code](const CodeRange& range) { return code >= range.first && code <= range.last; });
 }
 
 /// Returns the first character of well-formed UTF-8, and its length.
@@ -344,7 +344,7 @@ std::optional<RustPlaceholder> readPlaceholder(std::string_view inside, std::siz
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            static_cast<unsigned char>(c) >= 0x80;
   };
-  if (!std::all_of(inside.begin(), inside.end(), isInName)) return std::nullopt;
+  if (!std::ranges::all_of(inside, isInName)) return std::nullopt;
   placeholder.argument = std::string(inside);
   return placeholder;
 }

@@ -53,7 +53,7 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
   ParseResult result = QueryReader(text, limits, makeCursor).read();
   if (tag && result.query) {
     const auto isLater = [&tag](const Diagnostic& other) { return other.offset > tag->offset; };
-    result.diagnostics.insert(std::find_if(result.diagnostics.begin(), result.diagnostics.end(), isLater),
+    result.diagnostics.insert(std::ranges::find_if(result.diagnostics, isLater),
                               {Severity::Warning,
                                {},
                                positionAt(text, tag->offset),

@@ -159,8 +159,7 @@ class YamlCursor::Collector : public YAML::EventHandler {
     constexpr std::array<std::string_view, 7> kKinds = {"str", "int", "float", "bool", "null", "seq", "map"};
     constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
     if (tag.empty() || tag == "?" || tag == "!") return true;
-    return tag.starts_with(kPrefix) &&
-           std::find(kKinds.begin(), kKinds.end(), tag.substr(kPrefix.size())) != kKinds.end();
+    return tag.starts_with(kPrefix) && std::ranges::find(kKinds, tag.substr(kPrefix.size())) != kKinds.end();
   }
   void noteTag(const YAML::Mark& mark, std::string_view tag) {
     constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
@@ -204,7 +203,7 @@ class YamlCursor::Collector : public YAML::EventHandler {
 YamlCursor::YamlCursor(std::string_view text, std::size_t maxDepth, Listener& listener)
     : m_text(text), m_listener(listener) {
   // YAML allows no other control characters, and yaml-cpp reads some of them as the end of the text.
-  const auto control = std::find_if(text.begin(), text.end(), [](char c) {
+  const auto control = std::ranges::find_if(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 && c != '\t' && c != '\n' && c != '\r';
   });
@@ -265,7 +264,7 @@ void YamlCursor::refuseTab(std::size_t offset) {
   const auto isBehind = [offset](const Event& event) {
     return event.kind != EventKind::End && event.offset >= offset;
   };
-  m_events.erase(std::find_if(m_events.begin(), m_events.end(), isBehind), m_events.end());
+  m_events.erase(std::ranges::find_if(m_events, isBehind), m_events.end());
   refuse({offset, /*id:tab-indents*/ "a tab that indents", "spaces",
           /*id:yaml-not-indent*/ "YAML does not indent with tabs"});
 }

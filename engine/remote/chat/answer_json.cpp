@@ -259,7 +259,7 @@ std::optional<std::vector<Json>> valuesIn(std::string_view data) {
   scanner.add(data);
   bool isDone = false;
   const auto isDamaged = [](const Json& value) { return value.is_discarded(); };
-  if (values.empty() || scanner.isInside() || std::any_of(values.begin(), values.end(), isDamaged) ||
+  if (values.empty() || scanner.isInside() || std::ranges::any_of(values, isDamaged) ||
       !isGlue(scanner.between(), isDone))
     return std::nullopt;
   if (isDone) values.emplace_back("[DONE]");

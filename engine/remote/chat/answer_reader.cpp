@@ -75,8 +75,7 @@ void AnswerReader::end() {
     const std::string& between = m_objects.between();
     if (between.find("[DONE]") != std::string::npos) take("[DONE]", {});
     const auto hasCome = [](const ChatAnswer& answer) { return answer.choice.has_value(); };
-    if (m_taken == 1 && !m_objects.isInside() && std::all_of(m_answers.begin(), m_answers.end(), hasCome))
-      take("[DONE]", {});
+    if (m_taken == 1 && !m_objects.isInside() && std::ranges::all_of(m_answers, hasCome)) take("[DONE]", {});
   }
   if (haveEnded()) return;
   const auto refuse = [](std::string found, std::string expected) {
@@ -85,13 +84,13 @@ void AnswerReader::end() {
   if (const std::string& words = m_answers.front().words; !words.empty())
     refuse(shownReply(withoutKey(words, m_key)), m_form.title);
   const auto isMissing = [](const ChatAnswer& answer) { return !answer.choice.has_value(); };
-  const auto missing = std::count_if(m_answers.begin(), m_answers.end(), isMissing);
+  const auto missing = std::ranges::count_if(m_answers, isMissing);
   if (m_body == Body::Objects && m_answers.size() > 1 && missing > 0) {
     refuse(counted(m_answers.size() - static_cast<std::size_t>(missing), "choice"),
            std::to_string(m_answers.size()));
   }
-  const bool hasText = std::any_of(m_answers.begin(), m_answers.end(),
-                                   [](const ChatAnswer& answer) { return !answer.text.empty(); });
+  const bool hasText =
+      std::ranges::any_of(m_answers, [](const ChatAnswer& answer) { return !answer.text.empty(); });
   if (!hasText && m_answers.size() == 1 && !m_answers.front().choice && m_answers.front().lacksChoices)
     refuse("an answer without choices", "one choice");
   if (m_body == Body::Events || hasText)
@@ -155,13 +154,11 @@ void AnswerReader::takeStray(std::string_view line) {
 }
 
 bool AnswerReader::haveEnded() const {
-  return std::all_of(m_answers.begin(), m_answers.end(),
-                     [](const ChatAnswer& answer) { return answer.hasEnded(); });
+  return std::ranges::all_of(m_answers, [](const ChatAnswer& answer) { return answer.hasEnded(); });
 }
 
 bool AnswerReader::areDone() const {
-  return std::all_of(m_answers.begin(), m_answers.end(),
-                     [](const ChatAnswer& answer) { return answer.isDone; });
+  return std::ranges::all_of(m_answers, [](const ChatAnswer& answer) { return answer.isDone; });
 }
 
 void EventStream::add(std::string_view piece) {

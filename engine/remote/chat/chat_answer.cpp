@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 bool isKeepAlive(std::string_view words) {
   if (words.starts_with(':')) return true;
   constexpr std::array<std::string_view, 6> kWords{"ping", "pong", "keepalive", "heartbeat", "hb", "alive"};
-  return std::find(kWords.begin(), kWords.end(), lettersOf(words)) != kWords.end();
+  return std::ranges::find(kWords, lettersOf(words)) != kWords.end();
 }
 
 bool isDoneMark(std::string_view data) {
@@ -79,8 +79,8 @@ bool isBrokenOff(std::string_view finish) {
       "block",     "sensitive", "recitation", "prohibited", "refus",    "insufficient",
       "interrupt", "malformed", "overload",   "timeout",    "timelimit"};
   const std::string reason = lettersOf(finish);
-  return std::any_of(kReasons.begin(), kReasons.end(),
-                     [&reason](std::string_view part) { return reason.find(part) != std::string::npos; });
+  return std::ranges::any_of(
+      kReasons, [&reason](std::string_view part) { return reason.find(part) != std::string::npos; });
 }
 
 /// Whether the whole text is reasoning that the server did not separate.

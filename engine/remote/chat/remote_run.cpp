@@ -33,8 +33,7 @@ constexpr long kOk = 200;
 constexpr long kCreatedOk = 201;
 
 std::optional<std::int64_t> contextOf(const ServerFacts& facts, const std::string& name) {
-  const auto found = std::find_if(facts.models.begin(), facts.models.end(),
-                                  [&name](const ServedModel& model) { return model.name == name; });
+  const auto found = std::ranges::find(facts.models, name, &ServedModel::name);
   return found == facts.models.end() ? std::nullopt : found->context;
 }
 
@@ -63,8 +62,7 @@ bool isRefusal(long status) {
   constexpr std::array<long, 6> kOthers{401, 402, 403, 407, 408, 429};
   constexpr long kNotThere = 501;
   const bool isOfClient = status >= 400 && status < 500;
-  return status == kNotThere ||
-         (isOfClient && std::find(kOthers.begin(), kOthers.end(), status) == kOthers.end());
+  return status == kNotThere || (isOfClient && std::ranges::find(kOthers, status) == kOthers.end());
 }
 
 /// Returns a request with the answers that its prompt needs.
@@ -301,8 +299,7 @@ class RemoteRunner {
     RemoteResult result;
     result.isStopped = m_stop.stop_requested();
     result.steps = std::move(m_steps);
-    std::sort(result.steps.begin(), result.steps.end(),
-              [](const RemoteStep& a, const RemoteStep& b) { return a.request < b.request; });
+    std::ranges::sort(result.steps, {}, &RemoteStep::request);
     if (!m_errors.empty()) result.error = m_errors.begin()->second;
     result.errors = std::move(m_errors);
     result.changed = std::move(m_changed);
@@ -330,8 +327,7 @@ class RemoteRunner {
     for (std::size_t i = 0; i < m_requests.size(); i += m_waiting.back().count) {
       Sendable body{.first = i, .target = targetOf.empty() ? 0 : targetOf[i]};
       const RemoteTarget& asked = m_targets.at(body.target);
-      const auto call = std::find_if(calls.begin(), calls.end(),
-                                     [i](const exports::QueryCall& each) { return each.first == i; });
+      const auto call = std::ranges::find(calls, i, &exports::QueryCall::first);
       if (!asked.local && asked.protocol->takesCalls && call != calls.end()) {
         body.call = &*call;
         body.count = std::max<std::size_t>(1, call->count);
@@ -349,8 +345,7 @@ class RemoteRunner {
     const RemoteTarget& target = m_targets[body.target];
     const std::size_t most = target.local ? 1 : std::max<std::size_t>(1, target.atOnce);
     return m_underWay[body.target] < most &&
-           std::all_of(body.needs.begin(), body.needs.end(),
-                       [this](std::size_t need) { return m_hasEnded.at(need); });
+           std::ranges::all_of(body.needs, [this](std::size_t need) { return m_hasEnded.at(need); });
   }
 
   void sendWhatIsReady() {
@@ -455,10 +450,9 @@ class RemoteRunner {
     if (outcome.refusal) return useOtherProtocol(body, *outcome.refusal);
     if (outcome.error) {
       const auto isBroken = [](const RemoteStep& step) { return !step.brokenBy.empty(); };
-      const auto broken = std::find_if(outcome.steps.begin(), outcome.steps.end(), isBroken);
+      const auto broken = std::ranges::find_if(outcome.steps, isBroken);
       // An error of the whole body does not belong to one copy.
-      const bool isOfAll =
-          body.count > 1 && std::all_of(outcome.steps.begin(), outcome.steps.end(), isBroken);
+      const bool isOfAll = body.count > 1 && std::ranges::all_of(outcome.steps, isBroken);
       fail(broken == outcome.steps.end() ? body.first : broken->request, *outcome.error, !isOfAll);
     }
     for (const RemoteStep& step : outcome.steps) {

@@ -42,7 +42,7 @@ std::string withoutEndpoint(const std::string& url) {
   std::vector<std::string_view> paths{"/v1/models"};
   for (const Protocol* protocol : protocols()) paths.emplace_back(protocol->path);
   // The longest path comes first, because one path is the end of another.
-  std::sort(paths.begin(), paths.end(), [](auto a, auto b) { return a.size() > b.size(); });
+  std::ranges::sort(paths, [](auto a, auto b) { return a.size() > b.size(); });
   for (std::string_view path : paths) {
     path.remove_prefix(kVersion.size());
     if (!root.ends_with(path)) continue;

@@ -248,8 +248,8 @@ std::optional<std::string> part(CURLU* url, CURLUPart what) {
 
 bool isLoopback(const std::string& host) {
   std::string lower = host;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (lower == "localhost") return true;
   in_addr four{};
   if (inet_pton(AF_INET, host.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24U == 127;
@@ -269,8 +269,8 @@ std::variant<ServerAddress, Error> readServerAddress(const std::string& url) {
   const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
   if (parsed == nullptr) return refuse("no memory for an address", "free memory");
   if (url.empty()) return refuse("no address of a server", example);
-  const bool isBlank = std::any_of(
-      url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; });
+  const bool isBlank =
+      std::ranges::any_of(url, [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; });
   if (isBlank || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK)
     return refuse(shown, example);
   const std::string scheme = part(parsed.get(), CURLUPART_SCHEME).value_or("");
@@ -302,7 +302,7 @@ std::optional<Error> problemOfKey(std::string_view key) {
   }
   if (key.find_first_of("\r\n") != std::string_view::npos) return refuse("a key with a line break");
   const auto isControl = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
-  if (std::any_of(key.begin(), key.end(), isControl)) return refuse("a key with a control character");
+  if (std::ranges::any_of(key, isControl)) return refuse("a key with a control character");
   if (!isValidUtf8(key)) return refuse("a key that is not UTF-8");
   return std::nullopt;
 }

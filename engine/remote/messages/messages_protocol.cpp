@@ -77,7 +77,7 @@ constexpr std::array<std::string_view, 6> kMessageEvents{"message_start",       
 
 bool isOfMessages(const Json& value) {
   const std::string type = textOf(value, "type");
-  if (std::find(kMessageEvents.begin(), kMessageEvents.end(), type) != kMessageEvents.end()) return true;
+  if (std::ranges::find(kMessageEvents, type) != kMessageEvents.end()) return true;
   return type == "message" && fieldOf(value, "role") != nullptr && fieldOf(value, "content") != nullptr;
 }
 

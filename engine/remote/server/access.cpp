@@ -35,9 +35,8 @@ KeyRing::KeyRing(const std::vector<std::string>& keys) {
                             "at least " + std::to_string(kLeastKeyBytes)));
     }
     // A header can contain only a key of this form.
-    const bool isPlain = std::none_of(key.begin(), key.end(), [](char letter) {
-      return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F;
-    });
+    const bool isPlain = std::ranges::none_of(
+        key, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F; });
     if (!isPlain || trimmed(key).size() != key.size() || key.size() > kMostKeyBytes || !isValidUtf8(key)) {
       throw Failure(
           errorAt("key of a client", "one of " + counted(key.size(), "byte"),
@@ -98,13 +97,12 @@ bool isHostAllowed(std::string_view host, const AccessRules& rules) {
   const std::string name = hostIn(host);
   if (rules.isLoopback && isLoopback(name)) return true;
   if (!rules.isLoopback && rules.hosts.empty()) return true;
-  return std::any_of(rules.hosts.begin(), rules.hosts.end(),
-                     [&](const std::string& known) { return hostIn(known) == name; });
+  return std::ranges::any_of(rules.hosts, [&](const std::string& known) { return hostIn(known) == name; });
 }
 
 bool isOriginAllowed(std::string_view origin, const AccessRules& rules) {
   if (origin.empty()) return true;
-  return std::find(rules.origins.begin(), rules.origins.end(), origin) != rules.origins.end();
+  return std::ranges::find(rules.origins, origin) != rules.origins.end();
 }
 
 }  // namespace spanscope::server

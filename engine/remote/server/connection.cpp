@@ -367,7 +367,7 @@ char lower(char letter) {
 /// The characters of a method or the name of a field (RFC 9110, section 5.6.2).
 bool isToken(std::string_view text) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char letter) {
+  return !text.empty() && std::ranges::all_of(text, [&](char letter) {
     return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
            (letter >= 'A' && letter <= 'Z') || kOthers.find(letter) != std::string_view::npos;
   });
@@ -389,8 +389,7 @@ std::string_view takeLine(std::string_view& text) {
     refuseHead("A line of the head of the request does not end with CR LF.");
   const std::string_view line = text.substr(0, end - 1);
   text.remove_prefix(end + 1);
-  if (std::any_of(line.begin(), line.end(), isControl))
-    refuseHead("The head of the request has a control character.");
+  if (std::ranges::any_of(line, isControl)) refuseHead("The head of the request has a control character.");
   return line;
 }
 
@@ -468,7 +467,7 @@ void readLength(RequestHead& head, std::size_t mostBodyBytes) {
 
 std::string inSmallLetters(std::string_view text) {
   std::string small(text);
-  std::transform(small.begin(), small.end(), small.begin(), lower);
+  std::ranges::transform(small, small.begin(), lower);
   return small;
 }
 
@@ -487,7 +486,7 @@ std::string_view RequestHead::value(std::string_view name) const {
 
 std::size_t RequestHead::count(std::string_view name) const {
   return static_cast<std::size_t>(
-      std::count_if(fields.begin(), fields.end(), [&](const auto& field) { return field.first == name; }));
+      std::ranges::count_if(fields, [&](const auto& field) { return field.first == name; }));
 }
 
 bool RequestHead::lists(std::string_view name, std::string_view entry) const {

@@ -110,7 +110,7 @@ std::size_t Listener::unanswered() const {
   const auto mayBegin = [&](const auto& one) {
     return one.second.isNew && one.second.since && now - *one.second.since < kToBegin;
   };
-  const auto beginning = std::count_if(m_connections.begin(), m_connections.end(), mayBegin);
+  const auto beginning = std::ranges::count_if(m_connections, mayBegin);
   return m_busy + m_waiting.size() + static_cast<std::size_t>(beginning);
 }
 

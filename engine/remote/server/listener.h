@@ -4,7 +4,6 @@
 
 #include "engine/remote/server/answer.h"
 #include "engine/remote/server/connection.h"
-#include "engine/remote/server/limits.h"
 
 #include <httplib.h>
 

@@ -10,7 +10,6 @@
 #include <cctype>
 #include <iterator>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 
 namespace spanscope::server {
@@ -20,7 +19,7 @@ namespace {
 constexpr TokenId kNoToken = -1;
 
 void hide(std::vector<TokenId>& tokens) {
-  std::fill(tokens.begin(), tokens.end(), kNoToken);
+  std::ranges::fill(tokens, kNoToken);
 }
 void hide(std::vector<std::string>& texts) {
   for (std::string& text : texts) text.clear();
@@ -122,9 +121,7 @@ std::uint64_t ServedRequests::add(ServedRequest request) {
 }
 
 ServedRequests::Kept* ServedRequests::kept(std::uint64_t number) {
-  const auto found =
-      std::lower_bound(m_requests.begin(), m_requests.end(), number,
-                       [](const Kept& kept, std::uint64_t wanted) { return kept.request.number < wanted; });
+  const auto found = std::ranges::lower_bound(m_requests, number, {}, [](const Kept& kept) { return kept.request.number; });
   return found != m_requests.end() && found->request.number == number ? &*found : nullptr;
 }
 
@@ -161,9 +158,8 @@ void ServedRequests::end(std::uint64_t number, RequestState state, std::string p
 /// The mutex must be locked. The limits of the server bound the number of requests in progress.
 void ServedRequests::makeRoom() {
   while (m_requests.size() > m_limits.requests || m_bytes > m_limits.allBytes) {
-    const auto oldest = std::find_if(m_requests.begin(), m_requests.end(), [](const Kept& kept) {
-      return kept.request.state != RequestState::Running;
-    });
+    const auto oldest = std::ranges::find_if(
+        m_requests, [](const Kept& kept) { return kept.request.state != RequestState::Running; });
     if (oldest == m_requests.end()) return;
     m_bytes -= oldest->bytes;
     m_requests.erase(oldest);
@@ -237,7 +233,7 @@ void writeOne(std::string& text, const char* name, const char* type, const std::
 }  // namespace
 
 void ServerMetrics::Histogram::add(double value) {
-  const auto bound = std::lower_bound(bounds.begin(), bounds.end(), value);
+  const auto bound = std::ranges::lower_bound(bounds, value);
   if (bound != bounds.end()) ++counts[static_cast<std::size_t>(bound - bounds.begin())];
   ++count;
   sum += value;

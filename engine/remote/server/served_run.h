@@ -6,7 +6,6 @@
 #include "engine/remote/server/answer.h"
 #include "engine/remote/server/connection.h"
 #include "engine/remote/server/engine.h"
-#include "engine/remote/server/limits.h"
 #include "engine/remote/server/planned_call.h"
 #include "engine/remote/server/served_requests.h"
 

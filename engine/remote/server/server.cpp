@@ -99,8 +99,8 @@ const char* methodsOf(std::string_view path) {
   static constexpr std::string_view kGets[] = {"/health", "/metrics", "/v1/models"};
   static constexpr std::string_view kPosts[] = {"/v1/chat/completions", "/v1/completions",
                                                 "/v1/query/execute", "/tokenize", "/detokenize"};
-  if (std::find(std::begin(kGets), std::end(kGets), path) != std::end(kGets)) return kGetMethods;
-  return std::find(std::begin(kPosts), std::end(kPosts), path) != std::end(kPosts) ? "POST" : nullptr;
+  if (std::ranges::find(kGets, path) != std::end(kGets)) return kGetMethods;
+  return std::ranges::find(kPosts, path) != std::end(kPosts) ? "POST" : nullptr;
 }
 
 bool isKnownPath(std::string_view path) {
@@ -117,7 +117,7 @@ std::string hintFor(const Asked& asked) {
 
 /// Whether a header is a list of names of headers: "Authorization, Content-Type".
 bool isNameList(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char letter) {
+  return !text.empty() && std::ranges::all_of(text, [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
            (letter >= '0' && letter <= '9') ||
            std::string_view("-_, ").find(letter) != std::string_view::npos;
@@ -430,9 +430,8 @@ bool Server::Impl::isServed(std::string_view model) const {
   constexpr std::string_view kProvider = "spnl/";
   if (model.starts_with(kProvider)) model.remove_prefix(kProvider.size());
   const auto& names = config.names;
-  return model.empty() || model == engine.model().name ||
-         std::find(names.begin(), names.end(), model) != names.end() ||
-         std::find(names.begin(), names.end(), "*") != names.end();
+  return model.empty() || model == engine.model().name || std::ranges::find(names, model) != names.end() ||
+         std::ranges::find(names, "*") != names.end();
 }
 
 void Server::Impl::checkModel(const std::string& model) const {

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "engine/plan/planner.h"
+#include "engine/remote/server/connection.h"
 #include "engine/remote/server/engine.h"
 #include "engine/remote/server/kv_events.h"
-#include "engine/remote/server/limits.h"
 #include "engine/remote/server/served_requests.h"
 #include "engine/run/run_options.h"
 

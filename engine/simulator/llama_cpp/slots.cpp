@@ -211,7 +211,7 @@ void Slots::fill(std::size_t chosen, const Completion& request, std::size_t foun
 
 Completed Slots::complete(const Completion& request) {
   const auto isBusy = [](const Slot& slot) { return slot.isBusy; };
-  const bool waits = request.slot || std::all_of(m_slots.begin(), m_slots.end(), isBusy);
+  const bool waits = request.slot || std::ranges::all_of(m_slots, isBusy);
   if (!request.isBeside || waits)
     for (Slot& slot : m_slots) slot.isBusy = false;
   bool losesMuch = false;
@@ -305,7 +305,7 @@ bool PromptStore::save(const Tokens& tokens) {
   const auto holds = [&tokens](const Tokens& state) {
     return commonBeginning(state, tokens) == tokens.size();
   };
-  if (std::any_of(m_states.begin(), m_states.end(), holds)) return false;
+  if (std::ranges::any_of(m_states, holds)) return false;
   if (m_mostBytes > 0 && bytesOf(tokens) > m_mostBytes) return false;
   m_states.remove_if(
       [&tokens](const Tokens& state) { return commonBeginning(state, tokens) == state.size(); });

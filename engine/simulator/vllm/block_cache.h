@@ -5,7 +5,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/ids.h"
-#include "engine/simulator/tracing/cache_observer.h"
+#include "engine/simulator/tracing/cache_tracer.h"
 
 #include <cstddef>
 #include <cstdint>

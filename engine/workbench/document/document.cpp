@@ -9,8 +9,7 @@
 namespace spanscope::document {
 
 const Document::Entry* Document::entryOf(NodeId id) const {
-  const auto found = std::lower_bound(m_nodes.begin(), m_nodes.end(), id,
-                                      [](const Entry& entry, NodeId wanted) { return entry.id < wanted; });
+  const auto found = std::ranges::lower_bound(m_nodes, id, {}, &Entry::id);
   return found == m_nodes.end() || found->id != id ? nullptr : &*found;
 }
 
@@ -65,7 +64,7 @@ std::size_t Document::indexInParent(NodeId id) const {
   const DocumentNode* node = find(id);
   if (node == nullptr || node->parent == kNoNode) return 0;
   const std::vector<NodeId>& children = at(node->parent).children;
-  return static_cast<std::size_t>(std::find(children.begin(), children.end(), id) - children.begin());
+  return static_cast<std::size_t>(std::ranges::find(children, id) - children.begin());
 }
 
 bool Document::isAncestor(NodeId above, NodeId below) const {

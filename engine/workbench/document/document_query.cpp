@@ -199,14 +199,13 @@ class Replacer {
   /// Whether no input is missing in a subtree, so that toTree() returns the whole subtree.
   bool isWhole(NodeId id) const {
     const std::vector<NodeId>& children = m_document.at(id).children;
-    return std::all_of(children.begin(), children.end(),
-                       [this](NodeId child) { return child != kNoNode && isWhole(child); });
+    return std::ranges::all_of(children, [this](NodeId child) { return child != kNoNode && isWhole(child); });
   }
 
   /// Whether a tree contains this part below its top.
   static bool holds(const query::Node& tree, const query::Node& part) {
     const std::vector<query::ChildRef> children = query::childrenOf(tree);
-    return std::any_of(children.begin(), children.end(), [&part](const query::ChildRef& child) {
+    return std::ranges::any_of(children, [&part](const query::ChildRef& child) {
       return *child.node == part || holds(*child.node, part);
     });
   }
@@ -215,7 +214,7 @@ class Replacer {
   NodeId wrap(NodeId id, const query::Node& old, const query::Node& wanted) {
     if (wanted == old) return id;
     const std::vector<query::ChildRef> children = query::childrenOf(wanted);
-    const auto inner = std::find_if(children.begin(), children.end(), [&old](const query::ChildRef& child) {
+    const auto inner = std::ranges::find_if(children, [&old](const query::ChildRef& child) {
       return *child.node == old || holds(*child.node, old);
     });
     std::vector<NodeId> now;
@@ -256,11 +255,10 @@ class Replacer {
     if (m_document.at(id).own.value.index() != wanted.value.index()) return false;
     const std::vector<query::ChildRef> children = query::childrenOf(wanted);
     const std::vector<NodeId>& old = m_document.at(id).children;
-    return std::any_of(old.begin(), old.end(), [&](NodeId child) {
+    return std::ranges::any_of(old, [&](NodeId child) {
       if (child == kNoNode) return false;
       const query::Node tree = toTree(m_document, child);
-      return std::any_of(children.begin(), children.end(),
-                         [&tree](const query::ChildRef& one) { return *one.node == tree; });
+      return std::ranges::any_of(children, [&tree](const query::ChildRef& one) { return *one.node == tree; });
     });
   }
 

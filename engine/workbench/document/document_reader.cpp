@@ -267,9 +267,8 @@ class FileReader {
 
   /// Reads one of the names. `value` does not change for any other text.
   void readChoice(std::string& value, const std::vector<std::string>& names) {
-    readChoice(value, names, [&](const std::string& name) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    });
+    readChoice(value, names,
+               [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); });
   }
 
   template <class IsOne>
@@ -356,8 +355,7 @@ query::ParseResult readQuery(std::string_view text, const Tree& tree,
     const auto same = [&diagnostic](const query::Diagnostic& other) {
       return other.offset == diagnostic.offset && other.found == diagnostic.found;
     };
-    if (std::none_of(diagnostics.begin(), diagnostics.end(), same))
-      diagnostics.push_back(std::move(diagnostic));
+    if (std::ranges::none_of(diagnostics, same)) diagnostics.push_back(std::move(diagnostic));
   }
   return result;
 }
@@ -424,9 +422,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
 }
 
 void finish(std::vector<query::Diagnostic>& diagnostics, std::string_view text) {
-  std::stable_sort(
-      diagnostics.begin(), diagnostics.end(),
-      [](const query::Diagnostic& a, const query::Diagnostic& b) { return a.offset < b.offset; });
+  std::ranges::stable_sort(diagnostics, {}, &query::Diagnostic::offset);
   query::locate(diagnostics, text);
 }
 

@@ -39,7 +39,7 @@ void attach(Document& document, NodeId child, const Place& place) {
 
 std::optional<std::size_t> freeInput(const DocumentNode& node) {
   if (arityOf(node.own).most == Arity::kMany) return node.children.size();
-  const auto found = std::find(node.children.begin(), node.children.end(), kNoNode);
+  const auto found = std::ranges::find(node.children, kNoNode);
   if (found == node.children.end()) return std::nullopt;
   return static_cast<std::size_t>(found - node.children.begin());
 }
@@ -189,7 +189,7 @@ bool setOwn(Document& document, NodeId id, query::Node own) {
 
 bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   if (!document.contains(id)) return false;
-  if (std::find(operatorNames().begin(), operatorNames().end(), op) == operatorNames().end()) return false;
+  if (std::ranges::find(operatorNames(), op) == operatorNames().end()) return false;
   query::Node own = makeOperator(op);
   const bool isSameOperator = own.value.index() == document.at(id).own.value.index();
   {
@@ -319,16 +319,15 @@ std::vector<NodeId> topmost(const Document& document, const std::vector<NodeId>&
 }
 
 const query::ParameterDeclaration* declarationOf(const Document& document, std::string_view name) {
-  const auto found =
-      std::find_if(document.declarations.begin(), document.declarations.end(),
-                   [name](const query::ParameterDeclaration& known) { return known.name == name; });
+  const auto found = std::ranges::find_if(
+      document.declarations, [name](const query::ParameterDeclaration& known) { return known.name == name; });
   return found == document.declarations.end() ? nullptr : &*found;
 }
 
 void declareParameter(Document& document, query::ParameterDeclaration declaration) {
   auto& declarations = document.declarations;
-  const auto found = std::find_if(
-      declarations.begin(), declarations.end(),
+  const auto found = std::ranges::find_if(
+      declarations,
       [&declaration](const query::ParameterDeclaration& known) { return known.name == declaration.name; });
   if (declaration.isEmpty()) {
     if (found != declarations.end()) declarations.erase(found);

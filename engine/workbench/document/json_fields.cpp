@@ -2,7 +2,6 @@
 #include "engine/workbench/document/json_fields.h"
 
 #include "engine/base/utf8.h"
-#include "engine/query/json/json.h"
 #include "engine/query/number_text.h"
 #include "engine/query/shown_text.h"
 

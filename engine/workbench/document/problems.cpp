@@ -159,9 +159,8 @@ class Finder {
                              "The expanded query is too large. An expanded query may have at most %1 nodes"),
               static_cast<std::int64_t>(limits.nodes)));
     }
-    const bool hasError = std::any_of(m_problems.begin(), m_problems.end(), [](const QueryProblem& problem) {
-      return problem.severity == Severity::Error;
-    });
+    const bool hasError = std::ranges::any_of(
+        m_problems, [](const QueryProblem& problem) { return problem.severity == Severity::Error; });
     if (!hasError && size <= kMostPlannedNodes)
       plan();
     else if (!hasError && m_context.fit != nullptr && m_top == m_document.root())
@@ -311,8 +310,8 @@ class Finder {
     const std::string place = std::string("/") + query::operatorName(node.own);
     const Arity arity = arityOf(node.own);
     if (arity.most == Arity::kMany) {
-      const bool isAnyLeft = std::any_of(node.children.begin(), node.children.end(),
-                                         [this](NodeId child) { return !m_document.at(child).muted; });
+      const bool isAnyLeft =
+          std::ranges::any_of(node.children, [this](NodeId child) { return !m_document.at(child).muted; });
       if (isAnyLeft) return;
       if (node.children.empty())
         addAt(place, Severity::Warning, id,
@@ -450,7 +449,7 @@ class Finder {
     if (!isAnsweredHere(id)) return;
     if (m_checkpoint.empty() || workbench::meansModel(wanted, m_checkpoint)) return;
     const std::vector<std::string> accepted = workbench::stoodFor(m_document.settings);
-    if (std::find(accepted.begin(), accepted.end(), wanted) != accepted.end()) return;
+    if (std::ranges::find(accepted, wanted) != accepted.end()) return;
     add(Severity::Warning, id,
         say(forTranslation("Problems",
                            /*id:query-names-model*/ "The query names the model %1, but %2 would run it"),
@@ -473,9 +472,8 @@ class Finder {
 
   /// Also checks values in places that accept more than their declared kind.
   void checkValues() {
-    const bool isRefused = std::any_of(m_problems.begin(), m_problems.end(), [](const QueryProblem& problem) {
-      return problem.severity == Severity::Error;
-    });
+    const bool isRefused = std::ranges::any_of(
+        m_problems, [](const QueryProblem& problem) { return problem.severity == Severity::Error; });
     if (isRefused || (m_document.parameters.empty() && m_document.declarations.empty())) return;
     const std::vector<query::Diagnostic> wrong = query::checkValues(
         query::listParameters(toTree(m_document, m_top), m_document.declarations), m_document.parameters);
@@ -505,14 +503,13 @@ class Finder {
       return m_document.isAncestor(m_top, id) && query::documentOf(m_document.at(id).own) != nullptr;
     };
     StandIns standIns;
-    const workbench::PipelineResult result =
-        workbench::runPipeline({.source = std::move(*run.query),
-                                .parameters = m_document.parameters,
-                                .declarations = m_document.declarations,
-                                .surroundings = &standIns,
-                                .plan = planOptionsOf(m_document.settings)},
-                               std::any_of(ids.begin(), ids.end(), retrieves) ? workbench::Stage::Parameters
-                                                                              : workbench::Stage::Plan);
+    const workbench::PipelineResult result = workbench::runPipeline(
+        {.source = std::move(*run.query),
+         .parameters = m_document.parameters,
+         .declarations = m_document.declarations,
+         .surroundings = &standIns,
+         .plan = planOptionsOf(m_document.settings)},
+        std::ranges::any_of(ids, retrieves) ? workbench::Stage::Parameters : workbench::Stage::Plan);
     if (result.at == workbench::Stage::Sugar) return;
     for (const query::Diagnostic& diagnostic : result.diagnostics) {
       add(Severity::Error, run.paths.nodeOf(diagnostic.pointer),
@@ -668,7 +665,7 @@ class Finder {
 bool goesOnlyToServers(const Document& document) {
   const std::vector<NodeId> ids = document.ids();
   return document.settings.runsOnServer() &&
-         std::none_of(ids.begin(), ids.end(), [&](NodeId id) { return document.at(id).server == kEmbedded; });
+         std::ranges::none_of(ids, [&](NodeId id) { return document.at(id).server == kEmbedded; });
 }
 
 Sentence nothingToGenerate() {

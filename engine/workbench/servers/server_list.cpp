@@ -43,14 +43,14 @@ bool isVariable(const std::string& name) {
   const auto fits = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   };
-  return !name.empty() && std::all_of(name.begin(), name.end(), fits);
+  return !name.empty() && std::ranges::all_of(name, fits);
 }
 
 /// Menus, tables and traces show a name on one line.
 bool isServerName(const std::string& name) {
   const auto isControl = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
   return !name.empty() && name.size() <= kLongestName && name.front() != ' ' && name.back() != ' ' &&
-         isValidUtf8(name) && std::none_of(name.begin(), name.end(), isControl);
+         isValidUtf8(name) && std::ranges::none_of(name, isControl);
 }
 
 /// Gives a file a name that no file has: "servers.json.damaged", "servers.json.damaged-2", …
@@ -94,7 +94,7 @@ const char* keyPlaceName(KeyPlace place) {
 }
 
 std::optional<KeyPlace> findKeyPlace(std::string_view name) {
-  const auto found = std::find(kKeyPlaces.begin(), kKeyPlaces.end(), name);
+  const auto found = std::ranges::find(kKeyPlaces, name);
   if (found == kKeyPlaces.end()) return std::nullopt;
   return static_cast<KeyPlace>(found - kKeyPlaces.begin());
 }
@@ -190,14 +190,13 @@ ServerList::Read ServerList::read() const {
     const auto isSame = [&server](const NamedServer& other) { return other.name == server.name; };
     if (const std::optional<Error> problem = problemOf(server)) {
       miss(place + "/" + problem->place, problem->found, problem->expected);
-    } else if (std::any_of(servers.begin(), servers.end(), isSame)) {
+    } else if (std::ranges::any_of(servers, isSame)) {
       miss(place + "/name", "\"" + server.name + "\" again", "each name once");
     } else {
       servers.push_back(std::move(server));
     }
   }
-  std::sort(servers.begin(), servers.end(),
-            [](const NamedServer& a, const NamedServer& b) { return a.name < b.name; });
+  std::ranges::sort(servers, {}, &NamedServer::name);
   return read;
 }
 
@@ -228,8 +227,7 @@ void ServerList::remove(std::string_view name) {
 }
 
 void ServerList::write(std::vector<NamedServer> servers) {
-  std::sort(servers.begin(), servers.end(),
-            [](const NamedServer& a, const NamedServer& b) { return a.name < b.name; });
+  std::ranges::sort(servers, {}, &NamedServer::name);
   if (m_file.empty()) {
     m_servers = std::move(servers);
     return;

@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Makes the requests of a query whose steps go to servers, in the servers' protocols. Open this file when a
 // server gets wrong requests.
+//
+// Writes the prompts of a query in the form that servers of chat completions get. Each step is one
+// conversation, in sending order, written by the model's chat template. Open this file when a server's prompt
+// is predicted wrongly.
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/base/ids.h"
 #include "engine/export/chat_requests.h"
+#include "engine/layout/message_renderer.h"
+#include "engine/layout/span_table.h"
 #include "engine/query/query.h"
 #include "engine/remote/protocol.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
 #include "engine/workbench/settings.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spanscope::workbench {
@@ -56,5 +72,93 @@ struct ChosenProtocol {
 /// the server reports that it does not accept the protocol.
 ChosenProtocol chosenProtocol(const std::string& name, const remote::ServerFacts& facts,
                               const query::Node& query, const std::string& server);
+
+/// A step of a query: its node, and the number of the copy.
+using StepName = std::pair<NodePath, std::uint32_t>;
+
+/// The answer of a step.
+struct SentAnswer {
+  std::string text;
+  bool endedItself = true;  ///< the answer ended with an end token, and not at its limit
+  std::string server{};     ///< the server's name in the user's list; empty: the embedded engine
+  std::optional<std::int64_t>
+      promptTokens{};  ///< as the server counted its prompt tokens; nothing: not reported
+  bool operator==(const SentAnswer&) const = default;
+};
+
+/// A query that was run, on any server.
+struct SentQuery {
+  RunId run = 0;          ///< different for each query
+  std::string queryJson;  ///< the query of the run
+  RunSettings settings;
+  std::map<StepName, SentAnswer> answers;  ///< steps without an entry have no answer
+  bool operator==(const SentQuery&) const = default;
+};
+
+struct ServerPrompt {
+  StepName name;
+  layout::SpanTable table;   ///< one segment, with its sections
+  bool holdsAnswer = false;  ///< the answer is not sampled yet: negative tokens, up to its max number
+  std::uint32_t ply = 0;     ///< plan::Step::ply
+  SentAnswer answer{};       ///< for a query that was run
+  /// For a query that was run: the sampled tokens. For another query: negative tokens, in the expected
+  /// number.
+  std::vector<TokenId> answerTokens{};
+  std::int32_t mostAnswerTokens = 0;  ///< for a query that was not run: its limit; 0: none
+
+  const std::vector<TokenId>& tokens() const;
+};
+
+/// Returns unknown tokens for an answer that is not sampled yet, in the expected number for a step. These
+/// tokens are negative, all different, and in no prompt. `step` is the number of the step among the steps of
+/// one cache.
+std::vector<TokenId> expectedAnswer(std::optional<std::int32_t> maxTokens, std::size_t step);
+
+/// A prompt by its index, in the order in which a server gets them.
+struct SentPrompt {
+  std::size_t index = 0;
+  bool isBeside = false;  ///< twin::Request::isBeside
+  bool operator==(const SentPrompt&) const = default;
+};
+/// Returns the order for a server that gets `atOnce` requests of a run at the same time. The requests of one
+/// level come before the next level, unless `atOnce` is 1.
+std::vector<SentPrompt> sentOrder(const std::vector<ServerPrompt>& prompts, std::size_t atOnce);
+
+/// Returns the reason why the query cannot be sent as chat completions, in a sentence. Empty: the query can
+/// be sent.
+std::string chatRefusal(const query::Node& query);
+
+/// Writes prompts with one tokenizer and one chat template. The object keeps the ids of all texts. A similar
+/// next query is therefore written quickly. Not thread-safe.
+class PromptWriter {
+ public:
+  /// `chat` has the lifetime of the program.
+  PromptWriter(std::shared_ptr<const text::Tokenizer> tokenizer, const text::ChatTemplate& chat);
+
+  /// Writes prompts of a query that was not run. Throws Failure if it cannot be planned, or if a text cannot
+  /// be written.
+  std::vector<ServerPrompt> write(const query::Node& query, const RunSettings& settings,
+                                  const std::stop_token& stop);
+  /// Writes the prompts of a query that was run, with their answers. Steps without an answer are left out,
+  /// and steps that need such an answer, too. Throws like write().
+  std::vector<ServerPrompt> write(const SentQuery& sent, const std::stop_token& stop);
+
+ private:
+  std::vector<ServerPrompt> write(const query::Node& query, const RunSettings& settings,
+                                  const SentQuery* sent, const std::stop_token& stop);
+
+  std::shared_ptr<const text::Tokenizer> m_tokenizer;
+  const text::ChatTemplate& m_chat;
+  std::unique_ptr<layout::MessageRenderer> m_renderer;
+  std::size_t m_written = 0;  ///< tokens since the renderer was made
+};
+
+/// Identifies the tokenizer and the chat template of a document's prompts.
+std::string promptModelId(const RunSettings& settings);
+
+/// Returns the ids of an answer that a server sampled. The ids are the text of the answer, and its end token
+/// if there was one.
+std::vector<TokenId> sampledTokens(const SentAnswer& answer, const text::Tokenizer& tokenizer,
+                                   const text::ChatTemplate& chat);
 
 }  // namespace spanscope::workbench

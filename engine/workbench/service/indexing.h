@@ -2,15 +2,36 @@
 #pragma once
 
 #include "engine/retrieve/passage.h"
-#include "engine/workbench/service/published.h"
 
 #include <chrono>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
 
 namespace spanscope::workbench {
+
+/// A value that any thread may set, and may read as a copy.
+template <class T>
+class Published {
+ public:
+  Published() = default;
+  explicit Published(T value) : m_value(std::move(value)) {}
+
+  T get() const {
+    const std::lock_guard lock(m_mutex);
+    return m_value;
+  }
+  void set(T value) {
+    const std::lock_guard lock(m_mutex);
+    m_value = std::move(value);
+  }
+
+ private:
+  mutable std::mutex m_mutex;
+  T m_value{};
+};
 
 /// Limits reports of progress to 20 per second.
 class ProgressPause {

@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace spanscope::workbench {
@@ -66,9 +65,8 @@ struct JobService::Queue {
   /// Inserts an item before the items of smaller priority. If such an item clears the cache, it moves before
   /// the new item. `mutex` must be locked.
   void add(std::unique_ptr<Item> item) {
-    auto place = std::find_if(waiting.begin(), waiting.end(), [&item](const auto& other) {
-      return other->options.priority < item->options.priority;
-    });
+    auto place = std::ranges::find_if(
+        waiting, [&item](const auto& other) { return other->options.priority < item->options.priority; });
     for (auto next = place; next != waiting.end();) {
       const auto each = next++;
       if (!(*each)->emptiesCache) continue;
@@ -83,8 +81,8 @@ struct JobService::Queue {
 
   std::unique_ptr<Item> take(const JobHandle::Shared& shared) {
     const std::lock_guard lock(mutex);
-    const auto found = std::find_if(waiting.begin(), waiting.end(),
-                                    [&shared](const auto& item) { return item->shared.get() == &shared; });
+    const auto found =
+        std::ranges::find_if(waiting, [&shared](const auto& item) { return item->shared.get() == &shared; });
     if (found == waiting.end()) return nullptr;
     std::unique_ptr<Item> item = std::move(*found);
     waiting.erase(found);
@@ -200,8 +198,8 @@ std::unique_ptr<JobService::Item> JobService::takeNext() {
 /// Returns the first job with canPass(), if this job may begin now.
 std::unique_ptr<JobService::Item> JobService::takePassing() {
   const std::lock_guard lock(m_queue->mutex);
-  const auto first = std::find_if(m_queue->waiting.begin(), m_queue->waiting.end(),
-                                  [](const auto& item) { return item->job->canPass(); });
+  const auto first =
+      std::ranges::find_if(m_queue->waiting, [](const auto& item) { return item->job->canPass(); });
   if (first == m_queue->waiting.end()) return nullptr;
   const bool mayBegin = m_goingOn.empty() || (*first)->job->canBeginBeside(m_place);
   return mayBegin ? take(first) : nullptr;

@@ -12,7 +12,6 @@
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/retrieval.h"
 #include "engine/workbench/run_options.h"
-#include "engine/workbench/servers/server_prompts.h"
 #include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/service/job_context.h"
 #include "engine/workbench/setting_choices.h"
@@ -36,8 +35,8 @@ namespace {
 
 /// Whether answers depend on the seed.
 bool isSampled(const std::vector<exports::ChatRequest>& requests) {
-  return std::any_of(requests.begin(), requests.end(),
-                     [](const exports::ChatRequest& request) { return request.temperature > 0; });
+  return std::ranges::any_of(requests,
+                             [](const exports::ChatRequest& request) { return request.temperature > 0; });
 }
 
 /// Whether the server has computed and cached the prompt. If the request was stopped before the answer, the
@@ -208,7 +207,7 @@ Begun RemoteRunJob::begin(JobContext& place, const std::stop_token& stop) {
   for (const NodePath& node : generatingNodes(query)) {
     const std::string name = serverOf(node);
     const auto isSame = [&name](const remote::RemoteTarget& target) { return target.name == name; };
-    auto found = std::find_if(targets.begin(), targets.end(), isSame);
+    auto found = std::ranges::find_if(targets, isSame);
     if (found == targets.end()) {
       targets.push_back(targetNamed(name, query, stop));
       found = targets.end() - 1;
@@ -257,7 +256,7 @@ remote::RemoteTarget RemoteRunJob::targetNamed(const std::string& name, const qu
     return target;
   }
   const auto isNamed = [&name](const NamedServer& server) { return server.name == name; };
-  const auto found = std::find_if(m_request.servers.begin(), m_request.servers.end(), isNamed);
+  const auto found = std::ranges::find_if(m_request.servers, isNamed);
   if (found == m_request.servers.end()) {
     throw Failure(errorAt("server",
                           /*id:no-server-name-remote-run-work*/ "no server with the name \"" + name + "\"",

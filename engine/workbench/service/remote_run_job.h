@@ -6,10 +6,9 @@
 #include "engine/remote/chat/remote_run.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/servers/server_list.h"
-#include "engine/workbench/servers/server_simulators.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 #include "engine/workbench/service/indexing.h"
 #include "engine/workbench/service/job.h"
-#include "engine/workbench/service/published.h"
 #include "engine/workbench/service/request_retrieval.h"
 #include "engine/workbench/settings.h"
 

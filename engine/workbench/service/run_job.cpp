@@ -36,9 +36,8 @@ class RunJob::Ear {
     // A forward pass belongs to all runs for which it computes.
     const auto* pass = std::get_if<trace::BatchComputed>(&event.payload);
     if (pass == nullptr) return;
-    const bool isOfRun =
-        std::any_of(pass->entries.begin(), pass->entries.end(),
-                    [this](const trace::BatchEntry& entry) { return m_requests.contains(entry.request); });
+    const bool isOfRun = std::ranges::any_of(
+        pass->entries, [this](const trace::BatchEntry& entry) { return m_requests.contains(entry.request); });
     if (isOfRun) m_listener(event);
   }
 

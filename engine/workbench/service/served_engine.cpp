@@ -82,9 +82,9 @@ server::RunEnd endOf(JobState state, const std::string& problem, const RunJob& j
   end.problem = problem;
   // If a run could not begin or failed after its first token, the request is not the cause.
   const std::optional<run::RunResult>& result = job.result();
-  end.isOfInput = end.how == How::Failed && result && result->error &&
-                  std::all_of(result->steps.begin(), result->steps.end(),
-                              [](const run::StepResult& step) { return step.tokens.empty(); });
+  end.isOfInput =
+      end.how == How::Failed && result && result->error &&
+      std::ranges::all_of(result->steps, [](const run::StepResult& step) { return step.tokens.empty(); });
   if (end.isOfInput) end.tooLong = result->tooLong;
   return end;
 }

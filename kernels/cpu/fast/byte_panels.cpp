@@ -2,7 +2,6 @@
 #include "kernels/cpu/fast/byte_panels.h"
 
 #include "kernels/cpu/panel_blocks.h"
-#include "kernels/cpu/word_squares.h"
 
 #include <array>
 #include <cstring>

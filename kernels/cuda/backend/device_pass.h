@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
-#include "engine/compute/narrowing.h"
+#include "engine/compute/pass.h"
 #include "kernels/cuda/attention/decode_attention.h"
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/backend/attention_work.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows about keys, and about what fits into a memory.
 #include "engine/base/error.h"
-#include "engine/cache/block_key.h"
+#include "engine/cache/content_trie.h"
 #include "engine/model/weights.h"
 #include "engine/run/run_options.h"
 #include "engine/workbench/model_bundle.h"

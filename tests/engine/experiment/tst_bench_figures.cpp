@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The arithmetic of the reported values. Developers look at the measurements themselves.
 #include "engine/experiment/abba.h"
-#include "engine/experiment/cost.h"
 #include "engine/experiment/speed.h"
 #include "engine/experiment/statistics.h"
 #include "tests/support/test_program.h"

@@ -3,7 +3,6 @@
 #include "engine/base/error.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"
-#include "engine/experiment/experiment_table.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/run/run_options.h"
 #include "engine/text/chat_template.h"

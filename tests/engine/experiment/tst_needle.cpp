@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The needle experiment's documents, how its answers are read, and the pictures of benchmarks.
-#include "engine/experiment/chart_svg.h"
+#include "engine/experiment/chart.h"
 #include "engine/experiment/needle.h"
 #include "engine/experiment/statistics.h"
 #include "engine/query/json/json.h"

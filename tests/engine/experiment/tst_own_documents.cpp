@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"
-#include "engine/experiment/experiment_table.h"
 #include "engine/experiment/own_documents.h"
 #include "engine/query/json/json.h"
 #include "engine/text/chat_template.h"

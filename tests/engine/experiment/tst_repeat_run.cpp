@@ -2,7 +2,6 @@
 // A query run again and again: what each case finds in the cache is exact, whatever the times are.
 #include "engine/base/error.h"
 #include "engine/experiment/experiment_amount.h"
-#include "engine/experiment/plus_order.h"
 #include "engine/experiment/repeat_run.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
-#include "engine/lesson/check.h"
 #include "engine/lesson/lesson.h"
+#include "engine/lesson/lesson_run.h"
 #include "engine/lesson/lesson_state.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"

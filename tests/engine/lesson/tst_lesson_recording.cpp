@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/lesson/check.h"
 #include "engine/lesson/lesson_folder.h"
+#include "engine/lesson/lesson_run.h"
 #include "engine/lesson/lesson_state.h"
 #include "engine/lesson/recording.h"
 #include "engine/workbench/document/document_query.h"

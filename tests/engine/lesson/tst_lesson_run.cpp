@@ -2,7 +2,6 @@
 // Every bundled lesson, run on the bundled model: what it says must hold does, its questions are answered,
 // its figures can be had, and no figure is typed.
 #include "engine/base/error.h"
-#include "engine/lesson/check.h"
 #include "engine/lesson/filled.h"
 #include "engine/lesson/lesson_folder.h"
 #include "engine/lesson/lesson_run.h"

@@ -6,7 +6,7 @@
 #include "engine/compute/dtype.h"
 #include "engine/model/adapter.h"
 #include "engine/model/decoder.h"
-#include "engine/model/tensor_list.h"
+#include "engine/model/weight_reader.h"
 #include "tests/support/backends.h"
 #include "tests/support/compare.h"
 #include "tests/support/run_segments.h"

@@ -7,7 +7,7 @@
 #include "engine/compute/dtype.h"
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/decoder.h"
-#include "engine/model/tensor_list.h"
+#include "engine/model/weight_reader.h"
 #include "engine/model/weights.h"
 #include "tests/engine/checkpoint/gguf_writer.h"
 #include "tests/support/backends.h"

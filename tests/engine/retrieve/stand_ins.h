@@ -2,9 +2,9 @@
 // An embedder and a summariser without a model.
 #pragma once
 
-#include "engine/retrieve/embedder.h"
+#include "engine/retrieve/chunker.h"
+#include "engine/retrieve/passage.h"
 #include "engine/retrieve/ranking.h"
-#include "engine/retrieve/summary_tree.h"
 
 #include <cstddef>
 #include <functional>

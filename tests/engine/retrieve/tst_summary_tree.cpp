@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/chunker.h"
 #include "engine/retrieve/passage_index.h"
-#include "engine/retrieve/summary_tree.h"
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/test_program.h"

@@ -7,7 +7,6 @@
 #include "engine/trace/predicted.h"
 #include "engine/trace/replay.h"
 #include "engine/workbench/resource_paths.h"
-#include "engine/workbench/servers/server_simulators.h"
 #include "engine/workbench/servers/simulator_prediction.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A teacher records a lesson: questions, figures, claims and links by the fields of the panel; and what was
 // recorded outlives the program.
-#include "engine/lesson/check.h"
 #include "engine/lesson/filled.h"
 #include "engine/lesson/lesson_run.h"
 #include "engine/query/node_parts.h"

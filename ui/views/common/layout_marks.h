@@ -2,7 +2,7 @@
 // The changes that the layout of a run made to one of its prompts: padding, delimiter and truncated tokens.
 #pragma once
 
-#include "engine/metrics/layout_metrics.h"
+#include "engine/metrics/token_account.h"
 #include "ui/session/view_input.h"
 
 #include <QString>

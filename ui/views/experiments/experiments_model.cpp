@@ -2,7 +2,6 @@
 #include "ui/views/experiments/experiments_model.h"
 
 #include "engine/experiment/experiment_chart.h"
-#include "engine/experiment/experiment_table.h"
 #include "engine/jobs/experiment.h"
 #include "ui/session/job_estimate.h"
 #include "ui/words/table_words.h"

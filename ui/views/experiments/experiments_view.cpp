@@ -2,7 +2,7 @@
 #include "ui/views/experiments/experiments_view.h"
 
 #include "engine/base/error.h"
-#include "engine/experiment/experiment_table.h"
+#include "engine/experiment/experiment_chart.h"
 #include "engine/experiment/own_documents.h"
 #include "engine/jobs/experiment.h"
 #include "engine/workbench/document/document_query.h"

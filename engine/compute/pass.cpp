@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/narrowing.h"
+#include "engine/compute/pass.h"
 
 #include "engine/base/error.h"
 
