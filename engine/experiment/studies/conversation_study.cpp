@@ -112,8 +112,8 @@ std::vector<std::vector<double>> returnedOf(const Conversation& conversation) {
   std::set<std::size_t> seen;
   std::vector<std::vector<double>> shares;
   for (const ConversationTurn& turn : conversation.turns) {
-    const auto known = std::count_if(turn.passages.begin(), turn.passages.end(),
-                                     [&](std::size_t passage) { return seen.count(passage) > 0; });
+    const auto known =
+        std::ranges::count_if(turn.passages, [&](std::size_t passage) { return seen.count(passage) > 0; });
     shares.emplace_back();
     if (!turn.passages.empty())
       shares.back().push_back(100.0 * static_cast<double>(known) / static_cast<double>(turn.passages.size()));
@@ -123,7 +123,7 @@ std::vector<std::vector<double>> returnedOf(const Conversation& conversation) {
 }
 
 std::string lineOf(const std::string& policy, std::string order) {
-  std::replace(order.begin(), order.end(), '-', ' ');
+  std::ranges::replace(order, '-', ' ');
   return policy + ", " + order;
 }
 

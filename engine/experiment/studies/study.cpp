@@ -94,7 +94,7 @@ void Study::add(const std::string& series, double x, const std::vector<double>& 
 
 void Study::addSamples(const std::string& series, double x, double y,
                        const std::vector<std::vector<double>>& samples) {
-  auto point = std::find_if(m_result.points.begin(), m_result.points.end(), [&](const ExperimentPoint& one) {
+  auto point = std::ranges::find_if(m_result.points, [&](const ExperimentPoint& one) {
     return one.series == series && one.x == x && one.y == y;
   });
   if (point == m_result.points.end()) {
@@ -131,7 +131,7 @@ void Study::remarkLeftOut(std::size_t lengths, std::int64_t context) {
 
 void Study::remark(const std::string& sentence) {
   std::vector<std::string>& remarks = m_result.remarks;
-  if (std::find(remarks.begin(), remarks.end(), sentence) == remarks.end()) remarks.push_back(sentence);
+  if (std::ranges::find(remarks, sentence) == remarks.end()) remarks.push_back(sentence);
 }
 
 trace::FidelityMeasured Study::fidelityOf(const run::FinishedAnswer& answer) {

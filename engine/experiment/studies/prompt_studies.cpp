@@ -1,17 +1,120 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Experiments about prompts over cached documents: time to first token, and hits by order and block size.
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
+#include "engine/experiment/repeat_run.h"
 #include "engine/experiment/studies/study.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 namespace spanscope::experiment {
+
 namespace {
 
-constexpr std::array kFields = {
+/// A question over documents of filler text with these numbers.
+query::Node notesQuery(const std::vector<std::uint64_t>& documents, std::int32_t words,
+                       std::uint64_t question) {
+  query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+  for (const std::uint64_t document : documents)
+    plus.children.push_back(studyMessage(query::Role::User, fillerText(words, document)));
+  query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+  cross.children.push_back(studyMessage(query::Role::System, "Answer from the notes."));
+  cross.children.push_back({std::move(plus)});
+  cross.children.push_back(
+      studyMessage(query::Role::User, "What was said of the river? (" + std::to_string(question) + ")"));
+  return studyGenerate({std::move(cross)}, 1, 0);
+}
+
+double cachedPercent(const metrics::RunValues& measured) {
+  return 100.0 * static_cast<double>(measured.cachedTokens) / static_cast<double>(measured.promptTokens);
+}
+
+}  // namespace
+
+namespace {
+
+constexpr std::array kRagFields = {
+    ExperimentField{"documents", forTranslation("Experiments", "Documents"),
+                    forTranslation("Experiments", "Number of documents under the plus"), "1,2,4,8,16,32",
+                    FieldKind::Numbers, 1, 256},
+    ExperimentField{"words", forTranslation("Experiments", "Words per document"),
+                    forTranslation("Experiments", "Approximate, in whole sentences"), "100",
+                    FieldKind::Number, 2, 10'000},
+    ExperimentField{
+        "policies", forTranslation("Experiments", "Policies"),
+        forTranslation("Experiments", "Two lines for each: with an empty cache, and with cached documents"),
+        "", FieldKind::Policies}};
+constexpr std::array kRagMeasures = {
+    Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true},
+    Measure{"cached_share", forTranslation("Experiments", "prompt cache hits"), "%", 1}};
+
+/// `question`: 0 is the question of the user's query, if there is one.
+plan::Plan ragPlan(const ExperimentRequest& request, std::int32_t documents, std::uint64_t question) {
+  const auto count = static_cast<std::size_t>(documents);
+  if (!request.own) {
+    std::vector<std::uint64_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), request.seed * 100'003);
+    return studyPlan(notesQuery(numbers, numberOf(request, "words"), question));
+  }
+  return studyPlan(
+      request.own->query({.documents = documentsInTurn(count, 0), .question = question, .maxTokens = 1}));
+}
+
+void measureRag(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
+                const std::stop_token& stop) {
+  const std::vector<std::int32_t> documents = numbersOf(result.request, "documents");
+  const std::vector<std::string> policies = policiesOf(result.request, "policies");
+  result.total = documents.size() * policies.size() * static_cast<std::size_t>(result.request.repeats);
+  Study study(result, model, report, stop);
+  study.begin("warming up");
+  study.run(ragPlan(result.request, 1, 0), policies.front());
+  if (result.request.own) study.remark(kOtherQuestion);
+  for (const std::int32_t count : documents) {
+    for (std::int32_t repeat = 0; repeat < result.request.repeats; ++repeat) {
+      // Policies take turns, so a disturbance of the machine affects all of them.
+      for (const std::string& policy : policies) {
+        study.begin(counted(count, "document") + ", policy " + policy);
+        const auto number = static_cast<std::uint64_t>(repeat) * 2;
+        const auto add = [&](const char* state, const Study::Ran& ran) {
+          const metrics::RunValues& measured = ran.sample.measured;
+          study.add(policy + state, count,
+                    {measured.timeToFirstToken.value_or(0) * kMilliseconds, cachedPercent(measured)});
+        };
+        study.clearCache();
+        add(", empty cache", study.run(ragPlan(result.request, count, number), policy));
+        // Another question over the same documents in another order.
+        const plan::Plan next = ragPlan(result.request, count, number + 1);
+        add(", documents seen", study.run(withReversedPluses(next), policy));
+        study.step();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kRagStudy{
+    .name = "rag",
+    .title = forTranslation("Experiments", /*id:time-first-token*/ "Time to first token of RAG"),
+    .brief =
+        forTranslation("Experiments",
+                       "How long does the first token take as the number of documents grows? Compares an "
+                       "empty cache with cached documents of an earlier question, in reversed order."),
+    .xName = forTranslation("Experiments", "documents"),
+    .isXLogarithmic = true,
+    .fields = kRagFields,
+    .measures = kRagMeasures,
+    .repeats = 5,
+    .own = {.count = "documents", .made = "words"},
+    .measure = measureRag};
+
+namespace {
+
+constexpr std::array kReuseFields = {
     ExperimentField{"words", forTranslation("Experiments", "Words per document"),
                     forTranslation("Experiments", "Approximate, in whole sentences"), "25,50,100,200",
                     FieldKind::Numbers, 2, 10'000},
@@ -29,26 +132,13 @@ constexpr std::array kFields = {
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
                     forTranslation("Experiments", "One line for each policy, order and block size"), "spans",
                     FieldKind::Policies}};
-constexpr std::array kMeasures = {
+constexpr std::array kReuseMeasures = {
     Measure{"cached_share", forTranslation("Experiments", "prompt cache hits"), "%", 1},
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 2, true}};
 
-query::Node reuseQuery(const std::vector<std::uint64_t>& documents, std::int32_t words,
-                       std::uint64_t question) {
-  query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
-  for (const std::uint64_t document : documents)
-    plus.children.push_back(studyMessage(query::Role::User, fillerText(words, document)));
-  query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
-  cross.children.push_back(studyMessage(query::Role::System, "Answer from the notes."));
-  cross.children.push_back({std::move(plus)});
-  cross.children.push_back(
-      studyMessage(query::Role::User, "What was said of the river? (" + std::to_string(question) + ")"));
-  return studyGenerate({std::move(cross)}, 1, 0);
-}
-
 std::vector<std::uint64_t> inOrder(std::vector<std::uint64_t> documents, const std::string& order,
                                    std::uint64_t seed) {
-  if (order == "reversed") std::reverse(documents.begin(), documents.end());
+  if (order == "reversed") std::ranges::reverse(documents);
   if (order == "shuffled") {
     std::mt19937_64 random(seed);
     // A shuffle of the standard library may give another order on other systems.
@@ -62,13 +152,13 @@ std::vector<std::uint64_t> inOrder(std::vector<std::uint64_t> documents, const s
 /// documents.
 plan::Plan reusePlan(const ExperimentRequest& request, const std::vector<std::uint64_t>& seen,
                      std::int32_t words, std::uint64_t question) {
-  if (!request.own) return studyPlan(reuseQuery(seen, words, question));
+  if (!request.own) return studyPlan(notesQuery(seen, words, question));
   return studyPlan(request.own->query(
       {.documents = {seen.begin(), seen.end()}, .question = question - 1, .maxTokens = 1}));
 }
 
-void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
-             const std::stop_token& stop) {
+void measureReuse(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
+                  const std::stop_token& stop) {
   const ExperimentRequest& request = result.request;
   const std::vector<std::int32_t> blockSizes = numbersOf(result.request, "block_sizes");
   const std::vector<std::string> orders = wordsOf(result.request, "orders");
@@ -109,9 +199,7 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
             const std::string line =
                 policy + ", " + orders[i] + " order, blocks of " + std::to_string(blockSize);
             study.add(line, words,
-                      {100.0 * static_cast<double>(measured.cachedTokens) /
-                           static_cast<double>(measured.promptTokens),
-                       measured.timeToFirstToken.value_or(0) * kMilliseconds});
+                      {cachedPercent(measured), measured.timeToFirstToken.value_or(0) * kMilliseconds});
           }
           study.step();
         }
@@ -130,10 +218,10 @@ const Experiment kReuseStudy{
                             "question? Depends on the documents' length and order and on the block size."),
     .xName = forTranslation("Experiments", "words per document"),
     .isXLogarithmic = true,
-    .fields = kFields,
-    .measures = kMeasures,
+    .fields = kReuseFields,
+    .measures = kReuseMeasures,
     .repeats = 5,
     .own = {.count = "documents", .made = "words"},
-    .measure = measure};
+    .measure = measureReuse};
 
 }  // namespace spanscope::experiment
