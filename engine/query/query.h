@@ -3,24 +3,13 @@
 // values. Threads can copy, compare and pass the values. The tree keeps the order of children as read. The
 // tree distinguishes a setting that is absent, null or a value.
 //
-// Each operator has a file in operators/ with its struct, its fields and its properties. All readers, writers
-// and walks use the field lists of operators (visit_fields.h, node_parts.h). Open this file first when you
-// work on the query language.
+// operators/operators.h has a struct for each operator, with its fields and its properties. All readers,
+// writers and walks use the field lists of operators (visit_fields.h, node_parts.h). Open this file first
+// when you work on the query language.
 #pragma once
 
-#include "engine/query/operators/ask.h"
-#include "engine/query/operators/augment.h"
-#include "engine/query/operators/file.h"
-#include "engine/query/operators/generate.h"
-#include "engine/query/operators/join.h"
-#include "engine/query/operators/map.h"
-#include "engine/query/operators/message.h"
-#include "engine/query/operators/monad.h"
 #include "engine/query/operators/operator_info.h"
-#include "engine/query/operators/print.h"
-#include "engine/query/operators/repeat.h"
-#include "engine/query/operators/settings.h"
-#include "engine/query/operators/zip.h"
+#include "engine/query/operators/operators.h"
 
 #include <cstddef>
 #include <string>

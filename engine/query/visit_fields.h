@@ -3,9 +3,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/query/operators/augment.h"
-#include "engine/query/operators/generate.h"
-#include "engine/query/operators/settings.h"
+#include "engine/query/operators/operators.h"
 #include "engine/query/query.h"
 
 #include <concepts>

@@ -36,7 +36,7 @@ char lowered(char c) {
 
 std::string lowered(std::string_view text) {
   std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return lowered(c); });
+  std::ranges::transform(lower, lower.begin(), [](char c) { return lowered(c); });
   return lower;
 }
 
