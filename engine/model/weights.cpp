@@ -8,6 +8,7 @@
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/weight_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -59,100 +60,35 @@ WeightAmounts weightAmounts(const ModelConfig& config, compute::WeightFormat for
 
 namespace {
 
-ModelConfig base() {
-  ModelConfig config;
-  config.architecture = "LlamaForCausalLM";
-  config.tiedEmbeddings = true;
-  config.normEpsilon = 1e-5F;
-  return config;
-}
-
-/// Llama 3.2 1B: 1 235 814 400 parameters.
-ModelConfig llama1b() {
-  ModelConfig config = base();
-  config.vocabularySize = 128256;
-  config.hiddenSize = 2048;
-  config.intermediateSize = 8192;
-  config.layers = 16;
-  config.heads = 32;
-  config.keyValueHeads = 8;
-  config.headSize = 64;
-  config.attention.rotary->theta = 500000;
-  config.attention.rotary->llama3 = Llama3Scaling{32, 1, 4, 8192};
-  config.maxPositions = 131072;
-  return config;
-}
-
-/// Llama 3.1 8B: 8 030 261 248 parameters.
-ModelConfig llama8b() {
-  ModelConfig config = base();
-  config.vocabularySize = 128256;
-  config.hiddenSize = 4096;
-  config.intermediateSize = 14336;
-  config.layers = 32;
-  config.heads = 32;
-  config.keyValueHeads = 8;
-  config.headSize = 128;
-  config.attention.rotary->theta = 500000;
-  config.attention.rotary->llama3 = Llama3Scaling{8, 1, 4, 8192};
-  config.maxPositions = 131072;
-  config.tiedEmbeddings = false;
-  return config;
-}
-
-/// Qwen2.5 7B without the biases of query, key and value vectors, because random weights have no biases. The
-/// model has 7 615 487 488 parameters.
-ModelConfig qwen7b() {
-  ModelConfig config = base();
-  config.vocabularySize = 152064;
-  config.hiddenSize = 3584;
-  config.intermediateSize = 18944;
-  config.layers = 28;
-  config.heads = 28;
-  config.keyValueHeads = 4;
-  config.headSize = 128;
-  config.attention.rotary->theta = 1000000;
-  config.normEpsilon = 1e-6F;
-  config.maxPositions = 131072;
-  config.tiedEmbeddings = false;
-  return config;
-}
-
-/// 21 287 808 parameters: 12 288 000 of them the table, the rest in six layers.
-ModelConfig shape21m() {
-  ModelConfig config = base();
-  config.vocabularySize = 32000;
-  config.hiddenSize = 384;
-  config.intermediateSize = 960;
-  config.layers = 6;
-  config.heads = 6;
-  config.keyValueHeads = 2;
-  config.headSize = 64;
-  config.maxPositions = 32768;
-  return config;
-}
-
-/// 3 148 224 parameters: 786 432 of them the table, the rest in six layers.
-ModelConfig shape3m() {
-  ModelConfig config = base();
-  config.vocabularySize = 4096;
-  config.hiddenSize = 192;
-  config.intermediateSize = 512;
-  config.layers = 6;
-  config.heads = 6;
-  config.keyValueHeads = 2;
-  config.headSize = 32;
-  config.maxPositions = 32768;
-  return config;
-}
-
+/// A shape of a model like Llama without biases, because random weights have no biases.
 struct NamedShape {
   const char* name;
-  ModelConfig (*make)();
+  std::int32_t vocabularySize;
+  std::int32_t hiddenSize;
+  std::int32_t intermediateSize;
+  std::int32_t layers;
+  std::int32_t heads;
+  std::int32_t keyValueHeads;
+  std::int32_t headSize;
+  std::int64_t maxPositions = 32768;
+  bool tiedEmbeddings = true;
+  std::optional<double> theta{};
+  std::optional<Llama3Scaling> scaling{};
+  float normEpsilon = 1e-5F;
 };
 
-constexpr std::array<NamedShape, 5> kShapes = {
-    {{"llama-8b", llama8b}, {"qwen-7b", qwen7b}, {"llama-1b", llama1b}, {"21m", shape21m}, {"3m", shape3m}}};
+constexpr std::array<NamedShape, 5> kShapes = {{
+    // Llama 3.1 8B: 8 030 261 248 parameters.
+    {"llama-8b", 128256, 4096, 14336, 32, 32, 8, 128, 131072, false, 500000, Llama3Scaling{8, 1, 4, 8192}},
+    // Qwen2.5 7B without its biases: 7 615 487 488 parameters.
+    {"qwen-7b", 152064, 3584, 18944, 28, 28, 4, 128, 131072, false, 1000000, std::nullopt, 1e-6F},
+    // Llama 3.2 1B: 1 235 814 400 parameters.
+    {"llama-1b", 128256, 2048, 8192, 16, 32, 8, 64, 131072, true, 500000, Llama3Scaling{32, 1, 4, 8192}},
+    // 21 287 808 parameters: 12 288 000 of them the table, the rest in six layers.
+    {"21m", 32000, 384, 960, 6, 6, 2, 64},
+    // 3 148 224 parameters: 786 432 of them the table, the rest in six layers.
+    {"3m", 4096, 192, 512, 6, 6, 2, 32},
+}};
 
 }  // namespace
 
@@ -172,10 +108,23 @@ std::string shapeNames() {
 }
 
 ModelConfig namedShape(const std::string& name) {
-  for (const NamedShape& shape : kShapes) {
-    if (name == shape.name) return shape.make();
-  }
-  throw Failure({"", "shape", "\"" + name + "\"", shapeNames()});
+  const auto* const shape = std::ranges::find(kShapes, name, &NamedShape::name);
+  if (shape == kShapes.end()) throw Failure({"", "shape", "\"" + name + "\"", shapeNames()});
+  ModelConfig config;
+  config.architecture = "LlamaForCausalLM";
+  config.tiedEmbeddings = shape->tiedEmbeddings;
+  config.normEpsilon = shape->normEpsilon;
+  config.vocabularySize = shape->vocabularySize;
+  config.hiddenSize = shape->hiddenSize;
+  config.intermediateSize = shape->intermediateSize;
+  config.layers = shape->layers;
+  config.heads = shape->heads;
+  config.keyValueHeads = shape->keyValueHeads;
+  config.headSize = shape->headSize;
+  config.maxPositions = shape->maxPositions;
+  if (shape->theta) config.attention.rotary->theta = *shape->theta;
+  config.attention.rotary->llama3 = shape->scaling;
+  return config;
 }
 
 void addSamples(Digest& digest, std::span<const std::byte> data) {
