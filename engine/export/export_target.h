@@ -57,15 +57,15 @@ struct ExportedText {
 
 /// Constants with the lifetime of the program.
 struct ExportTarget {
-  const char* name;    ///< the name in options: "curl"
-  const char* title;   ///< the name in a list: "curl line"
-  const char* help;    ///< the programs that accept this form, in one or two sentences
-  const char* suffix;  ///< suffix of a file name, with the dot
-  const char* part;    ///< the characters before the suffix of a file name, e.g. "-chat"; may be empty
-  bool isJson;         ///< whether the text is JSON, or lines of JSON
+  const char* name;       ///< the name in options: "curl"
+  const char* title;      ///< the name in a list: "curl line"
+  const char* help;       ///< the programs that accept this form, in one or two sentences
+  const char* suffix;     ///< suffix of a file name, with the dot
+  const char* part = "";  ///< the characters before the suffix of a file name, e.g. "-chat"; may be empty
+  bool isJson = false;    ///< whether the text is JSON, or lines of JSON
   /// Whether a server gets the text unchanged. Then a program writes nothing for a query that the server
   /// refuses.
-  bool isRequest;
+  bool isRequest = false;
   Target target;     ///< the remarks of this target apply if the query is not lowered
   unsigned options;  ///< one bit for each ExportOption of this target
   /// Writes a query whose parameters are filled in. The Error has the reason why the query cannot be

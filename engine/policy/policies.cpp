@@ -78,8 +78,6 @@ constinit const Policy kPrefix = {
     .help = forTranslation("Policies", "As stock servers do: only the longest common prefix is reused"),
     .asIn = forTranslation("Policies", "stock servers"),
     .exactness = "full prefill ✓",
-    .hasIndependentSpans = false,
-    .wantsBlockAttention = false,
     .layOut = &layOutAs<layout::Visibility::Full>};
 
 constinit const Policy kSharedPrefix = {
@@ -88,9 +86,7 @@ constinit const Policy kSharedPrefix = {
     .help = forTranslation("Policies",
                            "Children of a plus attend to the prompt before their plus and to themselves. "
                            "Such children are reused after the same prompt"),
-    .asIn = "",
     .exactness = "block attention after the prefix ✓ · full prefill ≈",
-    .hasIndependentSpans = false,
     .wantsBlockAttention = true,
     .layOut = &layOutAs<layout::Visibility::SpansBehindPrefix>};
 
@@ -100,7 +96,6 @@ constinit const Policy kSpansNoReposition = {
     .help = forTranslation("Policies",
                            "As spans, but all children of a plus have one position. This policy shows the "
                            "benefit of relocation"),
-    .asIn = "",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,

@@ -38,16 +38,16 @@ struct Policy {
   const char* brief;  ///< a description in a few words: "block attention"
   const char* help;   ///< the effect, in a sentence
   /// The name of the original method, written after the words "as in": "EPIC". Empty: unknown.
-  const char* asIn;
+  const char* asIn = "";
   /// The computations that the policy's result matches, for the user: "block attention ✓ · full prefill ≈".
   /// The text is true on devices whose rows are bit-equal; see exactnessOn().
   const char* exactness;
   /// Whether the children of a plus are independent of each other and of everything before them. If children
   /// are dependent, their order matters, and an answer is never reused without its own prompt.
-  bool hasIndependentSpans;
+  bool hasIndependentSpans = false;
   /// Whether the policy needs a checkpoint that was trained for block attention. Other checkpoints run, but
   /// less accurately.
-  bool wantsBlockAttention;
+  bool wantsBlockAttention = false;
   /// Whether a recomputed answer of the plan is quoted as generated, as if the plan reused this answer.
   bool quotesAsGenerated = false;
   /// The parameters in written order: link(16), blend(0.15,layer=1).

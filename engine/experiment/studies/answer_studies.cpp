@@ -86,7 +86,6 @@ const Experiment kFidelityStudy{
                             "How close are answers under each policy to a full prefill of the same tokens? "
                             "The number of documents grows."),
     .xName = forTranslation("Experiments", "documents"),
-    .isXLogarithmic = false,
     .fields = kFidelityFields,
     .measures = kFidelityMeasures,
     .repeats = 10,
@@ -180,7 +179,6 @@ const Experiment kRepairStudy{
                             "How much closer is an answer to a full prefill, and how much longer does it "
                             "take? Link and blend recompute a growing share of the documents' tokens."),
     .xName = forTranslation("Experiments", "recomputed tokens, %"),
-    .isXLogarithmic = false,
     .fields = kRepairFields,
     .measures = kRepairMeasures,
     .repeats = 10,
@@ -276,7 +274,6 @@ const Experiment kAccuracyStudy{
         "How many questions does each policy answer correctly as the number of documents grows? "
         "Each question needs one or two documents."),
     .xName = forTranslation("Experiments", "documents"),
-    .isXLogarithmic = false,
     .fields = kAccuracyFields,
     .measures = kAccuracyMeasures,
     .repeats = 50,

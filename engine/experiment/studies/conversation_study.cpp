@@ -189,7 +189,6 @@ const Experiment kConversationStudy{
                             "How much of each turn's prompt is a cache hit, and how soon does its first "
                             "token come? Each question of the conversations has other retrieved passages."),
     .xName = forTranslation("Experiments", "turn"),
-    .isXLogarithmic = false,
     .fields = kFields,
     .measures = kMeasures,
     .repeats = 5,

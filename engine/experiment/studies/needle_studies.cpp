@@ -93,7 +93,6 @@ const Experiment kLocalityStudy{
         "Names are hidden among more and more words. Does the model find more names in groups "
         "of k documents than in all documents together? The lists of the groups are combined."),
     .xName = forTranslation("Experiments", "words of filler text per document"),
-    .isXLogarithmic = false,
     .fields = kLocalityFields,
     .measures = kLocalityMeasures,
     .repeats = 20,
@@ -168,7 +167,6 @@ const Experiment kDepthStudy{
         "The model reads all documents together, or groups of k whose lists are then combined. "
         "The map shows the length of the filler text and the depth of the name."),
     .xName = forTranslation("Experiments", /*id:words-of-hay*/ "words of filler text per document"),
-    .isXLogarithmic = false,
     .yName = forTranslation("Experiments", "depth, %"),
     .fields = kDepthFields,
     .measures = kDepthMeasures,

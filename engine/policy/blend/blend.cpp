@@ -58,7 +58,6 @@ constinit const Policy kBlend = {
     .asIn = "CacheBlend",
     .exactness = "full prefill ≈",
     .hasIndependentSpans = true,
-    .wantsBlockAttention = false,
     .parameters = kParameters,
     .exactnessAt = &exactnessAt,
     .layOut = &layOut,

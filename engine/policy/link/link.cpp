@@ -49,7 +49,6 @@ constinit const Policy kLink = {
     .asIn = "EPIC",
     .exactness = "full prefill ≈",
     .hasIndependentSpans = true,
-    .wantsBlockAttention = false,
     .parameters = kParameters,
     .exactnessAt = &exactnessAt,
     .layOut = &layOut};
