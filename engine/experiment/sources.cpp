@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -238,44 +239,36 @@ std::vector<double> strongestHead(const ReadAnswer& answer) {
   return most;
 }
 
-std::vector<double> strongestHeadOfEachToken(const ReadAnswer& answer) {
+/// Combines the weights of each document: of the heads at each token, then of the tokens.
+template <class OfHeads, class OfTokens>
+std::vector<double> combined(const ReadAnswer& answer, OfHeads ofHeads, OfTokens ofTokens) {
   const Weights weights(answer, Weights::Sinks::LeftOut);
-  std::vector<double> sums(weights.documents(), 0.0);
-  for (std::size_t i = 0; i < sums.size(); ++i) {
+  std::vector<double> all(weights.documents(), 0.0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t row = 0; row < weights.rows(); ++row) {
-      double most = 0;
+      double heads = 0;
       for (std::size_t head = 0; head < weights.heads(); ++head)
-        most = std::max(most, weights.at(row, head, i));
-      sums[i] += most;
+        heads = ofHeads(heads, weights.at(row, head, i));
+      all[i] = ofTokens(all[i], heads);
     }
   }
-  return sums;
+  return all;
+}
+
+double larger(double a, double b) {
+  return std::max(a, b);
+}
+
+std::vector<double> strongestHeadOfEachToken(const ReadAnswer& answer) {
+  return combined(answer, larger, std::plus<>());
 }
 
 std::vector<double> strongestLook(const ReadAnswer& answer) {
-  const Weights weights(answer, Weights::Sinks::LeftOut);
-  std::vector<double> most(weights.documents(), 0.0);
-  for (std::size_t i = 0; i < most.size(); ++i) {
-    for (std::size_t row = 0; row < weights.rows(); ++row) {
-      for (std::size_t head = 0; head < weights.heads(); ++head) {
-        most[i] = std::max(most[i], weights.at(row, head, i));
-      }
-    }
-  }
-  return most;
+  return combined(answer, larger, larger);
 }
 
 std::vector<double> strongestToken(const ReadAnswer& answer) {
-  const Weights weights(answer, Weights::Sinks::LeftOut);
-  std::vector<double> most(weights.documents(), 0.0);
-  for (std::size_t i = 0; i < most.size(); ++i) {
-    for (std::size_t row = 0; row < weights.rows(); ++row) {
-      double sum = 0;
-      for (std::size_t head = 0; head < weights.heads(); ++head) sum += weights.at(row, head, i);
-      most[i] = std::max(most[i], sum);
-    }
-  }
-  return most;
+  return combined(answer, std::plus<>(), larger);
 }
 
 std::vector<double> shownShares(const ReadAnswer& answer) {
