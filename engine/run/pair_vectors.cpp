@@ -17,8 +17,7 @@ constexpr std::int32_t kPairBlockSize = 16;
 constexpr std::int32_t kPairRowsPerPass = 128;
 
 [[noreturn]] void refusePair(std::string place, std::string found, std::string expected) {
-  throw Failure(
-      {.file = {}, .place = std::move(place), .found = std::move(found), .expected = std::move(expected)});
+  throw Failure(errorAt(std::move(place), std::move(found), std::move(expected)));
 }
 
 bool isIn(const layout::SpanTable& table, const trace::TokenPlace& place) {
@@ -38,16 +37,7 @@ void checkPair(const PairRequest& request, const model::ModelConfig& config) {
   if (!isIn(request.table, request.key)) refusePair("key", "no such token", "a token of the span table");
   if (!seesKey(request))
     refusePair("key", "a token that the row cannot attend to", "a token that the row attends to");
-  if (request.table.tokenCount() > config.maxPositions)
-    refusePair("span table", counted(request.table.tokenCount(), "token"),
-               "at most " + std::to_string(config.maxPositions) + ", the model's context");
-  for (const layout::Segment& segment : request.table.segments) {
-    for (const TokenId token : segment.tokens) {
-      if (token < 0 || token >= config.vocabularySize)
-        refusePair("token id", std::to_string(token),
-                   "an id from 0 to " + std::to_string(config.vocabularySize - 1));
-    }
-  }
+  checkTable(request.table, config);
 }
 
 /// Computes rows of one table, and keeps the vectors of two of these rows.
@@ -98,34 +88,12 @@ class PairPasses {
   }
 
   void pass(std::uint32_t s, std::int32_t begin, std::int32_t end, const std::stop_token& stop) {
-    const layout::Segment& segment = m_request.table.segments[s];
     const auto isAt = [&](const trace::TokenPlace& place) {
       return place.segment == s && place.local == begin && end == begin + 1;
     };
     const bool isRow = isAt(m_request.row);
     const bool isKey = isAt(m_request.key);
-    model::Batch batch;
-    for (std::int32_t local = begin; local < end; ++local) {
-      batch.tokens.push_back(segment.tokens[static_cast<std::size_t>(local)]);
-      batch.localIndices.push_back(local);
-      batch.slots.push_back(std::int64_t{m_blocks[s][static_cast<std::size_t>(local / kPairBlockSize)]} *
-                                kPairBlockSize +
-                            local % kPairBlockSize);
-    }
-    compute::QueryRun rows;
-    rows.rowCount = end - begin;
-    rows.base = segment.base;
-    for (const std::uint32_t seen : segment.sees) {
-      const layout::Segment& other = m_request.table.segments[seen];
-      rows.keys.push_back({.blocks = m_blocks[seen],
-                           .begin = other.visibleBegin,
-                           .end = other.length(),
-                           .base = other.base,
-                           .causal = false});
-    }
-    rows.keys.push_back(
-        {.blocks = m_blocks[s], .begin = 0, .end = end, .base = segment.base, .causal = true});
-    batch.runs.push_back(std::move(rows));
+    model::Batch batch = rowsOfSegment(m_request.table, s, begin, end, m_blocks, kPairBlockSize);
     batch.vectorsWanted = isRow || isKey;
     if (isRow) {
       batch.mass = {.runs = {0}, .keySpans = {1}};
@@ -138,7 +106,7 @@ class PairPasses {
       for (const model::LayerVectors& layer : result.vectors)
         m_result.keys.insert(m_result.keys.end(), layer.keys.begin(), layer.keys.end());
     }
-    if (isRow) takeRow(result, segment);
+    if (isRow) takeRow(result, m_request.table.segments[s]);
   }
 
   void takeRow(const model::ForwardResult& result, const layout::Segment& segment) {
@@ -172,6 +140,46 @@ class PairPasses {
 };
 
 }  // namespace
+
+void checkTable(const layout::SpanTable& table, const model::ModelConfig& config) {
+  if (table.tokenCount() > config.maxPositions)
+    throw Failure(errorAt("span table", counted(table.tokenCount(), "token"),
+                          "at most " + std::to_string(config.maxPositions) + ", the model's context"));
+  for (const layout::Segment& segment : table.segments) {
+    for (const TokenId token : segment.tokens) {
+      if (token < 0 || token >= config.vocabularySize)
+        throw Failure(errorAt("token id", std::to_string(token),
+                              "an id from 0 to " + std::to_string(config.vocabularySize - 1)));
+    }
+  }
+}
+
+model::Batch rowsOfSegment(const layout::SpanTable& table, std::uint32_t segment, std::int32_t begin,
+                           std::int32_t end, std::span<const std::vector<BlockId>> blocks,
+                           std::int32_t blockSize) {
+  const layout::Segment& own = table.segments[segment];
+  model::Batch batch;
+  for (std::int32_t local = begin; local < end; ++local) {
+    batch.tokens.push_back(own.tokens[static_cast<std::size_t>(local)]);
+    batch.localIndices.push_back(local);
+    batch.slots.push_back(std::int64_t{blocks[segment][static_cast<std::size_t>(local / blockSize)]} *
+                              blockSize +
+                          local % blockSize);
+  }
+  compute::QueryRun& rows = batch.runs.emplace_back();
+  rows.rowCount = end - begin;
+  rows.base = own.base;
+  for (const std::uint32_t seen : own.sees) {
+    const layout::Segment& other = table.segments[seen];
+    rows.keys.push_back({.blocks = blocks[seen],
+                         .begin = other.visibleBegin,
+                         .end = other.length(),
+                         .base = other.base,
+                         .causal = false});
+  }
+  rows.keys.push_back({.blocks = blocks[segment], .begin = 0, .end = end, .base = own.base, .causal = true});
+  return batch;
+}
 
 std::span<const float> PairVectors::query(std::int32_t layer, std::int32_t head) const {
   const compute::AttentionShape& shape = layers[static_cast<std::size_t>(layer)].shape;

@@ -17,6 +17,15 @@
 
 namespace spanscope::run {
 
+/// Throws Failure if a table is longer than the model's context, or has an id that the vocabulary lacks.
+void checkTable(const layout::SpanTable& table, const model::ModelConfig& config);
+
+/// Returns the rows from `begin` to `end` of a segment, for a forward pass outside of the cache. `blocks` has
+/// the blocks of each segment, with `blockSize` tokens each.
+model::Batch rowsOfSegment(const layout::SpanTable& table, std::uint32_t segment, std::int32_t begin,
+                           std::int32_t end, std::span<const std::vector<BlockId>> blocks,
+                           std::int32_t blockSize);
+
 /// A request for the vectors of two tokens of a span table. A generated answer is at the end of the last
 /// segment.
 struct PairRequest {

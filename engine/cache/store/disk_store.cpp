@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <random>
 #include <set>
 #include <string_view>
@@ -22,16 +21,6 @@ namespace {
 
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::int64_t kThousand = 1'000;
-
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
-std::int64_t milliseconds(const timespec& time) {
-  return std::int64_t{time.tv_sec} * kThousand + time.tv_nsec / kMillion;
-}
 
 std::string kindOf(PackFault fault) {
   switch (fault) {
@@ -76,9 +65,9 @@ void DiskStore::refresh() {
   constexpr std::int64_t kTick = 50;
   struct stat status {};
   if (::stat(m_folder.packs().c_str(), &status) != 0) return;
-  const std::int64_t changed = milliseconds(status.st_mtim);
+  const std::int64_t changed = fileTime(status.st_mtim);
   if (changed == m_folderTime) return;
-  m_folderTime = now() - changed > kTick ? changed : -1;
+  m_folderTime = systemTime() - changed > kTick ? changed : -1;
   const std::vector<FolderEntry> entries = entriesOf(m_folder.packs());
   std::set<std::string> there;
   for (const FolderEntry& entry : entries) {
@@ -182,7 +171,7 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
     remove(file, /*id:file-cut-while*/ "a file that got shorter while it was read");
     return std::nullopt;
   }
-  known.usedAt = now();
+  known.usedAt = systemTime();
   return StoredBytes{.facts = {.name = name, .parent = parent, .tokens = tokens, .base = entry.base},
                      .tier = trace::StoreTier::Disk,
                      .bytes = pack->blockBytes(entry),

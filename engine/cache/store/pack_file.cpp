@@ -245,18 +245,6 @@ namespace {
 constexpr const char* kPackEnding = ".pack";
 constexpr const char* kPartEnding = ".part";
 
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
-std::int64_t milliseconds(const timespec& time) {
-  constexpr std::int64_t kThousand = 1'000;
-  constexpr std::int64_t kMillion = 1'000'000;
-  return std::int64_t{time.tv_sec} * kThousand + time.tv_nsec / kMillion;
-}
-
 /// A file that is being written and has a temporary name. The destructor removes a file that did not get its
 /// final name.
 class Part {
@@ -363,7 +351,7 @@ std::string textOf(std::span<const BlockToKeep> blocks) {
 
 PackHead headOf(const PackContent& content) {
   PackHead head;
-  head.storedAt = now();
+  head.storedAt = systemTime();
   head.slotBytes = content.slotBytes;
   head.fingerprint = content.fingerprint;
   head.model = content.model;
@@ -393,7 +381,7 @@ std::vector<FolderEntry> entriesOf(const fs::path& packs) {
       continue;
     entries.push_back({.name = entry->path().filename().string(),
                        .bytes = static_cast<std::uint64_t>(status.st_size),
-                       .usedAt = milliseconds(status.st_mtim),
+                       .usedAt = fileTime(status.st_mtim),
                        .isPart = ending == kPartEnding});
   }
   return entries;

@@ -22,12 +22,6 @@ namespace {
 /// files, and blocks that are used together are in one file.
 constexpr std::uint64_t kPackBytes = 4ULL << 20;
 
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 /// Returns a secret for a store that ends with the process.
 std::array<std::uint8_t, 32> randomSecret() {
   std::array<std::uint8_t, 32> secret{};
@@ -118,7 +112,7 @@ KeptState SpanStore::stateOf(const ContentName& name) const {
 std::optional<StoredBytes> SpanStore::fetch(const ContentName& name, const ContentName& parent,
                                             std::int32_t tokens, std::uint32_t slotBytes) {
   const std::lock_guard lock(m_mutex);
-  if (auto held = m_host.fetch(name, parent, tokens, now())) return held;
+  if (auto held = m_host.fetch(name, parent, tokens, systemTime())) return held;
   if (const auto waiting = m_waiting.find(name); waiting != m_waiting.end()) {
     const HeldBlock& block = waiting->second.block;
     if (block.facts.parent == parent && block.facts.tokens == tokens)
@@ -130,7 +124,7 @@ std::optional<StoredBytes> SpanStore::fetch(const ContentName& name, const Conte
 
 std::optional<trace::StoreTier> SpanStore::spill(HeldBlock block, const Patience& patience) {
   Lock lock(m_mutex);
-  block.storedAt = block.usedAt = now();
+  block.storedAt = block.usedAt = systemTime();
   if (m_host.limit() == 0) {
     if (!await(lock, std::move(block), patience)) return std::nullopt;
     return trace::StoreTier::Disk;
@@ -156,7 +150,7 @@ std::optional<trace::StoreTier> SpanStore::spill(HeldBlock block, const Patience
 
 bool SpanStore::keep(HeldBlock block, const Patience& patience) {
   Lock lock(m_mutex);
-  block.storedAt = block.usedAt = now();
+  block.storedAt = block.usedAt = systemTime();
   const ContentName name = block.facts.name;
   return await(lock, std::move(block), patience) || (m_disk && m_disk->has(name)) || m_waiting.contains(name);
 }
@@ -289,7 +283,7 @@ void SpanStore::clearHost(const Patience& patience) {
 
 trace::StoreReported SpanStore::report(const std::string& fingerprint) {
   const std::lock_guard lock(m_mutex);
-  const std::int64_t time = now();
+  const std::int64_t time = systemTime();
   trace::StoreReported report;
   if (m_host.limit() > 0) {
     report.tiers.push_back({.tier = trace::StoreTier::Host,

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -94,6 +95,10 @@ struct Patience {
   std::stop_token stop = {};
   std::chrono::milliseconds most = std::chrono::hours(24);
 };
+
+/// Returns the time of the system, and the time of a file, in milliseconds since 1970.
+std::int64_t systemTime();
+std::int64_t fileTime(const timespec& time);
 
 /// The state of a content that was given to keep().
 enum class KeptState : std::uint8_t {
