@@ -5,7 +5,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/compute/backend.h"
-#include "kernels/cpu/kv_store.h"
+#include "kernels/cpu/kv_places.h"
 #include "kernels/cpu/rotary.h"
 
 #include <algorithm>

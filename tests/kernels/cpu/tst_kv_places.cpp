@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/cpu/kv_store.h"
+#include "kernels/cpu/kv_places.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
