@@ -25,6 +25,29 @@ std::string stepTo(std::string_view key) {
 
 }  // namespace
 
+const char* kindText(JsonKind kind) {
+  switch (kind) {
+    case JsonKind::Null:
+      return "null";
+    case JsonKind::False:
+      return "false";
+    case JsonKind::True:
+      return "true";
+    case JsonKind::Number:
+      return "a number";
+    case JsonKind::String:
+      return "a text";
+    case JsonKind::Array:
+      return "a list";
+    case JsonKind::Object:
+      return "an object";
+    case JsonKind::End:
+    case JsonKind::Invalid:
+      break;
+  }
+  return "";
+}
+
 QueryWalk::QueryWalk(std::string_view text, const ParseLimits& limits, const MakeCursor& makeCursor)
     : m_text(text), m_limits(limits) {
   m_cursor = makeCursor(*this);

@@ -20,6 +20,8 @@
 namespace spanscope::query {
 
 enum class JsonKind { Null, False, True, Number, String, Array, Object, End, Invalid };
+/// Returns the kind in words: "a list". Empty for End and Invalid.
+const char* kindText(JsonKind kind);
 
 /// A fault in a text.
 struct JsonIssue {

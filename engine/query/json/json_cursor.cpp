@@ -369,27 +369,12 @@ std::string JsonCursor::describeHere() const {
 
 std::string JsonCursor::describeNext(JsonKind kind) const {
   const std::string_view rest = m_text.substr(m_offset);
-  switch (kind) {
-    case JsonKind::Null:
-      return "null";
-    case JsonKind::False:
-      return "false";
-    case JsonKind::True:
-      return "true";
-    case JsonKind::Number:
-      return "the number " +
-             cutText(rest.substr(0, rest.find_first_not_of("+-.0123456789eE")), kShownCharacters);
-    case JsonKind::String:
-      return "the text " + inQuotes(rest.substr(1, rest.substr(1).find_first_of("\"\r\n")));
-    case JsonKind::Array:
-      return "a list";
-    case JsonKind::Object:
-      return "an object";
-    case JsonKind::End:
-    case JsonKind::Invalid:
-      break;
-  }
-  return {};
+  if (kind == JsonKind::Number)
+    return "the number " +
+           cutText(rest.substr(0, rest.find_first_not_of("+-.0123456789eE")), kShownCharacters);
+  if (kind == JsonKind::String)
+    return "the text " + inQuotes(rest.substr(1, rest.substr(1).find_first_of("\"\r\n")));
+  return kindText(kind);
 }
 
 void JsonCursor::fail(std::string expected, std::string hint) {

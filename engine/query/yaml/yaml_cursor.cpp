@@ -436,30 +436,15 @@ void YamlCursor::goTo(Mark mark) {
 }
 
 std::string YamlCursor::describeNext(JsonKind kind) const {
-  switch (kind) {
-    case JsonKind::Null: {
-      // If the value is empty, the text at this place belongs to the next event.
-      const std::string_view rest = m_text.substr(m_events[m_next].offset);
-      const bool isWritten = rest.starts_with('~') || yamlScalarKind(rest.substr(0, 4)) == JsonKind::Null;
-      return isWritten ? "null" : "nothing";
-    }
-    case JsonKind::False:
-      return "false";
-    case JsonKind::True:
-      return "true";
-    case JsonKind::Number:
-      return "the number " + cutText(textOf(m_events[m_next]), kShownCharacters);
-    case JsonKind::String:
-      return "the text " + inQuotes(textOf(m_events[m_next]));
-    case JsonKind::Array:
-      return "a list";
-    case JsonKind::Object:
-      return "an object";
-    case JsonKind::End:
-    case JsonKind::Invalid:
-      break;
+  if (kind == JsonKind::Null) {
+    // If the value is empty, the text at this place belongs to the next event.
+    const std::string_view rest = m_text.substr(m_events[m_next].offset);
+    const bool isWritten = rest.starts_with('~') || yamlScalarKind(rest.substr(0, 4)) == JsonKind::Null;
+    return isWritten ? "null" : "nothing";
   }
-  return {};
+  if (kind == JsonKind::Number) return "the number " + cutText(textOf(m_events[m_next]), kShownCharacters);
+  if (kind == JsonKind::String) return "the text " + inQuotes(textOf(m_events[m_next]));
+  return kindText(kind);
 }
 
 std::string YamlCursor::textHint(JsonKind kind) const {

@@ -33,29 +33,6 @@ std::string shortNumber(double value) {
   return text;
 }
 
-const char* kindName(JsonKind kind) {
-  switch (kind) {
-    case JsonKind::Null:
-      return "null";
-    case JsonKind::False:
-      return "false";
-    case JsonKind::True:
-      return "true";
-    case JsonKind::Number:
-      return "a number";
-    case JsonKind::String:
-      return "a text";
-    case JsonKind::Array:
-      return "a list";
-    case JsonKind::Object:
-      return "an object";
-    case JsonKind::End:
-    case JsonKind::Invalid:
-      break;
-  }
-  return "nothing";
-}
-
 }  // namespace
 
 JsonFields::JsonFields(std::string_view text)
@@ -244,7 +221,7 @@ void JsonFields::report(Severity severity, query::JsonIssue issue) {
 bool JsonFields::require(bool holds, const std::string& expected) {
   if (holds) return true;
   const JsonKind kind = m_cursor.peek();
-  if (kind != JsonKind::End && kind != JsonKind::Invalid) error(m_cursor.offset(), kindName(kind), expected);
+  if (kind != JsonKind::End && kind != JsonKind::Invalid) error(m_cursor.offset(), kindText(kind), expected);
   m_cursor.skipValue();
   return false;
 }
