@@ -21,22 +21,10 @@
 #include <numeric>
 
 using namespace spanscope;
+using namespace spanscope::testing;
+using namespace spanscope::test;
 using layout::SpanTable;
 using policy::Recomputation;
-using spanscope::test::bundledPlan;
-using spanscope::test::causalReference;
-using spanscope::test::equalBits;
-using spanscope::test::kClose;
-using spanscope::test::poolOf;
-using spanscope::test::PromptRows;
-using spanscope::test::randomAnswers;
-using spanscope::test::RandomTables;
-using spanscope::test::relative;
-using spanscope::test::SpanletSession;
-using spanscope::test::TinySession;
-using spanscope::testing::KeyValue;
-using spanscope::testing::Numbers;
-using spanscope::testing::PlainTransformer;
 
 namespace {
 

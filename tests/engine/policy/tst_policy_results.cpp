@@ -14,22 +14,12 @@
 
 #include <algorithm>
 #include <functional>
-#include <random>
 
 using namespace spanscope;
+using namespace spanscope::testing;
+using namespace spanscope::test;
 using layout::SpanTable;
 using layout::Visibility;
-using spanscope::test::causalReference;
-using spanscope::test::equalBits;
-using spanscope::test::kClose;
-using spanscope::test::poolOf;
-using spanscope::test::PromptRows;
-using spanscope::test::RandomTables;
-using spanscope::test::relative;
-using spanscope::test::TinySession;
-using spanscope::testing::KeyValue;
-using spanscope::testing::Numbers;
-using spanscope::testing::PlainTransformer;
 
 namespace {
 

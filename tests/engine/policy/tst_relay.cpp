@@ -16,20 +16,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 
 using namespace spanscope;
+using namespace spanscope::testing;
+using namespace spanscope::test;
 using layout::SpanTable;
 using plan::OutputForm;
-using spanscope::test::kClose;
-using spanscope::test::poolOf;
-using spanscope::test::RandomSession;
-using spanscope::test::relative;
-using spanscope::test::SpanletSession;
-using spanscope::testing::KeyValue;
-using spanscope::testing::Numbers;
-using spanscope::testing::PlainTransformer;
 
 namespace {
 

@@ -17,20 +17,9 @@
 #include <random>
 
 using namespace spanscope;
+using namespace spanscope::testing;
+using namespace spanscope::test;
 using layout::SpanTable;
-using spanscope::test::bundledPlan;
-using spanscope::test::equalBits;
-using spanscope::test::kClose;
-using spanscope::test::poolOf;
-using spanscope::test::PromptRows;
-using spanscope::test::randomAnswers;
-using spanscope::test::RandomTables;
-using spanscope::test::relative;
-using spanscope::test::SpanletSession;
-using spanscope::test::TinySession;
-using spanscope::testing::KeyValue;
-using spanscope::testing::Numbers;
-using spanscope::testing::PlainTransformer;
 
 namespace {
 

@@ -17,22 +17,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 
 using namespace spanscope;
+using namespace spanscope::testing;
+using namespace spanscope::test;
 using layout::SpanTable;
 using spanscope::product_text::says;
-using spanscope::test::bundledPlan;
-using spanscope::test::equalBits;
-using spanscope::test::kClose;
-using spanscope::test::poolOf;
-using spanscope::test::PromptRows;
-using spanscope::test::RandomSession;
-using spanscope::test::relative;
-using spanscope::test::SpanletSession;
-using spanscope::testing::KeyValue;
-using spanscope::testing::Numbers;
-using spanscope::testing::PlainTransformer;
 
 namespace {
 
