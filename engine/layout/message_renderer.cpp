@@ -28,6 +28,48 @@ const text::RenderedMessage& MessageRenderer::message(query::Role role, std::str
   return texts.emplace(std::string(text), std::move(rendered)).first->second;
 }
 
+const text::RenderedMessage& MessageRenderer::range(const text::ConversationText& conversation,
+                                                    text::TextRange range) {
+  std::string key = conversation.text.substr(range.begin, range.end - range.begin);
+  for (const text::OwnText& own : conversation.own) {
+    if (own.range.begin < range.begin || own.range.end > range.end) continue;
+    key += '\n' + std::to_string(own.range.begin - range.begin) + ' ' +
+           std::to_string(own.range.end - range.begin);
+  }
+  const auto found = m_ranges.find(key);
+  if (found != m_ranges.end()) return found->second;
+  if (!m_controls) m_controls.emplace(m_tokenizer);
+  const auto most = static_cast<std::uint64_t>(m_limits.mostTokens);
+  text::RenderedMessage rendered =
+      text::renderRange(conversation, range, m_tokenizer, *m_controls,
+                        {.stop = m_limits.stop, .mostTokens = static_cast<std::size_t>(most)});
+  checkLength(static_cast<std::int64_t>(rendered.ids.size()));
+  return m_ranges.emplace(std::move(key), std::move(rendered)).first->second;
+}
+
+const text::RenderedConversation& MessageRenderer::conversation(
+    const std::vector<text::ConversationMessage>& messages) {
+  std::string key;
+  for (const text::ConversationMessage& message : messages) {
+    key += query::roleName(message.role);
+    key += ' ' + std::to_string(message.text.size()) + '\n';
+    key += message.text;
+  }
+  if (!m_conversationKey.empty() && key == m_conversationKey) return m_conversation;
+  const text::ConversationText text =
+      m_chat.program->render(messages, !m_chat.generationPrompt.empty(), m_limits.stop);
+  text::RenderedConversation rendered;
+  rendered.opening = range(text, {0, text.openingEnd}).ids;
+  for (const text::MessageText& message : text.messages) {
+    rendered.messages.push_back(range(text, message.range));
+    rendered.messages.back().change = message.change;
+  }
+  rendered.generationPrompt = range(text, {text.promptBegin, text.text.size()}).ids;
+  m_conversation = std::move(rendered);
+  m_conversationKey = std::move(key);
+  return m_conversation;
+}
+
 void MessageRenderer::prepare(const std::vector<Message>& messages) {
   // With less text, the calling thread would finish before the other threads start.
   constexpr std::size_t kLeastBytes = std::size_t{1} << 19U;

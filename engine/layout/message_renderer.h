@@ -8,6 +8,7 @@
 #include "engine/layout/layouts.h"
 #include "engine/query/query.h"
 #include "engine/text/chat_template.h"
+#include "engine/text/conversation.h"
 #include "engine/text/tokenizer.h"
 
 #include <array>
@@ -47,6 +48,14 @@ class MessageRenderer {
   MessageRenderer(const text::Tokenizer& tokenizer, const text::ChatTemplate& chat)
       : m_tokenizer(tokenizer), m_chat(chat) {}
 
+  /// Whether the template renders whole conversations. Then use conversation() for the messages. message()
+  /// gives the turn of a message in a short conversation.
+  bool rendersConversations() const { return m_chat.program != nullptr; }
+
+  /// Returns the tokens of a conversation, for a template that renders whole conversations. Throws Failure,
+  /// and text::MessageFailure if the template refuses a message. The reference is valid until the next call.
+  const text::RenderedConversation& conversation(const std::vector<text::ConversationMessage>& messages);
+
   /// Encodes long texts in several threads, for later calls of message(). Nothing else changes. message()
   /// reports a text that cannot be encoded or exceeds the limits.
   void prepare(const std::vector<Message>& messages);
@@ -85,9 +94,14 @@ class MessageRenderer {
     return m_messages.at(static_cast<std::size_t>(role)).at(static_cast<std::size_t>(place));
   }
   text::RenderedMessage render(const Message& message) const;
+  const text::RenderedMessage& range(const text::ConversationText& conversation, text::TextRange range);
 
   const text::Tokenizer& m_tokenizer;
   const text::ChatTemplate& m_chat;
+  std::optional<text::ControlPieces> m_controls;
+  std::string m_conversationKey;  ///< roles and texts of m_conversation
+  text::RenderedConversation m_conversation;
+  Texts m_ranges;  ///< by text, and places of the messages' own texts in it
   std::optional<std::vector<TokenId>> m_generationPrompt;
   std::optional<std::vector<TokenId>> m_answerSuffix;
   std::optional<std::vector<TokenId>> m_assistantSuffix;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/text/chat_template.h"
 
 #include <cstdint>
 #include <string>
@@ -64,12 +65,21 @@ struct Cropped {
   bool operator==(const Cropped&) const = default;
 };
 
+/// A message whose text the chat template does not write as it is.
+struct ChangedText {
+  NodePath node;
+  text::TextChange change = text::TextChange::Nothing;
+  bool operator==(const ChangedText&) const = default;
+};
+
 /// The segments are in prompt order. The last segment ends with the generation prompt, and the generated
 /// tokens continue it.
 struct SpanTable {
   std::vector<Segment> segments;
   std::vector<PromptPart> parts{};  ///< in the order of their beginnings; no computation depends on them
   std::vector<Cropped> cropped{};   ///< ascending by place; no computation depends on them
+  /// Messages that the template changes, in prompt order. Only templates of Jinja report them.
+  std::vector<ChangedText> changed{};
   bool operator==(const SpanTable&) const = default;
 
   /// Returns the number of tokens in the view: all except hidden segments and hidden prefixes.

@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace spanscope::layout {
@@ -70,9 +71,13 @@ class StepLayout {
 
   SpanTable layOut(const plan::Step& step) {
     Scope request;
-    std::vector<MessageRenderer::Message> messages;
-    collect(step.prompt, firstMessage(step.prompt), messages);
-    m_renderer.prepare(messages);
+    if (m_renderer.rendersConversations()) {
+      renderConversation(step.prompt);
+    } else {
+      std::vector<MessageRenderer::Message> messages;
+      collect(step.prompt, firstMessage(step.prompt), messages);
+      m_renderer.prepare(messages);
+    }
     open(step.prompt, step.node, request);
     lay(step.prompt, request);
     if (m_lastMarker == m_rules.markers.plus) {
@@ -81,7 +86,11 @@ class StepLayout {
     }
     // The generation prompt belongs to the message before it.
     if (m_table.parts.empty() || m_table.parts[m_part].inPlus) openPart(step.node);
-    append(request, m_renderer.generationPrompt(), TokenRun::Source::Template, step.node);
+    const auto conversation = m_conversations.find(&step.prompt);
+    append(request,
+           conversation == m_conversations.end() ? m_renderer.generationPrompt()
+                                                 : conversation->second.generationPrompt,
+           TokenRun::Source::Template, step.node);
     return std::move(m_table);
   }
 
@@ -93,8 +102,7 @@ class StepLayout {
   /// Whether the prompt gives no tokens: some templates leave out a system message without text.
   bool isSilent(const plan::PromptNode& prompt) const {
     if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
-      const auto [role, text, place] = asked(*message, m_first);
-      return text.empty() && m_renderer.message(role, text, place).ids.empty();
+      return message->text.empty() && rendered(*message).ids.empty();
     }
     const std::vector<plan::PromptNode>* children = childrenOf(prompt);
     return children != nullptr &&
@@ -125,6 +133,66 @@ class StepLayout {
     return {message.role, message.text, &message == first ? text::Place::First : text::Place::Later};
   }
 
+  /// Returns the tokens of a message at its place in its conversation.
+  const text::RenderedMessage& rendered(const plan::PromptMessage& message) const {
+    if (const auto found = m_messages.find(&message); found != m_messages.end()) return found->second;
+    const auto [role, text, place] = asked(message, m_first);
+    return m_renderer.message(role, text, place);
+  }
+
+  /// The messages and answers of one conversation.
+  struct Conversation {
+    std::vector<text::ConversationMessage> messages;
+    std::vector<const plan::PromptMessage*> sources;  ///< null for an answer
+    std::vector<const NodePath*> nodes;
+  };
+
+  /// Collects a conversation. Subquery results with independent spans are conversations of their own, which
+  /// are rendered directly.
+  void collectConversation(const plan::PromptNode& prompt, Conversation& conversation) {
+    const auto add = [&](query::Role role, std::string_view text, const plan::PromptMessage* source) {
+      conversation.messages.push_back({role, text});
+      conversation.sources.push_back(source);
+      conversation.nodes.push_back(&prompt.node);
+    };
+    if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
+      add(message->role, message->text, message);
+    } else if (std::holds_alternative<plan::PromptOutput>(prompt.value)) {
+      // The tokens of the answer are those that were sampled. The other messages depend only on its place.
+      add(query::Role::Assistant, "(an answer)", nullptr);
+    } else if (const std::vector<plan::PromptNode>* children = childrenOf(prompt)) {
+      const bool isPlus = std::holds_alternative<plan::PromptPlus>(prompt.value);
+      for (const plan::PromptNode& child : *children) {
+        if (isPlus && m_visibility != Visibility::Full && isSubqueryResult(child))
+          renderConversation(child);
+        else
+          collectConversation(child, conversation);
+      }
+    }
+  }
+
+  /// Renders the conversation of a prompt or of a subquery result.
+  void renderConversation(const plan::PromptNode& prompt) {
+    Conversation conversation;
+    collectConversation(prompt, conversation);
+    if (conversation.messages.empty()) return;
+    try {
+      text::RenderedConversation made = m_renderer.conversation(conversation.messages);
+      for (std::size_t i = 0; i < made.messages.size(); ++i) {
+        if (conversation.sources[i] == nullptr) continue;
+        if (made.messages[i].change != text::TextChange::Nothing)
+          m_table.changed.push_back({*conversation.nodes[i], made.messages[i].change});
+        m_messages.emplace(conversation.sources[i], std::move(made.messages[i]));
+      }
+      made.messages.clear();
+      m_conversations.emplace(&prompt, std::move(made));
+    } catch (const text::MessageFailure& failure) {
+      Error error = failure.error();
+      error.place = *conversation.nodes.at(failure.message());
+      throw Failure(std::move(error));
+    }
+  }
+
   /// Collects all messages of a conversation that begins with `first`, in the form that layMessage()
   /// requests.
   static void collect(const plan::PromptNode& prompt, const plan::PromptMessage* first,
@@ -144,7 +212,10 @@ class StepLayout {
   void open(const plan::PromptNode& prompt, const NodePath& node, Scope& scope) {
     m_first = firstMessage(prompt);
     const bool startsWithSystem = m_first != nullptr && m_first->role == query::Role::System;
-    const std::span<const TokenId> opening = m_renderer.opening(startsWithSystem);
+    const auto conversation = m_conversations.find(&prompt);
+    const std::span<const TokenId> opening = conversation == m_conversations.end()
+                                                 ? m_renderer.opening(startsWithSystem)
+                                                 : conversation->second.opening;
     if (!m_inPlus && !opening.empty()) openPart(node);
     append(scope, opening, TokenRun::Source::Template, node);
   }
@@ -206,13 +277,12 @@ class StepLayout {
   }
 
   void layMessage(const plan::PromptMessage& message, const NodePath& node, Scope& scope) {
-    const auto [role, text, place] = asked(message, m_first);
-    const text::RenderedMessage& rendered = m_renderer.message(role, text, place);
-    if (rendered.ids.empty()) return;
+    const text::RenderedMessage& made = rendered(message);
+    if (made.ids.empty()) return;
     beginMessage(node);
-    const std::span<const TokenId> ids(rendered.ids);
-    const auto begin = static_cast<std::size_t>(rendered.textBegin);
-    const auto count = static_cast<std::size_t>(rendered.textCount);
+    const std::span<const TokenId> ids(made.ids);
+    const auto begin = static_cast<std::size_t>(made.textBegin);
+    const auto count = static_cast<std::size_t>(made.textCount);
     std::size_t kept = ids.size();
     if (m_rules.crops() && message.role == query::Role::Assistant)
       kept = keptOf(ids.size(), m_renderer.assistantSuffix().size());
@@ -474,6 +544,10 @@ class StepLayout {
   Visibility m_visibility;
   LayoutRules m_rules;
   SpanTable m_table;
+  /// With a template that renders conversations: the tokens by message, and what is around the messages of
+  /// each conversation.
+  std::unordered_map<const plan::PromptMessage*, text::RenderedMessage> m_messages;
+  std::unordered_map<const plan::PromptNode*, text::RenderedConversation> m_conversations;
   const plan::PromptMessage* m_first = nullptr;  ///< the message that begins the conversation
   std::uint32_t m_nextScope = 1;
   std::int64_t m_position = 0;          ///< of the next visible token

@@ -13,8 +13,25 @@
 #include <utility>
 
 namespace spanscope::run {
-
 namespace {
+
+/// Reports how the chat template changes a message.
+trace::MessageLogged messageOf(text::TextChange change) {
+  switch (change) {
+    case text::TextChange::Nothing:
+    case text::TextChange::Trimmed:
+      break;
+    case text::TextChange::Changed:
+      return {.severity = Severity::Warning, .text = "the chat template writes only a part of this message"};
+    case text::TextChange::Merged:
+      return {.severity = Severity::Warning,
+              .text = "the chat template writes this message into the turn of another message"};
+    case text::TextChange::Omitted:
+      return {.severity = Severity::Warning, .text = "the chat template does not write this message"};
+  }
+  return {.severity = Severity::Note,
+          .text = "the chat template removes white space at the ends of this message"};
+}
 
 /// A forward pass may compute nothing, e.g. because it only ends answers whose context is full. The next
 /// forward pass then continues. If this number of consecutive forward passes ends no step, no later forward
@@ -470,6 +487,7 @@ bool PlanRun::submitNext(Scheduler& scheduler) {
   trace::PromptDivided divided = partsEvent(next->table);
   std::optional<trace::LayoutApplied> applied;
   if (m_layout != layout::Layout::Exact) applied = layoutEvent(next->table, &m_tokenizer);
+  const std::vector<layout::ChangedText> changed = next->table.changed;
   step.result.request = scheduler.submit(std::move(next->table), std::move(next->options));
   m_byRequest[step.result.request] = next->step;
   m_sink.send(m_run, step.result.request, planned.node,
@@ -477,6 +495,8 @@ bool PlanRun::submitNext(Scheduler& scheduler) {
   m_sink.send(m_run, step.result.request, planned.node, std::move(laidOut));
   m_sink.send(m_run, step.result.request, planned.node, std::move(divided));
   if (applied) m_sink.send(m_run, step.result.request, planned.node, std::move(*applied));
+  for (const layout::ChangedText& message : changed)
+    m_sink.send(m_run, step.result.request, message.node, messageOf(message.change));
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/query/node_parts.h"
 #include "engine/spnl/request_text.h"
+#include "engine/text/conversation.h"
 
 #include <algorithm>
 #include <utility>
@@ -34,16 +35,25 @@ class BodyWriter {
   std::vector<std::vector<TokenId>> promptsOf(const query::Node& body, const std::stop_token& stop) const {
     const bool isMap = query::inputsOf(body) != nullptr;
     spnl::BodyTokens tokens;
-    for (const query::Message& message : spnl::messagesOf(body)) {
+    std::vector<text::ConversationMessage> conversation;
+    const auto renderAll = [&] {
+      const text::RenderedConversation rendered =
+          text::renderConversation(*m_chat, *m_tokenizer, conversation, {.stop = stop});
+      for (const text::RenderedMessage& message : rendered.messages) {
+        std::vector<TokenId> ids = message.ids;
+        if (&message == rendered.messages.data())
+          ids.insert(ids.begin(), rendered.opening.begin(), rendered.opening.end());
+        tokens.messages.push_back(std::move(ids));
+      }
+      conversation.clear();
+    };
+    const std::vector<query::Message> messages = spnl::messagesOf(body);
+    for (const query::Message& message : messages) {
       if (stop.stop_requested()) return {};
-      const bool isFirst = isMap || tokens.messages.empty();
-      std::vector<TokenId> ids;
-      if (isFirst) ids = text::renderOpening(*m_chat, *m_tokenizer, message.role == query::Role::System);
-      const auto rendered = text::render(*m_chat, *m_tokenizer, message.role, message.text,
-                                         isFirst ? text::Place::First : text::Place::Later, {.stop = stop});
-      ids.insert(ids.end(), rendered.ids.begin(), rendered.ids.end());
-      tokens.messages.push_back(std::move(ids));
+      conversation.push_back({message.role, message.text});
+      if (isMap) renderAll();
     }
+    if (!conversation.empty()) renderAll();
     tokens.generationPrompt = text::renderPieces(m_chat->generationPrompt, *m_tokenizer);
     return spnl::layoutWithMarkers(body, tokens, m_markers);
   }

@@ -7,7 +7,8 @@
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/text/chat_template_table.h"
-#include "engine/text/stop.h"
+#include "engine/text/piece_renderer.h"
+#include "engine/text/program_templates.h"
 #include "engine/text/unicode.h"
 
 #include <algorithm>
@@ -44,122 +45,6 @@ std::string_view withoutFinalSpace(std::string_view text, IsSpace isRemoved = &i
   }
   return text;
 }
-
-std::string_view trimmed(std::string_view text, Trim trim) {
-  switch (trim) {
-    case Trim::Nothing:
-      return text;
-    case Trim::End:
-      return withoutFinalSpace(text);
-    case Trim::Both:
-      return withoutFinalSpace(withoutLeadingSpace(text));
-    case Trim::UnicodeBoth:
-      return withoutFinalSpace(withoutLeadingSpace(text, &isUnicodeSpace), &isUnicodeSpace);
-    case Trim::LinesBefore:
-      break;
-  }
-  text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
-  return text;
-}
-
-TokenId requireControl(const Tokenizer& tokenizer, const std::string& piece) {
-  const TokenId id = tokenizer.controlId(piece);
-  if (id < 0) {
-    throw Failure({tokenizer.source(), "chat template",
-                   "a tokenizer without the control piece \"" + piece + "\"",
-                   "the tokenizer of a checkpoint with this chat template"});
-  }
-  return id;
-}
-
-/// Encodes pieces into ids. Joins neighbouring literal texts before encoding. Notes which ids have bytes of
-/// the message's own text.
-class PieceRenderer {
- public:
-  explicit PieceRenderer(const Tokenizer& tokenizer, EncodeLimits limits = {})
-      : m_tokenizer(&tokenizer), m_limits(std::move(limits)) {}
-
-  void addControl(const TemplatePiece& piece) {
-    flush();
-    m_rendered.ids.push_back(requireControl(*m_tokenizer, piece.text));
-    m_dropsSpace = piece.dropsSpaceAfter;
-  }
-
-  void addLiteral(std::string_view text) { m_literal += text; }
-
-  void addOwn(std::string_view text) {
-    m_ownBegin = m_literal.size();
-    m_literal += text;
-    m_ownEnd = m_literal.size();
-    m_hasOwn = true;
-  }
-
-  void add(const std::vector<TemplatePiece>& pieces) {
-    for (const TemplatePiece& piece : pieces) {
-      if (piece.control) {
-        addControl(piece);
-      } else {
-        addLiteral(piece.text);
-      }
-    }
-  }
-
-  RenderedMessage finish() {
-    flush();
-    return std::move(m_rendered);
-  }
-
- private:
-  void flush() {
-    if (m_dropsSpace) dropSpace();
-    m_dropsSpace = false;
-    const std::vector<TokenId> ids = m_tokenizer->encode(m_literal, m_limits);
-    if (m_hasOwn) markOwn(ids);
-    m_rendered.ids.insert(m_rendered.ids.end(), ids.begin(), ids.end());
-    m_literal.clear();
-    m_hasOwn = false;
-  }
-
-  void dropSpace() {
-    const std::size_t dropped = m_literal.size() - withoutLeadingSpace(m_literal).size();
-    m_literal.erase(0, dropped);
-    m_ownBegin -= std::min(dropped, m_ownBegin);
-    m_ownEnd -= std::min(dropped, m_ownEnd);
-  }
-
-  /// A token that holds both template text and the message's own text counts as own text.
-  void markOwn(const std::vector<TokenId>& ids) {
-    StopPoll poll(m_limits.stop);
-    std::size_t total = 0;
-    for (const TokenId id : ids) {
-      poll.step();
-      total += m_tokenizer->bytes(id).size();
-    }
-    // A tokenizer may add a space before the text; this space does not belong to the message.
-    const std::size_t added = total > m_literal.size() ? total - m_literal.size() : 0;
-    const std::size_t begin = m_ownBegin + added;
-    const std::size_t end = m_ownEnd + added;
-    const auto before = static_cast<std::int32_t>(m_rendered.ids.size());
-    m_rendered.textBegin = before;
-    std::size_t position = 0;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      poll.step();
-      const std::size_t next = position + m_tokenizer->bytes(ids[i]).size();
-      if (next <= begin) m_rendered.textBegin = before + static_cast<std::int32_t>(i) + 1;
-      if (next > begin && position < end) ++m_rendered.textCount;
-      position = next;
-    }
-  }
-
-  const Tokenizer* m_tokenizer;
-  EncodeLimits m_limits;
-  RenderedMessage m_rendered;
-  std::string m_literal;
-  std::size_t m_ownBegin = 0;
-  std::size_t m_ownEnd = 0;
-  bool m_hasOwn = false;
-  bool m_dropsSpace = false;  ///< at the beginning of `m_literal`
-};
 
 Failure noTemplate(const std::string& file, const std::string& place) {
   return Failure(
@@ -220,13 +105,34 @@ void readSource(const checkpoint::Checkpoint& checkpoint, const TakeSource& take
                            [&take](const checkpoint::JsonPlace& root) { readConfiguration(root, take); });
 }
 
-const ChatTemplate& requireKnown(const TemplateSource& source) {
-  if (const std::optional<FoundChatTemplate> found = matchChatTemplate(source.text)) return *found->chat;
-  constexpr std::size_t kShown = 60;
-  const std::string shown =
-      toValidUtf8(source.text.substr(0, kShown)) + (source.text.size() > kShown ? "…" : "");
-  throw Failure({source.file, source.place, "the unknown chat template \"" + shown + "\"",
-                 "one of the known: " + chatTemplateNames()});
+/// Throws the failure of a program as a failure of its file.
+[[noreturn]] void throwAt(const TemplateSource& source, const Failure& failure) {
+  Error error = failure.error();
+  error.file = source.file;
+  // Errors of variables keep their place.
+  if (error.place == "chat template") error.place = source.place;
+  throw Failure(std::move(error));
+}
+
+FoundChatTemplate requireKnown(const TemplateSource& source, const std::string& tokens) {
+  const std::optional<FoundChatTemplate> found = matchChatTemplate(source.text);
+  if (found && found->match == TemplateMatch::Fingerprint) return *found;
+  try {
+    const ChatTemplate& chat = programTemplateOf(source.text, tokens);
+    const ChatTemplate* known = entryLike(chat);
+    if (known != nullptr) return {known, TemplateMatch::Rendering};
+    return {&chat, TemplateMatch::Jinja};
+  } catch (const Failure& failure) {
+    if (found) return *found;
+    constexpr std::size_t kShown = 60;
+    const std::string shown =
+        toValidUtf8(source.text.substr(0, kShown)) + (source.text.size() > kShown ? "…" : "");
+    const bool isMissing = sharedTemplateProcess().isMissing();
+    throw Failure({source.file, source.place,
+                   "the unknown chat template \"" + shown + "\" (" + failure.error().found + ")",
+                   isMissing ? failure.error().expected + ": " + chatTemplateNames()
+                             : "one of the known: " + chatTemplateNames()});
+  }
 }
 
 const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) {
@@ -265,9 +171,12 @@ RenderedMessage renderTurn(const TurnForm& form, const Tokenizer& tokenizer, std
   renderer.add(form.prefix);
   // The text is made valid UTF-8 here too. The lengths in bytes are then those of the encoded text.
   const std::string valid = toValidUtf8(text);
-  renderer.addOwn(trimmed(valid, form.trim));
+  const std::string_view written = trimmed(valid, form.trim);
+  renderer.addOwn(written);
   renderer.add(form.suffix);
-  return renderer.finish();
+  RenderedMessage rendered = renderer.finish();
+  if (written != valid) rendered.change = TextChange::Trimmed;
+  return rendered;
 }
 
 std::string spellTurn(const TurnForm& form, std::string_view text) {
@@ -285,6 +194,25 @@ bool hasMarkers(const KnownChatTemplate& known, const std::string& code) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text, Trim trim) {
+  switch (trim) {
+    case Trim::Nothing:
+      return text;
+    case Trim::Start:
+      return withoutLeadingSpace(text);
+    case Trim::End:
+      return withoutFinalSpace(text);
+    case Trim::Both:
+      return withoutFinalSpace(withoutLeadingSpace(text));
+    case Trim::UnicodeBoth:
+      return withoutFinalSpace(withoutLeadingSpace(text, &isUnicodeSpace), &isUnicodeSpace);
+    case Trim::LinesBefore:
+      break;
+  }
+  text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+  return text;
+}
 
 RenderedMessage render(const ChatTemplate& chat, const Tokenizer& tokenizer, query::Role role,
                        std::string_view text, Place place, const EncodeLimits& limits) {
@@ -397,10 +325,27 @@ TemplateSource templateSource(const checkpoint::Checkpoint& checkpoint) {
   return found;
 }
 
+FoundChatTemplate locateChatTemplate(const checkpoint::Checkpoint& checkpoint) {
+  FoundChatTemplate found;
+  readSource(checkpoint, [&](const TemplateSource& source) {
+    const std::optional<FoundChatTemplate> known = matchChatTemplate(source.text);
+    const bool isKnown = known && known->match == TemplateMatch::Fingerprint;
+    found = isKnown ? *known : requireKnown(source, templateTokens(checkpoint));
+  });
+  return found;
+}
+
 const ChatTemplate& findChatTemplate(const checkpoint::Checkpoint& checkpoint) {
-  const ChatTemplate* found = nullptr;
-  readSource(checkpoint, [&found](const TemplateSource& source) { found = &requireKnown(source); });
-  return *found;
+  return *locateChatTemplate(checkpoint).chat;
+}
+
+const ChatTemplate& programTemplate(const checkpoint::Checkpoint& checkpoint, const std::string& variables) {
+  const TemplateSource source = templateSource(checkpoint);
+  try {
+    return programTemplateOf(source.text, withVariables(templateTokens(checkpoint), variables));
+  } catch (const Failure& failure) {
+    throwAt(source, failure);
+  }
 }
 
 namespace {

@@ -11,12 +11,15 @@
 #include "engine/text/tokenizer.h"
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace spanscope::text {
+
+class TemplateProgram;
 
 /// A control piece or a literal text. A list of pieces comes before or after a text.
 struct TemplatePiece {
@@ -26,11 +29,14 @@ struct TemplatePiece {
   /// The tokenizers of the family drop white space after the control piece ("rstrip"). This white space is
   /// written but gives no ids. GGUF files do not report this property, so the template stores this property.
   bool dropsSpaceAfter = false;
+  bool isRaw = false;  ///< `text` may contain control pieces of the tokenizer, as a program of Jinja writes
+                       ///< them
 };
 
 /// The characters that are removed from the ends of a message.
 enum class Trim {
   Nothing,
+  Start,        ///< white space at the beginning, as in Python
   End,          ///< white space at the end, as in Python: with U+001C to U+001F
   Both,         ///< the same white space at both ends
   UnicodeBoth,  ///< white space at both ends, as in Unicode and SPNL
@@ -45,6 +51,15 @@ enum class EmptySystem {
   OmittedAnywhere  ///< nothing
 };
 
+/// How a template changes the text of a message.
+enum class TextChange {
+  Nothing,
+  Trimmed,  ///< white space at the ends is removed
+  Changed,  ///< a part of the text is removed or replaced, e.g. earlier reasoning
+  Merged,   ///< the text is part of the turn of another message
+  Omitted   ///< the text is not written
+};
+
 /// The text before and after each message of a role.
 struct TurnForm {
   std::vector<TemplatePiece> prefix;
@@ -55,7 +70,7 @@ struct TurnForm {
 /// How one family of checkpoints writes a conversation. Literal text is joined to the message's own text
 /// before encoding. Joined spans therefore give the same ids as the whole conversation.
 struct ChatTemplate {
-  std::string name;
+  std::string name;  ///< of the entry of the table; kProgramName for a template that Jinja renders
   std::vector<TemplatePiece> opening;            ///< comes before the first message
   std::array<std::optional<TurnForm>, 3> turns;  ///< by query::Role; nothing if the family has no such turn
   std::optional<TurnForm> openingSystem;     ///< the form of a system message that comes first, if it differs
@@ -65,6 +80,10 @@ struct ChatTemplate {
   std::vector<TemplatePiece> answerSuffix;  ///< closes a generated answer that does not close itself
   std::string answerLeading;  ///< text at the beginning of every answer that is not part of the answer's
                               ///< content
+
+  /// The program of Jinja that renders whole conversations, or null. With a program, the other members are
+  /// the turns of short conversations.
+  std::shared_ptr<const TemplateProgram> program = {};
 };
 
 /// Place of a message in its conversation.
@@ -76,6 +95,7 @@ struct RenderedMessage {
   std::vector<TokenId> ids;
   std::int32_t textBegin = 0;
   std::int32_t textCount = 0;
+  TextChange change = TextChange::Nothing;
 };
 
 /// Throws Failure if the family has no turn for the role, or the tokenizer lacks a control piece. `limits`:
@@ -89,6 +109,9 @@ std::vector<TokenId> renderPieces(const std::vector<TemplatePiece>& pieces, cons
 std::vector<TokenId> renderOpening(const ChatTemplate& chat, const Tokenizer& tokenizer,
                                    bool startsWithSystem);
 
+/// Returns the text without the characters that `trim` removes.
+std::string_view trimmed(std::string_view text, Trim trim);
+
 /// Returns the pieces as text, with control pieces spelled out. For users, and for servers that take a whole
 /// prompt.
 std::string spell(const std::vector<TemplatePiece>& pieces);
@@ -99,6 +122,8 @@ std::string spellOpening(const ChatTemplate& chat, bool startsWithSystem);
 /// How an entry of the table was matched to a checkpoint.
 enum class TemplateMatch {
   Fingerprint,  ///< the fingerprint of the whole template is known
+  Rendering,    ///< the template writes short conversations like this entry
+  Jinja,        ///< no entry of the table: Jinja renders the template
   Markers       ///< the template has the delimiters of a family; the rest of it is unknown
 };
 
@@ -122,9 +147,22 @@ struct TemplateSource {
 /// Failure if there is none.
 TemplateSource templateSource(const checkpoint::Checkpoint& checkpoint);
 
-/// Returns the entry of the table for a checkpoint's own template. Throws Failure that lists the known
-/// templates.
+/// Returns the template of a checkpoint. The first of these is used:
+/// - the entry of the table with the fingerprint of the template;
+/// - the entry that writes the same short conversations;
+/// - the program of Jinja (ChatTemplate::program);
+/// - without Python and Jinja, the entry with the delimiters of the template.
+///
+/// Throws Failure if there is none. Without Jinja, the error names the package. The result has the lifetime
+/// of the program.
 const ChatTemplate& findChatTemplate(const checkpoint::Checkpoint& checkpoint);
+/// Returns the same, and how it was found. Throws the same.
+FoundChatTemplate locateChatTemplate(const checkpoint::Checkpoint& checkpoint);
+
+/// Returns a checkpoint's own template with values for its variables, rendered by Jinja. `variables` is a
+/// JSON object as for TemplateProgram, or empty. Throws Failure if the template or the variables cannot be
+/// used. The result has the lifetime of the program.
+const ChatTemplate& programTemplate(const checkpoint::Checkpoint& checkpoint, const std::string& variables);
 
 /// Returns all templates that can be chosen by name: the entries of the table in order, then SPNL's turns.
 /// The templates have the lifetime of the program.

@@ -5,6 +5,7 @@
 #include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/query/shown_text.h"
+#include "engine/text/piece_renderer.h"
 
 #include <optional>
 #include <string>
@@ -105,8 +106,15 @@ void addTokenizerEndTokens(const checkpoint::Checkpoint& checkpoint, const Token
 
 void addClosingPiece(const ChatTemplate& chat, const Tokenizer& tokenizer, std::int32_t vocabularySize,
                      std::vector<EndToken>& tokens) {
-  if (chat.answerSuffix.empty() || !chat.answerSuffix.front().control) return;
-  const std::string& piece = chat.answerSuffix.front().text;
+  if (chat.answerSuffix.empty()) return;
+  const TemplatePiece& first = chat.answerSuffix.front();
+  std::string piece = first.control ? first.text : std::string();
+  if (first.isRaw) {
+    const std::optional<ControlPieces::Found> found = ControlPieces(tokenizer).find(first.text);
+    if (found && trimmed(std::string_view(first.text).substr(0, found->begin), Trim::Both).empty())
+      piece = first.text.substr(found->begin, found->length);
+  }
+  if (piece.empty()) return;
   const TokenId id = tokenizer.controlId(piece);
   if (id < 0) return;
   if (id >= vocabularySize) {

@@ -27,6 +27,12 @@ constexpr std::chrono::seconds kStartTime{30};
 /// Time until a missing Python is searched again.
 constexpr std::chrono::seconds kSearchPause{5};
 
+/// Long conversations take longer, and short ones do not.
+std::chrono::milliseconds timeFor(std::size_t bytes) {
+  constexpr std::size_t kBytesPerSecond = std::size_t{2} << 20U;
+  return std::chrono::milliseconds(1000 * (bytes / kBytesPerSecond));
+}
+
 Error templateError(std::string found, std::string expected) {
   return errorAt("chat template", std::move(found), std::move(expected));
 }
@@ -225,7 +231,7 @@ std::variant<std::vector<Rendering>, Error> TemplateProcess::render(
   for (const bool isFirst : {true, false}) {
     const bool wasRunning = m_process.isRunning();
     if (auto error = start()) return std::move(*error);
-    const Clock::time_point last = Clock::now() + m_limits.time;
+    const Clock::time_point last = Clock::now() + m_limits.time + timeFor(request.size());
     if (auto error = send(request, last, stop)) return std::move(*error);
     auto received = receive(last, stop);
     if (auto* error = std::get_if<Error>(&received)) return std::move(*error);

@@ -4,6 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/remote/chat/chat_protocol.h"
+#include "engine/text/conversation.h"
 
 #include <nlohmann/json.hpp>
 
@@ -21,16 +22,16 @@ namespace {
 
 using Messages = std::vector<exports::ChatMessage>;
 
-bool beginsWithSystem(const Messages& messages) {
-  return !messages.empty() && messages.front().role == query::Role::System;
-}
-
-text::Place placeOf(std::size_t index) {
-  return index == 0 ? text::Place::First : text::Place::Later;
+std::vector<text::ConversationMessage> conversationOf(const Messages& messages) {
+  std::vector<text::ConversationMessage> conversation;
+  for (const exports::ChatMessage& message : messages)
+    conversation.push_back({message.role, message.content});
+  return conversation;
 }
 
 /// Throws Failure if the template cannot express the role of a message.
 void checkTurns(const text::ChatTemplate& chat, const Messages& messages) {
+  if (chat.program != nullptr) return;  // the program itself refuses messages
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const query::Role role = messages[i].role;
     const bool isOpening = i == 0 && role == query::Role::System && chat.openingSystem;
@@ -103,24 +104,16 @@ Outgoing completionOutgoing(const Sending& sending) {
 PromptWriter textPrompt(const text::ChatTemplate& chat) {
   return [&chat](const Messages& messages) -> PromptText {
     checkTurns(chat, messages);
-    std::string text =
-        text::spellOpening(chat, beginsWithSystem(messages)).substr(text::spell(chat.opening).size());
-    for (std::size_t i = 0; i < messages.size(); ++i)
-      text += text::spellMessage(chat, messages[i].role, messages[i].content, placeOf(i));
-    return text + text::spell(chat.generationPrompt);
+    std::string text = text::spellConversation(chat, conversationOf(messages));
+    // The server writes the opening itself.
+    const std::string opening = text::spell(chat.opening);
+    return text.starts_with(opening) ? text.substr(opening.size()) : text;
   };
 }
 
 PromptWriter tokenPrompt(const text::ChatTemplate& chat, std::shared_ptr<const text::Tokenizer> tokenizer) {
   return [&chat, tokenizer = std::move(tokenizer)](const Messages& messages) -> PromptText {
-    std::vector<TokenId> ids = text::renderOpening(chat, *tokenizer, beginsWithSystem(messages));
-    const auto append = [&ids](const std::vector<TokenId>& more) {
-      ids.insert(ids.end(), more.begin(), more.end());
-    };
-    for (std::size_t i = 0; i < messages.size(); ++i)
-      append(text::render(chat, *tokenizer, messages[i].role, messages[i].content, placeOf(i)).ids);
-    append(text::renderPieces(chat.generationPrompt, *tokenizer));
-    return ids;
+    return text::renderConversation(chat, *tokenizer, conversationOf(messages)).ids();
   };
 }
 

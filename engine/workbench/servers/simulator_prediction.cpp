@@ -10,6 +10,8 @@
 #include "engine/run/trace_values.h"
 #include "engine/workbench/run_options.h"
 
+#include "engine/text/conversation.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -576,18 +578,10 @@ simulator::Answer ServerSimulators::serve(simulator::Simulator& simulator, const
 
 std::vector<TokenId> chatTokens(const std::vector<exports::ChatMessage>& messages,
                                 const text::Tokenizer& tokenizer, const text::ChatTemplate& chat) {
-  const bool startsWithSystem = !messages.empty() && messages.front().role == query::Role::System;
-  std::vector<TokenId> ids = text::renderOpening(chat, tokenizer, startsWithSystem);
-  const auto append = [&ids](const std::vector<TokenId>& more) {
-    ids.insert(ids.end(), more.begin(), more.end());
-  };
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    append(text::render(chat, tokenizer, messages[i].role, messages[i].content,
-                        i == 0 ? text::Place::First : text::Place::Later)
-               .ids);
-  }
-  append(text::renderPieces(chat.generationPrompt, tokenizer));
-  return ids;
+  std::vector<text::ConversationMessage> conversation;
+  for (const exports::ChatMessage& message : messages)
+    conversation.push_back({message.role, message.content});
+  return text::renderConversation(chat, tokenizer, conversation).ids();
 }
 
 }  // namespace spanscope::workbench

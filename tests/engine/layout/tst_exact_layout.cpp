@@ -3,6 +3,7 @@
 #include "engine/layout/layout.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
+#include "engine/text/program_templates.h"
 #include "tests/engine/layout/random_prompts.h"
 #include "tests/support/test_program.h"
 
@@ -284,6 +285,10 @@ class TestExactLayout : public QObject {
   void closureRepeatsTheInnerTable();
   void everyPlaceIsANode_data();
   void everyPlaceIsANode();
+  void jinjaGivesTheSameTable_data();
+  void jinjaGivesTheSameTable();
+  void jinjaReportsChangedTexts();
+  void jinjaRefusesAMessage();
   void exampleQueries_data();
   void exampleQueries();
 };
@@ -669,6 +674,99 @@ void TestExactLayout::closureRepeatsTheInnerTable() {
       QCOMPARE(b.scope - outerAnchor.scope, a.scope);
     }
     QVERIFY(outerAnchor.scope != 0);
+  }
+}
+
+namespace {
+
+/// The template, rendered by Jinja; null if there is no Jinja.
+const text::ChatTemplate* byJinja(const std::string& source) {
+  try {
+    return &text::programTemplateOf(source, R"({"bos_token": "<s>"})");
+  } catch (const Failure&) {
+    if (text::sharedTemplateProcess().isMissing()) return nullptr;
+    throw;
+  }
+}
+
+/// Renders the turns of the bundled model.
+std::string bundledSource() {
+  return "{% for m in messages %}<|{{ m.role }}|> {{ m.content }}<|end|>{% endfor %}"
+         "{% if add_generation_prompt %}<|assistant|>{% endif %}";
+}
+
+}  // namespace
+
+void TestExactLayout::jinjaGivesTheSameTable_data() {
+  QTest::addColumn<int>("visibility");
+  for (const Visibility each :
+       {Visibility::Full, Visibility::Spans, Visibility::SpansAtOneBase, Visibility::SpansBehindPrefix})
+    QTest::addRow("%d", static_cast<int>(each)) << static_cast<int>(each);
+}
+
+/// Whole conversations, and the conversations of subqueries in them, have the tokens of separate messages.
+void TestExactLayout::jinjaGivesTheSameTable() {
+  QFETCH(int, visibility);
+  const text::ChatTemplate* chat = byJinja(bundledSource());
+  if (chat == nullptr) QSKIP("the Debian package python3-jinja2 is not here");
+  Generator generator(testSeed());
+  for (int round = 0; round < 100; ++round) {
+    std::vector<StepOutput> outputs = generator.outputs(generator.below(3));
+    const PromptNode inner = generator.prompt(outputs.size(), 3);
+    const auto step = static_cast<StepIndex>(outputs.size());
+    outputs.push_back({layOut(inner, outputs), generator.sampled()});
+    const PromptNode prompt = run({generator.prompt(outputs.size(), 3),
+                                   plus({generator.prompt(outputs.size(), 2),
+                                         run({inner, answer(step, OutputForm::Continuation)}, "/closure")}),
+                                   user("q")});
+    const auto how = static_cast<Visibility>(visibility);
+    const SpanTable expected = layOutIn(*model().chat, prompt, outputs, how);
+    const SpanTable found = layOutIn(*chat, prompt, outputs, how);
+    if (how == Visibility::Spans) checkInvariants(found);
+    QCOMPARE(found.segments.size(), expected.segments.size());
+    for (std::size_t i = 0; i < expected.segments.size(); ++i) {
+      const Segment& a = found.segments[i];
+      const Segment& b = expected.segments[i];
+      QCOMPARE(a.tokens, b.tokens);
+      QCOMPARE(a.base, b.base);
+      QCOMPARE(a.sees, b.sees);
+      QCOMPARE(a.node, b.node);
+      QCOMPARE(a.scope, b.scope);
+      QCOMPARE(a.hidden, b.hidden);
+    }
+    QVERIFY(found.parts == expected.parts);
+  }
+}
+
+void TestExactLayout::jinjaReportsChangedTexts() {
+  const text::ChatTemplate* chat = byJinja(
+      "{% for m in messages %}<|{{ m.role }}|> {{ m.content.split('</think>')[-1] | trim }}<|end|>{% endfor "
+      "%}"
+      "{% if add_generation_prompt %}<|assistant|>{% endif %}");
+  if (chat == nullptr) QSKIP("the Debian package python3-jinja2 is not here");
+  const PromptNode thought{"/a", plan::PromptMessage{query::Role::Assistant, "<think>x</think>Lisbon"}};
+  const SpanTable table = layOutIn(*chat, run({user("Where?", "/u0"), thought, user(" Sure? ", "/u1")}), {});
+  const std::vector<ChangedText> expected = {{"/a", text::TextChange::Changed},
+                                             {"/u1", text::TextChange::Trimmed}};
+  QVERIFY(table.changed == expected);
+  const auto answerOf = [&](const std::string& text) {
+    return text::render(*model().chat, *model().tokenizer, query::Role::Assistant, text).ids;
+  };
+  QCOMPARE(visibleTokens(table),
+           messageIds("Where?") + answerOf("Lisbon") + messageIds("Sure?") + std::vector{kAssistant});
+}
+
+void TestExactLayout::jinjaRefusesAMessage() {
+  const text::ChatTemplate* chat = byJinja(
+      "{% for m in messages %}{% if 'secret' in m.content %}{{ raise_exception('no secrets') }}{% endif %}"
+      "<|{{ m.role }}|> {{ m.content }}<|end|>{% endfor %}");
+  if (chat == nullptr) QSKIP("the Debian package python3-jinja2 is not here");
+  try {
+    layOutIn(*chat, run({user("a", "/u0"), plus({user("b", "/d0"), user("secret", "/d1")}), user("q")}), {});
+    QFAIL("a refused message was laid out");
+  } catch (const Failure& failure) {
+    QCOMPARE(failure.error().place, std::string("/d1"));
+    QVERIFY2(failure.error().found.find("no secrets") != std::string::npos, failure.what());
   }
 }
 

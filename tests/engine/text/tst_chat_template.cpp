@@ -291,8 +291,8 @@ void TestChatTemplate::joinedMessagesAreTheConversation() {
 void TestChatTemplate::unknownTemplates_data() {
   QTest::addColumn<QByteArray>("config");
   QTest::addColumn<QString>("found");
-  QTest::newRow("another template") << QByteArray(R"({"chat_template": "{{ messages }}"})")
-                                    << "{{ messages }}";
+  QTest::newRow("another template") << QByteArray(R"({"chat_template": "{{ 'messages' }}"})")
+                                    << "{{ 'messages' }}";
   QTest::newRow("no template") << QByteArray("{}") << "nothing";
   QTest::newRow("null") << QByteArray(R"({"chat_template": null})") << "nothing";
   QTest::newRow("a number") << QByteArray(R"({"chat_template": 3})") << "number";

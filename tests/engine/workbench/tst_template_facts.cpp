@@ -41,8 +41,8 @@ class CopiedModel {
   QTemporaryDir m_folder;
 };
 
-constexpr const char* kUnknown =
-    "{% for m in messages %}### {{ m.role }}: {{ m.content | upper }}{% endfor %}";
+/// A template that does not write the texts of messages.
+constexpr const char* kUnknown = "{% for m in messages %}### {{ m.role }}: {% endfor %}";
 
 }  // namespace
 
