@@ -221,6 +221,10 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   json["attention"] = model::attentionText(config);
   json["moved_spans"] = model::relocationText(config);
   json["tied_embeddings"] = config.tiedEmbeddings;
+  if (config.lacksHead) json["head"] = "missing in the files, so the token embeddings are used in its place";
+  if (!bundle.ignoredTensors.empty()) json["ignored_tensors"] = bundle.ignoredTensors.size();
+  if (config.pooling != model::Pooling::None)
+    json["vectors"] = config.pooling == model::Pooling::Last ? "the last token" : "the mean of all tokens";
   json["end_tokens"] = config.endTokenIds();
   json["end_token_sources"] = describe(config.endTokens, facts.own.tokenizer.get());
   json["block_attention"] = config.blockAttention;

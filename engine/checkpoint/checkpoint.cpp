@@ -18,6 +18,24 @@ constexpr const char* kModel =
     "a Hugging Face model directory (config.json, *.safetensors, a tokenizer and its tokenizer_config.json) "
     "or a GGUF file";
 
+/// A directory that people take for a model.
+struct Kind {
+  const char* file;  ///< only such a directory has this file
+  const char* found;
+  const char* expected;
+};
+
+constexpr std::array kKinds = {
+    Kind{"adapter_config.json", /*id:folder-is-adapter*/ "an adapter without its model",
+         "the folder of the model (the adapter is the setting Adapter)"},
+    Kind{"snapshots", /*id:folder-is-cache*/ "a folder of Hugging Face's cache",
+         "a folder in its folder snapshots"},
+    Kind{"model_index.json", "a model of images (diffusers)", "a model of texts"},
+    Kind{"params.json", "a checkpoint in the form of its author",
+         "the same model in the form of Hugging Face"},
+    Kind{"mlc-chat-config.json", "a checkpoint of MLC", "the same model in the form of Hugging Face"},
+    Kind{"genai_config.json", "a checkpoint of ONNX Runtime", "the same model in the form of Hugging Face"}};
+
 }  // namespace
 
 std::string Checkpoint::name() const {
@@ -55,6 +73,9 @@ void Checkpoint::require() const {
 void Checkpoint::requireModel() const {
   require();
   if (find("config.json") || gguf()) return;
+  for (const Kind& kind : kKinds) {
+    if (find(kind.file)) throw Failure({m_path.string(), "", kind.found, kind.expected});
+  }
   throw Failure({m_path.string(), "", "a directory without config.json and without a GGUF file",
                  "a Hugging Face model directory, or one with a GGUF file"});
 }
@@ -66,6 +87,34 @@ bool Checkpoint::holdsModel() const {
   } catch (const Failure&) {
     return false;
   }
+}
+
+std::string Checkpoint::otherWeights() const {
+  struct Ending {
+    std::string_view ending;
+    std::string_view weights;
+  };
+  constexpr std::array kEndings = {Ending{".safetensors", "safetensors files without an index"},
+                                   Ending{".bin", "weights of PyTorch"},
+                                   Ending{".pth", "weights of PyTorch"},
+                                   Ending{".pt", "weights of PyTorch"},
+                                   Ending{".h5", "weights of TensorFlow"},
+                                   Ending{".msgpack", "weights of Flax"},
+                                   Ending{".onnx", "weights of ONNX"},
+                                   Ending{".npz", "weights of MLX"}};
+  std::error_code error;
+  std::vector<std::string> names;
+  for (std::filesystem::directory_iterator entry(m_path, error), end; !error && entry != end;
+       entry.increment(error))
+    names.push_back(entry->path().filename().string());
+  std::sort(names.begin(), names.end());
+  for (const Ending& kind : kEndings) {
+    for (const std::string& name : names) {
+      if (name.ends_with(kind.ending) && name != "training_args.bin")
+        return std::string(kind.weights) + " (" + name + ")";
+    }
+  }
+  return "no weights";
 }
 
 std::optional<std::filesystem::path> Checkpoint::find(const std::string& name) const {

@@ -43,6 +43,9 @@ class Checkpoint {
   /// Whether requireModel() would succeed.
   bool holdsModel() const;
 
+  /// Describes the weights of a directory without safetensors: "weights of PyTorch (pytorch_model.bin)".
+  std::string otherWeights() const;
+
   /// Returns the file of the directory with this name, or nothing.
   std::optional<std::filesystem::path> find(const std::string& name) const;
   /// Whether the directory contains `model.safetensors` or `model.safetensors.index.json`.

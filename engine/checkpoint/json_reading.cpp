@@ -188,6 +188,35 @@ class RuleWatch {
 
 }  // namespace
 
+std::string withQuotedNotFinite(std::string_view text) {
+  std::string result;
+  result.reserve(text.size() + 64);
+  bool isInText = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (isInText) {
+      const std::size_t length = c == '\\' && i + 1 < text.size() ? 2 : 1;
+      isInText = c != '"';
+      result += text.substr(i, length);
+      i += length;
+      continue;
+    }
+    isInText = c == '"';
+    std::string_view number;
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      if (text.substr(i, word.size()) == word) number = word;
+    }
+    if (number.empty()) {
+      result += c;
+      ++i;
+    } else {
+      result += '"' + std::string(number) + '"';
+      i += number.size();
+    }
+  }
+  return result;
+}
+
 nlohmann::json parseJsonObject(std::string_view text, const std::string& file, const std::string& what,
                                const JsonRules& rules) {
   if (text.size() > rules.maxBytes) {

@@ -41,6 +41,10 @@ inline constexpr JsonRules kConfigurationRules{
 /// about 80 bytes.
 std::string inQuotes(std::string_view text);
 
+/// Returns the text with the numbers NaN, Infinity and -Infinity as texts in quotes. Python writes these
+/// numbers, which are not JSON. A reader that needs a number refuses the text. Other readers ignore it.
+std::string withQuotedNotFinite(std::string_view text);
+
 /// Parses a whole JSON file, which must be an object. Throws Failure with line and column for wrong syntax,
 /// for another value, and for everything that the rules forbid. `what` describes the file.
 nlohmann::json parseJsonObject(std::string_view text, const std::string& file, const std::string& what,
@@ -110,8 +114,12 @@ class JsonPlace {
 /// Returns the result of `read` for the root of a JSON file, which must be an object. Every error of the file
 /// has its line and column.
 template <class Read>
-auto readJsonText(std::string_view text, const std::string& file, const std::string& what, const Read& read,
+auto readJsonText(std::string_view stored, const std::string& file, const std::string& what, const Read& read,
                   const JsonRules& rules = {}) {
+  std::string changed;
+  if (stored.find("NaN") != std::string_view::npos || stored.find("Infinity") != std::string_view::npos)
+    changed = withQuotedNotFinite(stored);
+  const std::string_view text = changed.empty() ? stored : std::string_view(changed);
   const nlohmann::json document = parseJsonObject(text, file, what, rules);
   try {
     return read(JsonPlace(document, "", file));

@@ -3,6 +3,9 @@
 
 #include "engine/base/counted.h"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <fstream>
 #include <optional>
@@ -12,6 +15,8 @@
 namespace spanscope::checkpoint {
 
 namespace {
+
+constexpr std::array<std::string_view, 2> kPageTags = {"<!doctype html", "<html"};
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* expected) {
   throw Failure({path.string(), "", std::generic_category().message(errno), expected});
@@ -70,10 +75,28 @@ std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limi
   return bytes;
 }
 
+namespace {
+
+/// Whether the text begins with a tag of HTML. Servers send a page in place of a file that they refuse.
+bool isWebPage(std::string_view bytes) {
+  bytes.remove_prefix(std::min(bytes.size(), bytes.find_first_not_of(" \t\r\n")));
+  return std::any_of(kPageTags.begin(), kPageTags.end(), [bytes](std::string_view tag) {
+    return bytes.size() >= tag.size() &&
+           std::equal(tag.begin(), tag.end(), bytes.begin(),
+                      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+  });
+}
+
+}  // namespace
+
 void refusePointer(std::string_view bytes, const std::filesystem::path& path) {
+  if (isWebPage(bytes)) {
+    throw Failure({path.string(), "", /*id:file-is-page*/ "a web page instead of the file",
+                   "the file itself: download it again"});
+  }
   constexpr std::size_t kMostBytes = 1024;  // the max size of a pointer file in its specification
   if (bytes.size() >= kMostBytes || !bytes.starts_with("version https://git-lfs.github.com/spec/")) return;
-  throw Failure({path.string(), "", "a Git LFS pointer instead of the file",
+  throw Failure({path.string(), "", /*id:file-is-pointer*/ "a Git LFS pointer instead of the file",
                  "the file itself (run \"git lfs pull\" in its folder)"});
 }
 

@@ -53,8 +53,9 @@ class MappedFile {
 /// e.g. "a sentencepiece model".
 std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limit, std::string_view what);
 
-/// Throws Failure if the bytes are a Git LFS pointer. Git LFS stores such a pointer until the file is
-/// fetched.
+/// Throws Failure if the bytes are no file of a model, but one of these:
+/// - a Git LFS pointer, which Git LFS stores until the file is fetched;
+/// - a web page, which a server sends in place of a file that it refuses.
 void refusePointer(std::string_view bytes, const std::filesystem::path& path);
 
 }  // namespace spanscope::checkpoint

@@ -227,6 +227,15 @@ std::uint64_t headerLength(std::span<const std::byte> bytes, const std::string& 
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kLengthBytes; ++i)
     length |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+  if (length == 0 && bytes.size() > kLengthBytes && bytes[kLengthBytes] == std::byte{0}) {
+    throw Failure({source, "byte 0", /*id:file-of-zeros*/ "zeros in place of a header",
+                   "a safetensors file: its download did not finish"});
+  }
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), kLengthBytes);
+  if (head.starts_with("GGUF")) {
+    throw Failure({source, "", /*id:file-is-gguf*/ "a GGUF file with the name of a safetensors file",
+                   "a safetensors file, or the ending .gguf"});
+  }
   if (length > kMaxSafetensorsHeader) {
     throw Failure({source, "byte 0", "a header of " + std::to_string(length) + " bytes",
                    "at most " + std::to_string(kMaxSafetensorsHeader)});

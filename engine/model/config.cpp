@@ -9,6 +9,7 @@
 #include "engine/model/architectures/architecture.h"
 #include "engine/model/architectures/other_architectures.h"
 #include "engine/model/rotary_reading.h"
+#include "engine/model/weights.h"
 
 #include <algorithm>
 #include <array>
@@ -61,14 +62,54 @@ const Architecture& findArchitecture(const JsonPlace& config) {
   throw config.field("model_type").fail(foundFor(*type, config), modelTypes());
 }
 
+constexpr const char* kPlainWeights = "weights in F32, F16 or BF16, or a GGUF file";
+
+struct Quantizer {
+  std::string_view method;  ///< as in `quant_method`
+  std::string_view name;
+};
+
+constexpr std::array kQuantizers = {Quantizer{"awq", "AWQ"},
+                                    Quantizer{"gptq", "GPTQ"},
+                                    Quantizer{"bitsandbytes", "bitsandbytes"},
+                                    Quantizer{"fp8", "FP8"},
+                                    Quantizer{"mxfp4", "MXFP4"},
+                                    Quantizer{"compressed-tensors", "compressed-tensors"},
+                                    Quantizer{"hqq", "HQQ"},
+                                    Quantizer{"aqlm", "AQLM"},
+                                    Quantizer{"torchao", "torchao"},
+                                    Quantizer{"quanto", "Quanto"}};
+
+/// Returns "a checkpoint that AWQ quantised".
+std::string quantisedBy(const JsonPlace& settings) {
+  const JsonPlace method = settings.value().is_object() ? settings.field("quant_method") : settings;
+  const std::string stated = method.value().is_string() ? method.textOrEmpty() : std::string();
+  for (const Quantizer& quantizer : kQuantizers) {
+    if (quantizer.method == stated) return "a checkpoint that " + std::string(quantizer.name) + " quantised";
+  }
+  return "a quantised checkpoint" + (stated.empty() ? "" : " (" + inQuotes(stated) + ")");
+}
+
+/// Older tools wrote their settings into a file of their own.
+void refuseQuantizerFiles(const std::filesystem::path& directory) {
+  for (const auto& [file, name] :
+       {std::pair("quantize_config.json", "GPTQ"), std::pair("quant_config.json", "AWQ")}) {
+    std::error_code error;
+    if (std::filesystem::exists(directory / file, error)) {
+      throw Failure({(directory / file).string(), "", "a checkpoint that " + std::string(name) + " quantised",
+                     kPlainWeights});
+    }
+  }
+}
+
 void refuseOtherArithmetic(const JsonPlace& config) {
   if (config.has("quantization")) {
     throw config.field("quantization")
-        .fail("a quantised checkpoint of MLX", "weights in F32, F16 or BF16, or a GGUF file");
+        .fail(/*id:quantised-by-mlx*/ "a quantised checkpoint of MLX", kPlainWeights);
   }
   if (config.has("quantization_config")) {
     throw config.field("quantization_config")
-        .fail("a quantised checkpoint", "weights in F32, F16 or BF16, or a GGUF file");
+        .fail(quantisedBy(config.field("quantization_config")), kPlainWeights);
   }
 }
 
@@ -132,6 +173,7 @@ std::string_view textOf(std::span<const std::byte> bytes) {
 }
 
 ModelConfig readDirectory(const std::filesystem::path& directory) {
+  refuseQuantizerFiles(directory);
   const checkpoint::MappedFile file(directory / "config.json");
   ModelConfig result = file.read([&](std::span<const std::byte> bytes) {
     return parseConfig(textOf(bytes), (directory / "config.json").string());
@@ -203,10 +245,40 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
       checkpoint::kConfigurationRules);
 }
 
+namespace {
+
+/// Reads the file in which sentence-transformers describes its pooling.
+Pooling readPooling(const std::filesystem::path& directory) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 20U;
+  const std::filesystem::path file = directory / "1_Pooling" / "config.json";
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return Pooling::None;
+  return checkpoint::readJsonFile(file, kMostBytes, "the pooling of a model", [](const JsonPlace& fields) {
+    if (fields.flag("pooling_mode_lasttoken", false)) return Pooling::Last;
+    return fields.flag("pooling_mode_mean_tokens", false) ? Pooling::Mean : Pooling::None;
+  });
+}
+
+/// Whether the checkpoint was saved without the matrix that makes logits, as models of embeddings are.
+bool lacksHead(const checkpoint::Checkpoint& checkpoint) {
+  try {
+    return !openSafetensors(checkpoint)->has("lm_head.weight");
+  } catch (const Failure&) {
+    return false;  // opening the weights reports the reason
+  }
+}
+
+}  // namespace
+
 ModelConfig readConfig(const checkpoint::Checkpoint& checkpoint) {
   if (const std::optional<std::filesystem::path> gguf = checkpoint.gguf())
     return configOf(checkpoint::GgufFile(*gguf));
   ModelConfig result = readDirectory(checkpoint.path());
+  result.pooling = readPooling(checkpoint.path());
+  if (!result.tiedEmbeddings && lacksHead(checkpoint)) {
+    result.tiedEmbeddings = true;
+    result.lacksHead = true;
+  }
   result.blockAttention = result.blockAttention || isPublishedForBlockAttention(checkpoint.path());
   return result;
 }

@@ -106,6 +106,13 @@ enum class QueryKeyNorm : std::uint8_t {
 /// A model as `config.json` or the keys of a GGUF file describe it. All values are checked: each value is in
 /// range, and the values agree with each other. Everything specific to a family is a fact here. Other code
 /// therefore does not depend on the family.
+/// How the hidden states of a text become one vector.
+enum class Pooling : std::uint8_t {
+  None,  ///< the checkpoint was not trained for vectors
+  Mean,  ///< mean over all tokens
+  Last   ///< the last token
+};
+
 struct ModelConfig {
   std::string architecture;  ///< "LlamaForCausalLM"; see engine/model/architectures
   std::int32_t vocabularySize = 0;
@@ -128,8 +135,12 @@ struct ModelConfig {
   float attentionScale = 0;  ///< factor on scores; 0: 1/√headSize
   float logitScale = 1;      ///< factor on logits
   bool tiedEmbeddings = false;
-  bool attentionBias = false;  ///< whether queries, keys and values have biases
-  bool outputBias = false;     ///< whether the projection after attention has a bias
+  /// Whether the checkpoint states a head of its own, but was saved without it. `tiedEmbeddings` is then
+  /// true.
+  bool lacksHead = false;
+  Pooling pooling = Pooling::None;  ///< how the checkpoint was trained to make vectors of texts
+  bool attentionBias = false;       ///< whether queries, keys and values have biases
+  bool outputBias = false;          ///< whether the projection after attention has a bias
   bool mlpBias = false;
   std::int64_t maxPositions = 2048;
   std::vector<EndToken> endTokens;  ///< from all files that name end tokens; each is in the vocabulary

@@ -116,6 +116,14 @@ std::int64_t vocabularyOf(const GgufFile& file, const GgufKeys& keys) {
   return rows;
 }
 
+/// The numbers of llama.cpp. Other numbers are no kind of vector that a decoder makes here.
+Pooling poolingOf(const checkpoint::GgufMetadata& metadata, const std::string& architecture) {
+  const std::int64_t* number = metadata.integer(architecture + ".pooling_type");
+  if (number == nullptr) return Pooling::None;
+  if (*number == 1) return Pooling::Mean;
+  return *number == 3 ? Pooling::Last : Pooling::None;
+}
+
 }  // namespace
 
 ModelConfig configOf(const GgufFile& file) {
@@ -145,6 +153,7 @@ ModelConfig configOf(const GgufFile& file) {
   config.attention.rotary = readRope(keys, config);
   config.tiedEmbeddings = !file.tensors().contains("output.weight");
   family->readGguf(keys, config);
+  config.pooling = poolingOf(file.metadata(), *architecture);
   keys.refuseUnused(config);
   fixContext(config, 0);
   return config;
@@ -179,7 +188,7 @@ constexpr std::array kUnusedKeys = {
     UnusedKey{"vision."}, UnusedKey{"audio."}, UnusedKey{"mm."},
     // The order of rows in the file, which the architecture decides.
     UnusedKey{"tensor_data_layout"},
-    // Describes embeddings; logits are the same.
+    // For vectors of texts. Logits are the same.
     UnusedKey{"pooling_type"},
     // For a kind of norm that no family here has.
     UnusedKey{"attention.layer_norm_epsilon"},

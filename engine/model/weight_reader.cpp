@@ -271,6 +271,23 @@ constexpr std::array kExtras = {
     Extra{"lm_head.weight", "", true},
 };
 
+constexpr std::array<std::string_view, 16> kOtherParts = {"vision_tower.",
+                                                          "vision_model.",
+                                                          "visual.",
+                                                          "vision_embed_tokens.",
+                                                          "multi_modal_projector.",
+                                                          "mm_projector.",
+                                                          "audio_tower.",
+                                                          "audio_model.",
+                                                          "embed_vision.",
+                                                          "embed_audio.",
+                                                          "mtp.",
+                                                          "score.",
+                                                          "classifier.",
+                                                          "v_head.",
+                                                          "value_head.",
+                                                          "pooler."};
+
 /// Whether the text is the number of one of the layers as names write it.
 bool isLayer(std::string_view text, std::int32_t layers) {
   std::int32_t number = 0;
@@ -294,11 +311,26 @@ bool isKnownExtra(std::string_view name, const ModelConfig& config) {
   return std::ranges::any_of(kExtras, [&](const Extra& extra) { return fits(extra, name, config); });
 }
 
+bool isOfOtherPart(std::string_view name) {
+  constexpr std::string_view kDecoder = "model.";
+  if (name.starts_with(kDecoder)) name.remove_prefix(kDecoder.size());
+  return std::any_of(kOtherParts.begin(), kOtherParts.end(),
+                     [name](std::string_view part) { return name.starts_with(part); });
+}
+
+std::vector<std::string> tensorsOfOtherParts(const WeightSource& source) {
+  std::vector<std::string> names;
+  for (const StoredTensor& tensor : source.stored()) {
+    if (isOfOtherPart(tensor.name)) names.push_back(tensor.name);
+  }
+  return names;
+}
+
 void refuseSurplus(const ModelConfig& config, const WeightSource& source, const std::set<std::string>& used) {
   constexpr std::size_t kNamed = 4;
   std::vector<StoredTensor> surplus = source.stored();
   std::erase_if(surplus, [&](const StoredTensor& tensor) {
-    return used.contains(tensor.name) || isKnownExtra(tensor.name, config);
+    return used.contains(tensor.name) || isKnownExtra(tensor.name, config) || isOfOtherPart(tensor.name);
   });
   if (surplus.empty()) return;
   std::string names;

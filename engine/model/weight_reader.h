@@ -115,8 +115,15 @@ void checkTensors(const ModelConfig& config, const WeightSource& source);
 /// Any other unused tensor means that checkpoint and configuration do not fit.
 bool isKnownExtra(std::string_view name, const ModelConfig& config);
 
-/// Throws Failure if the source has a tensor that is neither used nor a known extra. Without the error, every
-/// result would lack the effect of such a tensor.
+/// Whether the tensor belongs to a part of the checkpoint that does not change texts. Examples are a vision
+/// tower and a classifier.
+bool isOfOtherPart(std::string_view name);
+
+/// Returns the names of the tensors of such parts in the source.
+std::vector<std::string> tensorsOfOtherParts(const WeightSource& source);
+
+/// Throws Failure if the source has a tensor that is neither used, nor a known extra, nor of another part.
+/// Without the error, every result would lack the effect of such a tensor.
 void refuseSurplus(const ModelConfig& config, const WeightSource& source, const std::set<std::string>& used);
 
 }  // namespace spanscope::model

@@ -173,6 +173,26 @@ class SafetensorsWeights final : public WeightSource {
     }
   }
 
+  /// Gives the tensors the names of a model that generates. A model of embeddings is saved without the prefix
+  /// "model.". The text part of a model of images has a longer prefix. Call this after the last addFile().
+  void unifyNames() {
+    const auto prefix = std::find_if(kPrefixes.begin(), kPrefixes.end(), [this](std::string_view candidate) {
+      return m_tensors.contains(std::string(candidate) + "embed_tokens.weight");
+    });
+    if (prefix == kPrefixes.begin() || prefix == kPrefixes.end()) return;
+    std::map<std::string, Located> renamed;
+    for (auto& [name, located] : m_tensors) {
+      std::string unified = unifiedName(name, *prefix);
+      const auto [place, isNew] = renamed.emplace(std::move(unified), std::move(located));
+      if (!isNew) {
+        throw Failure({place->second.file, checkpoint::inQuotes(name),
+                       "a second tensor with the meaning of " + checkpoint::inQuotes(place->first),
+                       "every tensor once"});
+      }
+    }
+    m_tensors = std::move(renamed);
+  }
+
   bool has(const std::string& name) const override { return m_tensors.contains(name); }
 
   compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
@@ -230,6 +250,19 @@ class SafetensorsWeights final : public WeightSource {
     checkpoint::SafetensorsTensor tensor;
   };
 
+  static constexpr std::string_view kDecoder = "model.";
+  static constexpr std::string_view kHead = "lm_head.";
+  static constexpr std::array<std::string_view, 5> kPrefixes = {
+      kDecoder, "language_model.model.", "model.language_model.", "language_model.", ""};
+
+  static std::string unifiedName(std::string_view name, std::string_view prefix) {
+    const std::size_t head = name.find(kHead);
+    if (head != std::string_view::npos && (head == 0 || name.substr(0, head) == "language_model."))
+      return std::string(name.substr(head));
+    if (!name.starts_with(prefix) || isOfOtherPart(name)) return std::string(name);
+    return std::string(kDecoder) + std::string(name.substr(prefix.size()));
+  }
+
   std::filesystem::path m_directory;
   std::vector<checkpoint::MappedFile> m_files;  ///< the tensors point into these files
   std::map<std::string, Located> m_tensors;
@@ -273,9 +306,10 @@ std::unique_ptr<WeightSource> openSafetensors(const checkpoint::Checkpoint& chec
   } else if (const auto index = checkpoint.find(kSafetensorsIndex)) {
     for (const auto& [shard, tensors] : readIndex(*index)) weights->addFile(shard, &tensors);
   } else {
-    throw Failure({checkpoint.path().string(), "", "neither",
+    throw Failure({checkpoint.path().string(), "", checkpoint.otherWeights(),
                    std::string(kSafetensorsFile) + " or " + kSafetensorsIndex});
   }
+  weights->unifyNames();
   return weights;
 }
 

@@ -20,6 +20,12 @@ std::int32_t blocksOf(std::size_t tokens) {
   return static_cast<std::int32_t>((tokens + kBlockSize - 1) / kBlockSize);
 }
 
+/// The max number of tokens of a window, without the final token.
+std::int32_t windowOf(const model::ModelConfig& config, TokenId finalToken) {
+  const std::int64_t most = std::clamp<std::int64_t>(config.maxPositions, 1, DecoderEmbedder::kWindow);
+  return static_cast<std::int32_t>(std::max<std::int64_t>(1, finalToken >= 0 ? most - 1 : most));
+}
+
 EmbeddingVector unitVector(const std::vector<double>& sum) {
   const double size = std::sqrt(
       std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0, std::plus<>(), std::multiplies<>()));
@@ -43,7 +49,8 @@ struct DecoderEmbedder::Pass {
            blocks + blocksOf(tokens) <= kBlocks;
   }
 
-  void add(std::span<const TokenId> window, std::size_t text) {
+  /// `last`: whether only the last token makes the vector.
+  void add(std::span<const TokenId> window, std::size_t text, bool last) {
     compute::KeyRange keys;
     const auto count = static_cast<std::int32_t>(window.size());
     const auto firstRow = static_cast<std::int32_t>(batch.tokens.size());
@@ -55,6 +62,7 @@ struct DecoderEmbedder::Pass {
       batch.tokens.push_back(window[static_cast<std::size_t>(i)]);
       batch.localIndices.push_back(i);
       batch.slots.push_back(std::int64_t{firstBlock} * kBlockSize + i);
+      if (last && i + 1 < count) continue;
       batch.hiddenRows.push_back(firstRow + i);
       texts.push_back(text);
     }
@@ -64,14 +72,19 @@ struct DecoderEmbedder::Pass {
 };
 
 DecoderEmbedder::DecoderEmbedder(model::Decoder& decoder, compute::Backend& backend,
-                                 const text::Tokenizer& tokenizer, const std::string& modelFingerprint)
+                                 const text::Tokenizer& tokenizer, const std::string& modelFingerprint,
+                                 TokenId finalToken)
     : m_decoder(decoder),
       m_tokenizer(tokenizer),
-      m_fingerprint("mean of last hidden states;window=" + std::to_string(kWindow) +
-                    ";model=" + modelFingerprint + ";backend=" + backend.info().numericRevision),
-      m_window(
-          static_cast<std::int32_t>(std::clamp<std::int64_t>(decoder.config().maxPositions, 1, kWindow))),
-      m_store(backend.makeKvStore(decoder.kvShape(1 + kBlocks, kBlockSize, compute::DType::F32))) {}
+      m_isOfLastToken(decoder.config().pooling == model::Pooling::Last),
+      m_finalToken(m_isOfLastToken ? finalToken : -1),
+      m_window(windowOf(decoder.config(), m_finalToken)),
+      m_store(backend.makeKvStore(decoder.kvShape(1 + kBlocks, kBlockSize, compute::DType::F32))) {
+  const std::string rule = m_isOfLastToken ? "last hidden state;final=" + std::to_string(m_finalToken)
+                                           : std::string("mean of last hidden states");
+  m_fingerprint = rule + ";window=" + std::to_string(kWindow) + ";model=" + modelFingerprint +
+                  ";backend=" + backend.info().numericRevision;
+}
 
 bool DecoderEmbedder::compute(const Pass& pass, std::vector<std::vector<double>>& sums,
                               std::stop_token stop) {
@@ -106,13 +119,15 @@ std::vector<EmbeddingVector> DecoderEmbedder::embed(std::span<const std::string>
     if (!encoded) return {};
     const std::vector<TokenId>& ids = *encoded;
     for (std::size_t at = 0; at < ids.size(); at += static_cast<std::size_t>(m_window)) {
-      const auto window =
+      const auto of =
           std::span(ids).subspan(at, std::min(static_cast<std::size_t>(m_window), ids.size() - at));
+      std::vector<TokenId> window(of.begin(), of.end());
+      if (m_finalToken >= 0) window.push_back(m_finalToken);
       if (!pass.fits(window.size())) {
         if (!compute(pass, sums, stop)) return {};
         pass = {};
       }
-      pass.add(window, text);
+      pass.add(window, text, m_isOfLastToken);
     }
   }
   if (!pass.texts.empty() && !compute(pass, sums, stop)) return {};

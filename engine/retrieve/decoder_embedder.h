@@ -15,20 +15,26 @@
 
 namespace spanscope::retrieve {
 
-/// Embeds with a checkpoint that was made for generation. The vector of a text has length 1. The vector is
-/// the mean of the last hidden states (after the last norm) over the tokens of the text. A text longer than
-/// kWindow tokens or the model's context is split into windows. Each window is computed alone, and the mean
-/// is taken over the tokens of all windows. A text without tokens has a zero vector. These vectors represent
-/// the meaning much worse than vectors of a checkpoint that was trained for embedding.
+/// Embeds with a loaded checkpoint. The vector of a text has length 1. The vector comes from the last hidden
+/// states (after the last norm):
+/// - of the last token, if the checkpoint was trained so (model::Pooling::Last);
+/// - otherwise, the mean over the tokens of the text.
+///
+/// Vectors represent the meaning well only if the checkpoint was trained for embedding.
+///
+/// A text longer than kWindow tokens or the model's context is split into windows. Each window is computed
+/// alone. The mean is taken over the tokens, or the last tokens, of all windows. A text without tokens has a
+/// zero vector.
 class DecoderEmbedder final : public Embedder {
  public:
   static constexpr std::int32_t kWindow = 512;
 
   /// All arguments passed by reference must outlive the embedder. No other code may use the decoder at the
   /// same time. Keys and values are in a small separate store. `modelFingerprint` is the fingerprint of
-  /// configuration and weights. Throws Failure if the store cannot be allocated.
+  /// configuration and weights. `finalToken`: see text::finalTokenOf(). This token follows every window of a
+  /// model that makes vectors of the last token. Throws Failure if the store cannot be allocated.
   DecoderEmbedder(model::Decoder& decoder, compute::Backend& backend, const text::Tokenizer& tokenizer,
-                  const std::string& modelFingerprint);
+                  const std::string& modelFingerprint, TokenId finalToken = -1);
 
   std::string name() const override { return "the model that is loaded"; }
   std::string fingerprint() const override { return m_fingerprint; }
@@ -43,7 +49,9 @@ class DecoderEmbedder final : public Embedder {
   model::Decoder& m_decoder;
   const text::Tokenizer& m_tokenizer;
   std::string m_fingerprint;
-  std::int32_t m_window;
+  bool m_isOfLastToken;
+  TokenId m_finalToken;   ///< −1: none
+  std::int32_t m_window;  ///< without the final token
   std::unique_ptr<compute::KvStore> m_store;
 };
 

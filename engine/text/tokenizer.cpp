@@ -146,7 +146,7 @@ const GgufPreTokenizer& requirePreTokenizer(const checkpoint::GgufMetadata& meta
   throw failAt(metadata, kPreKey,
                name == nullptr ? "nothing" : "the pre-tokenizer \"" + toValidUtf8(*name) + "\"",
                "a known pre-tokenizer such as llama-bpe, qwen2 or default, or the model's " +
-                   /*id:tokenizer-json-beside*/ std::string("tokenizer.json in the folder of the file"));
+                   /*id:tokenizer-json-beside*/ std::string("tokenizer.json beside the file"));
 }
 
 void addPipeline(const GgufPreTokenizer& rules, BpeDescription& description) {
@@ -241,7 +241,7 @@ std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& met
   if (model != nullptr && *model == "llama") return makeSentencePiece(metadata);
   throw failAt(metadata, kModelKey,
                model == nullptr ? "nothing" : "the kind of vocabulary \"" + toValidUtf8(*model) + "\"",
-               "gpt2, gemma4 or llama, or the model's tokenizer.json in the folder of the file");
+               "gpt2, gemma4 or llama, or the model's tokenizer.json beside the file");
 }
 
 namespace {
@@ -538,6 +538,40 @@ std::unique_ptr<Tokenizer> makeJsonTokenizer(std::string_view bytes, const std::
                                   [&](const checkpoint::JsonPlace& root) {
                                     return makeBpeTokenizer(readDescription(root), file, "/model");
                                   });
+}
+
+namespace {
+
+/// The control piece after the text in a template of the post-processor, or "".
+std::string finalPieceOf(const checkpoint::JsonPlace& processor) {
+  std::string piece;
+  forEachStep(processor, "processors", [&piece](const checkpoint::JsonPlace& step) {
+    if (step.field("type").requireText() != "TemplateProcessing") return;
+    const checkpoint::JsonPlace single = step.field("single");
+    const std::size_t count = single.requireList(kMaxSteps);
+    if (count == 0) return;
+    const checkpoint::JsonPlace last = single.element(count - 1).field("SpecialToken");
+    piece = last.isNull() ? std::string() : last.field("id").requireText();
+  });
+  return piece;
+}
+
+}  // namespace
+
+TokenId finalTokenOf(const checkpoint::Checkpoint& checkpoint, const Tokenizer& tokenizer) {
+  if (const auto json = checkpoint.find("tokenizer.json")) {
+    const std::string piece = checkpoint::readJsonFile(
+        *json, kMaxTokenizerJsonBytes, "the description of a tokenizer",
+        [](const checkpoint::JsonPlace& root) { return finalPieceOf(root.field("post_processor")); });
+    return piece.empty() ? -1 : tokenizer.controlId(piece);
+  }
+  const auto gguf = checkpoint.anyGguf();
+  if (!gguf) return -1;
+  const checkpoint::GgufMetadata metadata = checkpoint::GgufMetadata::read(*gguf);
+  const bool* isAdded = metadata.boolean("tokenizer.ggml.add_eos_token");
+  const std::int64_t* end = metadata.integer("tokenizer.ggml.eos_token_id");
+  const bool isKnown = end != nullptr && *end >= 0 && *end < tokenizer.vocabularySize();
+  return isAdded != nullptr && *isAdded && isKnown ? static_cast<TokenId>(*end) : -1;
 }
 
 }  // namespace spanscope::text

@@ -99,6 +99,11 @@ class StreamDecoder {
 /// ids.
 std::unique_ptr<Tokenizer> loadTokenizer(const checkpoint::Checkpoint& checkpoint);
 
+/// Returns the control piece that the tokenizer's own program puts after a text, or −1. A model of vectors
+/// needs this piece if it uses the last token. Reads the post-processor of `tokenizer.json`, or the keys of
+/// the GGUF file. Throws Failure for a damaged file.
+TokenId finalTokenOf(const checkpoint::Checkpoint& checkpoint, const Tokenizer& tokenizer);
+
 /// Makes the tokenizer of a GGUF file. Throws Failure for other kinds, for an unknown pre-tokenizer, and for
 /// missing keys. A guess would give wrong ids. Supported kinds of `tokenizer.ggml.model`:
 /// - byte-level BPE ("gpt2"), with a known `tokenizer.ggml.pre` (see GgufPreTokenizer);

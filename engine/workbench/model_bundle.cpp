@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/saturated.h"
+#include "engine/model/tensor_list.h"
 #include "engine/text/end_tokens.h"
 #include "engine/workbench/model_names.h"
 
@@ -86,6 +87,7 @@ void addWeights(ModelBundle& bundle, const std::shared_ptr<const model::WeightSo
                 const compute::Backends& backends, const ModelOptions& options) {
   const model::WeightSource& weights = *source;
   bundle.weights = model::weightAmounts(bundle.config, weights);
+  bundle.ignoredTensors = model::tensorsOfOtherParts(weights);
   bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
   std::optional<model::Adapter> adapter;
   if (!options.adapter.empty()) {
@@ -183,6 +185,18 @@ void addEndTokens(model::ModelConfig& config, const checkpoint::Checkpoint& chec
   if (chat != nullptr) text::addClosingPiece(*chat, tokenizer, config.vocabularySize, config.endTokens);
 }
 
+void requirePiecesInVocabulary(const text::Tokenizer& tokenizer, const model::ModelConfig& config) {
+  for (TokenId id = config.vocabularySize; id < tokenizer.vocabularySize(); ++id) {
+    if (tokenizer.isControl(id) || tokenizer.bytes(id).empty()) continue;
+    throw Failure(
+        {.file = tokenizer.source(),
+         .place = {},
+         .found = /*id:piece-without-row*/ "a tokenizer with the piece \"" + tokenizer.display(id) +
+                  "\" (id " + std::to_string(id) + ")",
+         .expected = "the tokenizer of this model, which knows " + counted(config.vocabularySize, "token")});
+  }
+}
+
 ModelBundle loadModelWeights(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,
                              const ModelOptions& options) {
   ModelBundle bundle = namedBundle(checkpoint, options.context);
@@ -198,6 +212,7 @@ ModelBundle describeModel(const checkpoint::Checkpoint& checkpoint, const text::
   if (!isChosen) chat = &text::findChatTemplate(checkpoint);
   ModelBundle bundle = namedBundle(checkpoint, context);
   bundle.chatIsChosen = isChosen;
+  requirePiecesInVocabulary(*tokenizer, bundle.config);
   addEndTokens(bundle.config, checkpoint, *tokenizer, chat);
   bundle.tokenizer = std::move(tokenizer);
   bundle.chat = chat;

@@ -23,6 +23,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace spanscope::workbench {
 
@@ -51,9 +52,10 @@ struct ModelBundle {
   std::string name;                   ///< of the directory or the shape
   checkpoint::Checkpoint checkpoint;  ///< empty for a shape
   model::ModelConfig config;
-  std::string adapter;           ///< name of the adapter of the opened model; empty: none
-  model::WeightAmounts weights;  ///< matrices by format
-  std::string fingerprint;       ///< of the model and a sample of the weights
+  std::string adapter;                      ///< name of the adapter of the opened model; empty: none
+  model::WeightAmounts weights;             ///< matrices by format
+  std::vector<std::string> ignoredTensors;  ///< see model::tensorsOfOtherParts()
+  std::string fingerprint;                  ///< of the model and a sample of the weights
   using FileTimes = std::map<std::string, std::filesystem::file_time_type>;
   FileTimes weightFiles;         ///< when each file of weights was written; empty for a shape
   compute::ChosenDevice device;  ///< the device of `backend`
@@ -80,6 +82,10 @@ struct ModelBundle {
 /// and from the chat template (null: none). Throws Failure for tokens outside of the model's vocabulary.
 void addEndTokens(model::ModelConfig& config, const checkpoint::Checkpoint& checkpoint,
                   const text::Tokenizer& tokenizer, const text::ChatTemplate* chat);
+
+/// Throws Failure if a text can have a token that the model has no row for. A control piece outside of the
+/// vocabulary is no error, because a text never contains it.
+void requirePiecesInVocabulary(const text::Tokenizer& tokenizer, const model::ModelConfig& config);
 
 /// Loads a checkpoint. Throws Failure for a damaged checkpoint, and when loading is stopped.
 ModelBundle loadModelBundle(const checkpoint::Checkpoint& checkpoint, const compute::Backends& backends,

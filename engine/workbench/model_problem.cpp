@@ -13,19 +13,36 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 namespace spanscope::workbench {
 
+InspectedModel inspectTensors(const checkpoint::Checkpoint& checkpoint) {
+  checkpoint.requireModel();
+  InspectedModel inspected;
+  inspected.config = model::readConfig(checkpoint);
+  const std::unique_ptr<model::WeightSource> weights = model::openWeights(checkpoint, inspected.config);
+  model::checkTensors(inspected.config, *weights);
+  inspected.weights = model::weightAmounts(inspected.config, *weights);
+  return inspected;
+}
+
+InspectedModel inspectModel(const checkpoint::Checkpoint& checkpoint) {
+  InspectedModel inspected = inspectTensors(checkpoint);
+  const std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(checkpoint);
+  requirePiecesInVocabulary(*tokenizer, inspected.config);
+  addEndTokens(inspected.config, checkpoint, *tokenizer, nullptr);
+  return inspected;
+}
+
 std::optional<ModelProblem> modelProblem(const RunSettings& settings) {
   bool isOfTemplate = false;
   try {
     const checkpoint::Checkpoint checkpoint = modelDirectoryOf(settings);
-    checkpoint.requireModel();
-    const model::ModelConfig config = model::readConfig(checkpoint);
-    model::checkTensors(config, *model::openWeights(checkpoint, config));
+    inspectTensors(checkpoint);
     isOfTemplate = true;
     if (templateOf(settings.chatTemplate) == nullptr) text::findChatTemplate(checkpoint);
   } catch (const Failure& failure) {

@@ -12,6 +12,18 @@
 
 namespace spanscope::workbench {
 
+/// The facts that loading knows before it reads the data of the weights.
+struct InspectedModel {
+  model::ModelConfig config;
+  model::WeightAmounts weights;
+};
+
+/// Checks configuration, and names, shapes and formats of all tensors. Throws Failure like loading.
+InspectedModel inspectTensors(const checkpoint::Checkpoint& checkpoint);
+/// Also checks the tokenizer, which may take a second for a large vocabulary, and the end tokens. The chat
+/// template is not checked, because the user can choose another one.
+InspectedModel inspectModel(const checkpoint::Checkpoint& checkpoint);
+
 struct ModelProblem {
   Error error;
   bool isOfTemplate = false;  ///< choosing a chat template removes it

@@ -190,8 +190,9 @@ retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
     }
     ModelBundle& model = neededModel();
     if (m_embedder == nullptr) {
-      m_embedder = std::make_unique<retrieve::DecoderEmbedder>(*model.decoder, *model.backend,
-                                                               *model.tokenizer, model.fingerprint);
+      m_embedder = std::make_unique<retrieve::DecoderEmbedder>(
+          *model.decoder, *model.backend, *model.tokenizer, model.fingerprint,
+          text::finalTokenOf(model.checkpoint, *model.tokenizer));
     }
     return *m_embedder;
   };

@@ -24,6 +24,8 @@ constexpr std::uint64_t kMaxSize = std::uint64_t{1} << 31U;
 constexpr std::int64_t kUsualAlignment = 32;
 constexpr std::int64_t kMaxAlignment = std::int64_t{1} << 20U;
 constexpr std::int64_t kMaxParts = 9999;
+/// Max number of bytes between the last tensor of a part and its end.
+constexpr std::size_t kMostPadding = std::size_t{1} << 20U;
 
 /// A tensor whose place in the file is read, but not checked yet.
 struct PlacedTensor {
@@ -141,6 +143,22 @@ std::int64_t partsOf(const GgufMetadata& metadata) {
   return *parts;
 }
 
+/// Parts that were joined by copying one after the other are no GGUF file. Each part has a header of its own.
+void refuseJoined(const MappedFile& file, const GgufContents& first) {
+  constexpr std::string_view kMagic = "GGUF";
+  const std::span<const std::byte> all = file.bytes();
+  std::size_t end = 0;
+  for (const auto& [name, tensor] : first.tensors) {
+    if (!tensor.data.empty())
+      end = std::max(end, static_cast<std::size_t>(tensor.data.data() - all.data()) + tensor.data.size());
+  }
+  const std::string_view rest(reinterpret_cast<const char*>(all.data()) + end,
+                              std::min(all.size() - end, kMostPadding));
+  if (end == 0 || rest.find(kMagic) == std::string_view::npos) return;
+  throw Failure({first.metadata.file(), "split.count", /*id:parts-joined*/ "several parts in one file",
+                 "each part in its own file (llama-gguf-split --merge makes one file of them)"});
+}
+
 }  // namespace
 
 std::int64_t GgufTensor::elements() const {
@@ -191,12 +209,14 @@ GgufFile::GgufFile(const std::filesystem::path& path) : m_path(path) {
   };
   GgufContents first = parse(path);
   const std::int64_t parts = partsOf(first.metadata);
+  if (parts > 1) refuseJoined(m_files.front(), first);
   m_metadata = first.metadata;
   add(path, std::move(first));
   for (std::int64_t part = 2; part <= parts; ++part) {
     const std::optional<std::string> name = partName(path.filename().string(), part, parts);
     if (!name) {
-      throw Failure({path.string(), "split.count", counted(parts, "part"),
+      throw Failure({path.string(), "split.count",
+                     /*id:part-renamed*/ "the first of " + counted(parts, "part") + " under another name",
                      "a name that ends in -00001-of-" + std::to_string(parts) + ".gguf, as of the first"});
     }
     const std::filesystem::path other = path.parent_path() / *name;

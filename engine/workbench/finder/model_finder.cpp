@@ -10,8 +10,8 @@
 #include "engine/model/architectures/other_architectures.h"
 #include "engine/model/weight_reader.h"
 #include "engine/text/chat_template.h"
-#include "engine/text/tokenizer.h"
 #include "engine/workbench/model_bundle.h"
+#include "engine/workbench/model_problem.h"
 
 #include <nlohmann/json.hpp>
 
@@ -75,16 +75,7 @@ void tellWhyNot(std::optional<std::string> reason, ModelHeader& header) {
   header.problem = *std::move(reason);
 }
 
-/// Throws Failure if the weights do not fit the configuration.
-void readWeights(const Path& path, const model::ModelConfig& config, ModelHeader& header) {
-  const std::unique_ptr<model::WeightSource> weights = model::openWeights(path, config);
-  header.weights = model::weightAmounts(config, *weights);
-  std::set<std::string> used;
-  for (const model::NamedTensor& tensor : model::tensorsOf(config)) used.insert(tensor.name);
-  model::refuseSurplus(config, *weights, used);
-}
-
-/// Reads the facts of the header, and then the reason if the model cannot run.
+/// Reads the facts of the header, also for a model that cannot run.
 void readGgufModel(const Path& path, ModelHeader& header) {
   const checkpoint::GgufFile file(path);
   if (const std::string* family = file.metadata().text("general.architecture")) {
@@ -101,10 +92,6 @@ void readGgufModel(const Path& path, ModelHeader& header) {
   }
   types.report(header);
   for (const std::string& part : files) header.bytes += sizeOf(part);
-  const model::ModelConfig config = model::configOf(file);
-  header.family = config.architecture;
-  readWeights(path, config, header);
-  header.config = config;
 }
 
 std::vector<Path> safetensorsOf(const Path& folder) {
@@ -154,9 +141,6 @@ void readSafetensorsModel(const Path& folder, ModelHeader& header) {
     });
   }
   types.report(header);
-  const model::ModelConfig config = model::readConfig(folder);
-  readWeights(folder, config, header);
-  header.config = config;
 }
 
 void readTemplate(const Path& path, ModelHeader& header) {
@@ -185,16 +169,17 @@ std::string stampOf(const Path& path) {
 ModelHeader readModelHeader(const std::filesystem::path& path) {
   ModelHeader header;
   try {
-    checkpoint::Checkpoint(path).require();
+    checkpoint::Checkpoint(path).requireModel();
     readTemplate(path, header);
     if (const std::optional<Path> gguf = checkpoint::Checkpoint(path).gguf())
       readGgufModel(*gguf, header);
     else
       readSafetensorsModel(path, header);
-    header.context = header.config->maxPositions;
-    // A model without a known tokenizer cannot run. The tokenizer must be read to decide whether the
-    // tokenizer is known.
-    text::loadTokenizer(path);
+    InspectedModel inspected = inspectModel(path);
+    header.family = inspected.config.architecture;
+    header.context = inspected.config.maxPositions;
+    header.weights = std::move(inspected.weights);
+    header.config = std::move(inspected.config);
     header.problem.clear();
   } catch (const Failure& failure) {
     header.config.reset();

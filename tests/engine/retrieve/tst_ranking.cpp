@@ -33,6 +33,7 @@ class TestRanking : public QObject {
   void namesAreReadBack();
   void ranksAreFused();
   void vectorIsTheMeanOfTheHiddenStates();
+  void vectorIsTheLastHiddenState();
   void vectorsDependOnTheirTextAlone();
   void embeddingCanBeStopped();
   void everyRankingFindsKnownItems_data();
@@ -123,6 +124,50 @@ void TestRanking::vectorIsTheMeanOfTheHiddenStates() {
   QCOMPARE(vectors[0].size(), width);
   for (std::size_t i = 0; i < width; ++i)
     QVERIFY(std::abs(static_cast<double>(vectors[0][i]) - mean[i] / std::sqrt(size)) < 1e-6);
+}
+
+/// A model that was trained so gives the state of the final token, which follows the text.
+void TestRanking::vectorIsTheLastHiddenState() {
+  constexpr TokenId kFinal = 7;
+  model::ModelConfig config = m_config;
+  config.pooling = model::Pooling::Last;
+  model::Decoder decoder(config, *m_weights, *m_backend);
+  const std::string text = "Mira lives in Lisbon. Mira plays the cello.";
+  std::vector<TokenId> ids = m_tokenizer->encode(text);
+  ids.push_back(kFinal);
+  const auto count = static_cast<std::int32_t>(ids.size());
+  const auto store = m_backend->makeKvStore(decoder.kvShape(3, 64, compute::DType::F32));
+  model::Batch batch;
+  batch.tokens = ids;
+  compute::KeyRange keys{.blocks = {1}, .begin = 0, .end = count, .base = 0, .causal = true};
+  for (std::int32_t i = 0; i < count; ++i) {
+    batch.localIndices.push_back(i);
+    batch.slots.push_back(64 + i);
+  }
+  batch.hiddenRows = {count - 1};
+  batch.runs = {{0, count, 0, {keys}}};
+  const model::ForwardResult result = decoder.forward(batch, *store, {});
+  double size = 0;
+  for (const float value : result.hidden) size += static_cast<double>(value) * value;
+
+  DecoderEmbedder last(decoder, *m_backend, *m_tokenizer, "spanlet", kFinal);
+  const std::vector<EmbeddingVector> vectors = last.embed({&text, 1}, {});
+  QCOMPARE(vectors[0].size(), result.hidden.size());
+  for (std::size_t i = 0; i < result.hidden.size(); ++i) {
+    const double expected = static_cast<double>(result.hidden[i]) / std::sqrt(size);
+    QVERIFY(std::abs(static_cast<double>(vectors[0][i]) - expected) < 1e-6);
+  }
+  QVERIFY(last.fingerprint() != embedder().fingerprint());
+  QVERIFY(last.fingerprint() != DecoderEmbedder(decoder, *m_backend, *m_tokenizer, "spanlet").fingerprint());
+  // A text of several windows, and one without tokens.
+  std::string longer;
+  while (m_tokenizer->encode(longer).size() <= std::size_t{2} * DecoderEmbedder::kWindow)
+    longer += "Tarek is a baker. ";
+  const std::vector<std::string> texts = {longer, "", text};
+  const std::vector<EmbeddingVector> together = last.embed(texts, {});
+  QVERIFY(std::abs(lengthOf(together[0]) - 1) < 1e-5);
+  QVERIFY(lengthOf(together[1]) < 1e-5);
+  QVERIFY(together[2] == vectors[0]);
 }
 
 void TestRanking::vectorsDependOnTheirTextAlone() {

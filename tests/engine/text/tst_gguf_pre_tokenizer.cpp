@@ -96,6 +96,7 @@ class TestGgufPreTokenizer : public QObject {
   void digitGroups();
   void tokenizerJsonBesideTheFile();
   void spaceMarks();
+  void finalToken();
 };
 
 void TestGgufPreTokenizer::asHuggingFaceSplits_data() {
@@ -250,6 +251,42 @@ void TestGgufPreTokenizer::spaceMarks() {
   const std::string text = "ab ab\n\n\xC3\xA9";
   QCOMPARE(tokenizer->encode(text), (std::vector<TokenId>{259, 260, 262, 0xC3, 0xA9}));
   QCOMPARE(tokenizer->decode(tokenizer->encode(text)), text);
+}
+
+/// The piece after a text, by which a model of vectors represents the text.
+void TestGgufPreTokenizer::finalToken() {
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  const auto final = [](const std::filesystem::path& path) {
+    return finalTokenOf(path, *loadTokenizer(path));
+  };
+  nlohmann::json json = nlohmann::json::parse(byteLevelJson("ab"));
+  const auto write = [&] { writeFile(directory / "tokenizer.json", json.dump()); };
+  write();
+  QCOMPARE(final(directory), -1);
+  json["added_tokens"] = {{{"id", 300}, {"content", "<|end|>"}, {"special", true}}};
+  const nlohmann::json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
+  const nlohmann::json end = {{"SpecialToken", {{"id", "<|end|>"}, {"type_id", 0}}}};
+  json["post_processor"] = {{"type", "TemplateProcessing"}, {"single", {end, text}}};
+  write();
+  QCOMPARE(final(directory), -1);
+  const nlohmann::json processor = {{"type", "TemplateProcessing"}, {"single", {text, end}}};
+  json["post_processor"] = {{"type", "Sequence"}, {"processors", {{{"type", "ByteLevel"}}, processor}}};
+  write();
+  QCOMPARE(final(directory), 300);
+
+  GgufWriter file;
+  file.text("tokenizer.ggml.model", "gpt2");
+  file.text("tokenizer.ggml.pre", "qwen2");
+  file.texts("tokenizer.ggml.tokens", byteLevelPieces());
+  file.texts("tokenizer.ggml.merges", {});
+  file.unsignedInteger("tokenizer.ggml.eos_token_id", 7);
+  const std::filesystem::path model = directory / "model.gguf";
+  writeFile(model, file.bytes());
+  QCOMPARE(final(model), -1);
+  file.boolean("tokenizer.ggml.add_eos_token", true);
+  writeFile(model, file.bytes());
+  QCOMPARE(final(model), 7);
 }
 
 SPANSCOPE_TEST(tst_gguf_pre_tokenizer, TestGgufPreTokenizer)
