@@ -138,8 +138,9 @@ struct Folder {
 const std::string kPointer =
     "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 1234\n";
 
-/// A Llama of one layer, or one of its parts. `part`: 0: the whole model.
-std::string gguf(const std::string& preTokenizer, std::uint32_t part = 0) {
+/// A Llama of one layer, or one of its parts. `part`: 0: the whole model. `pooling`: the value of its key; 0:
+/// no key.
+std::string gguf(const std::string& preTokenizer, std::uint32_t part = 0, std::uint32_t pooling = 0) {
   GgufWriter file;
   file.text("general.architecture", "llama");
   const auto number = [&file](const std::string& key, std::uint32_t value) {
@@ -152,6 +153,7 @@ std::string gguf(const std::string& preTokenizer, std::uint32_t part = 0) {
   number("attention.head_count", 2);
   number("attention.head_count_kv", 1);
   file.number("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  if (pooling > 0) number("pooling_type", pooling);
   file.text("tokenizer.ggml.model", "gpt2");
   file.text("tokenizer.ggml.pre", preTokenizer);
   file.texts("tokenizer.ggml.tokens", text::test::byteLevelPieces());
@@ -467,6 +469,13 @@ class TestModelFiles : public QObject {
     QVERIFY(model::readConfig(m_folder.path).pooling == model::Pooling::Last);
     putFile(file, R"({"pooling_mode_mean_tokens": true})");
     QVERIFY(model::readConfig(m_folder.path).pooling == model::Pooling::Mean);
+    const Path ggufFile = m_folder.path / "m.gguf";
+    for (const auto& [number, pooling] :
+         {std::pair(0U, model::Pooling::None), std::pair(1U, model::Pooling::Mean),
+          std::pair(2U, model::Pooling::None), std::pair(3U, model::Pooling::Last)}) {
+      putFile(ggufFile, gguf("gpt-2", 0, number));
+      QVERIFY(model::readConfig(ggufFile).pooling == pooling);
+    }
   }
 
  private:
