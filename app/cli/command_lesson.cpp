@@ -7,11 +7,13 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
+#include "engine/lesson/answers.h"
 #include "engine/lesson/filled.h"
 #include "engine/lesson/lesson.h"
 #include "engine/lesson/lesson_folder.h"
 #include "engine/lesson/lesson_run.h"
 #include "engine/lesson/page.h"
+#include "engine/query/shown_text.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -34,6 +36,7 @@ struct LessonOptions {
   std::string output;
   SessionOptions session;
   bool json = false;
+  std::vector<std::string> answers;  ///< files with the answers of learners
 };
 
 /// A lesson without errors.
@@ -141,6 +144,7 @@ struct LessonBlockJson {
       json["choices"].push_back(std::move(one));
     }
     if (!question.missing.empty()) json["not_known"] = question.missing;
+    if (!question.why.pieces.empty()) json["why"] = question.why.markdown();
     return json;
   }
   nlohmann::ordered_json operator()(const lesson::FilledClaims& claims) const {
@@ -217,6 +221,36 @@ ExitCode exportLesson(const Context& context, const LessonOptions& options) {
   return failures.empty() ? ExitCode::Fine : ExitCode::RunFailed;
 }
 
+ExitCode gradeLesson(const Context& context, const LessonOptions& options) {
+  const std::optional<CheckedLesson> checked = rightLesson(context, options);
+  if (!checked) return ExitCode::WrongInput;
+  std::vector<lesson::GradedLearner> learners;
+  for (const std::string& file : options.answers) {
+    const std::filesystem::path path(file);
+    lesson::LearnerAnswers answers = lesson::readAnswers(lesson::readLessonFile(path), path);
+    const std::string wanted = std::filesystem::path(options.file).filename().string();
+    if (answers.lesson != wanted)
+      throw Failure({.file = file,
+                     .place = {},
+                     .found = "answers to the lesson " + query::inQuotes(answers.lesson),
+                     .expected = "answers to " + query::inQuotes(wanted)});
+    learners.push_back({path.stem().string(), std::move(answers)});
+  }
+  const lesson::FilledLesson filled = lesson::fill(checked->lesson, factsOf(context, options, *checked));
+  const std::string table = lesson::gradesCsv(filled, learners);
+  if (options.output.empty()) {
+    context.streams.out << table;
+    return ExitCode::Fine;
+  }
+  OutputRules rules{.inputs = {}, .unfinished = context.streams.unfinished, .stop = context.stop};
+  for (const std::string& file : options.answers) {
+    if (const auto identity = identityOf(file)) rules.inputs.push_back(*identity);
+  }
+  if (const auto identity = identityOf(options.file)) rules.inputs.push_back(*identity);
+  if (const std::optional<Error> error = writeFile(options.output, table, rules)) throw OutputFailure(*error);
+  return ExitCode::Fine;
+}
+
 ExitCode listLessons(const Context& context, const LessonOptions& options) {
   const std::vector<lesson::BundledLesson> lessons = lesson::bundledLessons();
   if (options.json) {
@@ -250,7 +284,7 @@ void addMachine(CLI::App& command, LessonOptions& options) {
 }  // namespace
 
 void addLesson(CLI::App& app, Context& context) {
-  CLI::App* group = app.add_subcommand("lesson", "Check, run and export lessons");
+  CLI::App* group = app.add_subcommand("lesson", "Check, run, export and grade lessons");
   group->footer("Example:\n  spanq lesson run resources/lessons/3-prefix-caching.md\n");
   group->require_subcommand(1);
 
@@ -294,6 +328,18 @@ void addLesson(CLI::App& app, Context& context) {
       ->type_name("FILE");
   addMachine(*exportCommand, *options);
   does(exportCommand, exportLesson);
+
+  CLI::App* gradeCommand =
+      group->add_subcommand("grade", "Run a lesson, and write a table of the answers of a class as CSV");
+  gradeCommand->footer(
+      "Example:\n  spanq lesson grade resources/lessons/3-prefix-caching.md ada.json bo.json -o class.csv\n\n"
+      "The window saves the answers of a learner at the end of a lesson. A row is named after its file.\n");
+  addLessonFile(*gradeCommand, *options);
+  gradeCommand->add_option("ANSWERS", options->answers, "Answers of learners, JSON files")->required();
+  gradeCommand->add_option("-o,--output", options->output, "File for the table (default: standard output)")
+      ->type_name("FILE");
+  addMachine(*gradeCommand, *options);
+  does(gradeCommand, gradeLesson);
 }
 
 }  // namespace spanscope::cli

@@ -128,7 +128,7 @@ void TestCompletion::bashCompletes_data() {
   row("options of the program", {"spanq", "--v"}, {"--version"});
   row("commands of a group", {"spanq", "trace", ""}, {"show", "stats", "sources"});
   row("beginning of one", {"spanq", "cache", "e"}, {"export"});
-  row("what is done with lessons", {"spanq", "lesson", ""}, {"list", "check", "run", "export"});
+  row("what is done with lessons", {"spanq", "lesson", ""}, {"list", "check", "run", "export", "grade"});
   row("servers", {"spanq", "simulate", ""}, {"vllm", "sglang", "llama.cpp"});
   row("options", {"spanq", "run", "--top"}, {"--top-k", "--top-p"});
   row("options of a command of a group", {"spanq", "trace", "show", "--o"}, {"--only"});

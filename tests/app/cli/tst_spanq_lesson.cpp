@@ -42,6 +42,7 @@ class TestSpanqLesson : public QObject {
   void anotherModelIsTaken();
   void exportWritesOnePage();
   void exportKeepsTheLesson();
+  void gradesOfAClass();
   void mistakes_data();
   void mistakes();
 
@@ -173,6 +174,22 @@ void TestSpanqLesson::exportKeepsTheLesson() {
   QFile kept(QString::fromStdString(file));
   QVERIFY(kept.open(QIODevice::ReadOnly));
   QCOMPARE(kept.readAll().toStdString(), text);
+}
+
+void TestSpanqLesson::gradesOfAClass() {
+  const std::string ada = written("Ada.json", R"({"lesson": "3-prefix-caching.md", "answers": [
+      {"step": 3, "question": 1, "choice": 2}, {"step": 5, "question": 1, "number": "0"}]})");
+  const std::string bo = written("Bo.json", R"({"lesson": "3-prefix-caching.md", "answers": [
+      {"step": 3, "question": 1, "choice": 1}, {"step": 5, "question": 1, "number": "4"}]})");
+  const SpanqResult result = spanq({"lesson", "grade", kLesson, ada, bo});
+  QCOMPARE(result.code, 0);
+  QCOMPARE(QString::fromStdString(result.out), QStringLiteral("learner,3.1,5.1,7.1,8.1,right,questions\n"
+                                                              "Ada,right,right,skipped,skipped,2,4\n"
+                                                              "Bo,wrong,wrong,skipped,skipped,0,4\n"));
+  // Answers to another lesson are refused.
+  const std::string other = written("Cy.json", R"({"lesson": "4-block-attention.md", "answers": []})");
+  QCOMPARE(spanq({"lesson", "grade", kLesson, other}).code, 1);
+  QCOMPARE(spanq({"lesson", "grade", kLesson, kLesson}).code, 1);
 }
 
 void TestSpanqLesson::mistakes_data() {
