@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/saturated.h"
-#include "engine/model/tensor_list.h"
+#include "engine/model/weight_reader.h"
 #include "engine/text/end_tokens.h"
 #include "engine/workbench/model_names.h"
 

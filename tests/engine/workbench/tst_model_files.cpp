@@ -2,7 +2,7 @@
 // Files of models as people have them: other forms of whole models are opened, and a damaged or unsuitable
 // model is refused with its real cause. The list of models, the problems of a document and loading agree.
 #include "engine/checkpoint/json_reading.h"
-#include "engine/model/tensor_list.h"
+#include "engine/model/weight_reader.h"
 #include "engine/model/weights.h"
 #include "engine/workbench/finder/model_finder.h"
 #include "engine/workbench/model_bundle.h"
