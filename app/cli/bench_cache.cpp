@@ -110,12 +110,12 @@ ExitCode runBench(const Context& context, const BenchCacheOptions& options) {
       isWorse = isWorse || each->seconds.median > measured.computed.seconds.median;
   }
   std::string text =
-      "  time to the logits after a document: all tokens computed, or all but the last token loaded; medians "
-      "of " +
+      "  Time until the logits after a document are ready. The tokens are computed, or all tokens except the "
+      "last are loaded. Medians of " +
       std::to_string(options.load.repeats) + "\n\n" + table.text() +
-      "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the system has the "
-      "file in memory.\n  Cold disk: the system was asked to drop the file.\n  Store: time to write the "
-      "file, including the wait for the disk.\n";
+      "\n  Host: another document of the same size is evicted to host memory.\n  Disk: the file is in the "
+      "system's page cache.\n  Cold disk: the system was asked to drop the file from its page cache.\n  "
+      "Store: time to write the file, including the wait for the disk.\n";
   if (isWorse)
     text +=
         "  A factor below 1 means that computing is faster. Then this tier does not help for such "

@@ -275,7 +275,7 @@ BenchAction addExperimentBench(CLI::App& command, const Context& context, const 
     if (experiment.own.judges) {
       command
           .add_option("--expect", options->request.expected,
-                      "Right answer to the question of --query. Without it, answers are not graded")
+                      "Right answer to the question of --query. Without this option, answers are not graded")
           ->type_name("TEXT");
     }
     addSettingOption(command, options->query);
@@ -288,20 +288,21 @@ BenchAction addExperimentBench(CLI::App& command, const Context& context, const 
   options->measure = measures.front();
   command
       .add_option("--measure", options->measure,
-                  fmt::format("Metric of the picture: {}", fmt::join(measures, ", ")))
+                  fmt::format("Metric of the chart: {}", fmt::join(measures, ", ")))
       ->check(CLI::IsMember(measures))
       ->capture_default_str();
   std::vector<std::string> charts;
   for (const experiment::ChartKind kind : experiment::chartKindsOf(experiment))
     charts.emplace_back(experiment::chartKindName(kind));
   options->chart = charts.front();
-  command.add_option("--chart", options->chart, "Form of the picture")
+  command.add_option("--chart", options->chart, "Kind of chart")
       ->check(CLI::IsMember(charts))
       ->capture_default_str();
   addNumber(command, "--at", options->place,
-            fmt::format("Point ({}) of the histogram (default: all points together)", experiment.xName),
+            fmt::format("Draw the histogram for this value of {} only (default: for all values)",
+                        experiment.xName),
             Range<double>{0, kMostPlace});
-  command.add_option("--picture", options->picture, "Draw the picture in this SVG file")->type_name("FILE");
+  command.add_option("--picture", options->picture, "Draw the chart in this SVG file")->type_name("FILE");
   command.add_option("--csv", options->csv, "Write every point and metric to this CSV file")
       ->type_name("FILE");
   command.add_flag("--json", options->json, "Write JSON, with all samples");

@@ -74,7 +74,7 @@ struct Report {
 };
 
 std::string tableText(const Report& report) {
-  TextTable table({{"hay words"},
+  TextTable table({{"filler words"},
                    {"read", TextTable::Align::Left},
                    {"longest prompt"},
                    {"good runs"},
@@ -105,7 +105,7 @@ std::string tableText(const Report& report) {
 }
 
 std::string missesText(const Report& report) {
-  TextTable table({{"hay words"},
+  TextTable table({{"filler words"},
                    {"read", TextTable::Align::Left},
                    {"trial"},
                    {"document"},

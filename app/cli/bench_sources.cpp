@@ -103,8 +103,9 @@ std::string rightText(const std::vector<AskedQuestion>& asked) {
 
 std::string textOf(const BenchSourcesOptions& options, const Report& report) {
   std::string text = fmt::format(
-      "  {} over each number of documents. Every second question needs two documents. {}\n  measures are "
-      "ranked with seed {} and reported with seed {}. Temperature 0\n\n",
+      "  {} for each number of documents. Every second question needs two documents, and has {}.\n  The "
+      "questions of seed {} rank the measures. The results are for the questions of seed {}. Temperature "
+      "0\n\n",
       counted(options.questions, "question"), counted(options.rivals, "rival"), options.seed,
       options.reportSeed);
   for (const Asked& part : report.asked) {

@@ -158,8 +158,8 @@ ExitCode runAbba(const Context& context, const BenchCommandOptions& options) {
       "  time to the first token of " + std::to_string(options.abba.documents) +
           " documents and a new question of " + counted(options.abba.questionTokens, "token") +
           "; medians\n\n" + table.text() + limitsLine(machine) +
-          "\n  Floor: time for the question alone plus one read of its cached keys and values.\n  Bound: as "
-          "floor, but with the f32 products if the products take longer than the read.\n");
+          "\n  Floor: time for the question alone, plus one read of the cached keys and values.\n  Bound: "
+          "time for the question alone, plus the read or the f32 products, whichever takes longer.\n");
   return ExitCode::Fine;
 }
 

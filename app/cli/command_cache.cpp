@@ -390,10 +390,9 @@ class WarmCommand {
 }  // namespace
 
 void addWarmCommand(CLI::App& group, Context& context) {
-  CLI::App* command =
-      group.add_subcommand("warm",
-                           "Compute documents before any question, and store them. Queries with such a "
-                           "document as a user message under plus then reuse the stored blocks");
+  CLI::App* command = group.add_subcommand("warm",
+                                           "Compute and store documents in advance. A query reuses the "
+                                           "stored blocks if such a document is a user message under a plus");
   command->footer(
       "Example:\n  spanq cache warm --cache-dir spans docs/*.txt\n"
       "  spanq run --cache-dir spans question.json\n");

@@ -44,8 +44,7 @@ ExitCode showDevices(const Context& context, bool isJson) {
 }  // namespace
 
 void addDevices(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("devices", "List the devices that can compute, and why others are unusable");
+  CLI::App* command = app.add_subcommand("devices", "List the devices, and why a device cannot be used");
   command->footer("Example:\n  spanq devices\n");
   const auto isJson = std::make_shared<bool>(false);
   command->add_flag("--json", *isJson, "Write JSON");

@@ -346,7 +346,7 @@ void addModel(CLI::App& app, Context& context) {
       [&context, options] { context.action = [&context, options] { return show(context, *options); }; });
 
   CLI::App* logitsCommand = group->add_subcommand(
-      "logits", "Write the logits of every position, one JSON array a line, to compare implementations");
+      "logits", "Write the logits of every position, one JSON array per line, to compare implementations");
   logitsCommand->footer(
       "Example:\n  spanq model logits resources/models/spanlet --ids 5,300,301,7,5,302,7,6 --segments "
       "i4,d4\n");

@@ -68,7 +68,7 @@ std::vector<std::string> clientKeys(const ServeOptions& options, const Streams& 
       throw Failure({.file = {},
                      .place = kKeyVariable,
                      .found = "no key",
-                     .expected = "a key, or no variable of this name"});
+                     .expected = "a key (unset the variable to serve without a key)"});
     keys.emplace_back(key);
   }
   return keys;

@@ -60,11 +60,12 @@ std::string layoutTable(const experiment::LayoutComparison& comparison) {
     table.addRow(std::move(cells));
   }
   std::string text = table.text() + problems;
-  text += "  Computed: tokens, starting with an empty cache";
+  text += "  Computed: tokens that a first run computes with an empty cache";
   if (comparison.hasOrder)
     text +=
-        ".\n  Swapped: tokens after that, with the children of each plus in reversed order.\n  The cache "
-        "keeps only full blocks (as in servers), or also partial blocks.";
+        ".\n  Swapped: tokens that a second run computes, with the children of each plus in reversed "
+        "order.\n  In the column of full blocks, the cache keeps only full blocks, as in servers. In the "
+        "last column, the\n  cache also keeps partial blocks.";
   text += '\n';
   if (comparison.hasAnswers)
     text += /*id:replies-at-their-longest*/ "  Every answer is assumed to have its max length.\n";

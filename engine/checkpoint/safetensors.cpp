@@ -258,11 +258,11 @@ SafetensorsTensor checkedTensor(const std::string& name, Entry& entry, std::span
   const std::uint64_t begin = entry.offsets->at(0);
   const std::uint64_t end = entry.offsets->at(1);
   const std::string offsets = "data at " + std::to_string(begin) + " to " + std::to_string(end);
-  if (begin > end) fail(offsets, "a beginning that is not after the end");
+  if (begin > end) fail(offsets, "a start offset of at most the end offset");
   if (end > data.size()) fail(offsets, "an end within the " + counted(data.size(), "byte") + " of data");
   const std::optional<std::uint64_t> size = sizeInBytes(*entry.shape, type->bits);
   const std::string shape = std::string(type->name) + " " + shapeText(*entry.shape);
-  if (!size) fail(shape, "a size in whole bytes that 64 bits can count");
+  if (!size) fail(shape, "a size in whole bytes, less than 2^64");
   if (*size != end - begin) {
     fail(counted(end - begin, "byte") + " of data", std::to_string(*size) + " for " + shape);
   }
@@ -291,7 +291,7 @@ void checkCoverage(const std::map<std::string, SafetensorsTensor>& tensors, std:
   for (const Extent& extent : extents) {
     if (extent.begin != covered) {
       throw Failure({source, inQuotes(*extent.name), "data from " + std::to_string(extent.begin),
-                     "data from " + std::to_string(covered) + ", where the tensor before it ends"});
+                     "data from " + std::to_string(covered) + ", where the previous tensor ends"});
     }
     covered = extent.end;
   }

@@ -79,7 +79,8 @@ void checkNarrowing(const PassInputs& inputs) {
                std::to_string(groups.size()) + " groups in each narrowing");
       const RowGroup& group = narrowing[g];
       if (group.runs != groups[g].runs)
-        refuse("other groups than in the first narrowing", "the same runs in each narrowing");
+        refuse("groups that differ from the groups of the first narrowing",
+               "the same query runs in each narrowing");
       if (group.kept < 0 || group.kept > rows)
         refuse(std::to_string(group.kept) + " rows to keep", "0 to " + std::to_string(rows));
       losesRows = losesRows || group.kept < rows;
@@ -171,10 +172,10 @@ Narrowing::Narrowing(const PassInputs& inputs) : m_inputs(inputs), m_kept(inputs
 }
 
 std::vector<std::int32_t> Narrowing::step(std::span<const float> scores) {
-  if (m_inputs.narrowings.empty()) refuse("no narrowing left", "at least one narrowing");
+  if (m_inputs.narrowings.empty()) refuse("a step after the last narrowing", "one step for each narrowing");
   if (scores.size() != m_inputs.tokens.size())
     refuse(std::to_string(scores.size()) + " scores",
-           std::to_string(m_inputs.tokens.size()) + ", one per row");
+           std::to_string(m_inputs.tokens.size()) + " scores, one for each row");
   std::vector<std::int32_t> chosen = chooseRows(m_inputs, scores);
   m_inputs = narrowed(m_inputs, chosen);
   std::vector<std::int32_t> kept;

@@ -135,7 +135,7 @@ void checkKvShape(const KvShape& shape) {
         std::int64_t{shape.heads}, std::int64_t{shape.headSize}, std::int64_t(sizeOf(shape.type))})
     left /= factor;
   if (left == 0)
-    throw Failure(Error{"", "KV store", "more bytes than can be counted", "a store that fits into memory"});
+    throw Failure(Error{"", "KV store", "a size of 2^63 bytes or more", "a store that fits into memory"});
 }
 
 void checkHostBlock(const KvShape& shape, BlockId block, std::int32_t slots, std::size_t bytes) {

@@ -21,7 +21,7 @@ constexpr std::array<const Experiment*, 12> kExperiments{
 constexpr ExperimentField kModels{
     "models", forTranslation("Experiments", "Further models"),
     forTranslation("Experiments",
-                   "Directories, separated by commas. The chart also shows the lines of these models"),
+                   "Model folders, separated by commas. The chart also has lines for these models"),
     "", FieldKind::Models};
 
 [[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text, const char* why = "") {
@@ -190,7 +190,7 @@ ExperimentRequest completed(ExperimentRequest request, std::optional<std::size_t
   if (!request.expected.empty() && !(isOwn && experiment->own.judges)) {
     throw Failure(errorAt("experiment " + request.experiment, "an expected answer",
                           isOwn ? "no expected answer: the experiment compares no answers"
-                                : "no expected answer: the documents are generated, not those of a query"));
+                                : "no expected answer: the experiment generates its documents"));
   }
   for (const ExperimentField& usual : fields) {
     const ExperimentField field = withOwn(usual, *experiment, ownDocuments);

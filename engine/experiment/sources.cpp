@@ -309,8 +309,8 @@ std::vector<SourceMeasure> sourceMeasures() {
       {"strongest token", "max attention of all heads at one token", strongestToken},
       {"strongest look", "max attention of one head at one token", strongestLook},
       {"first token", "sum at only the first token of the answer", firstToken},
-      {/*id:more-first*/ "more than at first", "sum of attention above that of the first token",
-       moreThanAtFirst},
+      {/*id:more-first*/ "above the first token",
+       "sum of the attention above the attention of the first answer token", moreThanAtFirst},
   };
 }
 

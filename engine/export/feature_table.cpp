@@ -121,8 +121,8 @@ const std::vector<FeatureRow>& featureTable() {
       {NotAGenerate,
        {Target::Request},
        Refused,
-       "The server runs one generate, repeat or map, but this query begins with {name}. SPNL can run it from "
-       "the JSON.",
+       "The server runs one generate, repeat or map, but this query begins with {name}. SPNL can run the "
+       "query from the JSON.",
        "",
        RowCondition::SentElsewhere},
       {InnerGenerate,
@@ -181,7 +181,7 @@ const std::vector<FeatureRow>& featureTable() {
        Differs,
        /*id:without-plus-marker*/
        "Without a plus delimiter, the children of a plus are ordinary consecutive messages. These messages "
-       "attend to earlier ones, and only the common prefix is reused.",
+       "attend to earlier messages, and only the common prefix is reused.",
        "",
        RowCondition::PlusIsNotMarked},
       {Plus,
@@ -194,8 +194,8 @@ const std::vector<FeatureRow>& featureTable() {
        {Target::Tokens},
        Differs,
        /*id:without-cross-marker*/
-       "Without a cross delimiter, the last child of a cross belongs to the span before it. Its block keys "
-       "depend on that span only, so its blocks may be reused after other spans.",
+       "Without a cross delimiter, the last child of a cross belongs to the span before it. The block keys "
+       "of this child then depend only on that span. The server can reuse its blocks after other spans.",
        "",
        RowCondition::OnlyPlusIsMarked},
       {AssistantMessage, kServer, Differs,
@@ -235,26 +235,26 @@ const std::vector<FeatureRow>& featureTable() {
        {Target::Query, Target::Calls},
        Note,
        /*id:number-tokens-null*/
-       "A number of tokens is null. SPNL omits the null, and reads a missing number as 0: the server "
-       "decides.",
-       "{n} numbers of tokens are null. SPNL omits each null, and reads a missing number as 0: the server "
-       "decides.",
+       "Max tokens is null in a generate node. SPNL omits the null and reads a missing value as 0. The "
+       "server then chooses a limit.",
+       "Max tokens is null in {n} generate nodes. SPNL omits each null and reads a missing value as 0. The "
+       "server then chooses a limit.",
        RowCondition::NullsAreLeftOut},
       {NoTemperature, kForms, Note, "A generate node has no temperature. SPNL uses 0.6.",
        "{n} generate nodes have no temperature. SPNL uses 0.6."},
-      {NoTemperature, kSent, Note,
-       "A generate node has no temperature. The default of the language, 0.6, is written.",
-       "{n} generate nodes have no temperature. The default of the language, 0.6, is written."},
-      {NoMaxTokens, kForms, Note, "A generate node has no number of tokens. SPNL uses 0: the server decides.",
-       "{n} generate nodes have no number of tokens. SPNL uses 0: the server decides."},
+      {NoTemperature, kSent, Note, "A generate node has no temperature. The output has SPNL's default, 0.6.",
+       "{n} generate nodes have no temperature. The output has SPNL's default, 0.6."},
+      {NoMaxTokens, kForms, Note,
+       "A generate node has no max tokens. SPNL sends 0, and the server chooses a limit.",
+       "{n} generate nodes have no max tokens. SPNL sends 0, and the server chooses a limit."},
       {NoMaxTokens, kServer, Note,
-       "A generate node has no number of tokens. 0 is written: the server decides.",
-       "{n} generate nodes have no number of tokens. 0 is written: the server decides."},
+       "A generate node has no max tokens. The output has 0, and the server chooses a limit.",
+       "{n} generate nodes have no max tokens. The output has 0, and the server chooses a limit."},
       {NoMaxTokens,
        {Target::Chat},
        Note,
-       "A generate node and its request have no number of tokens. The limit of the server applies.",
-       "{n} generate nodes and their requests have no number of tokens. The limit of the server applies."},
+       "A generate node has no max tokens, so the request has none. The server uses its own limit.",
+       "{n} generate nodes have no max tokens, so the requests have none. The server uses its own limit."},
   };
   static const std::vector<FeatureRow> table = [] {
     std::vector<FeatureRow> rows = operatorRows();

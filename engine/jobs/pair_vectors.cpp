@@ -19,9 +19,9 @@ const char* PairVectorsJob::unavailableReason(const PairChoice& choice,
                                      [](const trace::SegmentInfo& segment) { return segment.hidden; });
   const layout::SpanTable some{.segments = {layout::Segment{}}};
   if (answer.isInTeam || hasStored || answer.policy.planRows(some, false).answer != nullptr)
-    return forTranslation(
-        "Jobs",
-        "This policy computes some rows differently. Choose spans or prefix, and run the query again.");
+    return forTranslation("Jobs",
+                          "This policy does not compute all tokens in the same way. Choose spans or prefix, "
+                          "and run the query again.");
   if (!trace::isSeen(trace::WhoSees(answer.segments).sight(choice.query, choice.key)))
     return forTranslation("Jobs", "The query vector does not attend to this key. Choose another pair.");
   return nullptr;

@@ -26,8 +26,8 @@ constexpr std::array<LayoutInfo, 3> kLayouts = {
      {.layout = Layout::Cropped,
       .name = "cropped",
       .brief = "padded, and answers truncated to whole blocks",
-      .help = "As padded, and truncates answers so that they end at a block boundary. IBM/spnl sends such "
-              "answers to servers with span support",
+      .help = "Like padded, and each answer is truncated at its last block boundary. IBM/spnl sends answers "
+              "in this form to servers with span support",
       .over =
           /*id:over-padded-cropped*/ "over the padded and cropped tokens and not the chat template's text"}}};
 

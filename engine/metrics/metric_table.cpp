@@ -354,8 +354,8 @@ const std::vector<Metric>& table() {
        .key = "beside",
        .unit = Unit::Tokens,
        .meaning = forTranslation("Metrics",
-                                 "tokens that only the policy needs: hidden beginnings, and missing tokens "
-                                 "before they are recomputed"),
+                                 "tokens that only the policy needs: hidden copies of first tokens, and "
+                                 "missing tokens that the policy then recomputes"),
        .events = "request_admitted, tokens_recomputed",
        .scopes = scopes(Scope::Run, Scope::Request, Scope::Prediction, Scope::Comparison),
        .isRare = true,

@@ -486,7 +486,7 @@ std::string relocationText(const ModelConfig& config) {
   if (windowed == 0) return text;
   return text + "; in " + std::to_string(windowed) + " of " + counted(config.layers, "layer") +
          /*id:token-sees-last*/ " a token attends only to the last " + counted(widest, "token") +
-         " of the view. More distant tokens reach it through other layers or through the tokens between";
+         " that can be attended to. Information from more distant tokens comes only through other layers";
 }
 
 namespace {

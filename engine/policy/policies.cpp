@@ -75,7 +75,7 @@ constinit const Policy kSpans = {
 constinit const Policy kPrefix = {
     .name = "prefix",
     .brief = forTranslation("Policies", "one segment, reused up to the first difference"),
-    .help = forTranslation("Policies", "As stock servers do: only the longest common prefix is reused"),
+    .help = forTranslation("Policies", "Reuses only the longest common prefix, as stock servers do"),
     .asIn = forTranslation("Policies", "stock servers"),
     .exactness = "full prefill ✓",
     .layOut = &layOutAs<layout::Visibility::Full>};
@@ -84,8 +84,8 @@ constinit const Policy kSharedPrefix = {
     .name = "shared-prefix",
     .brief = forTranslation("Policies", "block attention with the prompt before"),
     .help = forTranslation("Policies",
-                           "Children of a plus attend to the prompt before their plus and to themselves. "
-                           "Such children are reused after the same prompt"),
+                           "Each child of a plus attends to itself and to the prompt before the plus. The "
+                           "cache reuses the child after the same prompt"),
     .exactness = "block attention after the prefix ✓ · full prefill ≈",
     .wantsBlockAttention = true,
     .layOut = &layOutAs<layout::Visibility::SpansBehindPrefix>};
@@ -94,8 +94,8 @@ constinit const Policy kSpansNoReposition = {
     .name = "spans-no-reposition",
     .brief = forTranslation("Policies", "spans at one position, for study"),
     .help = forTranslation("Policies",
-                           "As spans, but all children of a plus have one position. This policy shows the "
-                           "benefit of relocation"),
+                           "Like spans, but all children of a plus start at the same position. This policy "
+                           "shows the benefit of relocation"),
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,
     .wantsBlockAttention = true,

@@ -55,9 +55,9 @@ inline constexpr Parameter kDeviationOf = {
 inline constexpr Parameter kFilteringLayers = {
     .name = "steps",
     .label = forTranslation("Policies", "layers that filter"),
-    .help = forTranslation(
-        "Policies",
-        "Number of layers, from the check layer on, that leave tokens out until the share is reached"),
+    .help = forTranslation("Policies",
+                           "Number of layers that leave out tokens until the share is reached. The first of "
+                           "these layers is the check layer"),
     .standard = 1,
     .least = 1,
     .most = 10'000,

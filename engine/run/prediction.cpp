@@ -93,9 +93,11 @@ const char* doubtReason(Doubt doubt) {
     case Doubt::ContinuesAnswer:
       return "a segment overlaps the positions of an answer to an earlier prompt";
     case Doubt::SeveralBlocks:
-      return "a hit is stored at several positions, and the order in which answers end decides which is used";
+      return "a block is stored at several positions, and the order in which answers end decides which copy "
+             "is the hit";
     case Doubt::FullPool:
-      return "the pool is full, and the lengths of answers decide what is evicted or has to wait";
+      return "the pool is full, and the lengths of answers decide which blocks are evicted and which "
+             "requests wait";
     case Doubt::Tiers:
       return "which blocks are in host memory or on disk is known only during a run";
   }

@@ -139,7 +139,7 @@ void TierRates::judge(trace::StoreTier which) {
   m_verdicts.push_back(
       std::string("loading from ") + (which == trace::StoreTier::Disk ? "the disk" : "host memory") +
       " took " + microseconds(tier.loaded.each()) + " a token, computing " + microseconds(m_computed.each()) +
-      /*id:nothing-more-loaded*/ ": nothing more is loaded from there in this session");
+      /*id:nothing-more-loaded*/ ". This session loads nothing more from this tier");
 }
 
 bool TierRates::isWorthIt(trace::StoreTier tier) const {

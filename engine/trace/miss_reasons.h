@@ -50,9 +50,9 @@ inline constexpr std::array kMissReasons = {
             "Misses", "After the same prefix, the nearest stored block ends earlier than this block of %1.")},
     MissReasonInfo{.reason = MissReason::ContextDiffers,
                    .name = "context_differs",
-                   .words = forTranslation("Misses", "it attends to something else"),
+                   .words = forTranslation("Misses", "it attends to other text"),
                    .prediction = forTranslation(
-                       "Misses", /*id:computed-attends-elsewhere*/ "computed (attends to something else)"),
+                       "Misses", /*id:computed-attends-elsewhere*/ "computed (attends to other text)"),
                    .sentence = forTranslation(
                        "Misses",
                        "The same tokens are stored, but attended to other text than the tokens of %1. Keys "

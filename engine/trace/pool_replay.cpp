@@ -170,8 +170,8 @@ struct PoolReplay::Applier {
     }
     if (block.cached) {
       return errorAt(blockPlace(payload.block),
-                     /*id:allocated-while-lookups*/ "allocated with a stored content",
-                     /*id:block-without-content*/ "a block without a content");
+                     /*id:allocated-while-lookups*/ "an allocated block with stored content",
+                     /*id:block-without-content*/ "a block without content");
     }
     edit(payload.block).references = 1;
     pool.leaveFreeList(payload.block);
@@ -214,10 +214,12 @@ struct PoolReplay::Applier {
     const BlockState& block = at(payload.block);
     if (!block.cached) {
       return errorAt(blockPlace(payload.block),
-                     /*id:removed-though-lookups*/ "removed without a stored content", "a stored block");
+                     /*id:removed-though-lookups*/ "a removed block without stored content",
+                     /*id:block-with-content*/ "a block with stored content");
     }
     if (block.key != payload.key) {
-      return errorAt(blockPlace(payload.block), /*id:removed-under-another*/ "removed under another key",
+      return errorAt(blockPlace(payload.block),
+                     /*id:removed-under-another*/ "a removed block with another key",
                      /*id:key-stored-under*/ "the key of the stored content");
     }
     pool.forget(static_cast<std::size_t>(payload.block));
@@ -251,7 +253,7 @@ struct PoolReplay::Applier {
   Result operator()(const CacheCleared&) const {
     if (pool.m_blocks.empty()) return std::nullopt;
     if (pool.m_freeCount + 1 != pool.m_blocks.size()) {
-      return errorAt("pool", /*id:cleared-while-blocks*/ "cleared while blocks are in use",
+      return errorAt("pool", /*id:cleared-while-blocks*/ "a cleared pool with blocks in use",
                      /*id:nobody-referring-block*/ "a pool without blocks in use");
     }
     for (std::size_t i = 0; i < pool.m_blocks.size(); ++i) pool.forget(i);

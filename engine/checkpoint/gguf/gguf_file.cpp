@@ -197,7 +197,7 @@ GgufContents parseGguf(std::span<const std::byte> bytes, const std::string& sour
     if (tensor.bytes > 0) tensor.tensor.data = bytes.subspan(begin + tensor.offset, tensor.bytes);
     const std::string name = tensor.name;
     if (!contents.tensors.emplace(name, std::move(tensor.tensor)).second)
-      throw Failure({source, shown(name), "the tensor for the second time", "every tensor once"});
+      throw Failure({source, shown(name), "a second tensor of this name", "each tensor name once"});
   }
   return contents;
 }
@@ -228,7 +228,7 @@ void GgufFile::add(const std::filesystem::path& path, GgufContents contents) {
   for (auto& [name, tensor] : contents.tensors) {
     if (!m_tensors.emplace(name, Located{path.string(), std::move(tensor)}).second)
       throw Failure(
-          {path.string(), shown(name), "a tensor that is also in another part", "every tensor once"});
+          {path.string(), shown(name), "a tensor that is also in another part", "each tensor name once"});
   }
 }
 
@@ -451,7 +451,7 @@ GgufMetadata GgufMetadata::read(GgufReader& reader, std::uint64_t keys, const st
     const Type type = values.type();
     std::optional<GgufValue> value = values.value(type, std::string_view(key).starts_with(kTokenizerPrefix));
     if (value && !metadata.m_values.emplace(key, std::move(*value)).second)
-      throw reader.fail("the key for the second time", "every key once");
+      throw reader.fail("a second value for this key", "each key once");
   }
   reader.setSubject("");
   return metadata;

@@ -41,7 +41,8 @@ constexpr std::array kFidelityMeasures = {
     Measure{"agreement", forTranslation("Experiments", "greedy tokens that agree"), "%", 1},
     Measure{"same_answers", forTranslation("Experiments", "same answers"), "%", 0, false, MetricKind::Share},
     Measure{"attention_deviation", forTranslation("Experiments", "attention deviation"), "", 3},
-    Measure{"token_divergence_nats", forTranslation("Experiments", "KL of each token"), "nats", 4}};
+    Measure{"token_divergence_nats", forTranslation("Experiments", "KL divergence of each token"), "nats",
+            4}};
 
 void measureFidelity(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,
                      const std::stop_token& stop) {
@@ -174,10 +175,11 @@ void measureRepair(ExperimentResult& result, const ExperimentModel& model, const
 
 const Experiment kRepairStudy{
     .name = "repair",
-    .title = forTranslation("Experiments", "What recomputing repairs"),
-    .brief = forTranslation("Experiments",
-                            "How much closer is an answer to a full prefill, and how much longer does it "
-                            "take? Link and blend recompute a growing share of the documents' tokens."),
+    .title = forTranslation("Experiments", "Effect of recomputed tokens"),
+    .brief =
+        forTranslation("Experiments",
+                       "Link and blend recompute a share of the documents' tokens. How much closer to a full "
+                       "prefill is the answer if this share grows? How much longer does the answer take?"),
     .xName = forTranslation("Experiments", "recomputed tokens, %"),
     .fields = kRepairFields,
     .measures = kRepairMeasures,

@@ -23,13 +23,13 @@ constexpr std::array kFields = {
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
                     forTranslation("Experiments", "One line for each policy and order"), "spans,prefix",
                     FieldKind::Policies},
-    ExperimentField{"orders", forTranslation("Experiments", "Order of the prompt"),
-                    forTranslation("Experiments",
-                                   "Earlier turns before the passages (history-first). Passages before "
-                                   "earlier turns (passages-first). All passages so far, each before its "
-                                   "question (passages-kept). One line for each"),
-                    "history-first,passages-first", FieldKind::Words, 1, 1,
-                    "history-first,passages-first,passages-kept"},
+    ExperimentField{
+        "orders", forTranslation("Experiments", "Order of the prompt"),
+        forTranslation(
+            "Experiments",
+            "history-first: earlier turns, then passages. passages-first: passages, then earlier turns. "
+            "passages-kept: all passages so far, each before its question. One line for each order"),
+        "history-first,passages-first", FieldKind::Words, 1, 1, "history-first,passages-first,passages-kept"},
     ExperimentField{"words", forTranslation("Experiments", "Words per passage"),
                     forTranslation("Experiments", "Max words of each passage, from its beginning"), "150",
                     FieldKind::Number, 1, 10'000},
@@ -138,8 +138,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   const std::size_t count =
       std::min(all.conversations.size(), static_cast<std::size_t>(result.request.repeats));
   Study study(result, model, report, stop);
-  study.remark("Conversations from " + file.filename().string() + ", one a repeat: the first " +
-               std::to_string(count) + ". The answers are the published ones.");
+  study.remark("Conversations from " + file.filename().string() + ", one for each repeat: the first " +
+               std::to_string(count) + ". The answers come from the same file.");
   for (std::size_t i = 0; i < count; ++i)
     result.total += std::min(mostTurns, all.conversations[i].turns.size()) * policies.size() * orders.size();
   study.begin("warming up");
@@ -186,8 +186,8 @@ const Experiment kConversationStudy{
     .name = "conversation",
     .title = forTranslation("Experiments", "Conversation with retrieval"),
     .brief = forTranslation("Experiments",
-                            "How much of each turn's prompt is a cache hit, and how soon does its first "
-                            "token come? Each question of the conversations has other retrieved passages."),
+                            "How much of the prompt of each turn is a cache hit? How long does the first "
+                            "token take? Each question has its own retrieved passages."),
     .xName = forTranslation("Experiments", "turn"),
     .fields = kFields,
     .measures = kMeasures,

@@ -16,7 +16,7 @@ constexpr double kMebibyte = 1 << 20;
 
 constexpr std::array kFields = {
     ExperimentField{"tokens", forTranslation("Experiments", "Tokens per document"),
-                    forTranslation("Experiments", "Made-up documents from short to long"), "128,512,2048",
+                    forTranslation("Experiments", "Generated documents, from short to long"), "128,512,2048",
                     FieldKind::Numbers, 2, 1'000'000},
     ExperimentField{"folder", forTranslation("Experiments", "Folder for blocks"),
                     forTranslation("Experiments",
@@ -51,8 +51,8 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   Study study(result, model, report, stop);
   study.remarkLeftOut(asked - lengths.size(), room);
   study.remark(
-      "On disk: the system has the file in memory. Cold disk: the system was asked to drop the file from "
-      "memory. "
+      "On disk: the file is in the system's page cache. Cold disk: the system was asked to drop the file "
+      "from its page cache. "
       "The last token of a document is always computed.");
   for (const std::int32_t tokens : lengths) {
     study.begin(counted(tokens, "token"));
@@ -90,11 +90,11 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
 
 const Experiment kLoadStudy{
     .name = "load",
-    .title = forTranslation("Experiments", "Loading against computing"),
-    .brief = forTranslation(
-        "Experiments",
-        "Does storing blocks save time? Measures the time until the logits after a document are "
-        "ready. Keys and values are computed, or loaded from host memory, disk or cold disk."),
+    .title = forTranslation("Experiments", "Loading compared with computing"),
+    .brief = forTranslation("Experiments",
+                            "Does it save time to store blocks? The experiment measures the time until the "
+                            "logits after a document are ready. The keys and values are computed, or loaded "
+                            "from host memory, disk or cold disk."),
     .xName = forTranslation("Experiments", "tokens per document"),
     .isXLogarithmic = true,
     .fields = kFields,

@@ -51,10 +51,12 @@ constexpr std::array kLocalityFields = {
     ExperimentField{"hay", forTranslation("Experiments", "Words of filler text"),
                     forTranslation("Experiments", "In each document, rounded to whole sentences"),
                     "0,20,40,60,80,120", FieldKind::Numbers, 0, 100'000},
-    ExperimentField{"portions", forTranslation("Experiments", "Documents read together"),
-                    forTranslation("Experiments",
-                                   "One line for each: k of attention locality; 0: all documents together"),
-                    "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
+    ExperimentField{
+        "portions", forTranslation("Experiments", "Documents read together"),
+        forTranslation(
+            "Experiments",
+            "Group sizes of attention locality, with one line for each; 0: all documents together"),
+        "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
     kNamedDocuments};
 constexpr std::array kLocalityMeasures = {
     Measure{"good", forTranslation("Experiments", "good runs"), "%", 0, false, MetricKind::Share},
@@ -90,7 +92,7 @@ const Experiment kLocalityStudy{
     .title = forTranslation("Experiments", "Needles with attention locality"),
     .brief = forTranslation(
         "Experiments",
-        "Names are hidden among more and more words. Does the model find more names in groups "
+        "Names are hidden in more and more filler text. Does the model find more names in groups "
         "of k documents than in all documents together? The lists of the groups are combined."),
     .xName = forTranslation("Experiments", "words of filler text per document"),
     .fields = kLocalityFields,
@@ -106,7 +108,8 @@ constexpr std::array kDepthFields = {
                     "10,20,40,60,80,120", FieldKind::Numbers, 0, 100'000},
     ExperimentField{
         "portions", forTranslation("Experiments", "Documents read together"),
-        forTranslation("Experiments", "One map for each: k of attention locality; 0: all documents together"),
+        forTranslation("Experiments",
+                       "Group sizes of attention locality, with one map for each; 0: all documents together"),
         "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
     ExperimentField{
         "depths", forTranslation("Experiments", "Depths"),
@@ -161,11 +164,11 @@ void measureDepth(ExperimentResult& result, const ExperimentModel& model, const 
 const Experiment kDepthStudy{
     .name = "depth",
     .title = forTranslation("Experiments", "Needle by depth and length"),
-    .brief = forTranslation(
-        "Experiments",
-        "Where in a long prompt is a name still found? Each document contains one name. "
-        "The model reads all documents together, or groups of k whose lists are then combined. "
-        "The map shows the length of the filler text and the depth of the name."),
+    .brief = forTranslation("Experiments",
+                            "Where in a long prompt is a name still found? Each document contains one name. "
+                            "The model reads all documents together, or in groups of k. The lists of the "
+                            "groups are then combined. "
+                            "The map shows the length of the filler text and the depth of the name."),
     .xName = forTranslation("Experiments", /*id:words-of-hay*/ "words of filler text per document"),
     .yName = forTranslation("Experiments", "depth, %"),
     .fields = kDepthFields,
@@ -192,10 +195,10 @@ constexpr std::array kCroppingFields = {
 constexpr std::array kCroppingMeasures = {
     Measure{"found", forTranslation("Experiments", "names found"), "%", 0, false, MetricKind::Share},
     Measure{"good", forTranslation("Experiments", "good runs"), "%", 0, false, MetricKind::Share},
-    Measure{"same", forTranslation("Experiments", "answers as with the exact layout"), "%", 0, false,
-            MetricKind::Share},
+    Measure{"same", forTranslation("Experiments", "answers equal to those of the exact layout"), "%", 0,
+            false, MetricKind::Share},
     Measure{"cropped", forTranslation("Experiments", "tokens cropped per run"), "tokens", 0},
-    Measure{"added", forTranslation("Experiments", "tokens against exact"), "%", 1},
+    Measure{"added", forTranslation("Experiments", "tokens compared with exact"), "%", 1},
     Measure{"run_ms", forTranslation("Experiments", "whole run"), "ms", 1, true}};
 
 /// The effect of layouts on the prompts of each run, and the answers.
@@ -304,7 +307,7 @@ void measureCropping(ExperimentResult& result, const ExperimentModel& model, con
 
 const Experiment kCroppingStudy{
     .name = "cropping",
-    .title = forTranslation("Experiments", "Cropping against none"),
+    .title = forTranslation("Experiments", "Cost of cropped answers"),
     .brief = forTranslation(
         "Experiments",
         "Names are listed from groups of documents, and the lists are then combined. What is lost if answers "

@@ -88,7 +88,7 @@ void measureRag(ExperimentResult& result, const ExperimentModel& model, const Ex
         add(", empty cache", study.run(ragPlan(result.request, count, number), policy));
         // Another question over the same documents in another order.
         const plan::Plan next = ragPlan(result.request, count, number + 1);
-        add(", documents seen", study.run(withReversedPluses(next), policy));
+        add(", cached documents", study.run(withReversedPluses(next), policy));
         study.step();
       }
     }
@@ -100,10 +100,10 @@ void measureRag(ExperimentResult& result, const ExperimentModel& model, const Ex
 const Experiment kRagStudy{
     .name = "rag",
     .title = forTranslation("Experiments", /*id:time-first-token*/ "Time to first token of RAG"),
-    .brief =
-        forTranslation("Experiments",
-                       "How long does the first token take as the number of documents grows? Compares an "
-                       "empty cache with cached documents of an earlier question, in reversed order."),
+    .brief = forTranslation(
+        "Experiments",
+        "How long does the first token take as the number of documents grows? The experiment compares an "
+        "empty cache with documents that an earlier question has cached in reversed order."),
     .xName = forTranslation("Experiments", "documents"),
     .isXLogarithmic = true,
     .fields = kRagFields,
@@ -213,9 +213,10 @@ void measureReuse(ExperimentResult& result, const ExperimentModel& model, const 
 const Experiment kReuseStudy{
     .name = "reuse",
     .title = forTranslation("Experiments", "Reuse by length, order and block size"),
-    .brief = forTranslation("Experiments",
-                            "How much of a prompt over cached documents is a cache hit with another "
-                            "question? Depends on the documents' length and order and on the block size."),
+    .brief = forTranslation(
+        "Experiments",
+        "A prompt has cached documents and a new question. How much of the prompt is a cache hit? The share "
+        "depends on the length and order of the documents, and on the block size."),
     .xName = forTranslation("Experiments", "words per document"),
     .isXLogarithmic = true,
     .fields = kReuseFields,

@@ -78,8 +78,8 @@ const Experiment kRelocationStudy{
     .name = "relocation",
     .title = forTranslation("Experiments", "Cost of relocation"),
     .brief = forTranslation("Experiments",
-                            "Does another order of cached documents cost time? Compares the same order, the "
-                            "swapped order and an empty cache, each with a new question."),
+                            "Does another order of cached documents cost time? The experiment compares the "
+                            "same order, the swapped order and an empty cache, each with a new question."),
     .xName = forTranslation("Experiments", "tokens per document"),
     .isXLogarithmic = true,
     .fields = kFields,

@@ -104,16 +104,15 @@ plan::Plan studyPlan(const query::Node& query);
 
 /// A remark for experiments that change the user's question.
 inline constexpr const char* kOtherQuestion =
-    "The first question is the question of the query. The other questions, over cached documents, have the "
-    "same words and a number.";
+    "The first question is the question of the query. The other questions have the same words and a number.";
 
 /// Returns the max number of repeats for this number of documents. Greedy answers to one question over the
 /// same documents are equal. Each repeat therefore begins with another document.
 std::int32_t repeatsOver(const ExperimentRequest& request, std::int32_t documents);
 /// A remark about these repeats.
 inline constexpr const char* kRepeatsAreOrders =
-    "Repeats are orders of the documents, and each order begins with another document. There are no more "
-    "repeats than documents.";
+    "Each repeat has another order of the documents, and begins with another document. The number of "
+    "documents is the max number of repeats.";
 /// Returns the plan of the user's question over the first documents, in the order of this repeat.
 plan::Plan ownPlan(const ExperimentRequest& request, std::int32_t documents, std::int32_t repeat);
 

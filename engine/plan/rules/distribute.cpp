@@ -37,8 +37,8 @@ const Rule kDistributeRule = {
     .after = "g(plus((a, reply)))",
     .reason =
         /*id:outer-prompt-holds*/
-    "The outer prompt contains the inner prompt and its answer as one scope. It therefore reuses everything "
-    "that the inner step computed.",
+    "The outer prompt contains the prompt and the answer of the subquery as one scope. The outer step "
+    "therefore reuses everything that the subquery computed.",
     .meaning = Meaning::ChangesPrompts,
     .matches = matches,
     .rewrite = rewrite,

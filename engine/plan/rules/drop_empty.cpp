@@ -28,8 +28,8 @@ const Rule kDropEmptyRule = {
     .before = "seq(a, user \"\", plus())",
     .after = "seq(a)",
     .reason =
-        "Nodes without tokens have no effect. Without them, other rules see the real structure. A system "
-        "message without text stays, because the chat template decides what it means.",
+        "Nodes without tokens have no effect. After their removal, other rules work on the real structure. A "
+        "system message without text remains, because the chat template decides its meaning.",
     .matches = matches,
     .rewrite = rewrite,
 };

@@ -35,8 +35,8 @@ const Rule kFlattenRule = {
     .before = "seq(seq(a, b), c)",
     .after = "seq(a, b, c)",
     .reason =
-        "A join inside a join of the same kind has no effect. Without it, other rules see the real "
-        "structure.",
+        "A join inside a join of the same kind has no effect. After its removal, other rules work on the "
+        "real structure.",
     .matches = matches,
     .rewrite = rewrite,
 };

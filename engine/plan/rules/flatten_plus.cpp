@@ -26,7 +26,9 @@ const Rule kFlattenPlusRule = {
     .precondition = "a plus is a child of a plus",
     .before = "plus(plus(a, b), c)",
     .after = "plus(a, b, c)",
-    .reason = "A scope of scopes has no effect, because each child attends only to itself.",
+    .reason =
+        "The inner plus has no effect. Each child of a plus attends only to itself, with or without the "
+        "inner plus.",
     .matches = matches,
     .rewrite = rewrite,
 };

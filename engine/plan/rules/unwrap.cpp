@@ -33,7 +33,8 @@ const Rule kUnwrapRule = {
     .precondition = "a seq, par or cross with one child is in another node",
     .before = "g(seq(a))",
     .after = "g(a)",
-    .reason = "A join with one child has no effect. Without it, other rules see the real structure.",
+    .reason =
+        "A join with one child has no effect. After its removal, other rules work on the real structure.",
     .matches = matches,
     .rewrite = rewrite,
 };

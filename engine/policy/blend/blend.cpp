@@ -52,9 +52,9 @@ ComputePlan planRows(const layout::SpanTable& table, std::span<const double> val
 constinit const Policy kBlend = {
     .name = "blend",
     .brief = forTranslation("Policies", "spans; the most deviating tokens attend to all earlier text"),
-    .help = forTranslation(
-        "Policies",
-        "As spans. The share r of tokens that deviate most is recomputed with attention to all earlier text"),
+    .help = forTranslation("Policies",
+                           "Like spans, but recomputes the share r of tokens that deviate most. These tokens "
+                           "attend to all earlier text"),
     .asIn = "CacheBlend",
     .exactness = "full prefill ≈",
     .hasIndependentSpans = true,

@@ -43,9 +43,9 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 constinit const Policy kLink = {
     .name = "link",
     .brief = forTranslation("Policies", "spans; their beginnings attend to all earlier text"),
-    .help = forTranslation(
-        "Policies",
-        "As spans. The first n tokens of each document are recomputed with attention to all earlier text"),
+    .help = forTranslation("Policies",
+                           "Like spans, but recomputes the first n tokens of each document. These tokens "
+                           "attend to all earlier text"),
     .asIn = "EPIC",
     .exactness = "full prefill ≈",
     .hasIndependentSpans = true,

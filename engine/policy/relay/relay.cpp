@@ -23,8 +23,7 @@ constexpr std::array<Parameter, 4> kParameters{
     {{.name = "r",
       .label = forTranslation("Policies", "share of tokens"),
       .help = forTranslation(
-          "Policies",
-          "Share of each quoted answer's tokens that are recomputed in the prompt that quotes it, 0 to 1"),
+          "Policies", "Share of the tokens of a quoted answer that the quoting prompt recomputes, 0 to 1"),
       .standard = 0.15,
       .least = 0,
       .most = 1},
@@ -124,8 +123,8 @@ constinit const Policy kRelay = {
     .name = "relay",
     .brief = forTranslation("Policies", "spans; quoted answers keep most of their keys"),
     .help = forTranslation("Policies",
-                           "As spans. A quoted answer keeps the keys of its generation, except the share r "
-                           "of its tokens that deviate most"),
+                           "Like spans, but a quoted answer keeps the keys of its generation. Only the share "
+                           "r of tokens that deviate most is recomputed"),
     .asIn = "RelayCaching",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,

@@ -53,7 +53,8 @@ constinit const Policy kSparse = {
     .name = "sparse",
     .brief = forTranslation("Policies", "spans; answers read the best blocks"),
     .help = forTranslation(
-        "Policies", "As spans. Each generated token reads only the b blocks that match its queries best"),
+        "Policies",
+        "Like spans, but each generated token reads only the b blocks that match its query vectors best"),
     .asIn = "Quest",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,

@@ -42,9 +42,9 @@ ComputePlan planRows(const layout::SpanTable& /*table*/, std::span<const double>
 constinit const Policy kViews = {
     .name = "views",
     .brief = forTranslation("Policies", "generate nodes of a plus read each other"),
-    .help = forTranslation(
-        "Policies",
-        "As spans. The generate nodes of a plus run together, and each reads the others' answers so far"),
+    .help = forTranslation("Policies",
+                           "Like spans, but the generate nodes of a plus run together. Each node reads the "
+                           "current answers of the other nodes"),
     .asIn = "Hogwild!",
     .exactness = "block attention ≈ · full prefill ≈",
     .hasIndependentSpans = true,

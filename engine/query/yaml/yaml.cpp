@@ -60,7 +60,7 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
                                tag->offset,
                                "the tag " + inQuotes(tag->name),
                                "a value without a tag",
-                               "the value is read as if the tag were not there"});
+                               "Spanscope ignores the tag"});
   }
   if (second && result.query) {
     result.diagnostics.push_back({Severity::Warning,

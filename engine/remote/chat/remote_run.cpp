@@ -249,7 +249,7 @@ class Asker {
       if (step.cached.isInconsistent) {
         step.warning = "The server reports " + counted(*step.answer.cachedTokens, "cached token") +
                        " of a prompt of " + counted(*step.answer.promptTokens, "token") +
-                       ": its counts contradict each other.";
+                       ". These counts contradict each other.";
       }
       step.answer.model = withoutKey(said, asked.server.access.key);
       step.answer.finish = withoutKey(step.answer.finish, asked.server.access.key);
@@ -381,7 +381,7 @@ class RemoteRunner {
       return fail(body.first,
                   {urlOf(asked, protocol), filled.node, "the model \"" + wanted + "\"",
                    namesOr(asked.facts, "the name of a model that the server has") +
-                       (asked.server.model.empty() ? "" : "; other models must be allowed first")});
+                       (asked.server.model.empty() ? "" : "; to use another model, allow unlisted models")});
     std::optional<Outgoing> sent;
     try {
       sent = protocol.write({.request = filled,
@@ -508,7 +508,7 @@ class RemoteRunner {
 
   static std::string namesOr(const ServerFacts& facts, const std::string& otherwise) {
     const std::string names = modelNames(facts);
-    return names.empty() ? otherwise : "one of the server's: " + names;
+    return names.empty() ? otherwise : "one of the models of the server: " + names;
   }
 
   const std::vector<RemoteTarget>& m_targets;

@@ -205,11 +205,13 @@ const Server kLlamaCpp{
     .name = "llama.cpp",
     .title = "llama.cpp",
     .version = "0c1e57098",
-    .help = "Finds the prefix that a prompt shares with its slot. With --cache-reuse, also finds later runs",
+    .help =
+        "Finds the prefix that a prompt shares with its slot. With --cache-reuse, also finds later token "
+        "sequences",
     .scenarios =
-        "One object per line: slots, context and requests. Optional: cache_reuse, cache_ram. Each of the "
-        "requests has a request and tokens, the ids of the answer. A request has a prompt. Optional: "
-        "cache_prompt, id_slot, n_cache_reuse",
+        "One object per line: slots, context and requests. Optional: cache_reuse, cache_ram. Each entry of "
+        "requests has a request body and tokens, the ids of the answer. The request body has a prompt. "
+        "Optional: cache_prompt, id_slot, n_cache_reuse",
     .why = whyLlamaCpp,
     .setup = setupLlamaCpp,
     .open = openLlamaCpp,

@@ -101,7 +101,7 @@ run::SessionConfig JobContext::configFor(const RunSettings& settings) const {
 }
 
 run::Session& JobContext::openSession() const {
-  if (!m_session) throw Failure(errorAt("session", "no open session", "an earlier run"));
+  if (!m_session) throw Failure(errorAt("session", "no session", "a session that an earlier run has opened"));
   return *m_session;
 }
 

@@ -158,8 +158,8 @@ class TestExperiments : public QObject {
       QCOMPARE(point.samples[0].size(), std::size_t{2});
     QCOMPARE(medianOf(result, "spans, empty cache", 4, 1), 0.0);
     // Everything but the question and what the template puts around it.
-    QVERIFY(medianOf(result, "spans, documents seen", 4, 1) > 70);
-    QVERIFY(medianOf(result, "prefix, documents seen", 4, 1) < 30);
+    QVERIFY(medianOf(result, "spans, cached documents", 4, 1) > 70);
+    QVERIFY(medianOf(result, "prefix, cached documents", 4, 1) < 30);
   }
 
   void judgeReusesItsCandidates() {
@@ -242,8 +242,8 @@ class TestExperiments : public QObject {
     QCOMPARE(loaded, std::size_t{2});
     QCOMPARE(result.model, std::string("spanlet, other"));
     QCOMPARE(result.series(),
-             (std::vector<std::string>{"spanlet: spans, empty cache", "spanlet: spans, documents seen",
-                                       "other: spans, empty cache", "other: spans, documents seen"}));
+             (std::vector<std::string>{"spanlet: spans, empty cache", "spanlet: spans, cached documents",
+                                       "other: spans, empty cache", "other: spans, cached documents"}));
     QCOMPARE(result.points.size(), std::size_t{8});
     QVERIFY(std::is_sorted(reported.begin(), reported.end()));
     QCOMPARE(reported.back(), 1.0);

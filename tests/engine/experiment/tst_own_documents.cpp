@@ -249,8 +249,8 @@ class TestOwnDocuments : public QObject {
       return experiment::summarize(pointOf(result, line, x).samples[1]).median;
     };
     QCOMPARE(found("spans, empty cache", 4), 0.0);
-    QVERIFY(found("spans, documents seen", 4) > 50);
-    QVERIFY(found("prefix, documents seen", 4) < 40);
+    QVERIFY(found("spans, cached documents", 4) > 50);
+    QVERIFY(found("prefix, cached documents", 4) < 40);
     QVERIFY(isSaid(result, "a number"));
     QVERIFY(experiment::experimentSetup(result).find("documents of “four notes”") != std::string::npos);
   }

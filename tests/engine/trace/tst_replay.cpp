@@ -245,7 +245,7 @@ void TestReplay::contradictions_data() {
   row("stored with too many", {BlockAllocated{1, 0, 0}}, stored(1, 3, {1, 2, 3, 4, 5}),
       "block 1: found stored with 5 tokens, expected 1 to 4");
   row("removed when not stored", {BlockAllocated{1, 0, 0}}, BlockRemoved{1, {}, RemovalReason::Evicted},
-      "block 1: found <removed-though-lookups>, expected a stored block");
+      "block 1: found <removed-though-lookups>, expected <block-with-content>");
   row("removed under another key", {BlockAllocated{1, 0, 0}, stored(1, 3, {1})},
       BlockRemoved{1, {0, 4}, RemovalReason::Evicted},
       "block 1: found <removed-under-another>, expected <key-stored-under>");
