@@ -38,6 +38,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <ostream>
 #include <stop_token>
@@ -132,7 +133,12 @@ class RunCommand {
                               session.settings = settings;
                               return loadChosenModel(session, m_context.backends);
                             }}) {
-    for (const std::int32_t layer : options.session.settings.layers) {
+    m_observed = options.session.settings.layers;
+    if (m_observed == std::vector{kAllLayers}) {
+      m_observed.resize(static_cast<std::size_t>(m_bundle.config.layers));
+      std::iota(m_observed.begin(), m_observed.end(), 0);
+    }
+    for (const std::int32_t layer : m_observed) {
       if (layer < m_bundle.config.layers) continue;
       refuseOption(
           "--observe", std::to_string(layer),
@@ -266,7 +272,7 @@ class RunCommand {
     run::RunOptions options = workbench::runOptionsOf(job.planned->settings);
     options.topK = m_options.topK;
     options.topP = m_options.topP;
-    options.observedLayers = m_options.session.settings.layers;
+    options.observedLayers = m_observed;
     options.attentionDetail = workbench::attentionDetailOf(m_options.session.settings.attention);
     options.attentionBytes = std::uint64_t(m_options.session.settings.attentionMebibytes) << kMebibyteBits;
     options.retrieved = job.planned->retrieved;
@@ -352,6 +358,7 @@ class RunCommand {
   std::shared_ptr<trace::Recorder> m_recorder = std::make_shared<trace::Recorder>();
   std::shared_ptr<workbench::ModelBundle> m_model;
   workbench::ModelBundle& m_bundle;
+  std::vector<std::int32_t> m_observed;  ///< layers whose attention is recorded
   CommandService m_service;
 };
 

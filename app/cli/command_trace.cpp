@@ -3,6 +3,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/run_printer.h"
 #include "app/cli/terminal_output.h"
+#include "engine/base/counted.h"
 #include "engine/base/utf8.h"
 #include "engine/metrics/trace_stats.h"
 #include "engine/query/operators/vocabulary.h"
@@ -52,6 +53,8 @@ struct RequestSources {
   NodePath node;
   std::string answer;
   std::vector<TraceSource> sources;  ///< the largest share first
+  std::size_t recordedLayers = 0;    ///< the fewest layers of any token of the answer
+  std::int32_t modelLayers = 0;      ///< layers of the model; 0: not reported
 };
 
 constexpr std::size_t kLongestText = 60;  // characters
@@ -59,6 +62,7 @@ constexpr std::size_t kLongestText = 60;  // characters
 /// The recorded data of one request. The pointers point into the events.
 struct Recorded {
   RunId run = 0;
+  std::int32_t modelLayers = 0;  ///< 0: not reported
   NodePath node;
   const trace::SpanTableLaidOut* table = nullptr;
   const trace::PromptDivided* divided = nullptr;
@@ -115,10 +119,14 @@ std::string percent(double share) {
 /// Returns the sources of every request with recorded attention, in order.
 std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
   std::map<RequestId, Recorded> requests;
+  std::int32_t modelLayers = 0;
   for (const trace::Event& event : events) {
+    if (const auto* session = std::get_if<trace::SessionStarted>(&event.payload))
+      modelLayers = session->layers;
     if (event.request == 0 || event.run == 0) continue;
     Recorded& recorded = requests[event.request];
     recorded.run = event.run;
+    recorded.modelLayers = modelLayers;
     if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
       recorded.table = table;
       recorded.node = event.node;
@@ -140,6 +148,10 @@ std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
     const std::vector<double> shares = sharesOf(recorded, parts);
     RequestSources request{
         .run = recorded.run, .request = id, .node = recorded.node, .answer = recorded.answer, .sources = {}};
+    request.modelLayers = recorded.modelLayers;
+    request.recordedLayers = recorded.rows.begin()->second->layers.size();
+    for (const auto& [index, row] : recorded.rows)
+      request.recordedLayers = std::min(request.recordedLayers, row->layers.size());
     for (std::size_t part = 0; part < parts.size(); ++part) {
       if (parts.role(part) != trace::PartRole::Source) continue;
       TraceSource& source = request.sources.emplace_back();
@@ -329,7 +341,14 @@ ExitCode showSources(const Context& context, const TraceCommandOptions& options)
   if (requests.empty()) {
     context.streams.err << /*id:no-observed-answer*/
         "warning: no answer in this recording has documents and recorded attention; "
-        "record the run with --observe\n";
+        "record the run with --observe all\n";
+  }
+  for (const RequestSources& request : requests) {
+    if (request.recordedLayers >= static_cast<std::size_t>(std::max(request.modelLayers, 0))) continue;
+    context.streams.err << "warning: run " << request.run << " request " << request.request
+                        << /*id:shares-of-some-layers*/ ": the shares are from only "
+                        << request.recordedLayers << " of " << counted(request.modelLayers, "layer")
+                        << "; record the run with --observe all\n";
   }
   if (options.json) {
     context.streams.out << jsonText(sourcesJson(requests)) << '\n';

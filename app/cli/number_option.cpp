@@ -125,9 +125,13 @@ CLI::Option* addNumber(CLI::App& command, const std::string& names, std::optiona
 
 template <class T>
 CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector<T>& values,
-                        const std::string& help, Range<T> range) {
-  const auto take = [&values, range, option = shortestName(names)](const CLI::results_t& given) {
+                        const std::string& help, Range<T> range, std::optional<T> all) {
+  const auto take = [&values, range, all, option = shortestName(names)](const CLI::results_t& given) {
     values.clear();
+    if (all && given.size() == 1 && given.front() == "all") {
+      values.push_back(*all);
+      return true;
+    }
     for (const std::string& list : given) {
       for (const std::string_view part : splitAtCommas(list)) values.push_back(valueIn(range, option, part));
     }
@@ -157,7 +161,7 @@ template CLI::Option* addNumber(CLI::App&, const std::string&, std::optional<std
 template CLI::Option* addNumber(CLI::App&, const std::string&, std::optional<double>&, const std::string&,
                                 Range<double>);
 template CLI::Option* addNumbers(CLI::App&, const std::string&, std::vector<std::int32_t>&,
-                                 const std::string&, Range<std::int32_t>);
+                                 const std::string&, Range<std::int32_t>, std::optional<std::int32_t>);
 
 void refuseOption(const std::string& option, const std::string& found, const std::string& expected) {
   throw CLI::ValidationError(option, "found " + found + ", expected " + expected);

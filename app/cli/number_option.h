@@ -45,10 +45,11 @@ CLI::Option* addNumber(CLI::App& command, const std::string& names, std::optiona
                        const std::string& help, Range<T> range);
 
 /// Adds an option that takes several such numbers, separated by commas. The user may repeat the option. Given
-/// numbers replace the current `values`.
+/// numbers replace the current `values`. With `all`, the option also takes the word "all", alone. `values`
+/// then has only the value `all`, which is outside of the range.
 template <class T>
 CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector<T>& values,
-                        const std::string& help, Range<T> range);
+                        const std::string& help, Range<T> range, std::optional<T> all = std::nullopt);
 
 /// Adds --seed, which takes any number of 64 bits.
 CLI::Option* addSeedOption(CLI::App& command, std::uint64_t& seed, const std::string& help);

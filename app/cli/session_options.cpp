@@ -148,7 +148,9 @@ CLI::Validator isMember(const Setting& setting) {
   const CLI::Validator members = CLI::IsMember(namesOf(setting));
   return CLI::Validator(
       [&setting, members](std::string& given) {
-        return workbench::mayBe(setting, given) ? std::string() : members(given);
+        if (!workbench::mayBe(setting, given)) return members(given);
+        given = workbench::currentName(setting, given);
+        return std::string();
       },
       members.get_description());
 }
@@ -211,7 +213,7 @@ class OptionMaker {
 
   CLI::Option* add(std::vector<std::int32_t>& values) {
     return addNumbers(m_command, m_setting.option.name, values, m_setting.option.help,
-                      rangeOf<std::int32_t>(m_setting));
+                      rangeOf<std::int32_t>(m_setting), std::optional(kAllLayers));
   }
 
   CLI::App& m_command;

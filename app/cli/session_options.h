@@ -34,6 +34,9 @@ std::vector<CLI::Option*> addSettings(CLI::App& command, workbench::RunSettings&
 std::vector<CLI::Option*> addOtherSettings(CLI::App& command, workbench::RunSettings& settings,
                                            std::initializer_list<workbench::SettingEffect> effects);
 
+/// The only value of RunSettings::layers after --observe all.
+inline constexpr std::int32_t kAllLayers = -1;
+
 struct SessionOptions {
   /// Limit in bytes for a folder that the user gave without a limit.
   static constexpr std::uint64_t kUsualDiskBytes = 4ULL << 30;

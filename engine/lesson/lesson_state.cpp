@@ -78,7 +78,7 @@ class ValueReader {
       const std::string expected = workbench::expectedBeside(m_setting, m_text);
       return expected.empty() ? choicesOf(m_setting) : expected;
     }
-    value = std::string(m_text);
+    value = workbench::currentName(m_setting, m_text);
     return {};
   }
   std::string read(bool& value) const {

@@ -370,7 +370,7 @@ const char* formKey(OutputForm form) {
     case OutputForm::Continuation:
       return "continuation";
     case OutputForm::Recomputed:
-      return "anew";
+      return "recomputed";
     case OutputForm::Reused:
       return "reused";
   }

@@ -23,8 +23,11 @@ struct Named {
 };
 
 constexpr std::array<Named<plan::OutputForm>, 2> kOutputForms = {
-    {{plan::OutputForm::Recomputed, "anew", tr("recomputed")},
+    {{plan::OutputForm::Recomputed, "recomputed", tr("recomputed")},
      {plan::OutputForm::Reused, "reused", tr("reused (approximate)")}}};
+
+/// The name of OutputForm::Recomputed in files of earlier versions.
+constexpr std::string_view kEarlierRecomputed = "anew";  // earlier name
 
 constexpr std::array<Named<plan::LocalityShape>, 2> kLocalityShapes = {
     {{plan::LocalityShape::Tree, "tree", tr("levels until one judge is left")},
@@ -47,7 +50,7 @@ constexpr std::array<std::pair<retrieve::Ranking, const char*>, 3> kRankings = {
 constexpr std::array<Named<run::AttentionDetail>, 3> kAttentionDetails = {
     {{run::AttentionDetail::Answer, "answer", tr("the answer's tokens")},
      {run::AttentionDetail::Prompt, "prompt", tr("the answer and the prompt")},
-     {run::AttentionDetail::Heads, "heads", tr("both, every map of every head")}}};
+     {run::AttentionDetail::Heads, "heads", tr("the answer and the prompt, with the maps of every head")}}};
 
 template <class T, std::size_t N>
 Choices choicesOf(const std::array<Named<T>, N>& table) {
@@ -177,7 +180,13 @@ bool mayBe(const Setting& setting, std::string_view name) {
   if (setting.kind == TextKind::Policy) return policy::findChoice(name).has_value();
   if (setting.kind == TextKind::Device && compute::deviceKindOf(name) != nullptr) return true;
   const Choices choices = setting.choices();
-  return std::ranges::any_of(choices, [&](const Choice& choice) { return choice.name == name; });
+  return std::ranges::any_of(
+      choices, [&](const Choice& choice) { return choice.name == currentName(setting, name); });
+}
+
+std::string currentName(const Setting& setting, std::string_view name) {
+  if (std::string_view(setting.key) == "output_form" && name == kEarlierRecomputed) return "recomputed";
+  return std::string(name);
 }
 
 std::string expectedBeside(const Setting& setting, std::string_view name) {

@@ -123,6 +123,10 @@ struct Setting {
 /// No list contains numbers of devices, because only the machine knows how many devices of a kind there are.
 bool mayBe(const Setting& setting, std::string_view name);
 
+/// Returns the current name of a choice. Earlier versions wrote other names for some choices; mayBe() also
+/// accepts those. Any other text is returned unchanged.
+std::string currentName(const Setting& setting, std::string_view name);
+
 /// The expected form if the name is invalid but begins like a valid one, e.g. the values of a policy.
 /// Otherwise empty.
 std::string expectedBeside(const Setting& setting, std::string_view name);

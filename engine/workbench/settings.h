@@ -47,7 +47,7 @@ struct RunSettings {
   std::int32_t attentionMebibytes = 64;  ///< max attention that a run records
   std::int32_t keptMebibytes = 512;      ///< max events that the window keeps
   bool distribute = true;                ///< plus distribution
-  std::string outputForm = "anew";
+  std::string outputForm = "recomputed";
   /// Attention locality: max entries that one judge reads. 0 and 1: the query does not change.
   std::uint32_t locality = 0;
   std::string localityShape = "tree";

@@ -180,7 +180,7 @@ const std::vector<Setting>& runSettings() {
                .label = tr("CPU offload"),
                .help = tr("Keep evicted blocks in host memory. Lookups can hit these blocks. The most "
                           "recently used blocks are kept longest."),
-               .least = tr("nothing"),
+               .least = tr("none"),
                .unit = tr(" MiB"),
                .step = 64},
        .option = {.name = "--cache-host-mib",
@@ -231,9 +231,11 @@ const std::vector<Setting>& runSettings() {
                .help = tr("The result of a token does not depend on other tokens of a forward pass. A reused "
                           "block then has the bits of a recomputed block. The CPU always computes in this "
                           "way. A GPU is slower with this setting.")},
-       .option = {.name = "--exact",
-                  .help = "Give a token the same bits on a GPU, independent of other tokens. The GPU is "
-                          "slower with this option. The CPU always gives the same bits"}},
+       .option =
+           {.name = "--exact",
+            .help =
+                "Compute the result of a token with the same bits on a GPU, whatever other tokens the "
+                "forward pass has. The GPU is slower with this option. The CPU always computes in this way"}},
       {.key = "arithmetic",
        .name = "arithmetic",
        .member = &RunSettings::arithmetic,
@@ -287,7 +289,8 @@ const std::vector<Setting>& runSettings() {
                .label = tr("Layers"),
                .title = tr("Observed layers"),
                .example = tr("all")},
-       .option = {.name = "--observe", .help = "Layers whose attention is recorded, e.g. 0,5"}},
+       .option = {.name = "--observe",
+                  .help = "Layers whose attention is recorded, e.g. 0,5; all: every layer"}},
       {.key = "attention",
        .name = "attention",
        .member = &RunSettings::attention,
@@ -297,16 +300,16 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
        .row = {.group = Group::Recording,
                .label = tr("Detail"),
-               .help = tr("Each answer token gets the documents by layer and head, and the blocks as the "
-                          "mean of all heads. Maps of one layer and head are recomputed on request, so the "
-                          "last choice is rarely needed.")},
+               .help = tr("A run records how much each answer token attends to each document, for each layer "
+                          "and head. For blocks, a run records only the mean of all heads. You can recompute "
+                          "the map of one layer and head later, so the last choice is rarely needed.")},
        .option = {.name = "--attention", .help = "Tokens whose attention is recorded", .needs = "--observe"}},
       {.key = "every_token",
        .name = "observeRows",
        .member = &RunSettings::observeRows,
        .effect = SettingEffect::Record,
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
-       .row = {.group = Group::Recording, .label = tr("For every token in place of every block")}},
+       .row = {.group = Group::Recording, .label = tr("Every token, not only every block")}},
       {.key = "attention_mib",
        .name = "attentionMebibytes",
        .member = &RunSettings::attentionMebibytes,
@@ -382,8 +385,8 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.hasPlies(); },
        .row = {.group = Group::Locality, .label = tr("Shape")},
        .option = {.name = "--locality-shape",
-                  .help = "Levels of judges until one is left (tree), or one level and then one judge of all "
-                          "answers (map-reduce). With map-reduce, documents are judged in groups, too",
+                  .help = "tree: levels of judges until one judge is left. map-reduce: one level of judges, "
+                          "then one judge of all answers. With map-reduce, groups can also contain documents",
                   .needs = "--locality"}},
       {.key = "reduce_prompt",
        .name = "reducePrompt",

@@ -29,7 +29,7 @@ std::string hexOf(unsigned code) {
 
 /// Returns a hint about a notation that people write but JSON lacks.
 std::string hintForValue(std::string_view rest) {
-  if (rest.starts_with('\'')) return /*id:text-stands-double*/ "text is written in double quotes";
+  if (rest.starts_with('\'')) return /*id:text-in-double-quotes*/ "text is written in double quotes";
   if (rest.starts_with('/') || rest.starts_with('#')) return /*id:json-no-comments*/ "JSON has no comments";
   if (rest.starts_with('+')) return /*id:number-no-plus*/ "a number has no plus sign in front";
   if (rest.starts_with('.')) return "a number begins with a digit, such as 0.5";

@@ -136,7 +136,7 @@ class FileReader {
           if (!at) return;
           if (std::max(std::abs(at->at(0)), std::abs(at->at(1))) > kFarthestBend)
             m_fields.warning(offset, "a reroute point that is too far from its node",
-                             "offsets from -100000 to 100000", "it is left out");
+                             "offsets from -100000 to 100000", "the point is left out");
           else
             looks.bends.push_back({.x = at->at(0), .y = at->at(1)});
         });
@@ -302,6 +302,7 @@ class FileReader {
     std::vector<std::string> names;
     for (const workbench::Choice& choice : setting.choices()) names.push_back(choice.name);
     readChoice(value, names, [&](const std::string& name) { return workbench::mayBe(setting, name); });
+    value = workbench::currentName(setting, value);
   }
 
   void readSetting(bool& value, const workbench::Setting&) { value = m_fields.flag().value_or(value); }
@@ -380,7 +381,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
                              .offset = at,
                              .found = found + query::cutText(path, 80),
                              .expected = {},
-                             .hint = "it is left out"});
+                             .hint = "the point is left out"});
     };
     const auto found = byPath.find(path);
     if (found == byPath.end()) {

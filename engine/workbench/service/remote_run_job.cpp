@@ -135,8 +135,8 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
                               .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
                              *m_tokenizer, *m_chat);
       if (step.answer.promptTokens) {
-        say(step.request, /*id:foretold-twin*/ "Predicted by the cache simulator of " + predicted.simulator +
-                              ": " + std::to_string(predicted.found) + " of " +
+        say(step.request, /*id:predicted-by-simulator*/ "Predicted by the cache simulator of " +
+                              predicted.simulator + ": " + std::to_string(predicted.found) + " of " +
                               std::to_string(predicted.prompt) + " prompt tokens cached");
       }
     }

@@ -282,7 +282,9 @@ void TestSpanqExamples::closuresReuseInnerPrompts() {
 void TestSpanqExamples::outputFormsGiveAnswers_data() {
   QTest::addColumn<QString>("form");
   QTest::addColumn<QString>("answer");
-  QTest::newRow("anew") << QString("anew") << QString(R"(["Tom", "Shadow", "Waffles", "Bandit"])");
+  QTest::newRow("recomputed") << QString("recomputed")
+                              << QString(R"(["Tom", "Shadow", "Waffles", "Bandit"])");
+  QTest::newRow("earlier name") << QString("anew") << QString(R"(["Tom", "Shadow", "Waffles", "Bandit"])");
   // Approximate, and it shows. One masked pass of another implementation over the same ids, positions and
   // visibility gives the same words.
   QTest::newRow("reused") << QString("reused") << QString(R"(["Tom", "Shadow"])");

@@ -141,6 +141,17 @@ void TestSpanqSources::recordingsTellSources() {
   QVERIFY(std::abs(sum - 1) < 1e-9);
   const SpanqResult text = spanq({"trace", "sources", trace});
   QVERIFY(text.out.find("/g/input/cross/1/plus/1") < text.out.find("/g/input/cross/1/plus/0"));
+  QCOMPARE(text.err, std::string());
+
+  const std::string every = folder.filePath("every.trace").toStdString();
+  QCOMPARE(spanq({"run", "--trace", every, "--observe", "all", query}).code, 0);
+  QVERIFY(Json::parse(spanq({"trace", "sources", "--json", every}).out) == report);
+  const std::string some = folder.filePath("some.trace").toStdString();
+  QCOMPARE(spanq({"run", "--trace", some, "--observe", "0,5", query}).code, 0);
+  const SpanqResult partial = spanq({"trace", "sources", some});
+  QCOMPARE(partial.code, 0);
+  QVERIFY2(says(partial.err, "warning: run 1 request 1<shares-of-some-layers> 2 of 6 layers"),
+           partial.err.c_str());
 
   const std::string bare = folder.filePath("b.trace").toStdString();
   QCOMPARE(spanq({"run", "--trace", bare, query}).code, 0);

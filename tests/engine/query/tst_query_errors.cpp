@@ -206,7 +206,7 @@ void TestQueryErrors::diagnostics_data() {
   row("single quotes", "{'user':'a'}",
       "1:2: found \"'user'\", expected <key-double-quotes>; <keys-stand-double>\n");
   row("single quotes around text", "{\"user\":'a'}",
-      "1:9: /user: found \"'a'\", expected a value; <text-stands-double>\n");
+      "1:9: /user: found \"'a'\", expected a value; <text-in-double-quotes>\n");
   row("a comment", "// x\n{}", "1:1: found \"//\", expected a value; <json-no-comments>\n");
   row("a comma too many", R"({"seq":[{"user":"a"},]})",
       "1:21: /seq: found a comma before ], expected ]; remove the comma\n");

@@ -238,7 +238,7 @@ class TestRemoteRunWork : public QObject {
     const std::string all = std::to_string(prompt.size());
     const std::vector<std::string> first = notesOf(server);
     QCOMPARE(first.size(), std::size_t{1});
-    QVERIFY2(says(first[0], "<foretold-twin> llama.cpp"), first[0].c_str());
+    QVERIFY2(says(first[0], "<predicted-by-simulator> llama.cpp"), first[0].c_str());
     QVERIFY2(first[0].ends_with(": 0 of " + all + " prompt tokens cached"), first[0].c_str());
     // The same once more is found but for its last token.
     const std::vector<std::string> second = notesOf(server);

@@ -79,6 +79,12 @@ class TestSettings : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void earlierNamesAreRead() {
+    const document::OpenedDocument read = opened(R"({"output_form": "anew"})");
+    QVERIFY(read.document && read.diagnostics.empty());
+    QCOMPARE(read.document->settings.outputForm, std::string("recomputed"));
+    QVERIFY(!opened(R"({"output_form": "new"})").diagnostics.empty());
+  }
   void namesAreTheirOwn();
   void aDeviceMayHaveANumber();
   void goesThroughDocuments_data() { addSettings(); }
