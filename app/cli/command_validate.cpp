@@ -115,7 +115,7 @@ Planned planned(const document::Document& document, const workbench::ModelBundle
       document::QueryProblem& problem = result.refusals.emplace_back();
       problem.node = taken.paths.nodeOf(refused.pointer);
       using Argument = document::Sentence::Argument;
-      problem.text.form = "%1: expected %2";
+      problem.text.form = "Found %1, expected %2";
       problem.text.arguments = {Argument{.text = refused.found}, Argument{.text = refused.expected}};
       problem.hint.form = "%1";
       problem.hint.arguments = {Argument{.text = refused.hint}};

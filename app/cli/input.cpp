@@ -48,7 +48,11 @@ std::string readBeginning(const std::string& file, const Streams& streams, std::
     if (std::filesystem::is_directory(file, error)) refuse(file, "a folder");
     // The code below waits for the writer of a pipe, because a stop can end that wait.
     const Descriptor opened(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (opened.number() < 0) refuse(file, std::generic_category().message(errno));
+    if (opened.number() < 0) {
+      const int reason = errno;
+      refuse(file, reason == ENOENT ? "no such file"
+                                    : "an error (" + std::generic_category().message(reason) + ")");
+    }
     InterruptibleInput input(opened.number(), streams.stop);
     std::istream in(&input);
     text = readAll(file, in, most);

@@ -64,10 +64,10 @@ void Checkpoint::require() const {
   if (std::filesystem::exists(status))
     throw Failure({m_path.string(), "", /*id:file-another-kind*/ "a file of another kind", kModel});
   const bool isMissing = status.type() == std::filesystem::file_type::not_found;
-  throw Failure(
-      {m_path.string(), "",
-       isMissing ? "no such directory" : "a directory that cannot be read (" + error.message() + ")",
-       kModel});
+  throw Failure({m_path.string(), "",
+                 isMissing ? /*id:nothing-at-path*/ "nothing at this path"
+                           : "a directory that cannot be read (" + error.message() + ")",
+                 kModel});
 }
 
 void Checkpoint::requireModel() const {

@@ -23,6 +23,20 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
+/// Returns the name of a GGUF file without the type of its weights: "SmolLM2-135M-Instruct" for
+/// "SmolLM2-135M-Instruct.Q4_1" or "…-Q4_K_M". Other names are returned unchanged.
+std::string_view withoutWeightType(std::string_view name) {
+  const std::size_t mark = name.find_last_of(".-");
+  if (mark == std::string_view::npos || mark == 0) return name;
+  std::string type(name.substr(mark + 1));
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  const std::string_view packed = std::string_view(type).substr(type.starts_with("IQ") ? 1 : 0);
+  const bool isPacked = packed.size() >= 2 && packed[0] == 'Q' && packed[1] >= '1' && packed[1] <= '8' &&
+                        (packed.size() == 2 || packed[2] == '_');
+  return isPacked || type == "F32" || type == "F16" || type == "BF16" ? name.substr(0, mark) : name;
+}
+
 }  // namespace
 
 std::string adaptedName(const std::string& model, const std::string& adapter) {
@@ -42,7 +56,7 @@ bool meansModel(std::string_view wanted, std::string_view loaded) {
   const std::string_view name = wanted.substr(wanted.rfind('/') + 1);
   // The name of a path is the name in the window: without ".gguf", and for a snapshot the name of its model's
   // folder.
-  return wanted.empty() || name == loaded || name == own ||
+  return wanted.empty() || name == loaded || name == own || name == withoutWeightType(own) ||
          (!name.empty() && checkpoint::Checkpoint(std::string(wanted)).name() == own);
 }
 

@@ -62,7 +62,7 @@ Sentence plain(const std::string& words) {
 
 Sentence sentence(const std::string& found, const std::string& expected) {
   if (expected.empty()) return plain(found);
-  return say(forTranslation("Problems", "%1: expected %2"), capitalized(found), expected);
+  return say(forTranslation("Problems", "Found %1, expected %2"), found, expected);
 }
 
 std::string wordOf(const Sentence::Argument& argument) {
@@ -187,8 +187,8 @@ class Finder {
     if (m_context.modelProblem->isOfTemplate) {
       problem.text =
           say(forTranslation("Problems", "The chat template of the model %1 is not known"), m_checkpoint);
-      problem.hint =
-          say(forTranslation("Problems", "Choose a template: Chat template, in the list of models"));
+      problem.hint = say(forTranslation(
+          "Problems", "Choose a template: “Chat template…” in the list of models, or --template of spanq"));
       problem.isOfTemplate = true;
     } else {
       problem.text =
@@ -217,8 +217,9 @@ class Finder {
              forTranslation("Problems",
                             "The chat template of %1 is not known. The template has the delimiters of %2"),
              m_checkpoint, m_context.guessedTemplate),
-         .hint = say(forTranslation(
-             "Problems", "Check this template, and choose a template: Chat template, in the list of models")),
+         .hint = say(forTranslation("Problems",
+                                    "Check this template, and choose a template: “Chat template…” in the "
+                                    "list of models, or --template of spanq")),
          .isOfTemplate = true,
          .isOfSettings = true});
   }
@@ -423,7 +424,8 @@ class Finder {
       } else if (*temperature > 2) {
         addAt(place + "/temperature", Severity::Warning, id,
               say(forTranslation("Problems", "The temperature is %1"), double(*temperature)),
-              say(forTranslation("Problems", "Most servers accept 0 to 2. Higher values give noise")));
+              say(forTranslation(
+                  "Problems", "Most servers accept 0 to 2. With higher values, answers are mostly random")));
       }
     }
   }
@@ -454,7 +456,7 @@ class Finder {
         say(forTranslation("Problems",
                            /*id:query-names-model*/ "The query names the model %1, but %2 would run it"),
             wanted, m_checkpoint),
-        say(forTranslation("Problems", "Run the query here on %1, or choose the model at the top"),
+        say(forTranslation("Problems", "Run the query on %1 anyway, or choose the named model"),
             m_checkpoint));
     m_problems.back().otherModel = wanted;
     m_problems.back().isOfSettings = true;
@@ -674,7 +676,8 @@ Sentence nothingToGenerate() {
       /*id:nothing-to-generate*/ "The query has no generate node, so there is nothing to generate"));
 }
 Sentence nothingToGenerateHint() {
-  return say(forTranslation("Problems", /*id:nothing-to-generate-hint*/ "Put a generate node above it"));
+  return say(forTranslation(
+      "Problems", /*id:nothing-to-generate-hint*/ "Put a generate node above the root of the query"));
 }
 
 std::string Sentence::words() const {

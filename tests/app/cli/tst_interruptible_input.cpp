@@ -195,7 +195,7 @@ void TestInterruptibleInput::pipesAreReadToTheEnd() {
 void TestInterruptibleInput::whatCannotBeReadIsRefused() {
   const std::string missing = m_folder.filePath(QStringLiteral("missing.json")).toStdString();
   QCOMPARE(QString::fromStdString(spanq({"validate", missing}).err),
-           QString::fromStdString(missing + ": found No such file or directory, expected a readable file\n"));
+           QString::fromStdString(missing + ": found no such file, expected a readable file\n"));
   // It can be opened and not read.
   const SpanqResult unreadable = spanq({"validate", "/proc/self/mem"});
   QCOMPARE(unreadable.code, 1);

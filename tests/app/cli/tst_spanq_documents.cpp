@@ -233,7 +233,7 @@ void TestSpanqDocuments::validateSaysWhatTheWindowSays_data() {
       << QStringLiteral("/query/cross/0: The generate has no input. Connect a node");
   QTest::newRow("a file that is not there")
       << QStringLiteral(R"({"g": {"model": "", "input": §{"file": "none.txt"}}})") << QStringLiteral("{}")
-      << QStringLiteral("/query/g/input: The file \"none.txt\" <cannot-opened>");
+      << QStringLiteral("/query/g/input: Found the file \"none.txt\" <cannot-opened>");
   QTest::newRow("nothing to generate")
       << QStringLiteral(R"(§{"user": "a"})") << QStringLiteral("{}")
       << QStringLiteral("/query: <nothing-to-generate>. <nothing-to-generate-hint>");

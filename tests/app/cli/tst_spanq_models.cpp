@@ -220,7 +220,7 @@ void TestSpanqModels::missingDirectories() {
   QFETCH(QStringList, command);
   const SpanqResult missing = spanqWith(command, m_model);
   QCOMPARE(missing.code, 1);
-  QVERIFY2(contains(missing.err, m_model.string() + ": found no such directory, expected"),
+  QVERIFY2(contains(missing.err, m_model.string() + ": found <nothing-at-path>, expected"),
            missing.err.c_str());
   QVERIFY2(!contains(missing.err, "--template"), missing.err.c_str());
   fs::create_directory(m_model);

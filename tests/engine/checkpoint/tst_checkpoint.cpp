@@ -117,7 +117,7 @@ void TestCheckpoint::whichFileSaysWhat() {
 void TestCheckpoint::whatIsNoModel() {
   const QTemporaryDir folder;
   const std::filesystem::path directory = folder.path().toStdString();
-  QCOMPARE(errorOf(directory / "nowhere")->found, std::string("no such directory"));
+  QCOMPARE(errorOf(directory / "nowhere")->found, worded(std::string("<nothing-at-path>")));
   writeFile(directory / "text.txt", "text");
   QCOMPARE(errorOf(directory / "text.txt")->found, worded(std::string("<file-another-kind>")));
   QVERIFY(errorOf(directory)->found.find("without config.json") != std::string::npos);

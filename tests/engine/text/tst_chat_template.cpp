@@ -348,7 +348,7 @@ void TestChatTemplate::missingDirectories() {
   const std::optional<Error> missing = findError(directory / "nowhere");
   QVERIFY(missing.has_value());
   QCOMPARE(missing->file, (directory / "nowhere").string());
-  QCOMPARE(missing->found, std::string("no such directory"));
+  QCOMPARE(missing->found, worded(std::string("<nothing-at-path>")));
   writeFile(directory / "file", "x");
   QCOMPARE(findError(directory / "file")->found, worded(std::string("<file-another-kind>")));
   writeFile(directory / "model.gguf", "GGUF");

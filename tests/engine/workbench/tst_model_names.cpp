@@ -25,6 +25,13 @@ class TestModelNames : public QObject {
     QVERIFY(meansModel("spanlet", "spanlet + taught"));
     QVERIFY(!meansModel("taught", "spanlet + taught"));
     QVERIFY(!meansModel("spanle", "spanlet + taught"));
+    // The name of a GGUF file often ends with the type of the weights.
+    for (const char* file : {"spanlet.Q4_1", "spanlet-Q4_K_M", "spanlet-q8_0", "spanlet-IQ4_XS",
+                             "spanlet.F16", "spanlet-bf16", "spanlet-Q4_0 + taught"})
+      QVERIFY2(meansModel("spnl/spanlet", file), file);
+    for (const char* file : {"spanlet-Q", "spanlet-Qwen3", "spanlet-3", "spanlet-Q9_0", "spanlet-instruct"})
+      QVERIFY2(!meansModel("spnl/spanlet", file), file);
+    QVERIFY(!meansModel("spanlet.Q8_0", "spanlet.Q4_1"));
     QCOMPARE(adaptedName("spanlet", "/adapters/taught/"), std::string("spanlet + taught"));
     RunSettings settings;
     settings.model = "/models/smollm2";
