@@ -66,6 +66,8 @@ class SimulatorPrediction {
   /// Works like ReusePrediction::use().
   void use(workbench::RunSettings settings);
 
+  const simulator::Server& server() const { return *m_server; }
+
   /// The steps in sending order. Like requests to servers, `plan` is not distributed: otherwise the outer
   /// query would recompute the prompt of a subquery. Answers are not known before the run. Each answer counts
   /// as its expected number of unknown tokens. Nothing if this plan or an earlier plan cannot run, or after a
@@ -116,15 +118,16 @@ std::int64_t countOf(const SimulatorStep& step, simulator::Fate fate) {
 
 struct SimulatorSums {
   std::int64_t prompt = 0;
-  std::int64_t found = 0;
-  std::int64_t moved = 0;
+  std::int64_t cached = 0;  ///< including relocated tokens, as in the table of the embedded cache
+  std::int64_t relocated = 0;
 
   void add(const SimulatorStep& step) {
     prompt += step.prompt;
-    found += countOf(step, simulator::Fate::Found);
-    moved += countOf(step, simulator::Fate::Moved);
+    const std::int64_t moved = countOf(step, simulator::Fate::Moved);
+    cached += countOf(step, simulator::Fate::Found) + moved;
+    relocated += moved;
   }
-  std::int64_t computed() const { return prompt - found - moved; }
+  std::int64_t computed() const { return prompt - cached; }
 };
 
 std::vector<std::string> cellsOf(std::string step, std::string node, const SimulatorSums& sums,
@@ -133,17 +136,24 @@ std::vector<std::string> cellsOf(std::string step, std::string node, const Simul
   return {std::move(step),
           std::move(node),
           std::to_string(sums.prompt),
-          about + std::to_string(sums.found),
-          std::to_string(sums.moved),
+          about + std::to_string(sums.cached),
+          std::to_string(sums.relocated),
           about + std::to_string(sums.computed())};
 }
 
-std::string fateTable(const SimulatorStep& step) {
+/// "hit: stored by an earlier request"
+std::string whyText(const simulator::Server& server, simulator::Fate fate) {
+  const char* const outcome = fate == simulator::Fate::Found   ? "hit: "
+                              : fate == simulator::Fate::Moved ? "relocated hit: "
+                                                               : "miss: ";
+  return outcome + std::string(simulator::whyAt(server, fate));
+}
+
+std::string fateTable(const simulator::Server& server, const SimulatorStep& step) {
   TextTable table({{"tokens", TextTable::Align::Left}, {"count"}, {"why", TextTable::Align::Left}});
   for (const simulator::FateRun& run : step.answer.fates) {
     table.addRow({std::to_string(run.begin) + "–" + std::to_string(run.begin + run.count - 1),
-                  std::to_string(run.count),
-                  std::string(simulator::fateName(run.fate)) + ": " + simulator::fateSentence(run.fate)});
+                  std::to_string(run.count), whyText(server, run.fate)});
   }
   return table.text();
 }
@@ -168,6 +178,33 @@ void addSimulatorOptions(CLI::App& command, SimulatorOptions& options) {
                   "Record the events of the simulated cache to this trace file, one run per query")
       ->needs(as)
       ->group(group);
+}
+
+/// An option that --as cannot use, or only with one server.
+struct UnusedOption {
+  const char* name;
+  const char* server;  ///< the only server that uses the option; empty: none uses it
+};
+
+/// Servers get each prompt as one text. Policy, layout, adapter and type of keys do not change this text, and
+/// the answer of a subquery is always a text, too.
+constexpr UnusedOption kUnusedOptions[] = {
+    {"--policy", ""},  {"--layout", ""}, {"--no-distribute", ""},  {"--output-form", ""},
+    {"--adapter", ""}, {"--kv", ""},     {"--slots", "llama.cpp"}, {"--cache-reuse", "llama.cpp"}};
+
+/// Refuses options that would have no effect. Throws the same errors as refuseOption().
+void checkSimulatorOptions(const CLI::App& command, const SimulatorOptions& options) {
+  if (options.server.empty()) return;
+  const std::string as = "--as " + options.server;
+  for (const UnusedOption& unused : kUnusedOptions) {
+    if (command.count(unused.name) == 0 || options.server == unused.server) continue;
+    refuseOption(as, unused.name,
+                 *unused.server == '\0'
+                     ? /*id:no-effect-with-as*/ "no option without effect on the requests to a server"
+                     : std::string("--as ") + unused.server);
+  }
+  if (options.server == "llama.cpp" && command.count("--block-size") > 0)
+    refuseOption(as, "--block-size", "--as vllm or --as sglang");
 }
 
 SimulatorPrediction::SimulatorPrediction(const CLI::App& command, const PredictionOptions& options,
@@ -243,11 +280,12 @@ std::string SimulatorPrediction::setting() const {
 }
 
 /// Lines of text, each ended by a newline.
-std::string simulatorText(const plan::Plan& plan, const std::optional<std::vector<SimulatorStep>>& steps) {
+std::string simulatorText(const simulator::Server& server, const plan::Plan& plan,
+                          const std::optional<std::vector<SimulatorStep>>& steps) {
   if (!steps) return /*id:not-foretold-query*/ "  not predicted: the query cannot run\n";
   if (steps->empty()) return "  The query generates nothing, so there is no prompt.\n";
   TextTable table(
-      {{"step"}, {"node", TextTable::Align::Left}, {"prompt"}, {"found"}, {"moved"}, {"computed"}});
+      {{"step"}, {"node", TextTable::Align::Left}, {"prompt"}, {"cached"}, {"relocated"}, {"computed"}});
   SimulatorSums all;
   bool holdsAnswer = false;
   bool isExact = true;
@@ -264,7 +302,7 @@ std::string simulatorText(const plan::Plan& plan, const std::optional<std::vecto
   std::string text = table.text() + note;
   for (const SimulatorStep& step : *steps) {
     text += "  Tokens of step " + std::to_string(step.step) + ": " + stepName(plan, step.step) + "\n";
-    text += fateTable(step);
+    text += fateTable(server, step);
   }
   return text;
 }
@@ -421,7 +459,8 @@ class ExplainCommand {
       if (m_options.files.size() > 1) out << "── " << inputName(file) << '\n';
       out << parameterTable(parameters, planned.values) << plan::explain(plan, explain);
       if (layouts) out << "Layouts: policy " << m_prediction->policy() << '\n' << layoutTable(*layouts);
-      if (m_simulator) out << "On " << m_simulator->setting() << '\n' << simulatorText(plan, found);
+      if (m_simulator)
+        out << "On " << m_simulator->setting() << '\n' << simulatorText(m_simulator->server(), plan, found);
       if (isPredicted()) {
         out << "Predicted reuse: " << m_prediction->setting() << '\n'
             << predictionText(plan, predicted, m_prediction->blockSize(),
@@ -478,6 +517,7 @@ void addExplain(CLI::App& app, Context& context) {
     // --as implies a prediction.
     options->prediction.isWanted = options->prediction.isWanted || !options->simulator.server.empty();
     checkPredictionOptions(*command, options->prediction);
+    checkSimulatorOptions(*command, options->simulator);
     options->prediction.session.check();
     options->query.check();
     context.action = [&context, options] { return ExplainCommand(context, *options).run(); };

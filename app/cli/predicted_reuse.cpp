@@ -82,7 +82,7 @@ class ReuseReader {
     if (block.contextDiffersAt >= 0 && static_cast<std::size_t>(block.contextDiffersAt) < sees.size())
       reason +=
           " from segment " + std::to_string(sees[static_cast<std::size_t>(block.contextDiffersAt)]) + " on";
-    if (block.tokens > 0) reason += ", " + std::to_string(block.tokens) + " found";
+    if (block.tokens > 0) reason += ", " + std::to_string(block.tokens) + " reused";
     return reason;
   }
 
@@ -146,7 +146,7 @@ class ReuseReader {
                storedAs(change);
       }
       case Change::SameContext:
-        return "the same messages in the same order as when it was cached " + storedAs(change);
+        return "the same messages in the same order as when the block was cached " + storedAs(change);
       case Change::FindEarlier:
         return "block " + std::to_string(change.earlier) + " as a hit, because this block is cached " +
                storedAs(change);
@@ -191,8 +191,9 @@ Json changesJson(const run::StepPrediction& step, const std::vector<WhatIf>& cha
   return list;
 }
 
-constexpr const char* kPredictionOptions[] = {"--policy",     "--layout", "--max-tokens",
-                                              "--block-size", "--blocks", "--template"};
+constexpr const char* kPredictionOptions[] = {"--policy",     "--layout",  "--max-tokens",
+                                              "--block-size", "--blocks",  "--template",
+                                              "--adapter",    "--context", "--kv"};
 constexpr const char* kNotRun =
     /*id:query-before-fail*/ "an earlier query will fail, so this query will not run";
 
@@ -422,7 +423,7 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
                 "computed tokens")
       ->group(group);
   workbench::RunSettings& settings = options.session.settings;
-  addSettings(command, settings, {"model", "chat_template"});
+  addSettings(command, settings, {"model", "chat_template", "adapter", "context", "kv_type"});
   addSettings(command, settings, {"policy", "prompt_layout", "max_tokens", "block_size", "blocks"});
   for (const char* name : kPredictionOptions) command.get_option(name)->group(group);
   command.get_option("--model")->description(

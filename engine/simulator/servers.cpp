@@ -19,12 +19,12 @@ struct FateText {
 };
 
 constexpr std::array<FateText, 7> kFates{
-    {{Fate::Found, "found", /*id:kept-earlier-request*/ "kept from an earlier request"},
-     {Fate::Moved, "moved", "kept after other tokens, and relocated"},
-     {Fate::Differs, "differs", "no kept request continues with these tokens"},
-     {Fate::Gone, "gone", "in an earlier request, but evicted"},
+    {{Fate::Found, "found", "stored by an earlier request"},
+     {Fate::Moved, "moved", "stored after other tokens by an earlier request"},
+     {Fate::Differs, "differs", "no stored request continues with these tokens"},
+     {Fate::Gone, "gone", "stored by an earlier request, but evicted"},
      {Fate::NotWhole, "not_whole", "in an earlier request, but only full blocks are cached"},
-     {Fate::AlwaysRecomputed, "always_again", "kept, but the last token of a prompt is always recomputed"},
+     {Fate::AlwaysRecomputed, "always_again", "stored, but the last token of a prompt is always recomputed"},
      {Fate::TooLittle, "too_little", "the cache has too little space for the request"}}};
 
 const FateText& textOf(Fate fate) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq explain --predict` against what `spanq run` then reports.
+#include "engine/simulator/servers.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
@@ -10,6 +11,8 @@
 #include <QTest>
 
 #include <nlohmann/json.hpp>
+
+#include <tuple>
 
 using namespace spanscope::test;
 using spanscope::product_text::says;
@@ -64,6 +67,7 @@ class TestSpanqPredict : public QObject {
   void failuresAreForetold();
   void documentsAreForetoldWithTheirOwnSettings();
   void weightsAreNotNeeded();
+  void anAdapterChoosesThePolicy();
   void otherServers_data();
   void otherServers();
   void otherServersSayWhy();
@@ -366,6 +370,34 @@ void TestSpanqPredict::weightsAreNotNeeded() {
   QVERIFY(holds(result.out, "     0  the root      83       0          0        83        0\n"));
 }
 
+/// An adapter can change the default policy, as in a run.
+void TestSpanqPredict::anAdapterChoosesThePolicy() {
+  const QTemporaryDir folder;
+  const QDir model(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
+  for (const QString& name : model.entryList(QDir::Files)) {
+    if (name.endsWith(".safetensors") || name == QStringLiteral("config.json")) continue;
+    QVERIFY(QFile::copy(model.filePath(name), folder.filePath(name)));
+  }
+  QFile given(model.filePath(QStringLiteral("config.json")));
+  QVERIFY(given.open(QIODevice::ReadOnly));
+  Json config = Json::parse(given.readAll().toStdString());
+  config["block_attention"] = false;
+  QFile written(folder.filePath(QStringLiteral("config.json")));
+  QVERIFY(written.open(QIODevice::WriteOnly));
+  written.write(QByteArray::fromStdString(config.dump()));
+  written.close();
+  const auto predicted = [&folder](const QStringList& options) {
+    std::vector<std::string> words = joined({"explain", "--predict"}, options, {"rag.json"});
+    words.insert(words.end(), {"--model", folder.path().toStdString()});
+    return spanq(words);
+  };
+  const SpanqResult plain = predicted({"--kv", "f32"});
+  QVERIFY2(holds(plain.out, "Predicted reuse: policy prefix"), (plain.out + plain.err).c_str());
+  const SpanqResult adapted =
+      predicted({"--adapter", SPANSCOPE_SOURCE_DIR "/resources/models/smollm2-135m-block"});
+  QVERIFY2(holds(adapted.out, "Predicted reuse: policy spans"), (adapted.out + adapted.err).c_str());
+}
+
 void TestSpanqPredict::otherServers_data() {
   QTest::addColumn<QStringList>("options");
   QTest::addColumn<QStringList>("files");
@@ -387,8 +419,6 @@ void TestSpanqPredict::otherServers_data() {
       << QStringList{"--as", "llama.cpp", "--slots", "1"} << twice << 82 << 0;
   QTest::newRow("llama.cpp, moved runs")
       << QStringList{"--as", "llama.cpp", "--slots", "1", "--cache-reuse", "8"} << swapped << 14 << 20;
-  QTest::newRow("a policy means nothing")
-      << QStringList{"--as", "sglang", "--policy", "spans"} << swapped << 14 << 0;
   QTest::newRow("two steps that ask the same")
       << QStringList{"--as", "vllm"} << QStringList{"judge-2.json"} << 48 << 0;
 }
@@ -428,16 +458,18 @@ void TestSpanqPredict::otherServersSayWhy() {
   const SpanqResult rag =
       spanq(joined({"explain", "--predict", "--as", "sglang"}, {}, {"rag.json", "rag-swapped.json"}));
   QVERIFY2(holds(rag.out, "On SGLang 0.5.23<empty-first-much>\n"), rag.out.c_str());
-  QVERIFY2(holds(rag.out, "     0  the root      83     14      0        69\n"), rag.out.c_str());
-  QVERIFY2(holds(rag.out, "  0–13       14  found: <kept-earlier-request>\n"), rag.out.c_str());
+  QVERIFY2(holds(rag.out, "     0  the root      83      14          0        69\n"), rag.out.c_str());
+  const auto* const sglang = spanscope::simulator::findServer("sglang");
+  for (const auto& [tokens, outcome, fate] :
+       {std::tuple("  0–13       14  ", "hit", spanscope::simulator::Fate::Found),
+        std::tuple("  14–82      69  ", "miss", spanscope::simulator::Fate::Differs)}) {
+    const std::string line =
+        std::string(tokens) + outcome + ": " + spanscope::simulator::whyAt(*sglang, fate) + "\n";
+    QVERIFY2(holds(rag.out, line), rag.out.c_str());
+  }
   QVERIFY(!holds(rag.out, "Predicted reuse"));
   QVERIFY(!holds(rag.out, "<prompt-holds-a-reply>"));
   // The outer prompt has the inner answers alone, as `remote run` sends it, and not their prompts again.
-  const auto simulatorOf = [](const QStringList& options) {
-    return Json::parse(spanq(joined({"explain", "--json", "--as", "vllm"}, options, {"judge-2.json"})).out)
-        .at("twin");
-  };
-  QVERIFY(simulatorOf({}) == simulatorOf({"--no-distribute"}));
   const SpanqResult judge = spanq(joined({"explain", "--as", "vllm"}, {}, {"judge-2.json"}));
   QVERIFY2(!holds(judge.out, "distribute plus"), judge.out.c_str());
   QVERIFY2(holds(judge.out, "  <prompt-holds-a-reply>"), judge.out.c_str());
@@ -490,6 +522,21 @@ void TestSpanqPredict::wrongOptions_data() {
   QTest::newRow("slots of no server") << QStringList{"--predict", "--slots", "2"} << "--as";
   QTest::newRow("no slot") << QStringList{"--as", "llama.cpp", "--slots", "0"} << "--slots";
   QTest::newRow("graph of a server") << QStringList{"--as", "vllm", "--dot"} << "--as";
+  for (const char* option : {"--policy", "--layout", "--output-form", "--kv", "--adapter"}) {
+    const QStringList values{"--policy", "spans", "--layout", "padded",    "--output-form",
+                             "reused",   "--kv",  "f32",      "--adapter", "folder"};
+    const QString value = values.at(values.indexOf(QString::fromLatin1(option)) + 1);
+    QTest::newRow(qPrintable(QStringLiteral("%1 of a server").arg(QString::fromLatin1(option))))
+        << QStringList{"--as", "sglang", option, value}
+        << QStringLiteral("found %1, expected <no-effect-with-as>").arg(QString::fromLatin1(option));
+  }
+  QTest::newRow("no distribution of a server") << QStringList{"--as", "vllm", "--no-distribute"}
+                                               << "found --no-distribute, expected <no-effect-with-as>";
+  QTest::newRow("slots of vLLM") << QStringList{"--as", "vllm", "--slots", "2"} << "expected --as llama.cpp";
+  QTest::newRow("relocation of SGLang")
+      << QStringList{"--as", "sglang", "--cache-reuse", "8"} << "expected --as llama.cpp";
+  QTest::newRow("blocks of llama.cpp")
+      << QStringList{"--as", "llama.cpp", "--block-size", "8"} << "expected --as vllm";
   QTest::newRow("no such policy") << QStringList{"--predict", "--policy", "best"} << "there is no policy";
 }
 
