@@ -24,6 +24,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -271,8 +272,24 @@ ExitCode listLessons(const Context& context, const LessonOptions& options) {
   return ExitCode::Fine;
 }
 
+/// Returns the path of the lesson: `given`, or the bundled lesson with this file name if there is no such
+/// file.
+std::string lessonFile(const std::string& given) {
+  std::error_code error;
+  if (given.empty() || given.find('/') != std::string::npos || std::filesystem::exists(given, error))
+    return given;
+  try {
+    for (const lesson::BundledLesson& one : lesson::bundledLessons())
+      if (one.file.filename() == given) return one.file.string();
+  } catch (const Failure&) {
+    // Without bundled lessons, the command reports that there is no such file.
+  }
+  return given;
+}
+
 void addLessonFile(CLI::App& command, LessonOptions& options) {
-  command.add_option("FILE", options.file, "A lesson, a Markdown file")->required();
+  command.add_option("FILE", options.file, "A lesson: a Markdown file, or a name from \"spanq lesson list\"")
+      ->required();
 }
 
 /// Adds the options for the machine.
@@ -285,14 +302,19 @@ void addMachine(CLI::App& command, LessonOptions& options) {
 
 void addLesson(CLI::App& app, Context& context) {
   CLI::App* group = app.add_subcommand("lesson", "Check, run, export and grade lessons");
-  group->footer("Example:\n  spanq lesson run resources/lessons/3-prefix-caching.md\n");
+  group->footer("Example:
+  spanq lesson run 3-prefix-caching.md
+");
   group->require_subcommand(1);
 
   const auto options = std::make_shared<LessonOptions>();
   const auto does = [&context, options](CLI::App* command,
                                         ExitCode (*action)(const Context&, const LessonOptions&)) {
     command->callback([&context, options, action] {
-      context.action = [&context, options, action] { return action(context, *options); };
+      context.action = [&context, options, action] {
+        options->file = lessonFile(options->file);
+        return action(context, *options);
+      };
     });
   };
 
@@ -303,7 +325,7 @@ void addLesson(CLI::App& app, Context& context) {
 
   CLI::App* checkCommand =
       group->add_subcommand("check", "Check a lesson: actions, nodes, settings, metrics and files");
-  checkCommand->footer("Example:\n  spanq lesson check resources/lessons/3-prefix-caching.md\n");
+  checkCommand->footer("Example:\n  spanq lesson check 3-prefix-caching.md\n");
   addLessonFile(*checkCommand, *options);
   checkCommand->add_flag("--json", options->json, "Write one JSON document instead of text");
   does(checkCommand, checkLessonFile);
@@ -311,7 +333,7 @@ void addLesson(CLI::App& app, Context& context) {
   CLI::App* runCommand = group->add_subcommand(
       "run", "Run a lesson without a window, and write its text with the numbers of its runs");
   runCommand->footer(
-      "Example:\n  spanq lesson run resources/lessons/3-prefix-caching.md\n\n"
+      "Example:\n  spanq lesson run 3-prefix-caching.md\n\n"
       "Actions that only show something are skipped. The command fails if a statement is false, a number is "
       "missing, or a question has no right answer.\n");
   addLessonFile(*runCommand, *options);
@@ -321,8 +343,7 @@ void addLesson(CLI::App& app, Context& context) {
 
   CLI::App* exportCommand = group->add_subcommand(
       "export", "Run a lesson and write one web page with the numbers and pictures of its runs");
-  exportCommand->footer(
-      "Example:\n  spanq lesson export resources/lessons/3-prefix-caching.md -o page.html\n");
+  exportCommand->footer("Example:\n  spanq lesson export 3-prefix-caching.md -o page.html\n");
   addLessonFile(*exportCommand, *options);
   exportCommand->add_option("-o,--output", options->output, "File for the page (default: standard output)")
       ->type_name("FILE");

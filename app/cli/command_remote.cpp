@@ -414,7 +414,7 @@ std::optional<RemoteRequests> requestsFor(const remote::Protocol& protocol, cons
 }
 
 /// Sets how prompts of a target are written. Throws Failure if there is no template or tokenizer.
-void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options) {
+void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options, std::ostream& err) {
   if (!target.protocol->needsPrompt) return;
   if (options.chatTemplate.empty() && options.tokenizer.empty()) {
     throw Failure(errorAt(/*id:prompts-text-completions*/ "prompts of text completions", "no chat template",
@@ -427,6 +427,9 @@ void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options) {
   if (options.tokenizer.empty()) {
     target.prompt = remote::textPrompt(chat);
     target.promptForm += ", as text";
+    err << /*id:delimiters-as-text*/ "warning: the delimiters of the template " << chat.name
+        << " are sent as text. The server can read these delimiters as plain text, not as control tokens; "
+           "--tokenizer sends token ids\n";
   } else {
     target.prompt = remote::tokenPrompt(chat, text::loadTokenizer(options.tokenizer));
     target.promptForm += ", as tokens";
@@ -494,7 +497,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   }
   std::optional<RemoteRecording> recording;
   try {
-    putPrompt(target, options);
+    putPrompt(target, options, streams.err);
     recording.emplace(context, options);
   } catch (const Failure& failure) {
     streams.err << failure.what() << '\n';

@@ -71,6 +71,13 @@ void TestSpanqLesson::check() {
   QCOMPARE(result.code, 0);
   QCOMPARE(result.err, std::string());
   QVERIFY(result.out.starts_with(kLesson + ": 11 steps, "));
+  // A name of the list is enough.
+  const SpanqResult named = spanq({"lesson", "check", "3-prefix-caching.md"});
+  QVERIFY2(named.code == 0, named.err.c_str());
+  QVERIFY2(named.out.find("/3-prefix-caching.md: 11 steps, ") != std::string::npos, named.out.c_str());
+  const SpanqResult unknown = spanq({"lesson", "check", "33-prefix-caching.md"});
+  QVERIFY(unknown.code != 0);
+  QVERIFY2(unknown.err.starts_with("33-prefix-caching.md: "), unknown.err.c_str());
   const LessonJson json = LessonJson::parse(spanq({"lesson", "check", "--json", kLesson}).out);
   QCOMPARE(json.at("runs").get<int>(), 5);
   QVERIFY(json.at("diagnostics").empty());

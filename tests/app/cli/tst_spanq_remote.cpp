@@ -243,6 +243,7 @@ class TestSpanqRemote : public QObject {
     QVERIFY2(result.out.starts_with("Biscuit.\n\n"), result.out.c_str());
     QVERIFY2(result.out.find(said.toStdString()) != std::string::npos, result.out.c_str());
     QVERIFY2(server.request().startsWith("POST " + path.toUtf8()), server.request().constData());
+    QCOMPARE(says(result.err, "<delimiters-as-text> chatml"), options.contains(QStringLiteral("--template")));
     // The spans are sent as such, or it is said that they are not.
     const bool isWhole = server.request().contains(R"("plus":[)");
     QCOMPARE(!says(result.err, "<plus-in-a-row>"), isWhole);
