@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of facts in the why model.
+#include "engine/policy/choice.h"
 #include "engine/trace/miss_reasons.h"
 #include "ui/views/pool/store_list.h"
 #include "ui/views/why/why_context.h"
+#include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
 #include <variant>
@@ -38,6 +40,7 @@ class FactMaker {
   void make() {
     add(tr("Tokens"),
         shortened(m_context.tokensText(m_context.firstToken(), m_context.firstToken() + m_facts.tokens)));
+    addPolicy();
     if (m_context.lookup != nullptr) {
       addFound();
       addStored();
@@ -57,6 +60,18 @@ class FactMaker {
   void add(const QString& label, const QString& text, const QString& linkText = {},
            const WhyLink& link = {}) {
     m_why.facts.push_back({label, {.text = text, .linkText = linkText, .after = {}, .link = link}});
+  }
+
+  /// A run on servers has the names of the servers in place of a policy.
+  void addPolicy() {
+    const auto& runs = m_context.state.progress().runs;
+    const auto run = runs.find(m_context.request->run);
+    if (run == runs.end() || run->second.policy.empty()) return;
+    const QString name = QString::fromStdString(run->second.policy);
+    if (const std::optional<policy::Choice> choice = policy::findChoice(run->second.policy))
+      add(tr(/*id:why-policy*/ "Reuse policy"), tr("%1: %2").arg(name, policyWord(choice->policy().brief)));
+    else
+      add(tr(/*id:why-cache-of*/ "Cache of"), name);
   }
 
   void addFound() {

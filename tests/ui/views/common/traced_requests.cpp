@@ -42,8 +42,8 @@ std::uint64_t TraceMaker::send(RunId run, RequestId request, trace::Payload payl
 }
 
 void TraceMaker::startRun(RunId run, RequestId request, std::vector<trace::SegmentInfo> segments,
-                          const std::string& queryJson) {
-  send(run, 0, trace::RunStarted{queryJson, "spans", 0});
+                          const std::string& queryJson, const std::string& policy) {
+  send(run, 0, trace::RunStarted{queryJson, policy, 0});
   if (!m_windows.empty()) send(run, 0, trace::WindowsReported{m_windows});
   send(run, 0, trace::PlanMade{{{0, "", 0, 0, {}}}, ""});
   send(run, request, trace::StepStarted{0, 0});

@@ -28,7 +28,7 @@ class TraceMaker {
 
   /// Starts a run with one request and its span table.
   void startRun(RunId run, RequestId request, std::vector<trace::SegmentInfo> segments,
-                const std::string& queryJson = "");
+                const std::string& queryJson = "", const std::string& policy = "spans");
   void finish(RunId run, RequestId request);
   /// Makes a request with one segment of `tokens` tokens. Every block of it is computed and stored, in the
   /// blocks from `firstBlock` on.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/run/run_options.h"
 #include "engine/trace/miss_reasons.h"
@@ -81,6 +82,8 @@ class TestWhy : public QObject {
  private Q_SLOTS:
   void verdicts_data();
   void verdicts();
+  void aFactNamesThePolicy_data();
+  void aFactNamesThePolicy();
   void evictionNamesEventAndRequest();
   void nothingSelected();
   void linksAskForCommands();
@@ -226,6 +229,35 @@ void TestWhy::verdicts() {
     QVERIFY2(product_text::says(text, part), qPrintable(part + QStringLiteral("\nnot in\n") + text));
   QVERIFY(!text.contains(QStringLiteral("%1")));
   QVERIFY(!ui::whyCsv(why).isEmpty());
+}
+
+void TestWhy::aFactNamesThePolicy_data() {
+  QTest::addColumn<QString>("policy");
+  QTest::addColumn<QString>("label");
+  QTest::addColumn<QString>("text");
+  const auto brief = [](const char* name) {
+    return QStringLiteral(": ") + QString::fromUtf8(policy::findPolicy(name)->brief);
+  };
+  QTest::newRow("spans") << "spans" << worded("<why-policy>") << "spans" + brief("spans");
+  QTest::newRow("with values") << "link(4)" << worded("<why-policy>") << "link(4)" + brief("link");
+  QTest::newRow("servers") << "vLLM on gpu-3" << worded("<why-cache-of>") << "vLLM on gpu-3";
+}
+
+void TestWhy::aFactNamesThePolicy() {
+  QFETCH(const QString, policy);
+  QFETCH(const QString, label);
+  QFETCH(const QString, text);
+  test::TraceMaker maker;
+  maker.startRun(1, 1, {test::TraceMaker::segment(8, 0, "/g/input")}, "", policy.toStdString());
+  maker.send(1, 1, test::lookupOf(4));
+  ui::ViewInput input = maker.input();
+  input.selection.block = ui::BlockRef{1, 0, 0};
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::Why why = ui::why(input, history);
+  const ui::WhyFact* fact = why.fact(label);
+  QVERIFY(fact != nullptr);
+  QCOMPARE(fact->value.text, text);
 }
 
 void TestWhy::evictionNamesEventAndRequest() {
