@@ -37,6 +37,7 @@ constexpr QSize kServersSize(760, 640);
 constexpr int kListWidth = 180;
 /// Visible lines of facts about a server. The user scrolls to more lines.
 constexpr int kLeastFactLines = 3;
+constexpr const char* kUnnamed = "new";  // name in errors about a server without a name
 constexpr int kNameRole = Qt::UserRole;
 
 }  // namespace
@@ -319,6 +320,8 @@ void ServersDialog::showServer(const std::string& name) {
   m_key->clear();
   m_certificates->setText(QString::fromStdString(server.certificateFile));
   m_atOnce->setValue(static_cast<int>(server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce));
+  m_tested.reset();
+  m_hasFailed = false;
   say({}, false);
   showFacts();
   m_model->setEditText(QString::fromStdString(server.model));
@@ -327,17 +330,25 @@ void ServersDialog::showServer(const std::string& name) {
   showFields();
 }
 
+const remote::ServerFacts* ServersDialog::shownFacts() const {
+  if (m_tested) return &*m_tested;
+  const auto found = m_kept ? m_facts.find(m_kept->name) : m_facts.end();
+  return found == m_facts.end() ? nullptr : &found->second;
+}
+
 /// Shows the models and the facts of the server.
 void ServersDialog::showFacts() {
   const QString model = m_model->currentText();
   m_model->clear();
-  const auto facts = m_kept ? m_facts.find(m_kept->name) : m_facts.end();
-  if (facts == m_facts.end()) {
-    m_can->setText(m_kept ? tr("Test the connection to see what the server can do.") : QString());
-  } else {
-    m_can->setText(serverFactsText(facts->second));
-    for (const remote::ServedModel& served : facts->second.models)
+  if (const remote::ServerFacts* const found = shownFacts()) {
+    m_can->setText(serverFactsText(*found));
+    for (const remote::ServedModel& served : found->models)
       m_model->addItem(QString::fromStdString(served.name));
+  } else {
+    // After a failed test, only the error is shown.
+    m_can->setText(m_kept && !m_hasFailed
+                       ? tr(/*id:test-to-see*/ "Test the connection to see what the server can do.")
+                       : QString());
   }
   m_model->setEditText(model);
   showProtocol();
@@ -347,12 +358,12 @@ void ServersDialog::showFacts() {
 void ServersDialog::showProtocol() {
   const std::string name = m_protocol->currentData().toString().toStdString();
   const remote::Protocol* protocol = remote::findProtocol(name);
-  const auto facts = m_kept ? m_facts.find(m_kept->name) : m_facts.end();
-  const bool isKnown = facts != m_facts.end();
-  const remote::Protocol* const first = isKnown ? remote::protocolFor(facts->second) : nullptr;
+  const remote::ServerFacts* const found = shownFacts();
+  const bool isKnown = found != nullptr;
+  const remote::Protocol* const first = isKnown ? remote::protocolFor(*found) : nullptr;
   QString text;
   bool isProblem = false;
-  if (protocol != nullptr && isKnown && !protocol->isTakenBy(facts->second)) {
+  if (protocol != nullptr && isKnown && !protocol->isTakenBy(*found)) {
     text = tr(/*id:server-not-take*/ "This server does not have this protocol.");
     isProblem = true;
   } else if (protocol != nullptr) {
@@ -466,9 +477,12 @@ void ServersDialog::keep() {
   const auto facts = m_facts.find(before);
   // Another address can mean another server.
   if (facts != m_facts.end() && (m_kept->url != server.url || before != server.name)) m_facts.erase(facts);
+  const bool isTested = m_tested && m_testedUrl == server.url;
+  if (isTested) m_facts[server.name] = *m_tested;
   fillList();
   showServer(server.name);
   Q_EMIT changed();
+  if (isTested) Q_EMIT answered(server.name, m_facts.at(server.name));
   const bool wantsSecret = server.key == workbench::KeyPlace::Secrets;
   const bool isRenamed = hadSecret && before != server.name;
   if (!(wantsSecret && (!key.empty() || isRenamed)) && !(hadSecret && !wantsSecret)) {
@@ -492,34 +506,56 @@ void ServersDialog::keep() {
 }
 
 void ServersDialog::ask() {
-  keep();
-  // keep() has already shown errors.
-  const workbench::NamedServer server = typed();
-  if (!m_kept || *m_kept != server) return;
+  workbench::NamedServer server = typed();
+  const std::string kept = shown();
+  // A test needs no name.
+  if (server.name.empty()) server.name = kUnnamed;
+  const std::string key = server.key == workbench::KeyPlace::Secrets ? m_key->text().toStdString() : "";
+  std::optional<Error> fault = workbench::problemOf(server);
+  if (!fault) fault = remote::problemOfKey(key);
+  if (fault) {
+    say(QString::fromStdString(fault->message()), true);
+    return;
+  }
+  // The secret store has a key under the saved name.
+  if (!kept.empty()) server.name = kept;
+  if (!key.empty()) server.key = workbench::KeyPlace::None;
   const auto found = std::make_shared<remote::ServerFacts>();
   waitFor(
       tr("Testing the connection to %1…").arg(QString::fromStdString(server.url)),
-      [server, found](const std::stop_token& stop) {
+      [server, key, found](const std::stop_token& stop) {
         remote::HttpClient client;
-        *found = remote::askServer(client, server.url, workbench::accessTo(server, stop), stop);
+        remote::HttpAccess access = workbench::accessTo(server, stop);
+        if (!key.empty()) access.key = key;
+        *found = remote::askServer(client, server.url, access, stop);
       },
-      [this, server, found](const QString& problem) {
-        if (!problem.isEmpty()) {
+      [this, server, kept, found](const QString& problem) {
+        // Meanwhile, the user can have opened the fields of a new server.
+        if (shown() != kept || typed().url != server.url) return;
+        m_hasFailed = !problem.isEmpty();
+        m_tested.reset();
+        if (m_hasFailed) {
+          showFacts();
           say(problem, true);
           return;
         }
-        m_facts[server.name] = *found;
-        say(tr("The server answers."), false);
-        fillList();
-        if (shown() == server.name) {
-          showFacts();
+        m_tested = *found;
+        m_testedUrl = server.url;
+        const bool isSaved = m_kept && m_kept->url == server.url;
+        if (isSaved) {
+          m_facts[kept] = *found;
+          fillList();
           for (int row = 0; row < m_list->count(); ++row) {
             const QSignalBlocker blocker(m_list);
-            if (m_list->item(row)->data(kNameRole).toString().toStdString() == server.name)
+            if (m_list->item(row)->data(kNameRole).toString().toStdString() == kept)
               m_list->setCurrentRow(row);
           }
         }
-        Q_EMIT answered(server.name, *found);
+        showFacts();
+        say(isSaved ? tr("The server answers.")
+                    : tr("The server answers. Save the server to use it in runs."),
+            false);
+        if (isSaved) Q_EMIT answered(kept, *found);
       });
 }
 

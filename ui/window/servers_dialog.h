@@ -68,13 +68,20 @@ class ServersDialog : public QDialog {
   void waitFor(const QString& said, std::function<void(const std::stop_token&)> act,
                std::function<void(const QString& problem)> done);
   void keep();
+  /// Tests the connection with the typed values. Saves nothing.
   void ask();
   void remove();
+  /// The facts about the shown server. The last test of the typed values comes first, then the known facts.
+  /// nullptr: not known.
+  const remote::ServerFacts* shownFacts() const;
 
   workbench::ServerList& m_servers;
   std::map<std::string, remote::ServerFacts> m_facts;
   const Theme m_theme;
   std::optional<workbench::NamedServer> m_kept;  ///< the shown server as stored in the list
+  std::string m_testedUrl;                       ///< address of the last test that succeeded
+  std::optional<remote::ServerFacts> m_tested;  ///< result of this test; nothing: no test of the shown server
+  bool m_hasFailed = false;                     ///< the last test of the shown server failed
   QListWidget* m_list;
   QFormLayout* m_form;
   QLineEdit* m_name;

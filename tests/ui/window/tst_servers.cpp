@@ -524,9 +524,17 @@ class TestServers : public QObject {
          {"llama.cpp b7", "<model-without-context|tiny>", "Cached tokens: reported",
           "<progress-prompt-reported>", "Slots: 2", "<server-protocols|chat completions, text completions>"})
       QVERIFY2(says(facts, part), qPrintable(facts));
-    QCOMPARE(childOf<QListWidget>(dialog, "servers")->item(0)->text(), QStringLiteral("gpu-3 (llama.cpp)"));
     QCOMPARE(childOf<QComboBox>(dialog, "serverModel")->itemText(0), QStringLiteral("tiny"));
+    // A test saves nothing. A server that is saved after its test keeps the result.
+    QVERIFY(list.list().empty());
+    QCOMPARE(childOf<QListWidget>(dialog, "servers")->count(), 0);
+    QSignalSpy answered(&dialog, &ServersDialog::answered);
+    childOf<QPushButton>(dialog, "primary")->click();
     QVERIFY(list.find("gpu-3"));
+    QCOMPARE(answered.size(), 1);
+    QCOMPARE(childOf<QListWidget>(dialog, "servers")->item(0)->text(), QStringLiteral("gpu-3 (llama.cpp)"));
+    QCOMPARE(childOf<QLabel>(dialog, "serverFacts")->text(), facts);
+    QCOMPARE(childOf<QComboBox>(dialog, "serverModel")->itemText(0), QStringLiteral("tiny"));
     // What it says takes no room from the fields.
     for (const char* field : {"serverName", "serverUrl", "certificates"}) {
       const auto* line = childOf<QLineEdit>(dialog, field);
@@ -590,6 +598,23 @@ class TestServers : public QObject {
     childOf<QPushButton>(dialog, "removeServer")->click();
     QVERIFY(list.list().empty());
     QCOMPARE(childOf<QLineEdit>(dialog, "serverName")->text(), QString());
+  }
+
+  /// The advice to test a server is not shown below the error of a test.
+  void aTestThatFails() {
+    workbench::ServerList list;
+    list.put({.name = "gpu-3", .url = "http://127.0.0.1:9"});
+    ServersDialog dialog(list, {}, "gpu-3", Theme(Scheme::Light));
+    dialog.show();
+    const auto* facts = childOf<QLabel>(dialog, "serverFacts");
+    QCOMPARE(facts->text(), worded("<test-to-see>"));
+    QSignalSpy ended(&dialog, &ServersDialog::ended);
+    childOf<QLineEdit>(dialog, "serverUrl")->setText(QStringLiteral("http://127.0.0.1:1"));
+    childOf<QPushButton>(dialog, "askServer")->click();
+    QVERIFY(!ended.isEmpty() || ended.wait(kServerPatience));
+    QVERIFY(!childOf<QLabel>(dialog, "serverSaid")->text().isEmpty());
+    QCOMPARE(facts->text(), QString());
+    QCOMPARE(list.find("gpu-3")->url, std::string("http://127.0.0.1:9"));
   }
 
   /// Every line of the dialog is in sight, whatever its width and texts are.
