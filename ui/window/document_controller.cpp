@@ -61,6 +61,9 @@ QString inMenu(QString text) {
   return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
 }
 
+/// The names of files that become documents of a query.
+constexpr const char* kTextNames = "*.txt *.md *.rst *.csv *.pdf";
+
 constexpr int kSettleTime = 50;  // milliseconds; enough if the docks already have their sizes
 
 /// Whether the name marks a file as a document, query, picture or recorded run, whatever its content.
@@ -367,8 +370,9 @@ void DocumentController::takeDropped(const QStringList& paths) {
 }
 
 void DocumentController::addFilesDialog() {
-  const QStringList paths = QFileDialog::getOpenFileNames(
-      &m_window, tr("Add files"), m_lastFolder, tr("Texts (*.txt *.md *.rst *.csv);;All files (*)"));
+  const QStringList paths =
+      QFileDialog::getOpenFileNames(&m_window, tr("Add files"), m_lastFolder,
+                                    tr("Texts and PDFs (%1);;All files (*)").arg(QLatin1String(kTextNames)));
   if (!paths.isEmpty()) addFiles(paths, AddTo::ThisQuery);
 }
 
@@ -416,10 +420,11 @@ void DocumentController::remember(const QString& path) {
 void DocumentController::openDialog() {
   const QStringList paths = QFileDialog::getOpenFileNames(
       &m_window, tr("Open"), m_lastFolder,
-      tr("All supported files (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg);;"
+      tr("All supported files (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg %1);;"
          "Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs "
-         "(*.trace *.part);;Pictures with their query (*.png *.svg);;Texts, as documents of a query "
-         "(*.txt *.md);;All files (*)"));
+         "(*.trace *.part);;Pictures with their query (*.png *.svg);;Texts and PDFs, as documents of a query "
+         "(%1);;All files (*)")
+          .arg(QLatin1String(kTextNames)));
   openFiles(paths);
 }
 

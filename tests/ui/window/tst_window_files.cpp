@@ -8,6 +8,7 @@
 #include "ui/views/common/elided_text.h"
 
 #include <QClipboard>
+#include <QFileDialog>
 #include <QGuiApplication>
 #include <QImage>
 #include <QLabel>
@@ -57,6 +58,35 @@ class TestWindowFiles : public QObject, private FileWindow {
              qPrintable(here.said().join(QString())));
     QCOMPARE(model().document().size(), before + 2);
     QCOMPARE(model().undoStack().count(), 1);
+  }
+
+  /// The dialogs show every kind of file that the window opens, texts and PDFs among them.
+  void dialogsShowTextsAndPdfs_data() {
+    QTest::addColumn<QString>("command");
+    QTest::addColumn<QStringList>("files");
+    const QStringList texts{QStringLiteral("a.txt"), QStringLiteral("a.md"), QStringLiteral("a.pdf")};
+    QTest::newRow("open") << "file.open"
+                          << texts + QStringList{QStringLiteral("a.span"), QStringLiteral("a.trace")};
+    QTest::newRow("add") << "file.add-files" << texts;
+  }
+  void dialogsShowTextsAndPdfs() {
+    QFETCH(const QString, command);
+    QFETCH(const QStringList, files);
+    QStringList patterns;
+    QTimer timer;
+    QObject::connect(&timer, &QTimer::timeout, [&] {
+      auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+      if (dialog == nullptr) return;
+      const QString first = dialog->nameFilters().value(0);
+      patterns = first.mid(first.lastIndexOf(QLatin1Char('(')) + 1).chopped(1).split(QLatin1Char(' '));
+      dialog->reject();
+    });
+    timer.start(10);
+    m_window->perform(command);
+    timer.stop();
+    QVERIFY(!patterns.isEmpty());
+    for (const QString& file : files)
+      QVERIFY2(QDir::match(patterns, file), qPrintable(file + ": " + patterns.join(QLatin1Char(' '))));
   }
 
   /// However many warnings there are: the error is in the list.
