@@ -16,7 +16,7 @@ std::map<StepIndex, QString> stepNames(const document::Document& document,
     const bool named = node != nullptr && !node->name.empty();
     const QString name = named         ? QString::fromStdString(node->name)
                          : step.isRoot ? tr("generate")
-                                       : tr("inner");
+                                       : tr(/*id:subquery-step*/ "subquery");
     ++counts[name];
     plain.emplace_back(step.step, name);
   }

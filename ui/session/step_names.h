@@ -18,8 +18,8 @@ struct NamedStep {
   bool isRoot = false;
 };
 /// Returns the names of all steps of one plan. A step has the name that the user gave its node. Without such
-/// a name, the root step is "generate", and each step of a subquery is "inner". If several steps have the
-/// same name, a number follows: "inner 2".
+/// a name, the root step is "generate", and each step of a subquery is "subquery". If several steps have the
+/// same name, a number follows: "subquery 2".
 std::map<StepIndex, QString> stepNames(const document::Document& document,
                                        const std::vector<NamedStep>& steps);
 /// Returns the names of the steps of a run; empty if the run is not in the trace.

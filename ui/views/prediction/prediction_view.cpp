@@ -49,6 +49,7 @@ PredictionView::PredictionView(QWidget* parent)
       m_head(new QBoxLayout(QBoxLayout::TopToBottom)),
       m_header(new PredictionHeader(this)),
       m_buttonRow(new QHBoxLayout),
+      m_footRow(new QHBoxLayout),
       m_blocks(new QPushButton(tr("Show blocks as a run"), this)),
       m_places(new PlaceList(this)),
       m_body(new QBoxLayout(QBoxLayout::TopToBottom)),
@@ -94,8 +95,9 @@ PredictionView::PredictionView(QWidget* parent)
   layout->setSpacing(0);
   m_head->addWidget(m_header, 1);
   m_head->addLayout(m_buttonRow);
-  m_buttonRow->addWidget(m_blocks);
   m_buttonRow->addStretch(1);
+  m_footRow->addWidget(m_blocks);
+  m_footRow->addStretch(1);
   layout->addLayout(m_head);
   m_blocks->setToolTip(
       tr("Add a predicted run to the list of runs. The predicted run shows this server's cache for the "
@@ -112,6 +114,7 @@ PredictionView::PredictionView(QWidget* parent)
   m_body->addWidget(m_tree, 1);
   layout->addLayout(m_body, 1);
   layout->addWidget(m_layouts, 1);
+  layout->addLayout(m_footRow);
   m_layouts->hide();
   m_header->hide();
   m_places->hide();
@@ -192,16 +195,24 @@ void PredictionView::resizeEvent(QResizeEvent* event) {
   placeParts();
 }
 
-/// In a low dock, the places are beside the prediction, and the button is beside the header.
+/// In a low dock, the places are beside the prediction, and the button is beside the header. Otherwise the
+/// button is below everything, so that the list of places stays where it is when the button appears.
 void PredictionView::placeParts() {
   const bool isLow = height() < kLowDock && width() >= kWideDock;
-  for (QBoxLayout* row : {m_head, m_body})
-    row->setDirection(isLow ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  for (QBoxLayout* both : {m_head, m_body})
+    both->setDirection(isLow ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  QHBoxLayout* const row = isLow ? m_buttonRow : m_footRow;
+  QHBoxLayout* const other = isLow ? m_footRow : m_buttonRow;
+  if (row->indexOf(m_blocks) < 0) {
+    other->removeWidget(m_blocks);
+    row->insertWidget(0, m_blocks);
+  }
   // Without the button, its row has no margins.
+  other->setContentsMargins(0, 0, 0, 0);
   if (m_blocks->isHidden())
-    m_buttonRow->setContentsMargins(0, 0, 0, 0);
+    row->setContentsMargins(0, 0, 0, 0);
   else
-    m_buttonRow->setContentsMargins(isLow ? 0 : 3 * kSpace, 0, 3 * kSpace, isLow ? 0 : kSpace);
+    row->setContentsMargins(isLow ? 0 : 3 * kSpace, isLow ? 0 : kSpace, 3 * kSpace, isLow ? 0 : kSpace);
   m_places->setNarrow(isLow);
   m_places->setMaximumWidth(isLow ? kPlacesWidth : QWIDGETSIZE_MAX);
   m_places->setMinimumWidth(isLow ? kPlacesWidth : 0);

@@ -78,6 +78,7 @@ class PredictionView : public RunView, public LateView {
   QBoxLayout* m_head;  ///< header and button
   PredictionHeader* m_header;
   QHBoxLayout* m_buttonRow;
+  QHBoxLayout* m_footRow;  ///< the row of the button in a high dock
   QPushButton* m_blocks;
   bool m_couldTell = false;
   PlaceList* m_places;

@@ -69,7 +69,7 @@ struct TimelineModel {
 TimelineModel timelineModel(const ViewInput& input, bool allRuns = false);
 
 QString barName(BarKind kind);
-/// "inner 1 · computing 58 tokens · 61 ms, from 0.20 ms"
+/// "subquery 1 · computing 58 tokens · 61 ms, from 0.20 ms"
 QString timelineFacts(const TimelineModel& model, const TimelineRow& row, const TimelineBar& bar);
 QString timelineFacts(const TimelineModel& model, const TimelineRow& row);
 QString timelineCsv(const TimelineModel& model);

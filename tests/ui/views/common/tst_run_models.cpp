@@ -615,7 +615,7 @@ class TestRunModels : public QObject {
     QCOMPARE(needsText(model.steps[4].needs), QStringLiteral("0, 1, 2, 3"));
     QCOMPARE(model.steps[4].state, StepState::Finished);
     QVERIFY(model.explain.contains(QStringLiteral("distribute plus")));
-    QCOMPARE(model.steps[1].name, QStringLiteral("inner 2"));
+    QCOMPARE(model.steps[1].name, worded("<subquery-step> 2"));
   }
 
   void compareTellsBetterFromWorse() {
