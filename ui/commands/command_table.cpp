@@ -29,7 +29,7 @@ std::vector<CommandInfo> makeTable() {
     table.push_back(std::move(info));
   };
 
-  add("file.new", File, Program, tr("New"), tr("Open an empty query in a new tab"), {"Ctrl+N"});
+  add("file.new", File, Program, tr("New query"), tr("Open an empty query in a new tab"), {"Ctrl+N"});
   add("file.open", File, Program, tr("Open…"), tr("Open a query, a document or a recorded run"), {"Ctrl+O"});
   add("file.add-files", File, Program, tr("Add files…"),
       tr("Add text files as documents under a plus, with the names of the files"), {"Ctrl+Shift+A"});
@@ -153,7 +153,7 @@ std::vector<CommandInfo> makeTable() {
       tr("Start or stop a local server with this window's model and cache"));
   add("run.requests", Run, Program, tr("Toggle requests panel"),
       tr("Show or hide the requests of other programs to this window"));
-  add("run.use-adapter", Run, Document, tr("Use the fitting adapter"),
+  add("run.use-adapter", Run, Document, tr("Use adapter"),
       tr("Use the bundled block-attention adapter of the loaded model, from the next run on"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Remove every stored block"));
   add("run.record", Run, Document, tr("Record events…"),
@@ -164,7 +164,7 @@ std::vector<CommandInfo> makeTable() {
       tr("Keep runs in the lists for the next start of Spanscope"));
   add("run.step-back", Run, Document, tr("Step back"), tr("Go one event back"), {"Alt+PgUp"});
   add("run.step-forward", Run, Document, tr("Step forward"), tr("Go one event forward"), {"Alt+PgDown"});
-  add("run.show-predicted", Run, Document, tr("Show a server's blocks as a run"),
+  add("run.show-predicted", Run, Document, tr("Show blocks as a run"),
       tr("Show the simulated cache of the server in Prediction as a run, block by block"), {"Alt+B"});
   add("run.remove-predicted", Run, Document, tr("Remove predicted run"),
       tr("Remove the shown predicted run from the list of runs"), {"Alt+Shift+B"});

@@ -138,7 +138,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   m_add = new QToolButton;
   m_add->setText(QStringLiteral("+"));
   m_add->setAutoRaise(true);
-  m_add->setAccessibleName(tr("New document"));
+  m_add->setAccessibleName(tr("New query"));
   connect(m_add, &QToolButton::clicked, this, [this] { Q_EMIT commandWanted(QStringLiteral("file.new")); });
   leftRow->addWidget(m_add);
   const auto goButton = [&](const QString& sign, const QString& name, const QString& command) {
@@ -187,9 +187,8 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   m_model->setMenu(models);
   rightRow->addWidget(m_model);
 
-  m_policy = makeDropDown(
-      tr("Reuse policy"),
-      tr("Choose the reuse policy. For each policy, the menu shows which computation the results match"));
+  m_policy = makeDropDown(tr("Reuse policy"), tr("Choose the reuse policy. The menu compares the results of "
+                                                 "each policy with block attention and full prefill"));
   m_policy->setPopupMode(QToolButton::InstantPopup);
   auto* policies = new QMenu(m_policy);
   // The exactness of a policy also depends on the model's device.

@@ -89,8 +89,8 @@ QLayout* WelcomePage::makeHead() {
   m_sentence->setWordWrap(true);
   m_learn = new QPushButton(tr(/*id:open-lessons*/ "Open lessons"), m_page);
   m_learn->setObjectName(QStringLiteral("primary"));
-  m_new = new QPushButton(tr(/*id:create-query*/ "Create query"), m_page);
-  m_open = new QPushButton(tr(/*id:open-file*/ "Open file…"), m_page);
+  m_new = new QPushButton(tr(/*id:create-query*/ "New query"), m_page);
+  m_open = new QPushButton(tr(/*id:open-file*/ "Open…"), m_page);
   connect(m_learn, &QPushButton::clicked, this, &WelcomePage::learn);
   connect(m_new, &QPushButton::clicked, this, &WelcomePage::newDocument);
   connect(m_open, &QPushButton::clicked, this, &WelcomePage::openDialog);

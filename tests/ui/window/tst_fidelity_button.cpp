@@ -118,10 +118,11 @@ class TestFidelityButton : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(answer().arithmeticMetrics.has_value(), test::kPatience);
     QCOMPARE(answer().arithmeticMetrics->tokens, answer().fidelity->tokens);
     // The headline reports the job until its end has come too, after its metrics.
-    QTRY_VERIFY_WITH_TIMEOUT(fidelityHeadline(answer()).contains(QStringLiteral(" · fast against f32: KL ")),
-                             test::kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        fidelityHeadline(answer()).contains(QStringLiteral(" · fast compared with f32: KL ")),
+        test::kPatience);
     QVERIFY(fidelityDetails(answer()).contains(QStringLiteral("in fast arithmetic")));
-    QVERIFY(m_view->csv().contains(ui::tr("%1, against f32").arg(metricHeading("divergence"))));
+    QVERIFY(m_view->csv().contains(ui::tr("%1, compared with f32").arg(metricHeading("divergence"))));
     const RunRecord* record = m_window->workspace().history().find(answer().run);
     QVERIFY(record != nullptr);
     QCOMPARE(record->arithmetic.size(), std::size_t{1});

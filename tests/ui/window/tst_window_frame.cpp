@@ -232,7 +232,7 @@ class TestWindowFrame : public QObject {
       }
       return nullptr;
     };
-    for (const char* name : {"Menu", "New document", "Model", "Reuse policy", "Run"}) {
+    for (const char* name : {"Menu", "New query", "Model", "Reuse policy", "Run"}) {
       const QWidget* button = named(QString::fromLatin1(name));
       QVERIFY(button != nullptr);
       QVERIFY2(isWhole(*button), name);

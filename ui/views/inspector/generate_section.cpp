@@ -199,10 +199,10 @@ void GenerateSection::showFrozen(const query::Node& own) {
     m_freeze->setText(tr("Run again"));
     m_freeze->setToolTip(givesMany ? tr("Discard frozen answers") : tr("Discard frozen answer"));
   } else if (givesMany) {
-    m_freeze->setText(tr("Freeze last answer"));
+    m_freeze->setText(tr("Freeze answer"));
     m_freeze->setToolTip(tr("Use the answers of the last run in place of a new run"));
   } else {
-    m_freeze->setText(tr("Freeze last answer"));
+    m_freeze->setText(tr("Freeze answer"));
     m_freeze->setToolTip(tr("Use the last answer in place of a new run"));
   }
   m_freezeLabel->setText(givesMany ? tr("Answers given") : tr("Answer"));

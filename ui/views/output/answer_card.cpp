@@ -237,8 +237,8 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   if (!answer.offer.isEmpty()) advice.append(answer.offer);
   setTextIfNew(*m_advice, advice.join(QLatin1Char('\n')));
   m_policies->setAccessibleName(tr("Compare policies, as suggested after run %1").arg(answer.run));
-  m_adapter->setText(tr("Use the adapter"));
-  m_adapter->setAccessibleName(tr("Use the adapter %1").arg(answer.fittingAdapter));
+  m_adapter->setText(tr("Use adapter"));
+  m_adapter->setAccessibleName(tr("Use adapter %1").arg(answer.fittingAdapter));
   showAdvice();
   setTextIfNew(*m_madeFor, madeForText(answer));
   m_models->setVisible(!m_madeFor->text().isEmpty());

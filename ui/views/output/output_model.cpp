@@ -414,7 +414,7 @@ QString fidelityHeadline(const Answer& answer) {
   QString headline = tr("%1 · %2").arg(said, divergenceWords(fidelity));
   if (answer.arithmeticMetrics)
     headline +=
-        tr(" · %1 against f32: %2").arg(answer.arithmetic, divergenceWords(*answer.arithmeticMetrics));
+        tr(" · %1 compared with f32: %2").arg(answer.arithmetic, divergenceWords(*answer.arithmeticMetrics));
   return headline;
 }
 
@@ -482,8 +482,8 @@ QString outputCsv(const OutputModel& model) {
                           metricHeading("agreeing-tokens"),
                           tr("full prefill answers"),
                           tr("arithmetic"),
-                          tr("%1, against f32").arg(metricHeading("divergence")),
-                          tr("%1, against f32").arg(metricHeading("largest-divergence")),
+                          tr("%1, compared with f32").arg(metricHeading("divergence")),
+                          tr("%1, compared with f32").arg(metricHeading("largest-divergence")),
                           tr("%1, with f32").arg(metricHeading("agreeing-tokens")),
                           tr("server"),
                           tr("%1, state").arg(metricShortName("cached-tokens"))});

@@ -360,7 +360,7 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
                 });
   }
   if (problem.isOfTemplate) {
-    return make("chooseTemplate", tr("Choose a chat template…"),
+    return make("chooseTemplate", tr("Chat template…"),
                 tr("Show the template of the model, or choose another one"),
                 [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
   }

@@ -590,7 +590,7 @@ void TestInspectorView::freezesSeveralAnswers() {
   bench.select(node);
   auto* which = child<QSpinBox>(view, "frozenWhich");
   QVERIFY(!which->isVisible());
-  QCOMPARE(child<QPushButton>(view, "freeze")->text(), QStringLiteral("Freeze last answer"));
+  QCOMPARE(child<QPushButton>(view, "freeze")->text(), QStringLiteral("Freeze answer"));
   bench.model().change(QStringLiteral("Freeze"), [node](document::Document& d) {
     document::setFrozen(d, node, {"Lisbon", "Porto"});
   });
