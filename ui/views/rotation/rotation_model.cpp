@@ -221,8 +221,9 @@ QString rotationSentence(const RotationModel& model) {
   if (!model.isComputed || model.places.size() < 3) return {};
   return tr("The key was stored with a rotation by %1, its position in the segment, and never changes. The "
             "query vector is %2 positions after the start position %3 of that segment, so it is rotated by "
-            "%2. Rotating both by their own positions gives the same score, at start %3 and at start %4. "
-            "Only the distance of %5 between key and query vector counts. Score %6 · the key has %7 of the "
+            "%2. With rotations by their own positions, the score is the same at start %3 and at start "
+            "%4. Only the distance of %5 between key and query vector counts. Score %6 · the key has %7 of "
+            "the "
             "attention of this row.")
       .arg(model.keyLocal)
       .arg(model.places[0].queryRotation)

@@ -43,8 +43,8 @@ RotationView::RotationView(QWidget* parent)
       MovingView(this),
       m_pair(new QLabel(this)),
       m_status(new QLabel(this)),
-      m_compute(new QPushButton(tr("Compute"), this)),
-      m_keep(new QPushButton(tr("Use token as query"), this)),
+      m_compute(new QPushButton(tr("Compute rotation"), this)),
+      m_keep(new QPushButton(tr("Use query vector"), this)),
       m_drawing(new RotationDrawing(this)),
       m_move(new QWidget(this)),
       m_moveText(new QLabel(m_move)),
@@ -277,7 +277,7 @@ void RotationView::showControls() {
   m_pair->setText(hasPair ? pairText() : QString());
   m_status->setText(statusText());
   m_sentence->setText(rotationSentence(m_model));
-  m_compute->setText(m_model.isRunning ? tr("Stop") : tr("Compute"));
+  m_compute->setText(m_model.isRunning ? tr("Stop") : tr("Compute rotation"));
   m_compute->setEnabled(m_model.isRunning || canCompute());
   m_keep->setEnabled(input()->selection.token.has_value());
   m_isFilling = true;
@@ -345,23 +345,32 @@ void RotationView::paintTo(QPainter& painter, const QSize& size) {
 }
 
 ViewInfo turnRow() {
-  return {.id = QStringLiteral("rotation"),
-          .title = tr("Rotation"),
-          .help = tr("How a query vector is rotated to a key that was stored at another position"),
-          .make = makeViewOf<RotationView>,
-          .needs = {Fact::Prompts, Fact::TokenTexts},
-          .commands = {QStringLiteral("run.rotation")}};
+  return {
+      .id = QStringLiteral("rotation"),
+      .title = tr("Rotation"),
+      .help = tr(
+          "How attention works with a key that was stored at another position: the query vector is rotated"),
+      .make = makeViewOf<RotationView>,
+      .needs = {Fact::Prompts, Fact::TokenTexts},
+      .commands = {QStringLiteral("run.rotation")}};
 }
 
 namespace {
 
 constexpr int kTitle = 18;
-constexpr int kLegend = 22;
-constexpr int kLinesBelow = 3;  ///< of text, below a circle
-constexpr int kTip = 18;        // pixels
+constexpr int kLegend = 22;      ///< height of a row
+constexpr int kSample = 20;      // length of an arrow in the legend
+constexpr int kLegendText = 28;  // distance of the text from the start of its arrow
+constexpr int kLinesBelow = 3;   ///< of text, below a circle
+constexpr int kTip = 18;         // pixels
 
 double lengthOf(const run::PlanePoint& point) {
   return std::hypot(point.x, point.y);
+}
+
+/// Number of rows of a legend.
+double rowsOf(const std::vector<QRectF>& places) {
+  return std::round((places.back().bottom() - places.front().top()) / kLegend);
 }
 
 /// A point on its way around the middle, counterclockwise, by less than a full circle.
@@ -502,7 +511,31 @@ QRectF RotationDrawing::areaOf(std::size_t place, const QRect& area) const {
   const auto count = static_cast<double>(m_model.places.size());
   const double width = (area.width() - kSpace * (count - 1)) / count;
   return {area.left() + static_cast<double>(place) * (width + kSpace), double(area.top()), width,
-          double(area.height() - kLegend)};
+          area.height() - kLegend * rowsOf(legendAreas(area))};
+}
+
+std::vector<RotationDrawing::LegendEntry> RotationDrawing::legend() const {
+  const QColor keyInk = m_theme.segmentInk(m_model.keyHue);
+  const QColor queryInk = m_theme.color(Role::Accent);
+  return {{tr("rotated key"), keyInk, Head::Square, true},
+          {tr("rotated query vector"), queryInk, Head::Triangle, true},
+          {tr("unrotated key"), keyInk, Head::Square, false},
+          {tr("unrotated query vector"), queryInk, Head::Triangle, false}};
+}
+
+std::vector<QRectF> RotationDrawing::legendAreas(const QRect& area) const {
+  const QFontMetrics metrics(m_theme.smallFont());
+  std::vector<QRectF> places;
+  QPointF at;
+  for (const LegendEntry& entry : legend()) {
+    const double width = kLegendText + metrics.horizontalAdvance(entry.text);
+    if (at.x() > 0 && at.x() + width > area.width()) at = {0, at.y() + kLegend};
+    places.emplace_back(at, QSizeF(width, kLegend));
+    at.rx() += width + 4 * kSpace;
+  }
+  const double top = area.bottom() + 1 - kLegend * rowsOf(places);
+  for (QRectF& place : places) place.translate(area.left(), top);
+  return places;
 }
 
 double RotationDrawing::longest() const {
@@ -534,24 +567,17 @@ void RotationDrawing::paint(QPainter& painter, const QRect& area, double turned)
   for (std::size_t i = 0; i < m_model.places.size(); ++i)
     paintPlace(painter, areaOf(i, area), m_model.places[i], most, i == 0, turned);
   // Heads and dashes show the same as the colours.
-  const QFontMetrics metrics(m_theme.smallFont());
-  double x = area.left();
-  const double y = area.bottom() - kLegend / 2.0;
   painter.setFont(m_theme.smallFont());
-  const auto sample = [&](const QString& text, const QColor& ink, Head head, bool isRotated) {
-    const double end = x + 26 + metrics.horizontalAdvance(text);
-    if (end > area.right()) return;
-    paintArrow(painter, {x, y}, {x + 20, y}, ink, head, isRotated);
+  const std::vector<LegendEntry> entries = legend();
+  const std::vector<QRectF> places = legendAreas(area);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const double y = places[i].center().y();
+    paintArrow(painter, {places[i].left(), y}, {places[i].left() + kSample, y}, entries[i].ink,
+               entries[i].head, entries[i].isRotated);
     painter.setPen(m_theme.color(Role::TextSecond));
-    painter.drawText(QRectF(x + 28, y - 8, end - x, 16), Qt::AlignLeft | Qt::AlignVCenter, text);
-    x = end + 4 * kSpace;
-  };
-  const QColor keyInk = m_theme.segmentInk(m_model.keyHue);
-  const QColor queryInk = m_theme.color(Role::Accent);
-  sample(tr("rotated key"), keyInk, Head::Square, true);
-  sample(tr("rotated query"), queryInk, Head::Triangle, true);
-  sample(tr("key before"), keyInk, Head::Square, false);
-  sample(tr("query before"), queryInk, Head::Triangle, false);
+    painter.drawText(places[i].adjusted(kLegendText, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                     entries[i].text);
+  }
   painter.restore();
 }
 

@@ -96,6 +96,8 @@ class RotationDrawing : public QWidget {
   enum class Arrow { Key, Query };
   /// The tips of the fully rotated arrows of one kind, one for each RotationWay, in pixels.
   std::vector<QRect> tips(Arrow arrow) const;
+  /// The places of the names of the arrows below the drawing, in one or more rows.
+  std::vector<QRectF> legendAreas(const QRect& area) const;
   QSize sizeHint() const override { return {540, 230}; }
   QSize minimumSizeHint() const override { return {240, 190}; }
 
@@ -112,6 +114,14 @@ class RotationDrawing : public QWidget {
   };
   Circle circleIn(const QRectF& area) const;
   QRectF areaOf(std::size_t place, const QRect& area) const;
+  /// One kind of arrow with its name.
+  struct LegendEntry {
+    QString text;
+    QColor ink;
+    Head head = Head::Square;
+    bool isRotated = false;
+  };
+  std::vector<LegendEntry> legend() const;
   double longest() const;  ///< length of the longest arrow
   void paintPlace(QPainter& painter, const QRectF& area, const RotationWay& place, double longest,
                   bool isStored, double turned) const;

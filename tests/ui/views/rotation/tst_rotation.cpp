@@ -275,6 +275,21 @@ class TestRotation : public QObject {
     QVERIFY(view.placesOf(part({0, 0})).empty());
   }
 
+  /// The legend has all names, in as many rows as the width needs.
+  void theLegendFits() {
+    RotationDrawing drawing;
+    drawing.setContent(rotationModel(m_computed, {}), Theme(Scheme::Light));
+    for (const int width : {1000, 340, 240}) {
+      const QRect area(0, 0, width, 230);
+      const std::vector<QRectF> places = drawing.legendAreas(area);
+      QCOMPARE(places.size(), std::size_t{4});
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        QVERIFY2(QRectF(area).contains(places[i]), qPrintable(QString::number(width)));
+        for (std::size_t j = 0; j < i; ++j) QVERIFY(!places[i].intersects(places[j]));
+      }
+    }
+  }
+
   /// Before the pass that computes the query has happened, the view says so, and what it knows by then.
   void beforeItsPassNothingIsDrawn() {
     struct : RotationView {
