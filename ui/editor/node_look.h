@@ -89,6 +89,8 @@ double textScale(double zoom);
 /// At a larger scale there is no room for chips that extend beyond a card. The numbers of inputs grow with
 /// the scale.
 inline constexpr double kNumberScale = 1.2;
+/// At a larger scale, the gap below a card has no room for the chips of prediction and attention.
+inline constexpr double kMostChipScale = 2.0;
 inline constexpr double kMostNumberScale = 2.1;  ///< larger numbers would cover the title of a pill
 inline constexpr double kCardLeft = 16;          ///< left edge of texts
 inline constexpr double kCardRight = 12;         ///< free space at the right

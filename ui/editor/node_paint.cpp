@@ -21,7 +21,7 @@ constexpr double kStripe = 8;
 constexpr double kRadius = 6;
 constexpr double kPillRadius = 14;
 /// Max distance to which rings, ports and chips extend beyond a node. Chips on the lower edge extend most.
-constexpr double kAround = 12 * kNumberScale;
+constexpr double kAround = 12 * kMostChipScale;
 constexpr double kLabelSides = 5;  ///< room left and right of an input's label
 constexpr double kChipSides = 6;   ///< room left and right of a chip's text
 
@@ -208,14 +208,16 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintWarning(painter, kCardLeft, bottom + 2, style.error);
     drawLine(painter, texts.problem, kCardLeft + 16, bottom, style.error);
   }
-  if (texts.scale > kNumberScale) return;  // chips beyond the card would cover other cards
+  if (texts.scale > kMostChipScale) return;
+  // At such a scale, chips on both edges of a gap between two cards would cover each other.
+  const bool hasMarks = texts.scale <= kNumberScale;
   double right = plan.width - 8;
-  if (look.muted || look.isFrozen()) {
+  if (hasMarks && (look.muted || look.isFrozen())) {
     paintChip(painter, texts.chip, right, -9, style.textSecond, style.surface);
     right -= texts.chip.width + 20;
   }
   double lower = right;
-  if (look.collapsed) {
+  if (hasMarks && look.collapsed) {
     paintChip(painter, texts.hidden, right, plan.height - 9, style.textSecond, style.surface);
     lower -= texts.hidden.width + 20;
   }

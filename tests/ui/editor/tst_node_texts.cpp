@@ -135,6 +135,45 @@ class TestNodeTexts : public QObject {
     QVERIFY(painted("1") != painted("7"));
   }
 
+  void thePredictionHasSpace_data() {
+    QTest::addColumn<double>("zoom");
+    QTest::addColumn<bool>("isPainted");
+    for (const double zoom : {1.0, 0.8, 0.6, 0.52}) QTest::addRow("zoom %.2f", zoom) << zoom << true;
+    QTest::newRow("zoom 0.35") << 0.35 << false;
+  }
+  /// A card shows the prediction down to the zoom at which a window of 1024×700 shows a query. The chip ends
+  /// above the next card.
+  void thePredictionHasSpace() {
+    QFETCH(double, zoom);
+    QFETCH(bool, isPainted);
+    NodeLook look;
+    look.op = std::string("user");
+    look.title = QStringLiteral("user");
+    look.text = QStringLiteral("Tarek is a baker.");
+    look.rect = {0, 0, kCardWidth, kTextCardHeight};
+    constexpr double kMargin = 40;
+    const auto painted = [&look, zoom](const NodePrediction* prediction) {
+      const CanvasStyle style{Theme()};
+      const NodeTexts texts = makeNodeTexts(look, {}, prediction, style, textScale(zoom));
+      QImage image(400, 200, QImage::Format_ARGB32_Premultiplied);
+      image.fill(Qt::white);
+      QPainter painter(&image);
+      painter.translate(kMargin, kMargin);
+      painter.scale(zoom, zoom);
+      paintNode(painter, look, {}, texts, {}, style, zoom);
+      return image;
+    };
+    NodePrediction prediction;
+    prediction.prompt = {20, 20};
+    prediction.cached = {20, 20};
+    const QImage with = painted(&prediction);
+    const QImage without = painted(nullptr);
+    QCOMPARE(with != without, isPainted);
+    const int next = static_cast<int>(kMargin + (kTextCardHeight + kRowGap) * zoom);
+    const QRect below(0, next, with.width(), with.height() - next);
+    QVERIFY(with.copy(below) == without.copy(below));
+  }
+
   void pillsSayWhatTheyPromise_data() {
     QTest::addColumn<QString>("op");
     QTest::addColumn<double>("zoom");
