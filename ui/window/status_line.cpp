@@ -67,17 +67,26 @@ void StatusLine::refresh() {
   const QString activity = m_workspace.engine().activity(shown == nullptr ? EngineJob::kProgram : shown->id);
   m_status->setText(activity.isEmpty() ? statusText(status) : activity);
   showHint(status);
-  if (shown != nullptr) {
-    const document::RunSettings& settings = shown->model->document().settings;
-    m_statusRight->setText(problemText() +
-                           tr("     block %1     seed %2").arg(settings.blockSize).arg(settings.seed));
-  } else {
-    m_statusRight->clear();
-  }
+  showRight();
 }
 
 void StatusLine::refreshHint() {
   showHint(makeStatusModel(m_workspace.input()));
+  showRight();
+}
+
+/// Shows the problems and, without a hint, two settings. The space of the settings is for the end of the text
+/// beside a hint.
+void StatusLine::showRight() {
+  const OpenDocument* shown = m_workspace.current();
+  QString text;
+  if (shown != nullptr) {
+    const document::RunSettings& settings = shown->model->document().settings;
+    text = problemText();
+    if (m_hint->isHidden())
+      text += tr("     block %1     seed %2").arg(settings.blockSize).arg(settings.seed);
+  }
+  m_statusRight->setText(text);
 }
 
 /// Shows the hint only in the Author layout, and until the user has opened Explain.

@@ -49,6 +49,7 @@ class StatusLine : public QStatusBar {
  private:
   void showHint(const StatusModel& status);
   void explainRun();  ///< shows the explanation of the shown request
+  void showRight();
   QString problemText();
   void countProblems();
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/window/notice_bar.h"
 #include "ui/words/metric_words.h"
 
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
@@ -87,6 +89,16 @@ class TestRunHint : public QObject {
     window().perform(QStringLiteral("view.author"));
     run();
     QVERIFY(!hint()->isVisible());
+  }
+
+  /// The state of a run has its end in sight beside the hint, also in the smallest window.
+  void leavesSpaceForTheState() {
+    run();
+    run();
+    QTRY_VERIFY(hint()->isVisible());
+    const auto* state = dynamic_cast<ElidedLabel*>(window().findChild<QLabel*>(QStringLiteral("runState")));
+    QVERIFY(state != nullptr);
+    QTRY_COMPARE(state->shown(), state->text());
   }
 
   void whoFindsTheWayIsNotTold() {
