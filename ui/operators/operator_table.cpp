@@ -148,12 +148,12 @@ OperatorWords wordsOf(std::string_view op) {
   if (op == "plus")
     return {.label = QStringLiteral("plus"),
             .hint = tr("any order"),
-            .help = tr("Children that are independent of each other. Each is stored and reused alone"),
+            .help = tr("Children that are independent of each other. Each child is stored and reused alone"),
             .promise = tr("any order")};
   if (op == "cross")
     return {.label = QStringLiteral("cross"),
             .hint = tr("in order"),
-            .help = tr("Children that depend on each other. Each attends to all earlier ones"),
+            .help = tr("Children that depend on each other. Each child attends to all earlier children"),
             .promise = tr("in this order")};
   if (op == "seq")
     return {.label = tr("sequence"),

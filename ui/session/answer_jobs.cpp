@@ -139,7 +139,7 @@ QString answerReason(const ViewInput& input, RequestId id) {
   if (QString problem = policyReason(run->policy); !problem.isEmpty()) return problem;
   const std::optional<RunningJob>& running = input.replay.running;
   if (running && running->call.kind == jobs::AttentionReplayJob::kId)
-    return tr(/*id:other-attention-being*/ "Other attention is being computed.");
+    return tr(/*id:other-attention-being*/ "Another job is computing attention.");
   if (input.replay.engineIsBusy) return tr(/*id:query-running*/ "A query is running.");
   return {};
 }

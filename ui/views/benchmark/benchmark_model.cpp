@@ -377,13 +377,13 @@ QString gapText(RunCase runCase, CaseGap gap) {
 
 QString tooFewText() {
   return tr(/*id:repeats-show-no-spread*/
-            "Fewer than %1 repeats show no spread, so no case is called "
+            "With fewer than %1 repeats, the spread is not known. The results do not show which case is "
             "faster.")
       .arg(experiment::kFewestSamples);
 }
 
 QString unclearText(RunCase first, RunCase second) {
-  return tr(/*id:spreads-overlap*/ "The spreads of %1 and %2 overlap, so neither is called faster.")
+  return tr(/*id:spreads-overlap*/ "The spreads of %1 and %2 overlap, so the difference may be noise.")
       .arg(caseText(first), caseText(second));
 }
 
@@ -400,11 +400,11 @@ void addVerdicts(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRem
   if (gain.standing == Standing::Unclear) {
     say(remarks, unclearText(RunCase::Cold, RunCase::Swapped));
   } else if (gain.standing == Standing::Faster) {
-    say(remarks,
-        tr(/*id:swapped-order-sooner*/ "In the swapped order the first token comes %1 sooner than cold.")
-            .arg(timesText(gain.factor)));
+    say(remarks, tr(/*id:swapped-order-sooner*/ "In the swapped order, the first token comes %1 sooner than "
+                                                "with an empty cache.")
+                     .arg(timesText(gain.factor)));
   } else {
-    say(remarks, tr("In the swapped order the first token comes later than cold."));
+    say(remarks, tr("In the swapped order, the first token comes later than with an empty cache."));
   }
   const CaseSummary* floor = find(cases, RunCase::Floor);
   if (floor == nullptr) return;

@@ -38,9 +38,9 @@ QString BenchmarkView::introduction() const {
         "Measure two generated documents, from short to long, with the model of this document. The documents "
         "run with an empty cache, in the same order and swapped, each time with a new question.");
   return tr(
-      "Run this query repeatedly with an empty cache, in the same order, and with the children of plus "
-      "swapped. A run without these children shows the min time. Medians and spreads show how much time the "
-      "cache saves.");
+      "Run this query several times: with an empty cache, in the same order, and with the children of plus "
+      "swapped. A further run without these children shows the shortest possible time. The table shows how "
+      "much time the cache saves.");
 }
 
 BenchmarkView::BenchmarkView(QWidget* parent)

@@ -72,7 +72,7 @@ void MaskView::setShown(MaskShown shown) {
 }
 
 QString MaskView::emptyText() const {
-  if (m_mask.request == 0) return tr("Run a query to see which tokens of its prompt attend to which.");
+  if (m_mask.request == 0) return tr("Run a query to see which earlier tokens each token attends to.");
   return {};
 }
 
@@ -203,7 +203,7 @@ void MaskView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo maskRow() {
   return {.id = QStringLiteral("mask"),
           .title = tr("Mask"),
-          .help = tr("Which tokens attend to which, and which rows were computed"),
+          .help = tr("Which earlier tokens each token attends to, and which rows were computed"),
           .make = makeViewOf<MaskView>,
           .needs = {Fact::Prompts, Fact::TokenTexts}};
 }

@@ -253,7 +253,7 @@ MetricCardContent speedCard(const MetricsModel& model) {
   const Metric& decode = metrics::get("decode-speed");
   MetricCardContent card;
   card.title = tr("Speed");
-  card.explanation = tr("%1 %2 A forward pass that several runs share counts with its full time in each run.")
+  card.explanation = tr("%1 %2 If several runs share a forward pass, each run counts its full time.")
                          .arg(metricMeaning(prefill.id), metricMeaning(decode.id));
   card.xName = tr("run");
   card.yName = QString::fromUtf8(metrics::unitName(decode.unit));

@@ -85,15 +85,16 @@ void PassagesView::makeControls() {
   m_ranking->setToolTip(
       tr("Rank passages of the next run by shared words (BM25), by model vectors, or by both "
          "(reciprocal rank fusion)"));
-  m_ranking->addItem(tr("auto"), QStringLiteral("auto"));
-  m_ranking->addItem(tr("words"), QStringLiteral("lexical"));
-  m_ranking->addItem(tr("vectors"), QStringLiteral("embedding"));
-  m_ranking->addItem(tr("both"), QStringLiteral("hybrid"));
+  m_ranking->addItem(tr("Ranked automatically"), QStringLiteral("auto"));
+  m_ranking->addItem(tr("Ranked by words"), QStringLiteral("lexical"));
+  m_ranking->addItem(tr("Ranked by vectors"), QStringLiteral("embedding"));
+  m_ranking->addItem(tr("Ranked by both"), QStringLiteral("hybrid"));
   row->addWidget(m_ranking);
   m_count = new QSpinBox(row->parentWidget());
   m_count->setAccessibleName(tr("Passages of an augment"));
   m_count->setToolTip(tr("Set the max passages of an augment for the next run"));
   m_count->setRange(1, retrieve::kMaxPassages);
+  m_count->setSuffix(tr(" passages"));
   m_count->setKeyboardTracking(false);
   row->addWidget(m_count);
   for (QWidget* field : {static_cast<QWidget*>(m_ranking), static_cast<QWidget*>(m_count)})

@@ -158,7 +158,7 @@ std::vector<PredictionSegment> segmentsOf(const ViewInput& input, const run::Ste
     row.name = metricShortName("tokens-beside-the-prompt");
     row.kind = tr("hidden");
     row.isHidden = true;
-    row.sees = tr("for the policy only; no other token attends to it");
+    row.sees = tr("only for the policy; no token of the prompt attends to these tokens");
     for (const trace::PartRange& range : parts.parts.beside()) {
       row.account += served.of(range.segment, range.begin, range.end);
       row.holdsAnswer = row.holdsAnswer || holdsAnswer(range);
@@ -232,9 +232,8 @@ std::map<StepIndex, TokenAccount> lastRunOf(const ViewInput& input, RunId& newes
 }
 
 QString cacheText(const DocumentPrediction& prediction, Against against) {
-  if (against == Against::Empty) return tr("against an empty cache");
-  return prediction.startsEmpty ? tr("against the empty cache of the next run")
-                                : tr("against the current cache");
+  if (against == Against::Empty) return tr("with an empty cache");
+  return prediction.startsEmpty ? tr("with the empty cache of the next run") : tr("with the current cache");
 }
 
 std::map<StepIndex, QString> namesOf(const ViewInput& input) {
