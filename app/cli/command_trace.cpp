@@ -99,11 +99,11 @@ std::vector<double> sharesOf(const Recorded& recorded, const trace::PromptParts&
 }
 
 std::string beginningOf(const std::string& text) {
-  if (characterCount(text) <= kLongestText) return text;
+  if (countCharacters(text) <= kLongestText) return text;
   std::string beginning;
   for (const char c : text) {
     const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    if (begins && characterCount(beginning) == kLongestText) break;
+    if (begins && countCharacters(beginning) == kLongestText) break;
     beginning += c;
   }
   return beginning + "…";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/terminal_output.h"
 
+#include "engine/base/utf8.h"
+
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -106,8 +108,8 @@ void TextTable::addRow(std::vector<std::string> cells) {
 std::string TextTable::text() const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < m_columns.size(); ++c) {
-    std::size_t width = characterCount(m_columns[c].title);
-    for (const auto& row : m_rows) width = std::max(width, characterCount(row[c]));
+    std::size_t width = countCharacters(m_columns[c].title);
+    for (const auto& row : m_rows) width = std::max(width, countCharacters(row[c]));
     widths.push_back(width);
   }
   std::string text;
@@ -115,7 +117,7 @@ std::string TextTable::text() const {
     std::string line;
     for (std::size_t c = 0; c < m_columns.size(); ++c) {
       const std::string& cell = cellOf(c);
-      const std::string blanks(widths[c] - characterCount(cell), ' ');
+      const std::string blanks(widths[c] - countCharacters(cell), ' ');
       line += "  ";
       line += m_columns[c].align == Align::Left ? cell + blanks : blanks + cell;
     }
@@ -131,12 +133,6 @@ std::string TextTable::text() const {
 
 std::string fixed(double value, int digits) {
   return fmt::format("{:.{}f}", value, digits);
-}
-
-std::size_t characterCount(std::string_view text) {
-  // Every byte but the continuation bytes 10xxxxxx begins a character.
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::string shortNumber(double value) {

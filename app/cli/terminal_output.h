@@ -107,8 +107,6 @@ class TextTable {
 
 /// A number with `digits` digits after the point.
 std::string fixed(double value, int digits);
-/// The number of characters, not bytes, of a text in UTF-8.
-std::size_t characterCount(std::string_view text);
 /// 1234567 as "1.23 M", for counts and rates. The units are powers of 1000.
 std::string shortNumber(double value);
 

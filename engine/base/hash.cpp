@@ -2,6 +2,7 @@
 #include "engine/base/hash.h"
 
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -16,12 +17,8 @@
 namespace spanscope {
 
 std::string Hash128::hex() const {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const std::uint64_t half : {high, low}) {
-    for (int shift = 60; shift >= 0; shift -= 4)
-      text += kDigits[(half >> static_cast<unsigned>(shift)) & 15U];
-  }
+  for (const std::uint64_t half : {high, low}) appendHex(text, half, 16);
   return text;
 }
 

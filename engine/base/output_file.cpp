@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/output_file.h"
 
+#include "engine/base/utf8.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,11 +94,7 @@ fs::path newPartName(const fs::path& target) {
   std::string name = target.stem().string();
   std::string ending = target.extension().string();
   if (ending.size() > kMostEnding) ending.clear();
-  if (name.size() > kMostStem) {
-    std::size_t end = kMostStem;
-    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;  // whole characters
-    name.resize(end);
-  }
+  name.resize(beginningOf(name, kMostStem).size());
   name += '.';
   std::random_device random;
   std::uniform_int_distribution<std::size_t> letter(0, kAlphabet.size() - 1);

@@ -2,6 +2,7 @@
 #include "engine/base/utf8.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -94,6 +95,12 @@ std::size_t settledUtf8Length(std::string_view bytes) {
 
 std::size_t countCharacters(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !isUtf8Continuation(c); }));
+}
+
+std::string_view beginningOf(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && isUtf8Continuation(text[bytes])) --bytes;
+  return text.substr(0, bytes);
 }
 
 void appendUtf8(std::string& text, char32_t character) {
@@ -262,11 +269,6 @@ namespace {
 
 enum class Blanks { Kept, Written };
 
-void appendHex(std::string& shown, unsigned value, unsigned digits) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  for (unsigned digit = digits; digit-- > 0;) shown += kDigits[(value >> (4 * digit)) & 0xFU];
-}
-
 unsigned byteAt(std::string_view text, std::size_t index) {
   return static_cast<unsigned char>(text[index]);
 }
@@ -372,6 +374,27 @@ std::string escapedMarkup(std::string_view text) {
     }
   }
   return out;
+}
+
+void appendHex(std::string& text, std::uint64_t value, unsigned digits) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (unsigned digit = digits; digit-- > 0;) text += kDigits[(value >> (4 * digit)) & 0xFU];
+}
+
+std::string hexOf(std::span<const std::uint8_t> bytes) {
+  std::string text;
+  for (const std::uint8_t byte : bytes) appendHex(text, byte, 2);
+  return text;
+}
+
+std::optional<char32_t> escapedUnit(std::string_view text) {
+  constexpr std::size_t kLength = 6;
+  if (text.size() < kLength || !text.starts_with("\\u")) return std::nullopt;
+  std::uint32_t unit = 0;
+  const char* const end = text.data() + kLength;
+  const auto read = std::from_chars(text.data() + 2, end, unit, 16);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return static_cast<char32_t>(unit);
 }
 
 std::string pointerStep(std::string_view name) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads, checks and repairs UTF-8, UTF-16 and UTF-32. The functions also make text from outside safe for a
-// terminal or a log. Such text then cannot control the terminal, hide other text or look like a separate
-// line. Open this file to read or print text from outside.
+// Reads, checks and repairs UTF-8, UTF-16 and UTF-32, and writes hexadecimal digits. The functions also make
+// text from outside safe for a terminal or a log. Such text then cannot control the terminal, hide other text
+// or look like a separate line. Open this file to read or print text from outside.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -57,6 +59,10 @@ constexpr bool isUtf8Continuation(char byte) {
 /// Returns the number of characters (code points) in well-formed UTF-8.
 std::size_t countCharacters(std::string_view text);
 
+/// Returns the longest beginning of a well-formed text that has whole characters and at most this number of
+/// bytes.
+std::string_view beginningOf(std::string_view text, std::size_t bytes);
+
 /// Appends a character, which must not be a surrogate or above U+10FFFF.
 void appendUtf8(std::string& text, char32_t character);
 
@@ -104,6 +110,15 @@ std::string onOneLine(std::string_view text);
 /// Returns a text for use between the tags, or in the quoted attributes, of HTML and XML (SVG). Entities
 /// replace &, <, > and both quotation marks.
 std::string escapedMarkup(std::string_view text);
+
+/// Appends the lowest hexadecimal digits of a value, in small letters.
+void appendHex(std::string& text, std::uint64_t value, unsigned digits);
+
+/// Returns two hexadecimal digits for each byte.
+std::string hexOf(std::span<const std::uint8_t> bytes);
+
+/// Returns the UTF-16 unit of an escape \\uXXXX at the beginning of a text, or nothing.
+std::optional<char32_t> escapedUnit(std::string_view text);
 
 /// Returns the name of a member as one step of a JSON pointer (RFC 6901, section 3): "/a~1b" for "a/b".
 std::string pointerStep(std::string_view name);

@@ -117,13 +117,13 @@ std::size_t offsetOf(std::string_view text, std::string_view pointer) {
 
 std::string inQuotes(std::string_view text) {
   constexpr std::size_t kLongest = 80;
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string result = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (result.size() > kLongest && (byte & 0xC0U) != 0x80U) return result + "…\"";
     if (byte < 0x20U || byte == 0x7FU) {
-      result += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15U]};
+      result += "\\x";
+      appendHex(result, byte, 2);
     } else {
       result += c;
     }

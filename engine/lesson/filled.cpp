@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/filled.h"
 
+#include "engine/base/utf8.h"
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -255,11 +257,6 @@ std::string textOf(const FilledLesson& lesson) {
 
 namespace {
 
-std::size_t charactersOf(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 bool isFence(std::string_view line) {
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
   return line.substr(begin).starts_with("```") || line.substr(begin).starts_with("~~~");
@@ -329,18 +326,18 @@ class Wrapper {
   void flush() {
     std::string_view words = m_words;
     std::string line = m_first;
-    std::size_t used = charactersOf(line);
+    std::size_t used = countCharacters(line);
     bool isEmpty = true;
     while (!words.empty()) {
       const std::size_t end = std::min(words.find(' '), words.size());
       const std::string_view word = words.substr(0, end);
       words.remove_prefix(std::min(end + 1, words.size()));
       if (word.empty()) continue;
-      const std::size_t length = charactersOf(word);
+      const std::size_t length = countCharacters(word);
       if (!isEmpty && used + 1 + length > m_columns) {
         m_out += line + '\n';
         line = m_rest;
-        used = charactersOf(line);
+        used = countCharacters(line);
         isEmpty = true;
       }
       if (!isEmpty) line += ' ';

@@ -2,6 +2,7 @@
 #include "engine/plan/draft.h"
 
 #include "engine/base/counted.h"
+#include "engine/base/utf8.h"
 
 #include <fmt/format.h>
 
@@ -306,21 +307,13 @@ namespace {
 constexpr std::size_t kOutlineBytes = 400;
 constexpr std::string_view kEllipsis = "…";
 
-/// Returns at most `limit` bytes, truncated between characters.
-std::string_view cut(std::string_view text, std::size_t limit) {
-  if (text.size() <= limit) return text;
-  std::size_t end = limit;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end);
-}
-
 /// Writes an outline and stops when it is too long. The time for a huge draft is therefore limited.
 class OutlineWriter {
  public:
   std::string write(const Draft& draft) {
     add(draft);
     if (m_text.size() <= kOutlineBytes) return std::move(m_text);
-    return std::string(cut(m_text, kOutlineBytes)) + std::string(kEllipsis);
+    return std::string(beginningOf(m_text, kOutlineBytes)) + std::string(kEllipsis);
   }
 
  private:
@@ -380,7 +373,7 @@ std::string outline(const Draft& draft) {
 }
 
 std::string quoted(std::string_view text, std::size_t limit) {
-  const std::string_view shown = cut(text, limit);
+  const std::string_view shown = beginningOf(text, limit);
   std::string result = "\"";
   for (const char c : shown) {
     if (c == '\n') {

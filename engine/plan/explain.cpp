@@ -2,6 +2,7 @@
 #include "engine/plan/explain.h"
 
 #include "engine/base/counted.h"
+#include "engine/base/utf8.h"
 #include "engine/plan/draft.h"
 
 #include <fmt/format.h>
@@ -234,10 +235,7 @@ bool isShorter(const PromptLength& a, const PromptLength& b) {
 }  // namespace
 
 TextMeasure TextMeasure::characters() {
-  return {[](std::string_view text) {
-            return static_cast<std::uint64_t>(std::ranges::count_if(
-                text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-          },
+  return {[](std::string_view text) { return static_cast<std::uint64_t>(countCharacters(text)); },
           "character"};
 }
 

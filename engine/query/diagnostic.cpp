@@ -81,11 +81,8 @@ namespace {
 
 /// Describes a byte at an impossible place, e.g. "the byte 0xff, which is not UTF-8".
 void describeByte(char byte, std::string& text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto value = static_cast<unsigned char>(byte);
   text += "the byte 0x";
-  text += kDigits[value >> 4U];
-  text += kDigits[value & 15U];
+  appendHex(text, static_cast<unsigned char>(byte), 2);
   text += ", which is not UTF-8 here";
 }
 

@@ -122,22 +122,6 @@ std::string textOfLine(const Json& value) {
   return stringsOf(value);
 }
 
-bool isHexDigit(char letter) {
-  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f') ||
-         (letter >= 'A' && letter <= 'F');
-}
-
-/// The code unit of an escape \\uXXXX at the beginning of the text; nothing: there is no such escape.
-std::optional<unsigned> utf16UnitOf(std::string_view text) {
-  constexpr std::size_t kLength = 6;
-  if (text.size() < kLength || text[0] != '\\' || text[1] != 'u') return std::nullopt;
-  const std::string_view digits = text.substr(2, 4);
-  if (!std::ranges::all_of(digits, isHexDigit)) return std::nullopt;
-  unsigned unit = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
-  return unit;
-}
-
 /// Whether a word in place of a value is a number that JSON does not have: NaN, an infinity, or a number that
 /// is too large.
 bool isNoNumber(std::string_view word) {
@@ -163,9 +147,9 @@ std::string asJson(std::string_view line) {
     if (isInString) {
       if (line.front() == '"') isInString = false;
       if (line.front() == '\\') length = std::min<std::size_t>(2, line.size());
-      const std::optional<unsigned> unit = utf16UnitOf(line);
+      const std::optional<char32_t> unit = escapedUnit(line);
       if (unit && *unit >= 0xD800 && *unit <= 0xDFFF) {
-        const std::optional<unsigned> next = utf16UnitOf(line.substr(kEscape));
+        const std::optional<char32_t> next = escapedUnit(line.substr(kEscape));
         const bool isPair = *unit <= 0xDBFF && next && *next >= 0xDC00 && *next <= 0xDFFF;
         length = isPair ? 2 * kEscape : kEscape;
         if (!isPair) {

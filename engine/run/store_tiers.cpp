@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/store_tiers.h"
 
+#include "engine/base/utf8.h"
 #include "engine/cache/store/pack_file.h"
 
 #include <algorithm>
@@ -189,13 +190,6 @@ void dropHalfCharacters(std::string& text) {
   while (text.ends_with(kReplacement)) text.erase(text.size() - kReplacement.size());
 }
 
-void cut(std::string& text) {
-  if (text.size() <= kMostBytes) return;
-  std::size_t end = kMostBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  text.resize(end);
-}
-
 }  // namespace
 
 std::string blockText(const text::Tokenizer& tokenizer, std::span<const TokenId> tokens) {
@@ -219,7 +213,7 @@ std::string blockText(const text::Tokenizer& tokenizer, std::span<const TokenId>
     isAfterControl = true;
   }
   finish();
-  cut(longest);
+  longest.resize(beginningOf(longest, kMostBytes).size());
   return longest;
 }
 

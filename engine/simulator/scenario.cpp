@@ -172,17 +172,6 @@ Json withFound(const Json& given, std::span<const Member> members, Json found) {
   return written;
 }
 
-std::string hexOf(std::span<const std::uint8_t> bytes) {
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const std::uint8_t byte : bytes) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
-}
-
 void SeenTokens::add(std::string_view salt, std::span<const TokenId> tokens) {
   m_tree.insert({.key = {}, .salt = std::string(salt)}, tokens);
 }

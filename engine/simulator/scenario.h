@@ -85,9 +85,6 @@ struct Member {
 /// simulator reads or computes, in written order. All other members of the scenario follow.
 Json withFound(const Json& given, std::span<const Member> members, Json found);
 
-/// Returns the bytes as lower-case hexadecimal digits.
-std::string hexOf(std::span<const std::uint8_t> bytes);
-
 /// Returns the name of an op's request. Throws Failure if the request is not running. newRequest() throws
 /// Failure if the request is already running.
 template <class Cache>

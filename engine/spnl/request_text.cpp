@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/spnl/request_text.h"
 
+#include "engine/base/utf8.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -22,7 +24,6 @@ std::string shellQuoted(std::string_view text) {
 }
 
 std::string pythonLiteral(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   // Uses single quotes, because JSON has many double quotes.
   std::string literal = "'";
   for (const char c : text) {
@@ -46,8 +47,7 @@ std::string pythonLiteral(std::string_view text) {
       default:
         if (byte < 0x20 || byte == 0x7F) {
           literal += "\\x";
-          literal += kDigits[byte >> 4U];
-          literal += kDigits[byte & 15U];
+          appendHex(literal, byte, 2);
         } else {
           literal += c;
         }

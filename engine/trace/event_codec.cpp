@@ -2,6 +2,7 @@
 #include "engine/trace/event_codec.h"
 
 #include "engine/base/hash.h"
+#include "engine/base/utf8.h"
 #include "engine/trace/event_fields.h"
 #include "engine/trace/memory_bytes.h"
 
@@ -225,25 +226,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string hex(const BlockKey& key) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out(32, '0');
-  for (std::size_t i = 0; i < 16; ++i) {
-    out[15 - i] = kDigits[(key.high >> (4 * i)) & 15];
-    out[31 - i] = kDigits[(key.low >> (4 * i)) & 15];
-  }
+  std::string out;
+  for (const std::uint64_t half : {key.high, key.low}) appendHex(out, half, 16);
   return out;
 }
 
 /// Returns hexadecimal digits, because the bytes of a value are not text.
 std::string hex(const PackedValue& value) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
   out.reserve(2 * value.bytes->size());
-  for (const char byte : *value.bytes) {
-    const auto bits = static_cast<unsigned char>(byte);
-    out += kDigits[bits >> 4U];
-    out += kDigits[bits & 15U];
-  }
+  for (const char byte : *value.bytes) appendHex(out, static_cast<unsigned char>(byte), 2);
   return out;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/line_pieces.h"
 
+#include "engine/base/utf8.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,16 +12,10 @@ namespace {
 
 constexpr std::size_t kLongestText = 60;  // bytes
 
-bool isContinuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
-
 void escape(std::string& out, std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto hex = [&out, kDigits](unsigned char byte) {
+  const auto hex = [&out](unsigned char byte) {
     out += "\\x";
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
+    appendHex(out, byte, 2);
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -62,14 +58,8 @@ std::string shareNumber(double share, int digits) {
 
 std::string inQuotes(std::string_view text) {
   std::string out = "\"";
-  if (text.size() <= kLongestText) {
-    escape(out, text);
-    return out + "\"";
-  }
-  std::size_t end = kLongestText;
-  while (end > 0 && isContinuation(text[end])) --end;
-  escape(out, text.substr(0, end));
-  return out + "…\"";
+  escape(out, beginningOf(text, kLongestText));
+  return out + (text.size() > kLongestText ? "…\"" : "\"");
 }
 
 std::string escaped(std::string_view text) {

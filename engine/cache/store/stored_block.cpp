@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/stored_block.h"
 
+#include "engine/base/utf8.h"
+
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -90,13 +92,7 @@ class Text {
 }  // namespace
 
 std::string ContentName::hex() const {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : bytes) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
+  return hexOf(bytes);
 }
 
 ContentName ContentNaming::root(std::string_view fingerprint, std::string_view salt,

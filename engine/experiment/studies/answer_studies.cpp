@@ -2,6 +2,7 @@
 // Experiments about the answers of policies: their distance from a full prefill, and right answers.
 #include "engine/base/counted.h"
 #include "engine/base/translation.h"
+#include "engine/base/utf8.h"
 #include "engine/experiment/sources.h"
 #include "engine/experiment/studies/study.h"
 #include "engine/run/run_result.h"
@@ -213,11 +214,7 @@ std::string trimmed(std::string_view text) {
 std::string shownAnswer(const std::string& answer) {
   constexpr std::size_t kMost = 240;  // bytes
   const std::string whole = trimmed(answer);
-  if (whole.size() <= kMost) return "“" + whole + "”";
-  std::size_t end = kMost;
-  // The cut is between two characters.
-  while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xC0U) == 0x80U) --end;
-  return "“" + whole.substr(0, end) + "…”";
+  return "“" + std::string(beginningOf(whole, kMost)) + (whole.size() > kMost ? "…”" : "”");
 }
 
 void measureAccuracy(ExperimentResult& result, const ExperimentModel& model, const ExperimentProgress& report,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 
+#include "engine/base/utf8.h"
 #include "engine/query/json/json_cursor.h"
 #include "engine/query/number_text.h"
 #include "engine/query/query_reader.h"
@@ -57,7 +58,6 @@ namespace {
 
 /// Escapes only what JSON cannot contain within quotes.
 void appendText(std::string& out, std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   out += '"';
   for (const char c : text) {
     switch (c) {
@@ -85,9 +85,8 @@ void appendText(std::string& out, std::string_view text) {
       default: {
         const auto byte = static_cast<unsigned char>(c);
         if (byte < 0x20) {
-          out += "\\u00";
-          out += kDigits[byte >> 4U];
-          out += kDigits[byte & 15U];
+          out += "\\u";
+          appendHex(out, byte, 4);
         } else {
           out += c;
         }

@@ -21,9 +21,8 @@ std::string_view wordAt(std::string_view text) {
 }
 
 std::string hexOf(unsigned code) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex(4, '0');
-  for (std::size_t i = 4; i > 0; --i, code >>= 4U) hex[i - 1] = kDigits[code & 15U];
+  std::string hex;
+  appendHex(hex, code, 4);
   return hex;
 }
 

@@ -136,7 +136,6 @@ namespace {
 
 /// Writes a text in double quotes. Characters that would be invisible are written as Rust's escapes.
 void appendText(std::string& out, std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   out += '"';
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -147,8 +146,7 @@ void appendText(std::string& out, std::string_view text) {
       out += c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t";
     } else if (byte < 0x20 || byte == 0x7F) {
       out += "\\x";
-      out += kDigits[byte >> 4U];
-      out += kDigits[byte & 15U];
+      appendHex(out, byte, 2);
     } else {
       out += c;
     }

@@ -188,7 +188,6 @@ unsigned codePoint(std::string_view sequence) {
 }
 
 void appendQuoted(std::string& out, std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   out += '"';
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = unprintableLength(text.substr(i));
@@ -204,9 +203,8 @@ void appendQuoted(std::string& out, std::string_view text) {
       out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
       ++i;
     } else {
-      const unsigned code = codePoint(text.substr(i, length));
       out += "\\u";
-      for (unsigned shift = 16; shift > 0; shift -= 4) out += kDigits[code >> (shift - 4) & 15U];
+      appendHex(out, codePoint(text.substr(i, length)), 4);
       i += length;
     }
   }

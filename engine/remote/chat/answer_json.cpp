@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
-#include <system_error>
 
 namespace spanscope::remote {
 namespace {
@@ -27,16 +25,6 @@ constexpr char32_t kFirstLow = 0xDC00;
 constexpr char32_t kLastSurrogate = 0xDFFF;
 constexpr char32_t kByteMarks = 0xE000;
 constexpr std::size_t kEscapeLength = 6;
-
-/// The number of an escape \uXXXX at the beginning of a text.
-std::optional<char32_t> escapedUnit(std::string_view text) {
-  if (text.size() < kEscapeLength || text[0] != '\\' || text[1] != 'u') return std::nullopt;
-  unsigned value = 0;
-  const char* const end = text.data() + kEscapeLength;
-  const auto read = std::from_chars(text.data() + 2, end, value, 16);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return static_cast<char32_t>(value);
-}
 
 /// Length of an invalid JSON number at the beginning of a text; 0: there is no such number.
 std::size_t oddNumber(std::string_view text) {
@@ -60,11 +48,8 @@ std::string markedJson(std::string_view text) {
       continue;
     }
     if (isInText && static_cast<unsigned char>(rest.front()) < ' ') {
-      constexpr std::string_view kDigits = "0123456789abcdef";
-      const auto c = static_cast<unsigned char>(rest.front());
-      marked += "\\u00";
-      marked += kDigits[c >> 4U];
-      marked += kDigits[c & 0xFU];
+      marked += "\\u";
+      appendHex(marked, static_cast<unsigned char>(rest.front()), 4);
       ++i;
       continue;
     }

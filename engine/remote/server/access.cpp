@@ -16,16 +16,6 @@ Sha256Value hashOf(std::string_view text) {
   return sha256({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-std::string hexOf(const Sha256Value& value) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : value) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
-}
-
 }  // namespace
 
 KeyRing::KeyRing(const std::vector<std::string>& keys) {

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/utf8.h"
 #include "engine/layout/layout.h"
 #include "engine/remote/server/access.h"
 #include "engine/remote/server/answer.h"
@@ -58,12 +59,8 @@ std::uint64_t randomNumber() {
 }
 
 std::string newId(const char* prefix) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string id = prefix;
-  for (int part = 0; part < 2; ++part) {
-    std::uint64_t number = randomNumber();
-    for (int i = 0; i < 12; ++i, number >>= 4U) id += kDigits[number & 15U];
-  }
+  for (int part = 0; part < 2; ++part) appendHex(id, randomNumber(), 12);
   return id;
 }
 
@@ -74,16 +71,10 @@ std::uint64_t randomSeed() {
 
 /// Returns "fp_" with the beginning of a hash. The engine's name of a model is as long as its configuration.
 std::string shortFingerprint(const std::string& fingerprint) {
-  constexpr char kDigits[] = "0123456789abcdef";
   constexpr std::size_t kBytes = 6;
   const Sha256Value hash =
       sha256({reinterpret_cast<const std::uint8_t*>(fingerprint.data()), fingerprint.size()});
-  std::string text = "fp_";
-  for (std::size_t i = 0; i < kBytes; ++i) {
-    text += kDigits[hash[i] >> 4U];
-    text += kDigits[hash[i] & 15U];
-  }
-  return text;
+  return "fp_" + hexOf(std::span(hash).first(kBytes));
 }
 
 ApiError bodyTooLarge(std::size_t most) {

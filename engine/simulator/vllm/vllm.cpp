@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/utf8.h"
 #include "engine/simulator/scenario.h"
 #include "engine/simulator/servers.h"
 #include "engine/simulator/tracing/cache_tracer.h"
