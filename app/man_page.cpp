@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/man_page.h"
 
+#include "engine/base/utf8.h"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -58,10 +60,7 @@ std::string italic(std::string_view text) {
 std::string paragraphs(std::string_view text, std::string_view parting) {
   std::string out;
   bool isParted = false;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view one = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (std::string_view one : splitAt(text, '\n')) {
     one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
     if (one.empty()) {
       isParted = !out.empty();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command_completion.h"
 
+#include "engine/base/utf8.h"
 #include "engine/experiment/experiment.h"
 #include "engine/plan/rules/rules.h"
 #include "engine/policy/policies.h"
@@ -99,12 +100,9 @@ complete -c spanq -f -a '(__spanq_complete)'
 /// "a, b, c" or "a,b,c".
 std::vector<std::string> partsOf(std::string_view list) {
   std::vector<std::string> parts;
-  while (!list.empty()) {
-    const std::size_t comma = list.find(',');
-    std::string_view part = list.substr(0, comma);
+  for (std::string_view part : splitAt(list, ',')) {
     part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
     if (!part.empty()) parts.emplace_back(part);
-    list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
   }
   return parts;
 }

@@ -5,6 +5,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
+#include "engine/base/utf8.h"
 #include "engine/experiment/gzip_text.h"
 #include "engine/simulator/servers.h"
 #include "engine/simulator/tracing/cache_tracer.h"
@@ -40,12 +41,8 @@ bool isBlank(std::string_view line) {
 }
 
 std::vector<std::string_view> linesOf(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  std::vector<std::string_view> lines = splitAt(text, '\n');
+  if (lines.back().empty()) lines.pop_back();
   return lines;
 }
 

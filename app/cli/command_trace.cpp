@@ -217,7 +217,7 @@ std::vector<std::string> eventNamesIn(const std::vector<std::string>& lists) {
   static const std::vector<std::string> known = trace::eventNames();
   std::vector<std::string> names;
   for (const std::string& list : lists) {
-    for (const std::string_view name : splitAtCommas(list)) {
+    for (const std::string_view name : splitAt(list, ',')) {
       names.emplace_back(name);
       if (std::ranges::find(known, name) != known.end()) continue;
       std::string expected = "the name of an event, one of " + fmt::format("{}", fmt::join(known, ", "));

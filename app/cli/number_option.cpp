@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/number_option.h"
 
+#include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
 #include <CLI/CLI.hpp>
@@ -93,16 +94,6 @@ std::optional<double> parseDecimal(std::string_view text) {
   return parseAll<double>(text);
 }
 
-std::vector<std::string_view> splitAtCommas(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    parts.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 template <class T>
 CLI::Option* addNumber(CLI::App& command, const std::string& names, T& value, const std::string& help,
                        Range<T> range) {
@@ -133,7 +124,7 @@ CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector
       return true;
     }
     for (const std::string& list : given) {
-      for (const std::string_view part : splitAtCommas(list)) values.push_back(valueIn(range, option, part));
+      for (const std::string_view part : splitAt(list, ',')) values.push_back(valueIn(range, option, part));
     }
     return true;
   };

@@ -30,9 +30,6 @@ struct Range {
 
 inline constexpr Range<std::uint64_t> kAnySeed{.least = 0, .most = std::numeric_limits<std::uint64_t>::max()};
 
-/// The parts of a text between its commas. An empty text has one empty part.
-std::vector<std::string_view> splitAtCommas(std::string_view text);
-
 /// Adds an option that takes a number of this range. The help of the option ends with the range and the
 /// current `value` as default. T is int, std::int32_t, std::uint32_t, std::uint64_t, float or double.
 template <class T>

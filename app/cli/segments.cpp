@@ -3,6 +3,7 @@
 
 #include "app/cli/number_option.h"
 #include "engine/base/counted.h"
+#include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
 #include <cstddef>
@@ -28,7 +29,7 @@ std::optional<std::int32_t> parseNumber(std::string_view text) {
 
 std::vector<TokenId> parseIds(std::string_view text) {
   std::vector<TokenId> ids;
-  for (const std::string_view part : splitAtCommas(text)) {
+  for (const std::string_view part : splitAt(text, ',')) {
     const std::optional<std::int32_t> id = parseNumber(part);
     if (!id) refuse("--ids", part, "token ids, e.g. 1,2,3");
     ids.push_back(*id);
@@ -40,7 +41,7 @@ layout::SpanTable parseSegments(std::string_view text, const std::vector<TokenId
   const std::string whole = "d" + std::to_string(ids.size());
   layout::SpanTable table;
   std::size_t used = 0;
-  for (const std::string_view part : splitAtCommas(text.empty() ? std::string_view(whole) : text)) {
+  for (const std::string_view part : splitAt(text.empty() ? std::string_view(whole) : text, ',')) {
     const bool independent = part.starts_with('i');
     const std::optional<std::int32_t> length =
         independent || part.starts_with('d') ? parseNumber(part.substr(1)) : std::nullopt;

@@ -103,6 +103,21 @@ std::string_view beginningOf(std::string_view text, std::size_t bytes) {
   return text.substr(0, bytes);
 }
 
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+std::vector<std::string_view> splitAt(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
 void appendUtf8(std::string& text, char32_t character) {
   const auto add = [&text](char32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
   const auto goOn = [&](unsigned bits) { add(0x80U | ((character >> bits) & 0x3FU)); };

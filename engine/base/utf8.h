@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spanscope {
 
@@ -62,6 +63,12 @@ std::size_t countCharacters(std::string_view text);
 /// Returns the longest beginning of a well-formed text that has whole characters and at most this number of
 /// bytes.
 std::string_view beginningOf(std::string_view text, std::size_t bytes);
+
+/// Returns the text without blanks at both ends.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n");
+
+/// Returns the parts between the separators. There is one more part than there are separators.
+std::vector<std::string_view> splitAt(std::string_view text, char separator);
 
 /// Appends a character, which must not be a surrogate or above U+10FFFF.
 void appendUtf8(std::string& text, char32_t character);

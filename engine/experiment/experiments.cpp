@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/base/translation.h"
+#include "engine/base/utf8.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/studies/study.h"
 
@@ -33,23 +34,17 @@ constexpr ExperimentField kModels{
 
 /// Returns the numbers of "1, 2,4". Throws Failure if a part is no number in the field's range.
 std::vector<std::int32_t> readNumbers(const ExperimentField& field, std::string_view text) {
-  const std::string_view whole = text;
   std::vector<std::int32_t> numbers;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    std::string_view part = text.substr(0, comma);
-    while (part.starts_with(' ')) part.remove_prefix(1);
-    while (part.ends_with(' ')) part.remove_suffix(1);
+  for (std::string_view part : splitAt(text, ',')) {
+    part = trimmed(part, " ");
     std::int32_t number = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
     if (error != std::errc() || end != part.data() + part.size() || number < field.least ||
         number > field.most)
-      refuseNumbers(field, whole);
+      refuseNumbers(field, text);
     numbers.push_back(number);
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
   }
-  if (field.kind == FieldKind::Number && numbers.size() != 1) refuseNumbers(field, whole);
+  if (field.kind == FieldKind::Number && numbers.size() != 1) refuseNumbers(field, text);
   return numbers;
 }
 
@@ -242,14 +237,8 @@ std::vector<std::string> furtherModels(const ExperimentRequest& request) {
   std::vector<std::string> models;
   const auto found = request.values.find(kModels.key);
   if (found == request.values.end()) return models;
-  std::string_view list = found->second;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    std::string_view one = list.substr(0, comma);
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
-    if (!one.empty()) models.emplace_back(one);
-    list.remove_prefix(std::min(comma + 1, list.size()));
+  for (const std::string_view part : splitAt(found->second, ',')) {
+    if (const std::string_view model = trimmed(part, " "); !model.empty()) models.emplace_back(model);
   }
   return models;
 }

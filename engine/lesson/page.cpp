@@ -376,12 +376,7 @@ LineKind kindOf(std::string_view line) {
 class BlockHtml {
  public:
   std::string html(std::string_view markdown) {
-    std::size_t begin = 0;
-    while (begin <= markdown.size()) {
-      const std::size_t end = std::min(markdown.find('\n', begin), markdown.size());
-      take(markdown.substr(begin, end - begin));
-      begin = end + 1;
-    }
+    for (const std::string_view line : splitAt(markdown, '\n')) take(line);
     if (m_isCode) m_out += "</code></pre>\n";
     close();
     return std::move(m_out);

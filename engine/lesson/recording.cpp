@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lesson/recording.h"
 
+#include "engine/base/utf8.h"
 #include "engine/lesson/lesson_state.h"
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/document_text.h"
@@ -212,10 +213,8 @@ std::string oneLine(std::string_view text, std::string_view otherwise) {
 
 /// Adds a text as one or more paragraphs. Adds nothing for a text of spaces only.
 std::string paragraphs(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  return "\n" + std::string(text.substr(begin, end - begin + 1)) + "\n";
+  text = trimmed(text);
+  return text.empty() ? std::string() : "\n" + std::string(text) + "\n";
 }
 
 std::string actionBlock(const std::vector<Action>& actions, std::size_t begin, std::size_t end) {
@@ -228,10 +227,8 @@ std::string actionBlock(const std::vector<Action>& actions, std::size_t begin, s
 /// Returns the non-empty lines of a text, without spaces around them.
 std::vector<std::string> linesOf(std::string_view text) {
   std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (std::string line = oneLine(text.substr(0, end), {}); !line.empty()) lines.push_back(std::move(line));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view part : splitAt(text, '\n')) {
+    if (std::string line = oneLine(part, {}); !line.empty()) lines.push_back(std::move(line));
   }
   return lines;
 }

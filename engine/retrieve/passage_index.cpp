@@ -3,6 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/hash.h"
+#include "engine/base/utf8.h"
 #include "engine/retrieve/document_text.h"
 #include "engine/retrieve/index_checks.h"
 #include "engine/retrieve/ranking.h"
@@ -75,11 +76,11 @@ std::variant<CutDocument, Error> cutDocument(const SourceDocument& document, con
   }
   for (const DocumentUnit& unit : text.units) {
     for (const Chunk& chunk : chunkUnit(unit.text, tokenizer, options, stop)) {
-      const std::size_t begin = chunk.text.find_first_not_of(kSpaces);
-      if (begin == std::string::npos) continue;
+      const std::string_view own = trimmed(chunk.text, kSpaces);
+      if (own.empty()) continue;
       Passage& passage = cut.passages.emplace_back();
       passage.place = unitPlace(format, unit.number);
-      passage.text = chunk.text.substr(begin, chunk.text.find_last_not_of(kSpaces) + 1 - begin);
+      passage.text = own;
     }
   }
   return cut;

@@ -2,6 +2,7 @@
 #include "engine/workbench/model_names.h"
 
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
@@ -15,13 +16,6 @@ namespace {
 
 /// The text between the names of a checkpoint and its adapter.
 constexpr std::string_view kWith = " + ";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\n";
-  const std::size_t begin = text.find_first_not_of(kSpaces);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
-}
 
 /// Returns the name of a GGUF file without the type of its weights: "SmolLM2-135M-Instruct" for
 /// "SmolLM2-135M-Instruct.Q4_1" or "…-Q4_K_M". Other names are returned unchanged.
@@ -73,11 +67,8 @@ std::vector<std::string> otherModels(const query::Node& query, std::string_view 
 
 std::vector<std::string> stoodFor(const RunSettings& settings) {
   std::vector<std::string> names;
-  std::string_view rest = settings.standsFor;
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    if (const std::string_view name = trimmed(rest.substr(0, comma)); !name.empty()) names.emplace_back(name);
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  for (const std::string_view part : splitAt(settings.standsFor, ',')) {
+    if (const std::string_view name = trimmed(part); !name.empty()) names.emplace_back(name);
   }
   return names;
 }

@@ -203,17 +203,10 @@ constexpr std::array kAccuracyMeasures = {
             MetricKind::Share},
     Measure{"ttft_ms", forTranslation("Experiments", "time to first token"), "ms", 1, true}};
 
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(kBlanks) - first + 1));
-}
-
 /// For a remark: the beginning of a long answer.
 std::string shownAnswer(const std::string& answer) {
   constexpr std::size_t kMost = 240;  // bytes
-  const std::string whole = trimmed(answer);
+  const std::string whole = std::string(trimmed(answer));
   return "“" + std::string(beginningOf(whole, kMost)) + (whole.size() > kMost ? "…”" : "”");
 }
 
@@ -224,7 +217,7 @@ void measureAccuracy(ExperimentResult& result, const ExperimentModel& model, con
   result.total = documents.size() * policies.size();
   Study study(result, model, report, stop);
   const ExperimentRequest& request = result.request;
-  const std::string expected = trimmed(request.expected);
+  const std::string expected = std::string(trimmed(request.expected));
   if (!request.own)
     study.remark("Answers are compared word for word with the training answers of the bundled model.");
   else if (expected.empty())
@@ -244,7 +237,7 @@ void measureAccuracy(ExperimentResult& result, const ExperimentModel& model, con
         study.clearCache();
         const Study::Ran ran = study.run(
             request.own ? ownPlan(request, count, index) : studyPlan(sourceQuery(question)), policy);
-        const std::string answer = request.own ? trimmed(ran.sample.answer) : ran.sample.answer;
+        const std::string answer = request.own ? std::string(trimmed(ran.sample.answer)) : ran.sample.answer;
         const std::string& right = request.own ? expected : question.answer;
         std::vector<double> isRight;
         std::vector<double> holds;

@@ -3,6 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/model/config.h"
 
 #include <algorithm>
@@ -87,12 +88,7 @@ std::string plainName(std::string_view name) {
 std::map<std::string_view, NotComputed> makeTable() {
   std::map<std::string_view, NotComputed> table;
   for (const Row& row : kRows) {
-    std::string_view names = row.names;
-    while (!names.empty()) {
-      const std::size_t end = std::min(names.find(' '), names.size());
-      table.emplace(names.substr(0, end), row.reason);
-      names.remove_prefix(std::min(end + 1, names.size()));
-    }
+    for (const std::string_view name : splitAt(row.names, ' ')) table.emplace(name, row.reason);
   }
   return table;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/files/file_access.h"
 
+#include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
 #include <algorithm>
@@ -221,13 +222,8 @@ bool isPathPattern(std::string_view path) {
 }
 
 std::vector<std::string_view> pathNames(std::string_view path) {
-  std::vector<std::string_view> names;
-  while (!path.empty()) {
-    const std::size_t slash = path.find('/');
-    const std::string_view name = path.substr(0, slash);
-    if (!name.empty()) names.push_back(name);
-    path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
-  }
+  std::vector<std::string_view> names = splitAt(path, '/');
+  std::erase_if(names, [](std::string_view name) { return name.empty(); });
   return names;
 }
 

@@ -475,13 +475,8 @@ void YamlCursor::failWith(JsonIssue issue) {
 namespace {
 
 bool isOneOf(std::string_view text, std::string_view words) {
-  if (text.empty() || text.find(' ') != std::string_view::npos) return false;
-  for (std::size_t begin = 0; begin < words.size();) {
-    const std::size_t end = std::min(words.find(' ', begin), words.size());
-    if (words.substr(begin, end - begin) == text) return true;
-    begin = end + 1;
-  }
-  return false;
+  const std::vector<std::string_view> all = splitAt(words, ' ');
+  return std::ranges::find(all, text) != all.end();
 }
 
 }  // namespace

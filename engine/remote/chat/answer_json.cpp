@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kSpaces = " \t\r\n";
-
 // Characters that are invalid in JSON: half of a surrogate pair, and bytes of an incomplete character.
 // Servers split texts within characters. The parser reads these pieces as unused characters of plane 16.
 // joinedText() joins the pieces afterwards.
@@ -163,12 +161,6 @@ void ObjectScanner::add(std::string_view piece) {
       m_receive(object);
     }
   }
-}
-
-std::string_view trimmedData(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kSpaces);
-  return begin == std::string_view::npos ? std::string_view()
-                                         : text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
 std::string lettersOf(std::string_view text) {

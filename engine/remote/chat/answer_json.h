@@ -65,9 +65,6 @@ class ObjectScanner {
   bool m_isEscaped = false;
 };
 
-/// Removes white space at both ends.
-std::string_view trimmedData(std::string_view text);
-
 /// Returns the ASCII letters of a text, in lower case.
 std::string lettersOf(std::string_view text);
 

@@ -62,7 +62,7 @@ void takeValue(const AnswerForm& form, std::span<ChatAnswer> answers, const Json
     const std::string& words = json.get_ref<const std::string&>();
     if (isDoneMark(words)) return endAnswers(answers, came);
     if (lettersOf(name).find("error") != std::string::npos) refuseAnswer(words);
-    if (!isKeepAlive(words) && !trimmedData(words).empty()) first.words = words;
+    if (!isKeepAlive(words) && !trimmed(words).empty()) first.words = words;
     return;
   }
   if (!json.is_object()) return;
@@ -85,7 +85,7 @@ bool isBrokenOff(std::string_view finish) {
 
 /// Whether the whole text is reasoning that the server did not separate.
 bool isThoughtAlone(const std::string& text) {
-  const std::string_view rest = trimmedData(text);
+  const std::string_view rest = trimmed(text);
   constexpr std::string_view kBegin = "<think>";
   constexpr std::string_view kEnd = "</think>";
   if (!rest.starts_with(kBegin)) return false;
@@ -100,7 +100,7 @@ std::string between(std::string_view page, std::string_view begin, std::string_v
   const std::size_t from = page.find('>', at);
   const std::size_t to = from == std::string_view::npos ? from : page.find(end, from);
   return to == std::string_view::npos ? std::string()
-                                      : std::string(trimmedData(page.substr(from + 1, to - from - 1)));
+                                      : std::string(trimmed(page.substr(from + 1, to - from - 1)));
 }
 
 /// Returns the title, the heading or the text of a page, without tags.
@@ -116,7 +116,7 @@ std::string pageWords(std::string_view page) {
     if (!isTag) words += c;
     if (c == '>') isTag = false;
   }
-  return std::string(trimmedData(words));
+  return std::string(trimmed(words));
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ void endAnswers(std::span<ChatAnswer> answers, std::vector<AnswerText>& came) {
 std::vector<AnswerText> addEvent(const AnswerForm& form, std::span<ChatAnswer> answers, std::string_view data,
                                  std::string_view name) {
   std::vector<AnswerText> came;
-  const std::string_view words = trimmedData(data);
+  const std::string_view words = trimmed(data);
   const bool isError = lettersOf(name).find("error") != std::string::npos;
   if (isDoneMark(words)) {
     endAnswers(answers, came);
@@ -200,7 +200,7 @@ std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty) {
                       (answer.words.empty() ? "" : ": " + shownReply(answer.words)),
                   "a complete answer");
   }
-  const bool isBlank = trimmedData(answer.text).empty();
+  const bool isBlank = trimmed(answer.text).empty();
   if (!answer.noText.empty() && (isBlank || answer.lacksText))
     return refuse("content that is not text: " + answer.noText + ended,
                   "a text, or a list of parts of texts");
@@ -251,7 +251,7 @@ CachedTokens cachedOf(const ChatAnswer& answer, CacheReporting reporting) {
 }
 
 std::string errorMessage(std::string_view body) {
-  const std::string_view text = trimmedData(withoutByteOrderMark(body));
+  const std::string_view text = trimmed(withoutByteOrderMark(body));
   const Json json = Json::parse(text, nullptr, false);
   std::string words = json.is_discarded() ? std::string() : errorWords(json);
   if (words.empty() && text.starts_with('<')) words = pageWords(text);

@@ -60,11 +60,9 @@ std::string combinedSalt(const std::string& ofClient, const std::string& ofReque
 
 std::vector<std::string> keysIn(std::string_view text) {
   std::vector<std::string> keys;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
+  for (const std::string_view part : splitAt(text, '\n')) {
+    const std::string_view line = trimmed(part);
     if (!line.empty() && line.front() != '#') keys.emplace_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return keys;
 }

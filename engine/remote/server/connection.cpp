@@ -471,12 +471,6 @@ std::string inSmallLetters(std::string_view text) {
   return small;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 std::string_view RequestHead::value(std::string_view name) const {
   for (const auto& [own, value] : fields) {
     if (own == name) return value;
@@ -492,11 +486,8 @@ std::size_t RequestHead::count(std::string_view name) const {
 bool RequestHead::lists(std::string_view name, std::string_view entry) const {
   for (const auto& [own, value] : fields) {
     if (own != name) continue;
-    std::string_view rest = value;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(','), rest.size());
-      if (inSmallLetters(trimmed(rest.substr(0, end))) == entry) return true;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+    for (const std::string_view part : splitAt(value, ',')) {
+      if (inSmallLetters(trimmed(part)) == entry) return true;
     }
   }
   return false;

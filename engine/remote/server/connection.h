@@ -48,8 +48,6 @@ struct ServerLimits {
 
 /// Returns the text with the letters A to Z as a to z.
 std::string inSmallLetters(std::string_view text);
-/// Returns the text without spaces, tabs and carriage returns at both ends.
-std::string_view trimmed(std::string_view text);
 
 /// The request line and the header fields of a request, read strictly. Two readers of the same bytes must not
 /// understand two different requests (RFC 9112).
