@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
-#include "engine/text/piece_table.h"
+#include "engine/text/pipeline_tokenizer.h"
 #include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/unicode.h"
 
@@ -48,30 +48,30 @@ bool occursInUtf8(std::size_t byte) {
   return byte < 0xC0 || (byte > 0xC1 && byte < 0xF5);
 }
 
-class BpeTokenizer final : public PieceTable {
+class BpeTokenizer final : public PipelineTokenizer {
  public:
   BpeTokenizer(BpeDescription description, const std::string& file, const std::string& place)
-      : PieceTable(file),
-        m_model(description.byteLevel ? BpeModel::Units::Bytes : BpeModel::Units::Characters),
-        m_normalizers(std::move(description.normalizers)),
-        m_preTokenizers(std::move(description.preTokenizers)) {
+      : PipelineTokenizer(description, file),
+        m_model(description.byteLevel ? BpeModel::Units::Bytes : BpeModel::Units::Characters) {
     BpeBuilder builder(*this, description, file, place);
     builder.build();
   }
 
  private:
-  void encodeText(std::string_view text, const std::stop_token& stop, IdOutput& ids) const override {
-    const std::string valid = toValidUtf8(text);
-    BpeEncoder encoder(m_model, valid.size(), stop, ids);
-    m_rawTokens.split(valid, stop, [&](const TextPart& part) {
-      if (part.id >= 0) {
-        ids.ids().push_back(part.id);
-        ids.pass();
-      } else {
-        encodePart(std::string_view(valid).substr(part.range.begin, part.range.end - part.range.begin),
-                   part.range.begin == 0, stop, encoder, ids);
-      }
-    });
+  /// Encodes the words that it gets.
+  class WordEncoder final : public WordSink {
+   public:
+    WordEncoder(const BpeModel& model, std::size_t textBytes, const std::stop_token& stop, IdOutput& ids)
+        : m_encoder(model, textBytes, stop, ids) {}
+    void take(const Word& word) override { m_encoder.encodeWord(word.text); }
+
+   private:
+    BpeEncoder m_encoder;
+  };
+
+  std::unique_ptr<WordSink> wordEncoder(std::size_t textBytes, const std::stop_token& stop,
+                                        IdOutput& ids) const override {
+    return std::make_unique<WordEncoder>(m_model, textBytes, stop, ids);
   }
 
   /// Turns a description into the tokenizer's tables.
@@ -153,16 +153,8 @@ class BpeTokenizer final : public PieceTable {
         piece.bytes = token.special ? std::string() : token.content;
         piece.control = token.special;
         if (token.special) m_target->m_controlIds.emplace(token.content, token.id);
-        addToFinder(token);
+        m_target->findToken(token);
       }
-    }
-
-    void addToFinder(const AddedToken& token) {
-      if (!token.normalized) {
-        m_target->m_rawTokens.add(token, token.content);
-        return;
-      }
-      m_target->m_normalizedTokens.add(token, m_target->normalize(token.content, {}));
     }
 
     void readUnknown() {
@@ -265,42 +257,7 @@ class BpeTokenizer final : public PieceTable {
     TokenId m_unknown = -1;
   };
 
-  std::string normalize(std::string_view text, const std::stop_token& stop) const {
-    std::string result(text);
-    for (const auto& normalizer : m_normalizers) result = normalizer->apply(result, stop);
-    return result;
-  }
-
-  /// Encodes the words that it gets.
-  class WordEncoder final : public WordSink {
-   public:
-    explicit WordEncoder(BpeEncoder& encoder) : m_encoder(encoder) {}
-    void take(const Word& word) override { m_encoder.encodeWord(word.text); }
-
-   private:
-    BpeEncoder& m_encoder;
-  };
-
-  void encodePart(std::string_view text, bool beginsText, const std::stop_token& stop, BpeEncoder& encoder,
-                  IdOutput& ids) const {
-    const std::string normal = normalize(text, stop);
-    WordEncoder words(encoder);
-    m_normalizedTokens.split(normal, stop, [&](const TextPart& part) {
-      if (part.id >= 0) {
-        ids.ids().push_back(part.id);
-        return ids.pass();
-      }
-      const Word word{std::string_view(normal).substr(part.range.begin, part.range.end - part.range.begin),
-                      beginsText && part.range.begin == 0};
-      preTokenize(m_preTokenizers, word, stop, words);
-    });
-  }
-
   BpeModel m_model;
-  std::vector<std::unique_ptr<const Normalizer>> m_normalizers;
-  std::vector<std::unique_ptr<const PreTokenizer>> m_preTokenizers;
-  AddedTokenFinder m_rawTokens;
-  AddedTokenFinder m_normalizedTokens;
 };
 
 }  // namespace

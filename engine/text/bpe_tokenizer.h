@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/text/bpe_encoder.h"
-#include "engine/text/text_pipeline.h"
+#include "engine/text/pipeline_tokenizer.h"
 #include "engine/text/tokenizer.h"
 
 #include <memory>
@@ -21,16 +21,9 @@ inline constexpr std::size_t kMaxMerges = std::size_t{1} << 22U;
 inline constexpr std::size_t kMaxAddedTokens = std::size_t{1} << 17U;
 
 /// A BPE tokenizer as a file describes it. makeBpeTokenizer() checks it.
-struct BpeDescription {
-  std::vector<std::pair<std::string, TokenId>> vocabulary;     ///< as in the file
-  std::vector<std::pair<std::string, std::string>> merges;     ///< ordered by rank
-  std::vector<AddedToken> addedTokens;                         ///< includes control pieces
-  std::vector<std::unique_ptr<const Normalizer>> normalizers;  ///< in order
-  std::vector<std::unique_ptr<const PreTokenizer>> preTokenizers;
-  /// Whether words are bytes. The vocabulary then writes each byte as one printable character (GPT-2's
-  /// alphabet).
-  bool byteLevel = false;
-  std::string spaceMark;  ///< the space in the vocabulary; empty for " "
+struct BpeDescription : PipelineDescription {
+  std::vector<std::pair<std::string, TokenId>> vocabulary;  ///< as in the file
+  std::vector<std::pair<std::string, std::string>> merges;  ///< ordered by rank
   bool byteFallback = false;
   std::string unknownPiece;  ///< for text that no other piece covers; empty for none
   bool fuseUnknown = false;

@@ -34,6 +34,26 @@ std::unique_ptr<const Normalizer> prependNormalizer(std::string prefix);
 std::unique_ptr<const Normalizer> replaceNormalizer(std::unique_ptr<const TextPattern> pattern,
                                                     std::string replacement);
 
+std::unique_ptr<const Normalizer> lowercaseNormalizer();
+/// Removes white space at the ends.
+std::unique_ptr<const Normalizer> stripNormalizer(bool left, bool right);
+/// Removes all marks (general category M).
+std::unique_ptr<const Normalizer> marksNormalizer();
+
+/// The steps of BERT's normalizer, in order.
+struct BertRules {
+  bool cleans = true;            ///< removes control characters, and replaces white space by spaces
+  bool spacesIdeographs = true;  ///< puts spaces around each Chinese character
+  bool stripsAccents = true;     ///< decomposes characters and removes marks (general category Mn)
+  bool lowercases = true;
+};
+std::unique_ptr<const Normalizer> bertNormalizer(BertRules rules);
+
+/// Replaces characters by the table of a sentencepiece model: a trie (double array) and the texts that
+/// replace its keys. `table` has the bytes of the field precompiled_charsmap. Returns null for bytes that are
+/// no such table.
+std::unique_ptr<const Normalizer> characterMapNormalizer(std::string table);
+
 /// A word, or a section of the text that will be split further.
 struct Word {
   std::string_view text;    ///< not empty

@@ -9,9 +9,11 @@
 #include "engine/text/bpe_tokenizer.h"
 #include "engine/text/gguf_pre_tokenizer.h"
 #include "engine/text/sentencepiece_tokenizer.h"
+#include "engine/text/word_tokenizers.h"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace spanscope::text {
 
@@ -322,6 +324,24 @@ void forEachStep(const checkpoint::JsonPlace& place, const char* listName, const
   for (std::size_t i = 0; i < count; ++i) forEachStep(list.element(i), listName, read, depth + 1);
 }
 
+std::optional<std::string> bytesOfBase64(std::string_view text) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char digit : text) {
+    const std::size_t value = kDigits.find(digit);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = bits << 6U | static_cast<std::uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(static_cast<unsigned char>(bits >> static_cast<unsigned>(count)));
+  }
+  return bytes;
+}
+
 /// {"String": …} or {"Regex": …}.
 std::unique_ptr<const TextPattern> readPattern(const checkpoint::JsonPlace& place) {
   const checkpoint::JsonPlace literal = place.field("String");
@@ -334,7 +354,25 @@ std::unique_ptr<const TextPattern> readPattern(const checkpoint::JsonPlace& plac
   return expressionPattern(expression.requireText(), expression.file(), expression.pointer());
 }
 
-void readNormalizer(const checkpoint::JsonPlace& place, BpeDescription& description) {
+void readBertNormalizer(const checkpoint::JsonPlace& place, PipelineDescription& description) {
+  BertRules rules;
+  rules.cleans = place.field("clean_text").boolOr(true);
+  rules.spacesIdeographs = place.field("handle_chinese_chars").boolOr(true);
+  rules.lowercases = place.field("lowercase").boolOr(true);
+  rules.stripsAccents = place.field("strip_accents").boolOr(rules.lowercases);
+  description.normalizers.push_back(bertNormalizer(rules));
+}
+
+/// A table in base64.
+void readCharacterMap(const checkpoint::JsonPlace& place, PipelineDescription& description) {
+  if (place.textOrEmpty().empty()) return;
+  const std::optional<std::string> table = bytesOfBase64(place.requireText());
+  auto normalizer = table ? characterMapNormalizer(*table) : nullptr;
+  if (normalizer == nullptr) throw place.fail("no table of characters", "a table of sentencepiece in base64");
+  description.normalizers.push_back(std::move(normalizer));
+}
+
+void readNormalizer(const checkpoint::JsonPlace& place, PipelineDescription& description) {
   constexpr std::array<std::pair<std::string_view, NormalForm>, 4> kForms = {
       {{"NFC", NormalForm::C}, {"NFD", NormalForm::D}, {"NFKC", NormalForm::Kc}, {"NFKD", NormalForm::Kd}}};
   const std::string& type = place.field("type").requireText();
@@ -348,8 +386,22 @@ void readNormalizer(const checkpoint::JsonPlace& place, BpeDescription& descript
   } else if (type == "Replace") {
     description.normalizers.push_back(
         replaceNormalizer(readPattern(place.field("pattern")), place.field("content").requireText()));
+  } else if (type == "Lowercase") {
+    description.normalizers.push_back(lowercaseNormalizer());
+  } else if (type == "Strip") {
+    description.normalizers.push_back(
+        stripNormalizer(place.field("strip_left").boolOr(true), place.field("strip_right").boolOr(true)));
+  } else if (type == "StripAccents") {
+    description.normalizers.push_back(marksNormalizer());
+  } else if (type == "BertNormalizer") {
+    readBertNormalizer(place, description);
+  } else if (type == "Precompiled") {
+    readCharacterMap(place.field("precompiled_charsmap"), description);
   } else {
-    throw unsupported(place, "the normalizer", "NFC, NFD, NFKC, NFKD, Prepend, Replace or Sequence");
+    throw unsupported(
+        place, "the normalizer",
+        "NFC, NFD, NFKC, NFKD, Prepend, Replace, Lowercase, Strip, StripAccents, BertNormalizer, "
+        "Precompiled or Sequence");
   }
 }
 
@@ -366,7 +418,7 @@ SplitBehavior readBehavior(const checkpoint::JsonPlace& place) {
   throw place.unexpected("Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous");
 }
 
-void readMetaspace(const checkpoint::JsonPlace& place, BpeDescription& description) {
+void readMetaspace(const checkpoint::JsonPlace& place, PipelineDescription& description) {
   const std::string mark = place.field("replacement").requireText();
   if (mark.empty()) throw place.field("replacement").unexpected("one character");
   const checkpoint::JsonPlace scheme = place.field("prepend_scheme");
@@ -385,7 +437,7 @@ void readMetaspace(const checkpoint::JsonPlace& place, BpeDescription& descripti
   description.spaceMark = mark;
 }
 
-void readByteLevel(const checkpoint::JsonPlace& place, BpeDescription& description) {
+void readByteLevel(const checkpoint::JsonPlace& place, PipelineDescription& description) {
   if (place.field("add_prefix_space").boolOr(true)) {
     description.preTokenizers.push_back(prefixSpacePreTokenizer());
   }
@@ -396,7 +448,16 @@ void readByteLevel(const checkpoint::JsonPlace& place, BpeDescription& descripti
   description.byteLevel = true;
 }
 
-void readPreTokenizer(const checkpoint::JsonPlace& place, BpeDescription& description) {
+constexpr const char* kWhiteSpace = R"(\s+)";
+constexpr const char* kWordsOrSymbols = R"([\w]+|[^\w\s]+)";
+constexpr const char* kPunctuation = R"([\p{P}!-/:-@\[-`{-~])";
+
+void addSplit(const char* expression, SplitBehavior behavior, bool invert, PipelineDescription& description) {
+  description.preTokenizers.push_back(
+      splitPreTokenizer(expressionPattern(expression, "", expression), behavior, invert));
+}
+
+void readPreTokenizer(const checkpoint::JsonPlace& place, PipelineDescription& description) {
   const std::string& type = place.field("type").requireText();
   if (description.byteLevel) {
     throw unsupported(place, "after ByteLevel the pre-tokenizer", "ByteLevel as the last pre-tokenizer");
@@ -413,13 +474,26 @@ void readPreTokenizer(const checkpoint::JsonPlace& place, BpeDescription& descri
         digitsPattern(individual), individual ? SplitBehavior::Isolated : SplitBehavior::Contiguous, false));
   } else if (type == "Metaspace") {
     readMetaspace(place, description);
+  } else if (type == "WhitespaceSplit") {
+    addSplit(kWhiteSpace, SplitBehavior::Removed, false, description);
+  } else if (type == "Whitespace") {
+    addSplit(kWordsOrSymbols, SplitBehavior::Removed, true, description);
+  } else if (type == "Punctuation") {
+    const checkpoint::JsonPlace behavior = place.field("behavior");
+    addSplit(kPunctuation, behavior.isNull() ? SplitBehavior::Isolated : readBehavior(behavior), false,
+             description);
+  } else if (type == "BertPreTokenizer") {
+    addSplit(kWhiteSpace, SplitBehavior::Removed, false, description);
+    addSplit(kPunctuation, SplitBehavior::Isolated, false, description);
   } else {
-    throw unsupported(place, "the pre-tokenizer", "ByteLevel, Split, Digits, Metaspace or Sequence");
+    throw unsupported(place, "the pre-tokenizer",
+                      "ByteLevel, Split, Digits, Metaspace, Whitespace, WhitespaceSplit, Punctuation, "
+                      "BertPreTokenizer or Sequence");
   }
 }
 
 /// A decoder defines how a space is written. The other parts show that bytes are joined.
-void readDecoder(const checkpoint::JsonPlace& place, BpeDescription& description) {
+void readDecoder(const checkpoint::JsonPlace& place, PipelineDescription& description) {
   const std::string& type = place.field("type").requireText();
   if (type == "Metaspace") {
     description.spaceMark = place.field("replacement").requireText();
@@ -434,13 +508,13 @@ void readDecoder(const checkpoint::JsonPlace& place, BpeDescription& description
     if (!description.byteLevel) {
       throw place.fail("the decoder \"ByteLevel\"", "the pre-tokenizer ByteLevel with it");
     }
-  } else if (type != "ByteFallback" && type != "Fuse" && type != "Strip") {
+  } else if (type != "ByteFallback" && type != "Fuse" && type != "Strip" && type != "WordPiece") {
     throw unsupported(place, "the decoder",
-                      "ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip or Sequence");
+                      "ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip, WordPiece or Sequence");
   }
 }
 
-void readAddedTokens(const checkpoint::JsonPlace& list, BpeDescription& description) {
+void readAddedTokens(const checkpoint::JsonPlace& list, PipelineDescription& description) {
   if (list.isNull()) return;
   const std::size_t count = list.requireList(kMaxAddedTokens);
   for (std::size_t i = 0; i < count; ++i) {
@@ -461,7 +535,8 @@ void readAddedTokens(const checkpoint::JsonPlace& list, BpeDescription& descript
   }
 }
 
-void readVocabulary(const checkpoint::JsonPlace& place, BpeDescription& description) {
+template <class Description>
+void readVocabulary(const checkpoint::JsonPlace& place, Description& description) {
   place.requireObject();
   if (place.value().empty()) throw place.fail("no pieces", "a vocabulary");
   if (place.value().size() > kMaxVocabulary) {
@@ -502,9 +577,6 @@ void requireUnset(const checkpoint::JsonPlace& model) {
 
 void readModel(const checkpoint::JsonPlace& model, BpeDescription& description) {
   model.requireObject();
-  const checkpoint::JsonPlace type = model.field("type");
-  const bool untyped = type.isNull() && !model.field("merges").isNull();
-  if (!untyped && type.requireText() != "BPE") throw unsupported(model, "the model", "BPE");
   requireUnset(model);
   description.byteFallback = model.field("byte_fallback").boolOr(false);
   description.fuseUnknown = model.field("fuse_unk").boolOr(false);
@@ -517,9 +589,7 @@ void readModel(const checkpoint::JsonPlace& model, BpeDescription& description) 
   for (std::size_t i = 0; i < count; ++i) description.merges.push_back(readMerge(merges.element(i)));
 }
 
-BpeDescription readDescription(const checkpoint::JsonPlace& root) {
-  BpeDescription description;
-  readModel(root.field("model"), description);
+void readPipeline(const checkpoint::JsonPlace& root, PipelineDescription& description) {
   readAddedTokens(root.field("added_tokens"), description);
   forEachStep(root.field("normalizer"), "normalizers",
               [&](const checkpoint::JsonPlace& step) { readNormalizer(step, description); });
@@ -528,16 +598,73 @@ BpeDescription readDescription(const checkpoint::JsonPlace& root) {
   forEachStep(root.field("decoder"), "decoders",
               [&](const checkpoint::JsonPlace& step) { readDecoder(step, description); });
   if (description.byteLevel) description.spaceMark.clear();
+}
+
+/// Words as bytes belong to byte-pair vocabularies.
+void refuseByteLevel(const checkpoint::JsonPlace& root, const PipelineDescription& description) {
+  if (description.byteLevel)
+    throw root.field("pre_tokenizer").fail("the pre-tokenizer \"ByteLevel\"", "ByteLevel with the model BPE");
+}
+
+UnigramDescription readUnigram(const checkpoint::JsonPlace& root) {
+  UnigramDescription description;
+  const checkpoint::JsonPlace model = root.field("model");
+  const checkpoint::JsonPlace pieces = model.field("vocab");
+  const std::size_t count = pieces.requireList(kMaxVocabulary);
+  description.pieces.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const checkpoint::JsonPlace entry = pieces.element(i);
+    if (entry.requireList(2) != 2) throw entry.unexpected("a pair of a piece and a number");
+    description.pieces.emplace_back(entry.element(0).requireText(),
+                                    entry.element(1).requireNumber(-1e9, 1e9));
+  }
+  const checkpoint::JsonPlace unknown = model.field("unk_id");
+  if (!unknown.isNull()) description.unknown = unknown.requireId();
+  description.byteFallback = model.field("byte_fallback").boolOr(false);
+  readPipeline(root, description);
+  refuseByteLevel(root, description);
   return description;
+}
+
+WordPieceDescription readWordPiece(const checkpoint::JsonPlace& root) {
+  WordPieceDescription description;
+  const checkpoint::JsonPlace model = root.field("model");
+  readVocabulary(model.field("vocab"), description);
+  constexpr std::int64_t kMostCharacters = 1 << 20;
+  description.unknownPiece = model.text("unk_token").value_or(description.unknownPiece);
+  description.continuationPrefix =
+      model.text("continuing_subword_prefix").value_or(description.continuationPrefix);
+  description.longestWord = static_cast<std::size_t>(model.integer(
+      "max_input_chars_per_word", 1, kMostCharacters, static_cast<std::int64_t>(description.longestWord)));
+  readPipeline(root, description);
+  refuseByteLevel(root, description);
+  return description;
+}
+
+std::unique_ptr<Tokenizer> makeTokenizer(const checkpoint::JsonPlace& root, const std::string& file) {
+  constexpr const char* kVocabulary = "/model";
+  const checkpoint::JsonPlace model = root.field("model");
+  model.requireObject();
+  const checkpoint::JsonPlace type = model.field("type");
+  const bool isUntyped = type.isNull() && !model.field("merges").isNull();
+  if (isUntyped || type.requireText() == "BPE") {
+    BpeDescription description;
+    readModel(model, description);
+    readPipeline(root, description);
+    return makeBpeTokenizer(std::move(description), file, kVocabulary);
+  }
+  if (type.requireText() == "Unigram") return makeUnigramTokenizer(readUnigram(root), file, kVocabulary);
+  if (type.requireText() == "WordPiece")
+    return makeWordPieceTokenizer(readWordPiece(root), file, kVocabulary);
+  throw unsupported(model, "the model", "BPE, Unigram or WordPiece");
 }
 
 }  // namespace
 
 std::unique_ptr<Tokenizer> makeJsonTokenizer(std::string_view bytes, const std::string& file) {
-  return checkpoint::readJsonText(bytes, file, "the description of a tokenizer",
-                                  [&](const checkpoint::JsonPlace& root) {
-                                    return makeBpeTokenizer(readDescription(root), file, "/model");
-                                  });
+  return checkpoint::readJsonText(
+      bytes, file, "the description of a tokenizer",
+      [&](const checkpoint::JsonPlace& root) { return makeTokenizer(root, file); });
 }
 
 namespace {

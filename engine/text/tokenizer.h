@@ -114,12 +114,14 @@ std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& met
 /// Max size in bytes of a tokenizer.json.
 inline constexpr std::size_t kMaxTokenizerJsonBytes = std::size_t{128} << 20U;
 
-/// Reads a tokenizer with the model type BPE. Truncation, padding and post-processor are not read. These
-/// entries do not change the ids of a text, because the control pieces come from the chat template.
-/// Everything else throws Failure with its name, line, column and JSON pointer. A partly understood tokenizer
-/// would give wrong ids. Supported parts:
-/// - the normalizers NFC, NFD, NFKC, NFKD, Prepend, Replace and Sequence;
-/// - the pre-tokenizers ByteLevel, Split, Digits, Metaspace and Sequence;
+/// Reads a tokenizer with the model type BPE, Unigram or WordPiece. Truncation, padding and post-processor
+/// are not read. These entries do not change the ids of a text, because the control pieces come from the chat
+/// template. Everything else throws Failure with its name, line, column and JSON pointer. A partly understood
+/// tokenizer would give wrong ids. Supported parts:
+/// - the normalizers NFC, NFD, NFKC, NFKD, Prepend, Replace, Lowercase, Strip, StripAccents, BertNormalizer,
+///   Precompiled and Sequence;
+/// - the pre-tokenizers ByteLevel, Split, Digits, Metaspace, Whitespace, WhitespaceSplit, Punctuation,
+///   BertPreTokenizer and Sequence;
 /// - the matching decoders.
 std::unique_ptr<Tokenizer> makeJsonTokenizer(std::string_view bytes, const std::string& file);
 

@@ -76,6 +76,7 @@ class TestBpeTokenizer : public QObject {
   void unknownAndByteFallback();
   void namesCharactersWithoutPieces();
   void displaysPieces();
+  void modelsOfWords();
   void longWordsAreQuick_data();
   void longWordsAreQuick();
   void longWordsInPartsAsAWhole();
@@ -141,7 +142,8 @@ void TestBpeTokenizer::textComesBack() {
 }
 
 void TestBpeTokenizer::markersAreNeverText() {
-  for (const char* name : {"gpt2", "llama3", "qwen2", "sentencepiece", "metaspace_first"}) {
+  for (const char* name :
+       {"gpt2", "llama3", "qwen2", "sentencepiece", "metaspace_first", "unigram", "wordpiece"}) {
     const auto tokenizer = loadCase(name);
     const TokenId end = tokenizer->controlId("<|end|>");
     QVERIFY(end >= 0);
@@ -219,10 +221,35 @@ void TestBpeTokenizer::displaysPieces() {
   QVERIFY(!tokenizer->isControl(tokenizer->vocabularySize()));
 }
 
+/// Unigram and WordPiece: unknown text, decoding, and errors of their own.
+void TestBpeTokenizer::modelsOfWords() {
+  const auto unigram = loadCase("unigram");
+  QCOMPARE(unigram->decode(unigram->encode("The tokens of Mira")), std::string(" the tokens of mira"));
+  const auto bytes = loadCase("unigram_map");
+  QCOMPARE(bytes->decode(bytes->encode("\xE1\x9A\xA0")), std::string(" \xE1\x9A\xA0"));
+  const auto pieces = loadCase("wordpiece");
+  QCOMPARE(pieces->decode(pieces->encode("Lisbon, tokens")), std::string(" lisbon , tokens"));
+  QCOMPARE(pieces->decode(pieces->encode("a \xE1\x9A\xA0 z")), std::string(" a\xEF\xBF\xBD z"));
+  const auto errorWith = [](const char* name, const char* patch) {
+    nlohmann::json json = description(name);
+    json.merge_patch(nlohmann::json::parse(patch));
+    return loadError(json.dump());
+  };
+  QVERIFY(!errorWith("unigram", "{}") && !errorWith("wordpiece", "{}"));
+  for (const char* patch :
+       {R"({"model": {"unk_id": 99999}})", R"({"model": {"vocab": []}})",
+        R"({"model": {"vocab": [["a", 0], ["a", 1]]}})", R"({"model": {"vocab": [["a"]]}})",
+        R"({"pre_tokenizer": {"type": "ByteLevel"}})"})
+    QVERIFY2(errorWith("unigram", patch), patch);
+  for (const char* patch :
+       {R"({"model": {"unk_token": "<none>"}})", R"({"model": {"max_input_chars_per_word": 0}})"})
+    QVERIFY2(errorWith("wordpiece", patch), patch);
+}
+
 void TestBpeTokenizer::longWordsAreQuick_data() {
   QTest::addColumn<QString>("folder");
   QTest::addColumn<QByteArray>("unit");
-  for (const char* name : {"gpt2", "llama3", "cased", "sentencepiece", "splits"}) {
+  for (const char* name : {"gpt2", "llama3", "cased", "sentencepiece", "splits", "unigram", "wordpiece"}) {
     for (const char* unit : {"a", " ", "the", "\xCC\x81\xCC\xA3", "1"}) {
       QTest::addRow("%s %s", name, QByteArray(unit).toHex().constData()) << QString(name) << QByteArray(unit);
     }
@@ -377,7 +404,7 @@ void TestBpeTokenizer::namesWhatItDoesNotSupport_data() {
   const auto row = [](const char* name, const char* patch, const char* place, const char* found) {
     QTest::newRow(name) << QByteArray(patch) << QString(place) << QString(found);
   };
-  row("unigram", R"({"model": {"type": "Unigram"}})", "/model", "Unigram");
+  row("a model of whole words", R"({"model": {"type": "WordLevel"}})", "/model", "WordLevel");
   row("no model", R"({"model": null})", "/model", "nothing");
   row("dropout", R"({"model": {"dropout": 0.1}})", "/model/dropout", "0.1");
   row("suffix", R"({"model": {"end_of_word_suffix": "</w>"}})", "/model/end_of_word_suffix", "</w>");
@@ -392,10 +419,11 @@ void TestBpeTokenizer::namesWhatItDoesNotSupport_data() {
   row("merge of nothing", R"({"model": {"merges": ["a qqqq"]}})", "/model", "qqqq");
   row("merge of three", R"({"model": {"merges": ["a b c"]}})", "/model/merges/0", "a b c");
   row("merge as number", R"({"model": {"merges": [["a", 3]]}})", "/model/merges/0/1", "3");
-  row("normalizer", R"({"normalizer": {"type": "Lowercase"}})", "/normalizer", "Lowercase");
-  row("charsmap", R"({"normalizer": {"type": "Sequence", "normalizers": [{"type": "Precompiled"}]}})",
-      "/normalizer/normalizers/0", "Precompiled");
-  row("pre-tokenizer", R"({"pre_tokenizer": {"type": "Whitespace"}})", "/pre_tokenizer", "Whitespace");
+  row("normalizer", R"({"normalizer": {"type": "Nmt"}})", "/normalizer", "Nmt");
+  row("charsmap", R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}})",
+      "/normalizer/precompiled_charsmap", "no table");
+  row("pre-tokenizer", R"({"pre_tokenizer": {"type": "UnicodeScripts"}})", "/pre_tokenizer",
+      "UnicodeScripts");
   row("after ByteLevel",
       R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}, {"type": "Digits"}]}})",
       "/pre_tokenizer/pretokenizers/1", "Digits");
@@ -410,7 +438,7 @@ void TestBpeTokenizer::namesWhatItDoesNotSupport_data() {
   row("wrong expression",
       R"({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a"}, "behavior": "Removed"}})",
       "/pre_tokenizer/pattern/Regex", "invalid");
-  row("decoder", R"({"decoder": {"type": "WordPiece"}})", "/decoder", "WordPiece");
+  row("decoder", R"({"decoder": {"type": "CTC"}})", "/decoder", "CTC");
   row("no bytes", R"({"pre_tokenizer": {"type": "Digits"}, "decoder": null, "model": {"unk_token": null}})",
       "/model", "neither");
   row("added id", R"({"added_tokens": [{"id": 3, "content": "<|end|>", "special": true}]})", "/model",
@@ -449,7 +477,7 @@ void TestBpeTokenizer::errorsHaveLineAndColumn_data() {
   const auto row = [](const char* name, const char* text, const char* place, const char* found) {
     QTest::newRow(name) << QByteArray(text) << QString(place) << QString(found);
   };
-  row("a value", "{\n  \"model\": {\n    \"type\": \"Unigram\"}}", "2:12: /model", "Unigram");
+  row("a value", "{\n  \"model\": {\n    \"type\": \"WordLevel\"}}", "2:12: /model", "WordLevel");
   row("a deeper value", "{\"model\": {\"type\": \"BPE\",\n\"dropout\": 0.5}}", "2:12: /model/dropout", "0.5");
   row("a missing field is where it should be", "{\n\n \"model\": {\"type\": \"BPE\"}}", "3:11: /model/vocab",
       "nothing");
