@@ -10,7 +10,7 @@ Names and expressions are read from llama.cpp's source. Where a comment gives th
 tokenizer.json, that expression counts: llama.cpp adapts some of them to its own engine. Hugging Face's tokenizers split
 the texts, each expression splitting the words of the one before. The result has the texts, and for each name the
 lengths in bytes of the words of each text. With more texts the same program makes the input of a long comparison:
-SPANSCOPE_SPLIT_CASES=file tst_gguf.
+SPANSCOPE_SPLIT_CASES=file engine_text tst_gguf_pre_tokenizer.
 """
 import json
 import pathlib
