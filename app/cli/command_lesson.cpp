@@ -353,8 +353,8 @@ void addLesson(CLI::App& app, Context& context) {
   CLI::App* gradeCommand =
       group->add_subcommand("grade", "Run a lesson, and write a table of the answers of a class as CSV");
   gradeCommand->footer(
-      "Example:\n  spanq lesson grade resources/lessons/3-prefix-caching.md ada.json bo.json -o class.csv\n\n"
-      "The window saves the answers of a learner at the end of a lesson. A row is named after its file.\n");
+      "Example:\n  spanq lesson grade resources/lessons/3-prefix-caching.md ada.json -o class.csv\n\n"
+      "The window saves the answers of a learner. The table has a row for each file.\n");
   addLessonFile(*gradeCommand, *options);
   gradeCommand->add_option("ANSWERS", options->answers, "Answers of learners, JSON files")->required();
   gradeCommand->add_option("-o,--output", options->output, "File for the table (default: standard output)")

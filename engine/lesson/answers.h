@@ -60,8 +60,8 @@ struct GradedLearner {
   LearnerAnswers answers;
 };
 
-/// Returns a table as CSV: a row for each learner, a column for each question, and the number of right
-/// answers. The header names a question by its step and its number in this step: "3.1".
+/// Returns a table as CSV. The table has a row for each learner, a column for each question, and the number
+/// of right answers. The header names a question by its step and its number in this step: "3.1".
 std::string gradesCsv(const FilledLesson& lesson, const std::vector<GradedLearner>& learners);
 
 }  // namespace spanscope::lesson

@@ -51,7 +51,7 @@ struct FilledQuestion {
   std::string answer;   ///< of Number and Block; empty if it is unknown
   std::string missing;  ///< the reason why the answer is unknown
   std::vector<FilledChoice> choices;
-  FilledProse why;  ///< the reason of the right answer; empty: the lesson states no reason
+  FilledProse why;  ///< why the answer is right; may be empty.
   /// Whether the run gives the answer: a known number, or exactly one right choice.
   bool isAnswered() const;
 };

@@ -114,9 +114,9 @@ class EngineHost : public QObject {
   /// follows.
   void readTokenizer(const std::string& directory);
   void clearCache();
-  /// Jobs that are submitted from now on run in a separate engine, with its own model in memory and an empty
-  /// cache. Jobs that were submitted before continue in the usual engine, which keeps its cache. Call this
-  /// function only while isSeparate() is false.
+  /// Starts a separate engine, with its own model in memory and an empty cache. This engine does the jobs
+  /// that are submitted from now on. Earlier jobs continue in the usual engine, which keeps its cache. Call
+  /// this function only while isSeparate() is false.
   void beginSeparate();
   /// Stops the jobs of the separate engine, and deletes this engine. The usual engine continues with its
   /// cache and its session. Returns false if the usual engine has begun another session in the meantime.

@@ -176,11 +176,11 @@ class Workspace : public QObject {
   void loadsMeasured();  ///< input().loads has another comparison
 
  private:
-  /// What setAside() has set aside, besides the documents.
+  /// The state of the window before setAside(), besides the documents.
   struct Aside {
     std::uint32_t current = 0;                ///< the current tab; 0: none
     RunId newest = 0;                         ///< the newest run of the history; later runs are shown
-    std::shared_ptr<const RunRecords> all;    ///< the history of which `shown` was made
+    std::shared_ptr<const RunRecords> all;    ///< the whole history; the source of `shown`
     std::shared_ptr<const RunRecords> shown;  ///< the later runs
   };
   /// The runs that views show.
