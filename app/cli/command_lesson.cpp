@@ -302,9 +302,7 @@ void addMachine(CLI::App& command, LessonOptions& options) {
 
 void addLesson(CLI::App& app, Context& context) {
   CLI::App* group = app.add_subcommand("lesson", "Check, run, export and grade lessons");
-  group->footer("Example:
-  spanq lesson run 3-prefix-caching.md
-");
+  group->footer("Example:\n  spanq lesson run 3-prefix-caching.md\n");
   group->require_subcommand(1);
 
   const auto options = std::make_shared<LessonOptions>();

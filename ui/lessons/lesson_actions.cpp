@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/lesson_actions.h"
 
+#include "engine/query/node_parts.h"
+#include "engine/query/shown_text.h"
 #include "engine/trace/event.h"
 #include "engine/trace/prompt_parts.h"
 #include "engine/workbench/document/document_text.h"
+#include "ui/document/problems.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -108,6 +111,28 @@ const ActionRow& actionRow(ActionKind kind) {
                        [kind](const ActionRow& row) { return row.kind == kind; });
 }
 
+bool isAsWanted(const document::Document& shown, const document::Document& wanted) {
+  if (shown == wanted) return true;
+  if (shown.settings != wanted.settings || shown.parameters != wanted.parameters) return false;
+  const std::vector<document::NodeId> ids = wanted.subtree(wanted.root());
+  if (shown.root() != wanted.root() || shown.subtree(shown.root()) != ids) return false;
+  return std::all_of(ids.begin(), ids.end(), [&](document::NodeId id) {
+    const document::DocumentNode& now = shown.at(id);
+    const document::DocumentNode& other = wanted.at(id);
+    query::Node own = now.own;
+    std::string* const text = query::textOf(own);
+    const std::string* const wish = query::textOf(other.own);
+    if (text != nullptr && wish != nullptr) {
+      const auto plain = [](const std::string& words) {
+        return QString::fromStdString(words).simplified().toCaseFolded();
+      };
+      if (plain(*text) == plain(*wish)) *text = *wish;
+    }
+    return own == other.own && now.children == other.children && now.muted == other.muted &&
+           now.frozen == other.frozen && now.server == other.server;
+  });
+}
+
 QString changeName(ActionKind kind) {
   switch (kind) {
     case ActionKind::Set:
@@ -152,6 +177,16 @@ std::optional<Selection> selectionOf(const Target& target, const document::Docum
   const metrics::ViewToken& token = tokens[target.number - 1];
   selection.token = TokenRef{request.request, token.segment, token.local};
   return selection;
+}
+
+QString nodeWords(const document::Document& document, const NodePath& path) {
+  constexpr std::size_t kMostText = 40;  // characters
+  const document::NodeId id = nodeAt(document, path);
+  if (id == document::kNoNode) return {};
+  query::Node own = document.at(id).own;
+  const std::string* const text = query::textOf(own);
+  return text == nullptr || text->empty() ? nodeLabel(document.at(id))
+                                          : QString::fromStdString(query::cutText(*text, kMostText));
 }
 
 std::optional<std::size_t> blockNumber(const Selection& selection, const metrics::RunFacts& run) {

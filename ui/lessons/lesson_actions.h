@@ -24,6 +24,7 @@ namespace spanscope::ui {
 /// A state of the engine. Two marks differ if a run began, or the cache was emptied, in the meantime.
 struct EngineMark {
   RunId newest = 0;           ///< the run that began last
+  std::size_t runs = 0;       ///< number of runs of the history
   std::uint64_t emptied = 0;  ///< number of times that the cache was emptied
   bool operator==(const EngineMark&) const = default;
 };
@@ -73,6 +74,9 @@ class LessonStage {
   virtual EngineMark engineMark() const = 0;
   /// Whether a job of the active document has not ended.
   virtual bool isBusy() const = 0;
+  /// The document in the tab of the lesson, with the learner's changes. Null: this tab is not the current
+  /// tab.
+  virtual const document::Document* shownDocument() const = 0;
   /// Returns the events of the session of a run. Null: the events are no longer in memory.
   virtual std::shared_ptr<const TraceStore> traceOf(RunId run) const = 0;
 };
@@ -110,6 +114,10 @@ struct ActionRow {
 const std::vector<ActionRow>& actionRows();
 const ActionRow& actionRow(lesson::ActionKind kind);
 
+/// Whether the learner has made the wanted document: the same nodes in the same places, and the same
+/// settings. Texts may differ in spaces and in capital letters.
+bool isAsWanted(const document::Document& shown, const document::Document& wanted);
+
 /// Returns the name of an undo step: "Lesson: edit".
 QString changeName(lesson::ActionKind kind);
 
@@ -117,6 +125,8 @@ QString changeName(lesson::ActionKind kind);
 /// may be null.
 std::optional<Selection> selectionOf(const lesson::Target& target, const document::Document& document,
                                      const metrics::RunFacts* run);
+/// Returns the beginning of a node's text, or the label of a node without text. Empty: there is no such node.
+QString nodeWords(const document::Document& document, const NodePath& path);
 /// Returns the number of the selected block in the first prompt of a run, from 0. Nothing: no block of this
 /// prompt is selected.
 std::optional<std::size_t> blockNumber(const Selection& selection, const metrics::RunFacts& run);

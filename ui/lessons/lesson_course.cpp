@@ -95,7 +95,10 @@ const document::Document* LessonCourse::document() const {
 
 bool LessonCourse::isPlaying(const document::Document* shown) const {
   if (m_isBusy || !m_begun) return false;
+  const bool hasTasks = !tasks().empty();
+  if (hasTasks && m_stage.isBusy()) return false;
   if (m_stage.engineMark() != m_seen) return true;
+  if (hasTasks) return shown == nullptr;
   const State& state = stateInView();
   if (!state.desk->hasDocument()) return false;
   return shown == nullptr || *shown != documentOf(state);
@@ -123,11 +126,13 @@ void LessonCourse::proceed() {
         m_answers.try_emplace(place);
       } else if (const auto* list = std::get_if<ActionList>(&block)) {
         while (m_action < list->actions.size()) {
+          if (list->isForLearner && m_goal <= m_step && m_action >= m_helped) return rest();
           // carryOut() has reported the event for which the course waits.
           if (!carryOut(list->actions[m_action])) return;
           ++m_action;
         }
         m_action = 0;
+        m_helped = 0;
       }
       ++m_block;
     }
@@ -250,8 +255,69 @@ void LessonCourse::readFacts(std::size_t index) {
   m_facts[index] = std::move(*facts);
 }
 
+std::vector<LessonCourse::Task> LessonCourse::tasks() const {
+  const auto& blocks = lesson().steps[m_step].blocks;
+  if (!m_begun || m_isBusy || m_at != m_step || m_block >= blocks.size()) return {};
+  const auto* list = std::get_if<ActionList>(&blocks[m_block]);
+  if (list == nullptr || !list->isForLearner) return {};
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < list->actions.size(); ++i)
+    tasks.push_back({.action = &list->actions[i], .isDone = i < m_action});
+  return tasks;
+}
+
+void LessonCourse::doTasks() {
+  m_helped = tasks().size();
+  if (m_helped > 0) proceed();
+}
+
+void LessonCourse::see() {
+  const std::vector<Task> all = tasks();
+  if (all.empty()) return;
+  const document::Document* const shown = m_stage.shownDocument();
+  if (shown == nullptr || !m_now.desk->hasDocument()) return;
+  // The learner may carry out the next changes in any order.
+  State wanted = m_now;
+  std::optional<State> reached;
+  std::size_t done = m_action;
+  for (std::size_t i = m_action; i < all.size(); ++i) {
+    if (actionRow(all[i].action->kind).step != ActionStep::Document) break;
+    auto desk = std::make_shared<lesson::LessonState>(*wanted.desk);
+    std::vector<lesson::Fault> faults;
+    desk->apply(*all[i].action, faults);
+    wanted.desk = std::move(desk);
+    if (!faults.empty() || !isAsWanted(*shown, documentOf(wanted))) continue;
+    reached = wanted;
+    done = i + 1;
+  }
+  if (!reached) return;
+  m_now = std::move(*reached);
+  m_action = done;
+  m_isStale = true;
+  proceed();
+}
+
+void LessonCourse::takeLearnersRun(const QString& problem) {
+  const std::vector<Task> all = tasks();
+  if (m_action >= all.size() || all[m_action].action->kind != lesson::ActionKind::Run || !problem.isEmpty())
+    return;
+  const document::Document* const shown = m_stage.shownDocument();
+  if (shown == nullptr || !isAsWanted(*shown, documentOf(m_now))) return;
+  const EngineMark now = m_stage.engineMark();
+  if (now.emptied != m_mark.emptied || now.runs != m_mark.runs + 1) {
+    // Another run has changed the cache. The lesson restores the cache and repeats the run.
+    m_helped = m_action + 1;
+    proceed();
+    return;
+  }
+  m_before = m_mark.newest;
+  m_working = Working::Run;
+  endRun(problem);
+}
+
 void LessonCourse::jobEnded(const QString& problem) {
-  if (m_working == Working::Nothing || m_stage.isBusy()) return;
+  if (m_stage.isBusy()) return;
+  if (m_working == Working::Nothing) return takeLearnersRun(problem);
   if (m_working == Working::Fidelity) {
     readFacts(m_measured);
     if (!problem.isEmpty()) return fail(problem);
@@ -262,6 +328,10 @@ void LessonCourse::jobEnded(const QString& problem) {
     m_isStale = true;
     return proceed();
   }
+  endRun(problem);
+}
+
+void LessonCourse::endRun(const QString& problem) {
   const RunId run = m_stage.engineMark().newest;
   if (run == m_before || !problem.isEmpty()) {
     return fail(problem.isEmpty() ? tr("The run did not start.") : problem);
@@ -360,6 +430,12 @@ void LessonCourse::answer(const QuestionPlace& place, LessonAnswer answer) {
     Q_EMIT changed();
 }
 
+void LessonCourse::changeAnswer(const QuestionPlace& place, LessonAnswer answer) {
+  if (m_isBusy || !m_answers.contains(place) || decidedBy(place) <= m_facts.size()) return;
+  m_answers[place] = std::move(answer);
+  Q_EMIT changed();
+}
+
 std::vector<lesson::Target> LessonCourse::spokenOf() const {
   std::vector<lesson::Target> found;
   const auto take = [&found](const lesson::Target& target) {
@@ -377,6 +453,11 @@ std::vector<lesson::Target> LessonCourse::spokenOf() const {
     for (const lesson::Placed<lesson::Target>& link : prose->links) take(link.value);
   }
   if (isSelected && stateInView().view.target) take(*stateInView().view.target);
+  for (const Task& task : tasks()) {
+    for (const lesson::Argument& argument : task.action->arguments) {
+      if (const auto* target = std::get_if<lesson::Target>(&argument.value)) take(*target);
+    }
+  }
   return found;
 }
 
@@ -394,7 +475,7 @@ void LessonCourse::point(const lesson::Target& target) {
 std::size_t LessonCourse::readable() const {
   const std::size_t all = lesson().steps[m_at].blocks.size();
   if (m_at < m_step) return all;
-  return waiting() ? m_block + 1 : std::min(m_block, all);
+  return waiting() || !tasks().empty() ? m_block + 1 : std::min(m_block, all);
 }
 
 std::optional<QuestionPlace> LessonCourse::waiting() const {

@@ -82,8 +82,8 @@ class LessonCourse : public QObject {
   const LessonAnswer* answerTo(const QuestionPlace& place) const;  ///< nullptr: there is none yet
   /// Returns the run of the lesson that decides the question, from 1.
   std::uint32_t decidedBy(const QuestionPlace& place) const;
-  /// Whether the views of a run that has ended show the answer, so that they hide this run while the question
-  /// waits. Questions for a block are not included.
+  /// Whether the question is about a run that has ended. The stage hides this run while the question waits.
+  /// Questions for a block are not included.
   bool asksAboutEnded(const QuestionPlace& place) const;
 
   bool canGoOn() const { return !m_isBusy && m_at + 1 < steps(); }
@@ -96,6 +96,22 @@ class LessonCourse : public QObject {
   /// Restores the current step as the lesson left this step. Free play ends.
   void comeBack();
   void answer(const QuestionPlace& place, LessonAnswer answer);
+  /// Replaces an answer whose deciding run has not ended.
+  void changeAnswer(const QuestionPlace& place, LessonAnswer answer);
+
+  /// An action for which the lesson waits, or has waited in the same block of actions.
+  struct Task {
+    const lesson::Action* action = nullptr;
+    bool isDone = false;
+  };
+  /// Returns the actions that the learner has to carry out now, and the finished ones of the same block.
+  /// Empty: the lesson does not wait for the learner.
+  std::vector<Task> tasks() const;
+  /// Carries out these actions for the learner.
+  void doTasks();
+  /// Compares the document of the window with the wanted one. The window calls this function after each
+  /// change.
+  void see();
   /// Returns the targets of the readable links in the current step, and the selection of the step. Each
   /// target is in the list once.
   std::vector<lesson::Target> spokenOf() const;
@@ -113,7 +129,8 @@ class LessonCourse : public QObject {
 
   /// The document of the lesson in the current step. Null: the step has no open document.
   const document::Document* document() const;
-  /// Whether the learner has changed or run something after the lesson's last action.
+  /// Whether the learner has changed or run something after the lesson's last action. Work on tasks() does
+  /// not count.
   bool isPlaying(const document::Document* shown) const;
   bool isBusy() const { return m_isBusy; }
   /// The reason why the step could not continue, in words. Empty: the step could continue. goOn() tries
@@ -155,6 +172,9 @@ class LessonCourse : public QObject {
   /// Carries out an action. Returns whether the next action can follow immediately.
   bool carryOut(const lesson::Action& action);
   bool startRun();
+  /// Takes a run of the learner as the wanted run of the lesson.
+  void takeLearnersRun(const QString& problem);
+  void endRun(const QString& problem);
   bool repeatRuns();
   void fail(const QString& problem);
   void rest();                 ///< waits for the learner
@@ -172,8 +192,9 @@ class LessonCourse : public QObject {
   std::size_t m_step = 0;     ///< cursor: the next action
   std::size_t m_block = 0;
   std::size_t m_action = 0;
-  std::size_t m_at = 0;    ///< the current step, which the window shows
-  std::size_t m_goal = 0;  ///< the step to reach
+  std::size_t m_helped = 0;  ///< number of the block's actions that the lesson carries out for the learner
+  std::size_t m_at = 0;      ///< the current step, which the window shows
+  std::size_t m_goal = 0;    ///< the step to reach
   bool m_begun = false;
   std::map<QuestionPlace, LessonAnswer> m_answers;
 

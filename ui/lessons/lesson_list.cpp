@@ -6,12 +6,15 @@
 
 #include <QFileInfo>
 #include <QLabel>
+#include <QProgressBar>
 #include <QPushButton>
 #include <QSettings>
 #include <QVBoxLayout>
 
 namespace spanscope::ui {
 namespace {
+
+constexpr int kBarHeight = 4;  // pixels
 
 QString settingOf(const QString& key) {
   // QSettings would make groups of the slashes in a path.
@@ -65,6 +68,22 @@ QPushButton* lessonButton(const ListedLesson& lesson, const LessonProgress& prog
   lines->addWidget(textLabel(state.isEmpty() ? minutes : minutes + QStringLiteral(" · ") + state,
                              theme.smallFont(),
                              theme.color(progress.steps > 0 ? Role::Accent : Role::TextSecond)));
+  lines->addWidget(textLabel(LessonList::tr("You learn %1.").arg(lesson.after), theme.smallFont(),
+                             theme.color(Role::TextSecond)));
+  if (progress.steps > 0) {
+    auto* bar = new QProgressBar;
+    bar->setObjectName(QStringLiteral("lessonProgress"));
+    bar->setRange(0, static_cast<int>(progress.steps));
+    bar->setValue(static_cast<int>(progress.reached + 1));
+    bar->setTextVisible(false);
+    bar->setFixedHeight(kBarHeight);
+    bar->setAttribute(Qt::WA_TransparentForMouseEvents);
+    QPalette colors = bar->palette();
+    colors.setColor(QPalette::Base, theme.color(Role::Line));
+    colors.setColor(QPalette::Highlight, theme.color(Role::Accent));
+    bar->setPalette(colors);
+    lines->addWidget(bar);
+  }
   for (QWidget* label : button->findChildren<QLabel*>())
     label->setAttribute(Qt::WA_TransparentForMouseEvents);
   button->setToolTip(LessonList::tr("Afterwards you know %1.").arg(lesson.after));

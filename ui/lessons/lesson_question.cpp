@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/lesson_question.h"
 
+#include "engine/lesson/answers.h"
 #include "ui/manual/manual_browser.h"
 #include "ui/words/tr.h"
 
@@ -13,7 +14,6 @@
 #include <QMouseEvent>
 #include <QPushButton>
 #include <QRadioButton>
-#include <QRegularExpression>
 #include <QResizeEvent>
 #include <QTextBlock>
 #include <QTextCursor>
@@ -67,9 +67,11 @@ QWidget* choiceRow(QRadioButton* button, const QString& text, const Theme& theme
 
 }  // namespace
 
-LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const LessonAnswer* answer,
-                               AnswerVerdict verdict, const Theme& theme, int larger, QWidget* parent)
+LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const QuestionState& state,
+                               const Theme& theme, int larger, QWidget* parent)
     : QFrame(parent), m_kind(question.kind) {
+  const LessonAnswer* const answer = state.answer;
+  const AnswerVerdict verdict = state.verdict;
   setObjectName(QStringLiteral("lessonQuestion"));
   // Qt's own circles have too little contrast in the dark theme.
   setStyleSheet(
@@ -109,7 +111,31 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
         QStringLiteral("color: %1;")
             .arg(theme.color(verdict == AnswerVerdict::Right ? Role::Accent : Role::Text).name()));
     column->addWidget(said);
+    if (verdict != AnswerVerdict::Open && !question.why.pieces.empty()) {
+      auto* why = new LessonText;
+      why->showPage(markdownOf(question.why), theme, larger);
+      connect(why, &QTextBrowser::anchorClicked, this, &LessonQuestion::linkActivated);
+      column->addWidget(why);
+    }
+    if (state.mayChange) {
+      auto* change = new QPushButton(tr("Change answer"));
+      change->setFlat(true);
+      change->setToolTip(tr("Answer again before the run"));
+      connect(change, &QPushButton::clicked, this, &LessonQuestion::changeWanted);
+      column->addWidget(change, 0, Qt::AlignLeft);
+    }
     return;
+  }
+  if (!state.note.isEmpty()) {
+    auto* note = new QLabel(state.note);
+    note->setObjectName(QStringLiteral("lessonSecondTry"));
+    note->setWordWrap(true);
+    note->setTextFormat(Qt::PlainText);
+    QFont font = theme.interfaceFont();
+    font.setPixelSize(font.pixelSize() + 1 + larger);
+    font.setWeight(QFont::DemiBold);
+    note->setFont(font);
+    column->addWidget(note);
   }
   auto* row = new QHBoxLayout;
   row->setSpacing(2 * kSpace);
@@ -161,7 +187,19 @@ LessonQuestion::LessonQuestion(const lesson::FilledQuestion& question, const Les
   row->addWidget(skip);
   row->addStretch();
   column->addLayout(row);
+  m_reminder = new QLabel(tr("Answer the question, or skip it. Then the lesson continues."));
+  m_reminder->setObjectName(QStringLiteral("lessonReminder"));
+  m_reminder->setWordWrap(true);
+  m_reminder->setFont(theme.smallFont());
+  m_reminder->setStyleSheet(QStringLiteral("color: %1;").arg(theme.color(Role::Accent).name()));
+  m_reminder->hide();
+  column->addWidget(m_reminder);
   refresh();
+}
+
+void LessonQuestion::remind() {
+  if (m_reminder != nullptr) m_reminder->show();
+  takeFocus();
 }
 
 LessonAnswer LessonQuestion::given() const {
@@ -191,15 +229,6 @@ void LessonQuestion::takeFocus() {
 
 namespace {
 
-constexpr double kClose = 0.1;  // max distance, relative to the right number
-
-/// Returns the number at the beginning of a text: 2.9 of "2.9 ms". A comma ends the number: 1 of "1,024".
-std::optional<double> numberIn(const QString& text) {
-  static const QRegularExpression number(QStringLiteral(R"(^\s*([0-9]+(?:\.[0-9]+)?))"));
-  const QRegularExpressionMatch match = number.match(text);
-  return match.hasMatch() ? std::optional(match.captured(1).toDouble()) : std::nullopt;
-}
-
 QString escaped(const QString& text) {
   static const QString marks = QStringLiteral("\\`*_{}[]()<>#+-!|~&");
   QString out;
@@ -228,26 +257,25 @@ QString rightAnswer(const lesson::FilledQuestion& question) {
 }  // namespace
 
 bool isNumber(const QString& text) {
-  return numberIn(text).has_value();
+  return lesson::leadingNumber(text.toStdString()).has_value();
 }
 
 AnswerVerdict judge(const lesson::FilledQuestion& question, const LessonAnswer& answer, bool decided) {
   if (!answer.isGiven()) return AnswerVerdict::None;
   if (!decided) return AnswerVerdict::Open;
-  if (!question.isAnswered()) return AnswerVerdict::Unknown;
-  if (question.kind == lesson::Question::Kind::Choice) {
-    if (!answer.choice || *answer.choice >= question.choices.size()) return AnswerVerdict::None;
-    return question.choices[*answer.choice].isRight.value_or(false) ? AnswerVerdict::Right
-                                                                    : AnswerVerdict::Wrong;
+  switch (lesson::gradeOf(question, {.number = answer.number.toStdString(), .choice = answer.choice})) {
+    case lesson::Grade::Right:
+      return AnswerVerdict::Right;
+    case lesson::Grade::Close:
+      return AnswerVerdict::Close;
+    case lesson::Grade::Wrong:
+      return AnswerVerdict::Wrong;
+    case lesson::Grade::Skipped:
+      return AnswerVerdict::None;
+    case lesson::Grade::Unknown:
+      break;
   }
-  const std::optional<double> said = numberIn(answer.number);
-  const std::optional<double> right = numberIn(QString::fromStdString(question.answer));
-  if (!said || !right) return AnswerVerdict::Unknown;
-  const double distance = std::abs(*said - *right);
-  if (distance < 1e-9 * std::max(1.0, *right)) return AnswerVerdict::Right;
-  const bool isClose =
-      question.kind == lesson::Question::Kind::Number && distance <= kClose * std::abs(*right);
-  return isClose ? AnswerVerdict::Close : AnswerVerdict::Wrong;
+  return AnswerVerdict::Unknown;
 }
 
 QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& answer,

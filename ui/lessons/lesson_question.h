@@ -45,18 +45,30 @@ QString plainText(const QString& markdown);
 
 class LessonText;
 
-/// Shows a question of a lesson, with the fields for the answer, or with the given answer and its verdict.
+/// The progress of the learner with a question.
+struct QuestionState {
+  const LessonAnswer* answer = nullptr;  ///< nullptr: the fields for an answer are shown
+  AnswerVerdict verdict = AnswerVerdict::Open;
+  QString note{};          ///< above the fields, such as why the learner answers again; may be empty
+  bool mayChange = false;  ///< the answer can be changed
+};
+
+/// Shows a question of a lesson with the fields for the answer. After the answer, shows the answer, its
+/// verdict and its reason.
 class LessonQuestion : public QFrame {
   Q_OBJECT
  public:
-  LessonQuestion(const lesson::FilledQuestion& question, const LessonAnswer* answer, AnswerVerdict verdict,
-                 const Theme& theme, int larger, QWidget* parent = nullptr);
+  LessonQuestion(const lesson::FilledQuestion& question, const QuestionState& state, const Theme& theme,
+                 int larger, QWidget* parent = nullptr);
 
   /// Writes the number of the block that is selected in the window into the field, from 0.
   void setBlock(std::size_t number);
   void takeFocus();
+  /// Shows that the question waits for an answer.
+  void remind();
 
  Q_SIGNALS:
+  void changeWanted();  ///< the learner wants to change the answer
   void answered(const spanscope::ui::LessonAnswer& answer);
   void linkActivated(const QUrl& link);
 
@@ -68,6 +80,7 @@ class LessonQuestion : public QFrame {
   std::vector<QRadioButton*> m_choices;
   QLineEdit* m_number = nullptr;  ///< nullptr: the question has choices, or it was answered
   QPushButton* m_answer = nullptr;
+  QLabel* m_reminder = nullptr;  ///< hidden until remind()
 };
 
 /// Shows some Markdown of a lesson, in its full height. The widget reports clicks on links, but does not

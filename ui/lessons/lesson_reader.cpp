@@ -8,6 +8,7 @@
 
 #include <QAccessible>
 #include <QDesktopServices>
+#include <QFileInfo>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
@@ -250,6 +251,9 @@ bool LessonReader::open(const QString& path, std::optional<std::size_t> step) {
   // The earlier course uses the stage that the new lesson clears.
   m_course.reset();
   m_question = nullptr;
+  m_first.clear();
+  m_changing.reset();
+  m_tasks = nullptr;
   m_stage.begin();
   m_course = std::make_unique<LessonCourse>(std::move(file), m_stage);
   m_shownStep = static_cast<std::size_t>(-1);
@@ -266,6 +270,7 @@ void LessonReader::leave() {
   if (m_course) keepProgress();
   m_course.reset();
   m_question = nullptr;
+  m_tasks = nullptr;
   m_stage.end();
   showLessons();
 }
@@ -293,7 +298,9 @@ void LessonReader::setInput(const ViewInput& input) {
     if (const std::optional<std::size_t> block = m_course->selectedBlock(input.selection))
       m_question->setBlock(*block);
   }
-  if (isOther) refreshButtons();
+  if (!isOther) return;
+  m_course->see();
+  refreshButtons();
 }
 
 void LessonReader::setTheme(const Theme& theme) {
@@ -306,7 +313,7 @@ void LessonReader::setTheme(const Theme& theme) {
                          theme.color(Role::AccentFill).name()));
   m_title->setFont(theme.titleFont());
   m_title->setStyleSheet(QStringLiteral("color: %1;").arg(theme.color(Role::TextSecond).name()));
-  m_count->setFont(theme.smallFont());
+  if (!m_isPresenting) m_count->setFont(theme.smallFont());
   m_count->setStyleSheet(QStringLiteral("color: %1;").arg(theme.color(Role::TextSecond).name()));
   if (m_course) fillStep();
   if (showsLessons()) showLessons();
@@ -325,6 +332,7 @@ void LessonReader::fillStep() {
   if (m_filled.steps.size() <= at) return;
   const lesson::FilledStep& step = m_filled.steps[at];
   m_question = nullptr;
+  m_tasks = nullptr;
   const bool isNew = std::exchange(m_shownStep, at) != at;
   const int place = isNew ? 0 : m_area->verticalScrollBar()->value();
   auto* page = new QWidget;
@@ -352,6 +360,15 @@ void LessonReader::fillStep() {
   column->addWidget(title);
   const std::size_t readable = m_course->readable();
   for (std::size_t i = 0; i < readable; ++i) fillBlock(step.blocks[i], i, *column);
+  fillTasks(*column);
+  if (at + 1 == m_course->steps() && !answers().answers.empty()) {
+    auto* save = new QPushButton(tr("Save my answers…"));
+    save->setObjectName(QStringLiteral("lessonSaveAnswers"));
+    save->setFlat(true);
+    save->setToolTip(tr("Save your answers in a file, for a teacher"));
+    connect(save, &QPushButton::clicked, this, &LessonReader::savingWanted);
+    column->addWidget(save, 0, Qt::AlignLeft);
+  }
   if (m_course->isBusy()) column->addWidget(noteLabel(tr("Running…"), m_theme, Role::Accent));
   if (!m_course->problem().isEmpty()) {
     column->addWidget(noteLabel(m_course->problem(), m_theme, Role::Error));
@@ -375,7 +392,7 @@ void LessonReader::fillStep() {
   page->setAccessibleName(tr("Step %1: %2").arg(step.number).arg(QString::fromStdString(step.title)));
   // A screen reader reads the step, and later the blocks that a run has added.
   const std::size_t known = isNew ? 0 : std::min(m_shownBlocks, readable);
-  if (isNew || readable > known) {
+  if (isNew || readable > known || m_course->isBusy()) {
     page->setAccessibleDescription(spokenText(known, readable));
     QAccessibleEvent event(page, QAccessible::Alert);
     QAccessible::updateAccessibility(&event);
@@ -412,22 +429,7 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
     connect(text, &QTextBrowser::anchorClicked, this, &LessonReader::follow);
     column.addWidget(text);
   } else if (const auto* question = std::get_if<lesson::FilledQuestion>(&block)) {
-    const LessonAnswer* answer = m_course->answerTo(here);
-    const AnswerVerdict verdict =
-        answer == nullptr ? AnswerVerdict::Open : judge(*question, *answer, isDecided(here));
-    auto* card = new LessonQuestion(*question, answer, verdict, m_theme, larger());
-    connect(card, &LessonQuestion::linkActivated, this, &LessonReader::follow);
-    connect(card, &LessonQuestion::answered, this, [this, here](const LessonAnswer& said) {
-      // The answer deletes this card, so the call is queued.
-      QMetaObject::invokeMethod(
-          this,
-          [this, here, said] {
-            if (m_course) m_course->answer(here, said);
-          },
-          Qt::QueuedConnection);
-    });
-    if (answer == nullptr) m_question = card;
-    column.addWidget(card);
+    fillQuestion(*question, here, column);
   } else if (const auto* claims = std::get_if<lesson::FilledClaims>(&block)) {
     // Only claims that do not hold get a note, because the text states the others.
     for (const lesson::FilledClaim& claim : *claims) {
@@ -454,6 +456,176 @@ void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index
   }
 }
 
+void LessonReader::fillQuestion(const lesson::FilledQuestion& question, const QuestionPlace& here,
+                                QVBoxLayout& column) {
+  const LessonAnswer* answer = m_course->answerTo(here);
+  QuestionState state{.answer = m_changing == here ? nullptr : answer};
+  state.mayChange = answer != nullptr && !isDecided(here);
+  if (state.answer != nullptr) state.verdict = judge(question, *answer, isDecided(here));
+  if (const auto first = m_first.find(here); state.answer == nullptr && first != m_first.end()) {
+    const QString said = first->second.choice
+                             ? QString::fromStdString(question.choices[*first->second.choice].text)
+                             : first->second.number;
+    state.note = judge(question, first->second, true) == AnswerVerdict::Close
+                     ? tr("≈ %1 is close. Try again.").arg(said)
+                     : tr("✗ %1 is not right. Try again.").arg(said);
+  }
+  auto* card = new LessonQuestion(question, state, m_theme, larger());
+  connect(card, &LessonQuestion::linkActivated, this, &LessonReader::follow);
+  // Both signals delete this card, so the calls are queued.
+  connect(
+      card, &LessonQuestion::changeWanted, this,
+      [this, here] {
+        m_changing = here;
+        if (m_course) fillStep();
+      },
+      Qt::QueuedConnection);
+  connect(
+      card, &LessonQuestion::answered, this,
+      [this, here](const LessonAnswer& said) {
+        if (m_course) takeAnswer(here, said);
+      },
+      Qt::QueuedConnection);
+  if (state.answer == nullptr) m_question = card;
+  column.addWidget(card);
+}
+
+void LessonReader::takeAnswer(const QuestionPlace& place, const LessonAnswer& answer) {
+  if (m_changing == place) {
+    m_changing.reset();
+    m_course->changeAnswer(place, answer);
+    return;
+  }
+  // If the run has ended, the learner gets a second try before the right answer is shown.
+  const auto& question = std::get<lesson::FilledQuestion>(m_filled.steps[place.step].blocks[place.block]);
+  if (isDecided(place) && !m_first.contains(place)) {
+    const AnswerVerdict verdict = judge(question, answer, true);
+    if (verdict == AnswerVerdict::Close || verdict == AnswerVerdict::Wrong) {
+      m_first[place] = answer;
+      fillStep();
+      m_question->takeFocus();
+      return;
+    }
+  }
+  m_course->answer(place, answer);
+}
+
+bool LessonReader::showWaiting() {
+  if (!m_course || showsLessons()) return false;
+  QWidget* const card = m_question != nullptr ? static_cast<QWidget*>(m_question) : m_tasks;
+  if (card == nullptr || (m_question != nullptr && !m_course->waiting())) return false;
+  m_area->ensureWidgetVisible(card, 0, 2 * kSpace);
+  if (m_question != nullptr)
+    m_question->remind();
+  else
+    m_tasks->setFocus(Qt::OtherFocusReason);
+  return true;
+}
+
+QString LessonReader::taskText(const lesson::Action& action) const {
+  const auto nodeText = [this, &action](std::size_t argument) {
+    const auto* target = std::get_if<lesson::Target>(&action.arguments[argument].value);
+    if (target == nullptr || m_course->document() == nullptr) return QString();
+    return nodeWords(*m_course->document(), target->node);
+  };
+  switch (action.kind) {
+    case lesson::ActionKind::Run:
+      return tr("Run the query%1.").arg(m_input.keyHint(QStringLiteral("run.run")));
+    case lesson::ActionKind::Swap:
+      return tr("Swap “%1” and “%2”: drag one above the other, or select the lower one and move it up%3.")
+          .arg(nodeText(0), nodeText(1), m_input.keyHint(QStringLiteral("node.move-up")));
+    case lesson::ActionKind::Edit:
+      return tr("Change “%1” to: %2")
+          .arg(nodeText(0), QString::fromStdString(std::get<std::string>(action.arguments[1].value)));
+    default:
+      return QString::fromStdString(lesson::written(action));
+  }
+}
+
+/// Adds the actions for which the lesson waits, and a button that carries them out.
+void LessonReader::fillTasks(QVBoxLayout& column) {
+  const std::vector<LessonCourse::Task> tasks = m_course->tasks();
+  if (tasks.empty()) return;
+  auto* card = new QFrame;
+  card->setObjectName(QStringLiteral("lessonTasks"));
+  card->setFocusPolicy(Qt::StrongFocus);
+  card->setStyleSheet(QStringLiteral("#lessonTasks { background: %1; border: 1px solid %2; "
+                                     "border-left: 3px solid %3; border-radius: 6px; }"
+                                     "#lessonTasks:focus { border-color: %3; }")
+                          .arg(m_theme.color(Role::AccentFill).name(), m_theme.color(Role::Line).name(),
+                               m_theme.color(Role::Accent).name()));
+  auto* lines = new QVBoxLayout(card);
+  lines->setContentsMargins(3 * kSpace, 2 * kSpace, 3 * kSpace, 3 * kSpace);
+  lines->setSpacing(2 * kSpace);
+  auto* head = new QLabel(tr("Your turn"));
+  head->setFont(m_theme.smallFont());
+  head->setStyleSheet(QStringLiteral("color: %1;").arg(m_theme.color(Role::TextSecond).name()));
+  lines->addWidget(head);
+  QStringList spoken;
+  for (const LessonCourse::Task& task : tasks) {
+    const QString text = (task.isDone ? QStringLiteral("✓ ") : QStringLiteral("→ ")) + taskText(*task.action);
+    auto* label = new QLabel(text);
+    label->setObjectName(QStringLiteral("lessonTask"));
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    QFont font = m_theme.interfaceFont();
+    font.setPixelSize(font.pixelSize() + 1 + larger());
+    label->setFont(font);
+    lines->addWidget(label);
+    spoken.append(text);
+  }
+  card->setAccessibleName(tr("Your turn"));
+  card->setAccessibleDescription(spoken.join(QLatin1Char('\n')));
+  auto* help = new QPushButton(tr("Do it for me"));
+  help->setObjectName(QStringLiteral("lessonHelp"));
+  help->setFlat(true);
+  help->setToolTip(tr("Let the lesson carry out these actions"));
+  // The click deletes the button.
+  connect(
+      help, &QPushButton::clicked, this,
+      [this] {
+        if (m_course) m_course->doTasks();
+      },
+      Qt::QueuedConnection);
+  lines->addWidget(help, 0, Qt::AlignLeft);
+  column.addWidget(card);
+  m_tasks = card;
+}
+
+lesson::LearnerAnswers LessonReader::answers() const {
+  lesson::LearnerAnswers all;
+  if (!m_course) return all;
+  all.lesson = QFileInfo(m_course->file().path).fileName().toStdString();
+  for (std::size_t step = 0; step < m_course->steps(); ++step) {
+    const auto& blocks = m_course->lesson().steps[step].blocks;
+    std::size_t number = 0;
+    for (std::size_t block = 0; block < blocks.size(); ++block) {
+      if (!std::holds_alternative<lesson::Question>(blocks[block])) continue;
+      ++number;
+      const QuestionPlace place{step, block};
+      // The first answer counts, not the second try.
+      const auto first = m_first.find(place);
+      const LessonAnswer* answer = first != m_first.end() ? &first->second : m_course->answerTo(place);
+      if (answer == nullptr || !answer->isGiven()) continue;
+      all.answers.push_back({.step = step + 1,
+                             .question = number,
+                             .number = answer->number.toStdString(),
+                             .choice = answer->choice});
+    }
+  }
+  return all;
+}
+
+QString LessonReader::nextLesson() const {
+  if (!m_course) return {};
+  const std::vector<ListedLesson> lessons = listedLessons();
+  const auto here = std::find_if(lessons.begin(), lessons.end(), [this](const ListedLesson& lesson) {
+    return lesson.key == m_course->file().key();
+  });
+  return here == lessons.end() || here + 1 == lessons.end() ? QString() : (here + 1)->path;
+}
+
 /// Adds the verdicts on answers of earlier steps whose deciding run belongs to the actions in this block.
 void LessonReader::fillVerdicts(std::size_t block, QVBoxLayout& column) {
   std::uint32_t runs = 0;
@@ -478,7 +650,10 @@ void LessonReader::fillVerdicts(std::size_t block, QVBoxLayout& column) {
       const LessonAnswer* answer = m_course->answerTo(place);
       if (decides <= first || decides > runs || answer == nullptr || !answer->isGiven()) continue;
       const AnswerVerdict verdict = judge(*question, *answer, isDecided(place));
-      auto* label = noteLabel(verdictText(*question, *answer, verdict), m_theme, Role::Accent);
+      QString text = verdictText(*question, *answer, verdict);
+      if (verdict != AnswerVerdict::Open && !question->why.pieces.empty())
+        text += QLatin1Char('\n') + plainText(markdownOf(question->why));
+      auto* label = noteLabel(text, m_theme, Role::Accent);
       label->setObjectName(QStringLiteral("lessonVerdict"));
       label->setStyleSheet(label->styleSheet().replace(QStringLiteral("lessonNote"), label->objectName()));
       label->setAccessibleName(tr("What you expected"));
@@ -500,12 +675,15 @@ void LessonReader::refreshButtons() {
   m_count->setAccessibleName(tr("Step %1 of %2").arg(m_course->step() + 1).arg(m_course->steps()));
   m_back->setEnabled(m_course->canGoBack());
   const bool isLast = m_course->step() + 1 == m_course->steps();
-  m_next->setText(isLast ? tr("All lessons") : tr("Next ▸"));
-  m_next->setAccessibleName(isLast ? tr("End: all lessons") : tr("Next step"));
+  const bool hasNext = isLast && !nextLesson().isEmpty();
+  m_next->setText(hasNext ? tr("Next lesson ▸") : isLast ? tr("All lessons") : tr("Next ▸"));
+  m_next->setAccessibleName(hasNext ? tr("Next lesson") : isLast ? tr("End: all lessons") : tr("Next step"));
   m_next->setEnabled(isLast ? !m_course->isBusy() : m_course->canGoOn());
   m_back->setToolTip(tr("Go to the previous step%1").arg(m_input.keyHint(QStringLiteral("learn.back"))));
-  m_next->setToolTip(isLast ? tr("Show all lessons after this last step")
-                            : tr("Go to the next step%1").arg(m_input.keyHint(QStringLiteral("learn.next"))));
+  m_next->setToolTip(hasNext ? tr("Open the lesson after this one")
+                     : isLast
+                         ? tr("Show all lessons after this last step")
+                         : tr("Go to the next step%1").arg(m_input.keyHint(QStringLiteral("learn.next"))));
   m_return->setToolTip(tr("Restore the document, runs and views of the step%1")
                            .arg(m_input.keyHint(QStringLiteral("learn.return"))));
   m_freeBar->setVisible(m_course->isPlaying(m_input.document.get()));
@@ -529,10 +707,21 @@ int LessonReader::larger() const {
 void LessonReader::setPresenting(bool isPresenting) {
   m_isPresenting = isPresenting;
   m_head->setVisible(!isPresenting);
-  m_steps->setVisible(!isPresenting);
-  m_foot->setVisible(!isPresenting);
+  // The list and the number of the step stay.
+  m_back->setVisible(!isPresenting);
+  m_next->setVisible(!isPresenting);
+  QFont font = m_theme.interfaceFont();
+  font.setPixelSize(font.pixelSize() + larger());
+  m_steps->setFont(font);
+  m_count->setFont(isPresenting ? font : m_theme.smallFont());
   showStep();
   if (m_course) fillStep();
+}
+
+void LessonReader::showTyped(const QString& number) {
+  if (!m_course) return;
+  m_count->setText(number.isEmpty() ? tr("%1 of %2").arg(m_course->step() + 1).arg(m_course->steps())
+                                    : tr("Go to step %1: press Return").arg(number));
 }
 
 void LessonReader::takeFocus() {

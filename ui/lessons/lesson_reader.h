@@ -2,6 +2,7 @@
 // The panel in which the user reads lessons.
 #pragma once
 
+#include "engine/lesson/answers.h"
 #include "engine/lesson/filled.h"
 #include "ui/lessons/lesson_course.h"
 #include "ui/session/view_input.h"
@@ -11,6 +12,7 @@
 #include <QPointer>
 #include <QRect>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -55,9 +57,17 @@ class LessonReader : public QFrame {
   void takeFocus();
   /// Shows only the step, in large type, for a projector.
   void setPresenting(bool isPresenting);
+  /// Shows the number of the step that the presenter types; empty: shows the number of the current step.
+  void showTyped(const QString& number);
 
   /// Scrolls down by almost the visible height. Returns false at the end of the step.
   bool readOn();
+  /// Shows the question or the actions for which the step waits. Returns false if the step does not wait.
+  bool showWaiting();
+  /// The path of the bundled lesson after the open lesson; empty: there is none.
+  QString nextLesson() const;
+  /// The answers of the learner to the questions of the open lesson, for its file.
+  lesson::LearnerAnswers answers() const;
 
   /// A link of the text, with its target.
   struct Pointed {
@@ -69,6 +79,7 @@ class LessonReader : public QFrame {
 
  Q_SIGNALS:
   void commandWanted(const QString& id);
+  void savingWanted();    ///< the learner wants to save the answers
   void stepShown();       ///< another step, or more text of the step, is shown
   void pointedChanged();  ///< pointed() changed.
   /// The user follows a link to its target, which is selected already.
@@ -81,6 +92,10 @@ class LessonReader : public QFrame {
   void fillStep();
   void fillBlock(const lesson::FilledBlock& block, std::size_t index, QVBoxLayout& column);
   void fillVerdicts(std::size_t block, QVBoxLayout& column);
+  void fillTasks(QVBoxLayout& column);
+  QString taskText(const lesson::Action& action) const;
+  void fillQuestion(const lesson::FilledQuestion& question, const QuestionPlace& here, QVBoxLayout& column);
+  void takeAnswer(const QuestionPlace& place, const LessonAnswer& answer);
   void refreshButtons();
   void follow(const QUrl& link);
   bool isDecided(const QuestionPlace& place) const;
@@ -113,9 +128,12 @@ class LessonReader : public QFrame {
   QLabel* m_count = nullptr;
   QToolButton* m_all = nullptr;
   QToolButton* m_close = nullptr;
-  LessonQuestion* m_question = nullptr;  ///< the question that waits; nullptr: none
-  EngineMark m_mark;                     ///< the mark of m_input
-  Selection m_askedWith;                 ///< the last selection; a later selection can fill the answer
+  LessonQuestion* m_question = nullptr;           ///< the question that waits; nullptr: none
+  QWidget* m_tasks = nullptr;                     ///< the actions for which the lesson waits; nullptr: none
+  std::map<QuestionPlace, LessonAnswer> m_first;  ///< first answers that were not right, for a second try
+  std::optional<QuestionPlace> m_changing;        ///< the question whose answer the learner changes
+  EngineMark m_mark;                              ///< the mark of m_input
+  Selection m_askedWith;  ///< the last selection; a later selection can fill the answer
   std::size_t m_shownStep = static_cast<std::size_t>(-1);
   std::size_t m_shownBlocks = 0;  ///< blocks of that step that are shown
 };

@@ -21,6 +21,7 @@
 #include <QKeyEvent>
 #include <QMainWindow>
 #include <QMenu>
+#include <QSaveFile>
 #include <QSettings>
 #include <QTimer>
 
@@ -71,10 +72,12 @@ LessonReader& LessonController::reader() {
   m_reader->setInput(m_workspace.input());
   m_reader->hide();
   connect(m_reader, &LessonReader::commandWanted, this, &LessonController::commandWanted);
+  connect(m_reader, &LessonReader::savingWanted, this, &LessonController::saveAnswersDialog);
   m_marks = new LessonMarks(m_parts, *m_stage, *m_reader);
   connect(m_reader, &LessonReader::stepShown, this, [this] {
     lightDock();
     m_marks->refresh();
+    m_marks->showTargetsLater();
     Q_EMIT commandsChanged();
   });
   connect(&m_workspace, &Workspace::jobEnded, m_reader, [this](const QString& problem, std::uint32_t tab) {
@@ -224,6 +227,8 @@ void LessonController::present(bool isPresenting) {
     else
       m_window.showNormal();
   }
+  m_typed.clear();
+  m_reader->showTyped(m_typed);
   m_reader->setPresenting(isPresenting);
   m_canvas.setMostFitZoom(isPresenting ? kPresentedZoom : 1);
   m_parts.places.fitLater();
@@ -245,7 +250,8 @@ bool LessonController::eventFilter(QObject* watched, QEvent* event) {
       widget->window() != &m_window)
     return false;
   const auto& key = static_cast<QKeyEvent&>(*event);
-  if (key.modifiers() != Qt::NoModifier) return false;
+  if ((key.modifiers() & ~Qt::KeypadModifier) != Qt::NoModifier) return false;
+  if (takeDigit(key)) return true;
   switch (key.key()) {
     case Qt::Key_PageDown:
       // The key first scrolls to the end of the step, then goes to the next step.
@@ -260,6 +266,25 @@ bool LessonController::eventFilter(QObject* watched, QEvent* event) {
     default:
       return false;
   }
+}
+
+bool LessonController::takeDigit(const QKeyEvent& key) {
+  // The learner may be typing a text or an answer.
+  const QWidget* const focused = QApplication::focusWidget();
+  const bool isText = focused != nullptr && focused->testAttribute(Qt::WA_InputMethodEnabled);
+  if (!isText && key.key() >= Qt::Key_0 && key.key() <= Qt::Key_9) {
+    m_typed = (m_typed + QChar(key.key())).right(2);
+  } else if (!m_typed.isEmpty() && (key.key() == Qt::Key_Return || key.key() == Qt::Key_Enter)) {
+    const std::size_t step = std::exchange(m_typed, QString()).toUInt();
+    LessonCourse* const course = m_reader->course();
+    if (course != nullptr && step > 0) course->goTo(step - 1);
+  } else if (!m_typed.isEmpty() && key.key() == Qt::Key_Escape) {
+    m_typed.clear();
+  } else {
+    return false;
+  }
+  m_reader->showTyped(m_typed);
+  return true;
 }
 
 OpenDocument& LessonController::openQuery(const QString& title, const document::Document& document) {
@@ -289,6 +314,28 @@ void LessonController::savePageDialog() {
   savePage(path);
 }
 
+void LessonController::saveAnswersDialog() {
+  const QString name = QFileInfo(m_reader->course()->file().path).completeBaseName();
+  const QString path = chosenSavePath(&m_window, tr("Save my answers"),
+                                      m_parts.lastFolder + QLatin1Char('/') + name + tr("-answers.json"),
+                                      tr("Answers (*.json)"));
+  if (path.isEmpty()) return;
+  m_parts.lastFolder = QFileInfo(path).absolutePath();
+  if (const QString problem = saveAnswers(path); !problem.isEmpty())
+    m_status.complain(tr("Your answers were not saved: %1").arg(problem));
+  else
+    m_status.say(tr("Your answers are in %1.").arg(QDir::toNativeSeparators(path)));
+}
+
+QString LessonController::saveAnswers(const QString& path) {
+  QSaveFile file(path);
+  const std::string text = lesson::written(m_reader->answers());
+  const bool isWritten = file.open(QIODevice::WriteOnly) &&
+                         file.write(text.data(), static_cast<qint64>(text.size())) == qint64(text.size()) &&
+                         file.commit();
+  return isWritten ? QString() : file.errorString();
+}
+
 void LessonController::savePage(const QString& page) {
   m_pageJob = std::make_unique<LessonPageJob>(m_program, m_reader->course()->file().path, page);
   connect(m_pageJob.get(), &LessonPageJob::finished, this, [this](const QString& problem) {
@@ -316,8 +363,12 @@ void LessonController::addCommands(CommandHandlers& rows) {
   rows.add(
       "learn.next", [course] { return course() != nullptr && !course()->isBusy(); },
       [this, course] {
+        // An open question is answered or skipped first, and actions of the learner are carried out first.
+        if (m_reader->showWaiting()) return;
         if (course()->canGoOn())
           course()->next();
+        else if (const QString next = m_reader->nextLesson(); !next.isEmpty())
+          open(next);
         else if (!m_isPresenting)
           m_reader->showLessons();
       });

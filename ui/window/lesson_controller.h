@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 
+class QKeyEvent;
 class QMenu;
 
 namespace spanscope::document {
@@ -60,6 +61,9 @@ class LessonController : public QObject {
   /// reports the end.
   void savePage(const QString& page);
 
+  /// Writes the answers of the learner for `spanq lesson grade`. Returns an error text; empty: no error.
+  QString saveAnswers(const QString& path);
+
   /// The panel of lessons, visible or hidden.
   LessonReader& reader();
   /// The frames around the areas of the window that a lesson names. Call reader() first.
@@ -89,9 +93,12 @@ class LessonController : public QObject {
   void showLessons();
   void openDialog();
   void savePageDialog();
+  void saveAnswersDialog();
   void present(bool isPresenting);
   void lightDock();            ///< highlights the dock that the step of the lesson names
   int presentedWidth() const;  ///< width of the reader, pixels
+  /// Handles a key of a number that the presenter types to jump to a step. Returns whether the key was used.
+  bool takeDigit(const QKeyEvent& key);
 
   WindowParts m_parts;
   QMainWindow& m_window;
@@ -108,6 +115,7 @@ class LessonController : public QObject {
   QString m_program;
   std::unique_ptr<LessonPageJob> m_pageJob;  ///< null: no page is being written
   bool m_isPresenting = false;
+  QString m_typed;              ///< the number of a step that the presenter types
   bool m_wasMaximised = false;  ///< the window was maximised before presenting
 };
 

@@ -23,12 +23,14 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kRoom = 4;        // pixels between an area and its frame
-constexpr int kFrameWidth = 2;  // pixels
-constexpr int kHalo = 2;        // pixels at each side of a line, as a margin to the content below
-constexpr int kCorner = 7;      // pixels: the solid corners of a frame
-constexpr int kHead = 9;        // pixels: the length of the arrow's head
-constexpr int kFrame = 16;      // milliseconds
+constexpr int kRoom = 4;         // pixels between an area and its frame
+constexpr int kFrameWidth = 2;   // pixels
+constexpr int kHalo = 2;         // pixels at each side of a line, as a margin to the content below
+constexpr int kCorner = 7;       // pixels: the solid corners of a frame
+constexpr int kHead = 9;         // pixels: the length of the arrow's head
+constexpr int kFrame = 16;       // milliseconds
+constexpr int kShowing = 100;    // milliseconds from a new step to the scrolling of its views
+constexpr double kMostly = 0.6;  ///< visible share of a target that counts as visible
 
 QRect inWindow(const QRect& global, const QWidget& window) {
   return {window.mapFromGlobal(global.topLeft()), global.size()};
@@ -203,6 +205,9 @@ LessonMarks::LessonMarks(const WindowParts& parts, const WindowStage& stage, Les
   m_later.setSingleShot(true);
   m_later.setInterval(kFrame);
   connect(&m_later, &QTimer::timeout, this, &LessonMarks::refresh);
+  m_showing.setSingleShot(true);
+  m_showing.setInterval(kShowing);
+  connect(&m_showing, &QTimer::timeout, this, &LessonMarks::showTargets);
   connect(&reader, &LessonReader::pointedChanged, this, &LessonMarks::refresh);
   connect(&reader, &LessonReader::followed, this, &LessonMarks::bring);
 }
@@ -246,9 +251,7 @@ std::optional<LessonMarks::Drawn> LessonMarks::drawnAt(const lesson::Target& tar
         .dock = dock, .places = {globally(*dock, dock->rect())}, .sight = isSeen ? sightOf(*dock) : QRect()};
   }
   const LessonCourse* course = m_reader.course();
-  const std::optional<Selection> part = course == nullptr || !m_stage.isInView() || m_pages.isWelcome()
-                                            ? std::nullopt
-                                            : course->selectionFor(target);
+  const std::optional<Selection> part = partOf(target);
   if (!part) return std::nullopt;
   std::vector<QString> ids{course->dock(), QStringLiteral("canvas"), QStringLiteral("tokens"),
                            QStringLiteral("block-table")};
@@ -258,10 +261,58 @@ std::optional<LessonMarks::Drawn> LessonMarks::drawnAt(const lesson::Target& tar
     Dock* dock = m_docks.dock(id);
     std::optional<Drawn> drawn = dock == nullptr ? std::nullopt : drawnIn(*dock, *part);
     if (!drawn) continue;
-    if (!drawn->sight.isNull()) return drawn;
-    if (!best) best = std::move(drawn);
+    if (isSeen(*drawn)) return drawn;
+    if (!best || (best->sight.isNull() && !drawn->sight.isNull())) best = std::move(drawn);
   }
   return best;
+}
+
+std::optional<Selection> LessonMarks::partOf(const lesson::Target& target) const {
+  const LessonCourse* course = m_reader.course();
+  if (course == nullptr || !m_stage.isInView() || m_pages.isWelcome()) return std::nullopt;
+  return course->selectionFor(target);
+}
+
+bool LessonMarks::isSeen(const Drawn& drawn) {
+  double all = 0;
+  double seen = 0;
+  for (const QRect& place : drawn.places) {
+    const QRect inSight = place & drawn.sight;
+    all += double(place.width()) * place.height();
+    if (!inSight.isEmpty()) seen += double(inSight.width()) * inSight.height();
+  }
+  return all > 0 && seen >= kMostly * all;
+}
+
+bool LessonMarks::isSeen(const lesson::Target& target) const {
+  const std::optional<Drawn> drawn = drawnAt(target);
+  return drawn && isSeen(*drawn);
+}
+
+void LessonMarks::showTargets() {
+  const LessonCourse* course = m_reader.course();
+  if (course == nullptr || course->isBusy() || !m_reader.isVisible() || m_reader.showsLessons()) return;
+  bool isOnCanvas = false;
+  for (const lesson::Target& target : course->spokenOf()) {
+    // The text names other docks without showing them.
+    if (target.kind == lesson::Target::Kind::Dock || isSeen(target)) continue;
+    const std::optional<Selection> part = partOf(target);
+    if (!part) continue;
+    const std::optional<Drawn> drawn = drawnAt(target);
+    const QString id = drawn                                        ? drawn->dock->id()
+                       : target.kind == lesson::Target::Kind::Block ? QStringLiteral("block-table")
+                       : target.kind == lesson::Target::Kind::Token ? QStringLiteral("tokens")
+                                                                    : QStringLiteral("canvas");
+    if (!drawn || drawn->sight.isNull()) m_docks.bring(id);
+    Dock* const dock = m_docks.dock(id);
+    if (id == QLatin1String("canvas")) {
+      isOnCanvas = true;
+    } else if (auto* view = dynamic_cast<DrawnParts*>(dock == nullptr ? nullptr : dock->openView())) {
+      view->bringIntoSight(*part);
+    }
+  }
+  if (isOnCanvas) m_canvas.fit();
+  m_later.start();
 }
 
 QRect LessonMarks::goalOf(const Drawn& drawn) const {

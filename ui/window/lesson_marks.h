@@ -35,6 +35,11 @@ class LessonMarks : public QObject {
 
   /// Updates the named areas and their places.
   void refresh();
+  /// Scrolls the views, so that the targets of the step are visible. The views must have drawn the step, so
+  /// the scrolling happens a little later.
+  void showTargetsLater() { m_showing.start(); }
+  /// Whether a view shows most of a target now.
+  bool isSeen(const lesson::Target& target) const;
   /// Shows the dock of an area, scrolls to the area, and gives the dock's view the focus.
   void bring(const lesson::Target& target);
 
@@ -61,6 +66,11 @@ class LessonMarks : public QObject {
   };
   /// The dock that draws a target. Visible docks come first, then the dock that the step names.
   std::optional<Drawn> drawnAt(const lesson::Target& target) const;
+  void showTargets();
+  /// The part of the window that the target means; nothing: the current tab does not have it.
+  std::optional<Selection> partOf(const lesson::Target& target) const;
+  /// Whether the view shows most of these places.
+  static bool isSeen(const Drawn& drawn);
   std::optional<Drawn> drawnIn(Dock& dock, const Selection& part) const;
   /// The end of the arrow: the area, else the nearest edge of its view, else the tab of its dock.
   QRect goalOf(const Drawn& drawn) const;
@@ -79,6 +89,7 @@ class LessonMarks : public QObject {
   std::vector<QRect> m_words;   ///< areas of the link, the start of the arrow, in pixels of the main window
   std::map<QWidget*, QPointer<MarkOverlay>> m_overlays;
   QTimer m_later;
+  QTimer m_showing;  ///< waits until the views have drawn the step
   bool m_isWatching = false;
 };
 

@@ -163,6 +163,10 @@ void LessonPageWriter::goOn() {
     m_course->answer(*place, {});
     return;
   }
+  if (!m_course->tasks().empty()) {
+    m_course->doTasks();
+    return;
+  }
   const lesson::Step& step = m_course->lesson().steps[m_course->step()];
   if (m_course->step() < m_drawn || m_course->readable() < step.blocks.size()) return;
   m_drawn = m_course->step() + 1;

@@ -261,11 +261,15 @@ void WindowStage::emptyCache() {
 
 EngineMark WindowStage::engineMark() const {
   const auto& records = *m_workspace.history().records();
-  return {.newest = records.empty() ? 0 : records.back()->run, .emptied = m_emptied};
+  return {.newest = records.empty() ? 0 : records.back()->run, .runs = records.size(), .emptied = m_emptied};
 }
 
 bool WindowStage::isBusy() const {
   return m_tab != 0 && m_workspace.engine().isBusy(m_tab);
+}
+
+const document::Document* WindowStage::shownDocument() const {
+  return isInView() ? &m_workspace.current()->model->document() : nullptr;
 }
 
 std::shared_ptr<const TraceStore> WindowStage::traceOf(RunId run) const {

@@ -54,6 +54,7 @@ class WindowStage : public QObject, public LessonStage {
   void emptyCache() override;
   EngineMark engineMark() const override;
   bool isBusy() const override;
+  const document::Document* shownDocument() const override;
   std::shared_ptr<const TraceStore> traceOf(RunId run) const override;
 
  private:
