@@ -145,11 +145,11 @@ void LessonRecorder::see(const SeenNow& now) {
     return;
   }
   const SeenNow before = std::exchange(m_now, now);
-  if (now.selection != before.selection) takeSelection();
   if (!now.isBusy && (now.position != before.position || now.isAtEnd != before.isAtEnd)) takePosition();
 }
 
-void LessonRecorder::takeSelection() {
+void LessonRecorder::noteSelection() {
+  if (m_isPaused) return;
   const std::optional<Target> target = targetOf(m_now.selection);
   if (!target) return;
   // Earlier edits come first, so that the actions keep their order.
@@ -207,8 +207,13 @@ std::vector<LinkedPart> LessonRecorder::selectedParts() const {
     }
   }
   if (const std::optional<NodePath> path = selectedNode())
-    add(tr("the node %1").arg(QString::fromStdString(*path)), {.kind = Target::Kind::Node, .node = *path});
+    add(selectedNodeName(), {.kind = Target::Kind::Node, .node = *path});
   return parts;
+}
+
+QString LessonRecorder::selectedNodeName() const {
+  const std::optional<NodePath> path = selectedNode();
+  return path ? nodeWords(*m_now.document, *path) : QString();
 }
 
 void LessonRecorder::takePosition() {

@@ -41,7 +41,7 @@ struct SeenNow {
 
 /// A possible target of a link in a lesson's text.
 struct LinkedPart {
-  QString name;     ///< for the user: "block 3", "the node /g/input"
+  QString name;     ///< for the user: "block 3", "Where does Mira live?"
   QString address;  ///< "block:3"
 };
 
@@ -78,6 +78,8 @@ class LessonRecorder : public QObject {
   void see(const SeenNow& now);
   // The functions below report events. The events concern the last state of see().
 
+  /// Records that the step selects the selected part. Other selections are not recorded.
+  void noteSelection();
   void noteDock(const QString& id);
   void noteZoom(const QString& how);
   void noteRun(RunId run);       ///< the run has finished
@@ -123,6 +125,8 @@ class LessonRecorder : public QObject {
   /// Returns the selected parts that a link can have as its target. The smallest part is first.
   std::vector<LinkedPart> selectedParts() const;
   std::optional<NodePath> selectedNode() const;
+  /// The name of that node for the user; empty: no node is selected.
+  QString selectedNodeName() const;
   /// The last text of noteUnsaid(), or of the recorder itself. Empty: there is none.
   const QString& unsaid() const { return m_unsaid; }
   const std::string& model() const { return m_model; }  ///< RunSettings::model of the first document
@@ -155,7 +159,6 @@ class LessonRecorder : public QObject {
   void open(const SeenNow& now);
   void noteModel(const std::string& model);
   void add(lesson::Action action);
-  void takeSelection();
   void takePosition();
   /// Returns the target of a selection. Nothing: a lesson cannot have this selection.
   std::optional<lesson::Target> targetOf(const Selection& selection) const;

@@ -551,6 +551,7 @@ void LessonRecorderPanel::pickMetric(Into into, QLineEdit* line) {
   MetricPicker::Choice choice;
   choice.factsOf = m_recorder.factsOf();
   choice.node = m_recorder.selectedNode();
+  choice.nodeName = m_recorder.selectedNodeName();
   QPlainTextEdit* const text = &written();
   if (line != nullptr) {
     // A question is about the next run. If the step already has a run, the question is about that run.
@@ -603,7 +604,13 @@ void LessonRecorderPanel::fillLinks(QMenu& menu) {
     // A text before the first run cannot link to its blocks.
     action->setEnabled(!isBefore || part.address.startsWith(QStringLiteral("node:")));
   }
-  if (parts.empty()) menu.addAction(tr("Select a node, a block or a token first"))->setEnabled(false);
+  if (parts.empty()) {
+    menu.addAction(tr("Select a node, a block or a token first"))->setEnabled(false);
+  } else {
+    menu.addSeparator();
+    QAction* select = menu.addAction(tr("Select %1 in this step").arg(parts.front().name));
+    connect(select, &QAction::triggered, this, [this] { m_recorder.noteSelection(); });
+  }
   menu.addSeparator();
   QMenu* docks = menu.addMenu(tr("To a dock"));
   for (const std::string_view id : lesson::dockNames()) {

@@ -55,7 +55,7 @@ MetricPicker::MetricPicker(Choice choice, const Theme& theme, QWidget* parent)
   m_of = new QComboBox;
   m_of->setAccessibleName(tr("Scope"));
   m_of->addItem(tr("the whole run"));
-  if (m_choice.node) m_of->addItem(tr("the node %1").arg(QString::fromStdString(*m_choice.node)));
+  if (m_choice.node) m_of->addItem(m_choice.nodeName);
   m_of->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_of->setMinimumContentsLength(16);
   m_of->setEnabled(m_choice.node.has_value());

@@ -39,6 +39,7 @@ class MetricPicker : public QDialog {
     std::uint32_t runs = 1;        ///< number of runs, at least 1; runs that have not ended have no values
     std::uint32_t run = 1;         ///< the run that is chosen at first, from 1
     std::optional<NodePath> node;  ///< a node whose metrics are offered, too
+    QString nodeName{};            ///< for the user
     lesson::FactsOf factsOf;
   };
   MetricPicker(Choice choice, const Theme& theme, QWidget* parent = nullptr);

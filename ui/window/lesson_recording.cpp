@@ -144,6 +144,12 @@ void LessonRecording::start() {
   m_workspace.engine().clearCache();
   m_recorder = std::make_unique<LessonRecorder>(seenNow());
   showRecorder();
+  // A dock that is in front of others in the same place may be the user's choice.
+  for (const Dock* dock : m_docks.docks()) {
+    const bool isInFront = dock->isVisible() && !dock->visibleRegion().isEmpty() &&
+                           !m_docks.tabifiedDockWidgets(const_cast<Dock*>(dock)).isEmpty();
+    if (isInFront) m_recorder->noteDock(dock->id());
+  }
   m_status.say(tr("The cache is empty. Your actions are now recorded."));
   Q_EMIT changed();
 }

@@ -142,7 +142,8 @@ class TestLessonRecorder : public QObject {
     QTest::keyClick(text, Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
     auto* links = named<QPushButton>("putLink");
     Q_EMIT links->menu()->aboutToShow();
-    QCOMPARE(links->menu()->actions().first()->text(), QStringLiteral("To the node /g/input/cross/2"));
+    QCOMPARE(links->menu()->actions().first()->text(),
+             QStringLiteral("To What is the name of the pet of Tarek?"));
     links->menu()->actions().first()->trigger();
     QCOMPARE(text->toPlainText(), QStringLiteral("This is the [question](node:/g/input/cross/2)"));
     // A number is asked for before the run; its figure comes from the list.
