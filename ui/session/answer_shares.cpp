@@ -127,6 +127,31 @@ double AnswerShares::share(std::size_t part, std::size_t token) const {
   return token < tokens.size() && isSource(part) ? tokens[token].shares[part] : -1;
 }
 
+double AnswerShares::onFirst(std::size_t part) const {
+  return part < first.size() ? first[part] : 0;
+}
+
+double AnswerShares::onFirst(std::size_t part, std::size_t token) const {
+  const std::vector<float>& firsts = tokens[token].first;
+  return part < firsts.size() ? static_cast<double>(firsts[part]) : 0;
+}
+
+double AnswerShares::onPart(std::size_t part) const {
+  return std::max(0.0, mass[part] - onFirst(part));
+}
+
+double AnswerShares::onPart(std::size_t part, std::size_t token) const {
+  return std::max(0.0, static_cast<double>(tokens[token].mass[part]) - onFirst(part, token));
+}
+
+double AnswerShares::onSources(std::size_t token) const {
+  double sum = 0;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (isSource(part)) sum += onPart(part, token);
+  }
+  return sum;
+}
+
 std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, RequestId request) {
   const auto& requests = input.state().progress().requests;
   const auto found = requests.find(request);

@@ -60,6 +60,15 @@ struct AnswerShares {
   double share(std::size_t part) const;
   /// Returns the same share for one token, given by its index in `tokens`.
   double share(std::size_t part, std::size_t token) const;
+  /// Returns the attention on a section's first token as a share of all attention, 0 … 1. The result is 0 if
+  /// it was not recorded.
+  double onFirst(std::size_t part) const;
+  double onFirst(std::size_t part, std::size_t token) const;
+  /// Returns the attention on a section without its first token, as a share of all attention, 0 … 1.
+  double onPart(std::size_t part) const;
+  double onPart(std::size_t part, std::size_t token) const;
+  /// Returns the sum of onPart() over all sources.
+  double onSources(std::size_t token) const;
 };
 
 /// Computes the shares from the first `input.position` events. The result is never null.

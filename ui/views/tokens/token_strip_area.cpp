@@ -14,8 +14,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 namespace spanscope::ui {
+namespace {
+
+constexpr int kLabel = 12;      // pixels: height of the block labels above the tiles
+constexpr int kLook = 13;       // pixels: height of a bar of attention
+constexpr int kRulerStep = 10;  // positions between two numbers of the ruler
+
+}  // namespace
 
 TokenStripArea::TokenStripArea(QWidget* parent) : PaintedScroll(parent) {
   setAccessibleName(tr("Tokens of the prompt and the answer"));
@@ -50,6 +58,25 @@ void TokenStripArea::reveal(std::size_t token) {
   if (token < m_layout.tiles.size()) makeVisible(m_layout.tiles[token], 5 * kSpace);
 }
 
+void TokenStripArea::revealGroup(std::size_t first) {
+  const QRect place = m_layout.groupRect(first);
+  if (!place.isNull()) scrollTo(QPoint(0, place.top()));
+}
+
+void TokenStripArea::paintFrom(QPainter& painter, const QRect& area, std::size_t first) {
+  if (m_strip == nullptr) return;
+  const StripLayout kept =
+      std::exchange(m_layout, layOutTokens(*m_strip, area.width(), theme().monoFont(), theme().smallFont()));
+  const int top =
+      std::clamp(m_layout.groupRect(first).top(), 0, std::max(0, m_layout.height - area.height()));
+  painter.save();
+  painter.setClipRect(area);
+  painter.translate(area.left(), area.top() - top);
+  paintContent(painter, QRect(0, top, area.width(), area.height()));
+  painter.restore();
+  m_layout = kept;
+}
+
 bool TokenStripArea::isInSight(std::size_t token, int height) const {
   if (token >= m_layout.tiles.size()) return false;
   return QRect(offset(), QSize(m_layout.width, height)).intersects(m_layout.tiles[token]);
@@ -61,11 +88,18 @@ QSize TokenStripArea::contentSize() const {
 }
 
 void TokenStripArea::resizeEvent(QResizeEvent* event) {
-  // A visible selected token stays visible, although another width moves it to another row.
+  // A visible selected token stays visible, although another width moves it to another line. Otherwise the
+  // first visible line stays the first.
   const bool wasSeen = isInSight(m_current, event->oldSize().height());
+  const std::size_t top = m_layout.at(offset().y());
   if (m_layout.width != viewport()->width()) layOut();
   PaintedScroll::resizeEvent(event);
-  if (wasSeen) reveal(m_current);
+  if (wasSeen) {
+    reveal(m_current);
+  } else if (top > 0 && top < m_layout.tiles.size()) {
+    const QRect group = m_layout.groupRect(top);
+    scrollTo(QPoint(0, group.isNull() ? m_layout.lines[m_layout.lineOf(top)].top : group.top()));
+  }
 }
 
 void TokenStripArea::paintContent(QPainter& painter, const QRect& visible) {
@@ -73,11 +107,14 @@ void TokenStripArea::paintContent(QPainter& painter, const QRect& visible) {
     paintEmpty(painter, visible);
     return;
   }
+  for (const StripGroup& group : m_layout.groups) {
+    if (group.head.intersects(visible)) paintHead(painter, group);
+  }
   painter.setFont(theme().monoFont());
-  const int first = std::max(0, (visible.top() - kStripMargin) / kStripRow);
-  for (auto row = static_cast<std::size_t>(first); row < m_layout.rows.size(); ++row) {
-    if (kStripMargin + static_cast<int>(row) * kStripRow > visible.bottom()) break;
-    paintRow(painter, row);
+  for (std::size_t line = 0; line < m_layout.lines.size(); ++line) {
+    if (m_layout.lines[line].bottom < visible.top()) continue;
+    if (m_layout.lines[line].top > visible.bottom()) break;
+    paintLine(painter, line);
   }
   if (m_motion != nullptr && !exporting()) paintTravels(painter, visible);
 }
@@ -142,50 +179,97 @@ void TokenStripArea::paintEmpty(QPainter& painter, const QRect& visible) const {
                       "served each token."));
 }
 
-void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {
-  const std::size_t begin = m_layout.rows[row];
-  const std::size_t end = m_layout.rowEnd(row);
+void TokenStripArea::paintHead(QPainter& painter, const StripGroup& group) const {
+  const StripToken& token = m_strip->tokens[group.first];
+  const StripSegment& segment = m_strip->segments[token.segment];
+  const QColor ink = segment.isPale ? theme().color(Role::TextThird) : theme().segmentInk(segment.hue);
+  const QRect stripe(group.head.left(), group.head.top() + 2, 3, group.head.height() - 4);
+  if (group.isAnswer || segment.isPale)
+    painter.fillRect(stripe, ink);
+  else
+    fillWithHue(painter, stripe, theme(), ink, segment.hue);
+  QFont bold = theme().smallFont();
+  bold.setWeight(QFont::DemiBold);
+  painter.setFont(bold);
+  painter.setPen(ink);
+  QRect text = group.head.adjusted(2 * kSpace, 0, 0, 0);
+  const QString name = group.isAnswer ? tr("answer") : segment.name;
+  painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(name, Qt::ElideMiddle, text.width()));
+  text.setLeft(text.left() + painter.fontMetrics().horizontalAdvance(name) + 2 * kSpace);
+  painter.setFont(theme().smallFont());
+  painter.setPen(theme().color(Role::TextThird));
+  painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(group.isAnswer ? m_strip->answerFacts : segment.facts,
+                                                    Qt::ElideRight, text.width()));
+}
+
+void TokenStripArea::paintLine(QPainter& painter, std::size_t line) const {
+  const std::size_t end = m_layout.lineEnd(line);
   // Generated tokens appear gradually.
   const std::size_t there = m_motion == nullptr || exporting() || m_motion->before.request != m_strip->request
                                 ? m_strip->tokens.size()
                                 : m_motion->before.tokens.size();
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = m_layout.lines[line].first; i < end; ++i) {
     if (i >= there) painter.setOpacity(m_done);
     paintToken(painter, i);
+    const int look = m_layout.lines[line].look;
+    const QRect& tile = m_layout.tiles[i];
+    if (look >= 0) paintLook(painter, m_strip->tokens[i], QRect(tile.left(), look, tile.width(), kLook));
   }
   painter.setOpacity(1);
+  painter.setFont(theme().smallFont());
+  if (m_strip->showsCache) paintBlocks(painter, line);
+  if (m_layout.lines[line].ruler >= 0) paintRuler(painter, line);
+  painter.setFont(theme().monoFont());
+}
 
-  // Rules and labels of blocks are painted last, over the tiles. A label that would run into the previous one
-  // is left out.
-  const QFont small = theme().smallFont();
-  const QFontMetrics metrics(small);
-  painter.setFont(small);
+void TokenStripArea::paintBlocks(QPainter& painter, std::size_t line) const {
+  const QFontMetrics metrics = painter.fontMetrics();
   int free = 0;
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = m_layout.lines[line].first; i < m_layout.lineEnd(line); ++i) {
     const StripToken& token = m_strip->tokens[i];
-    const bool generationStarts = i == m_strip->prompt && token.generated;
-    if (!token.opensBlock && !generationStarts) continue;
+    if (!token.opensBlock) continue;
     const QRect& tile = m_layout.tiles[i];
     const int x = std::max(2, tile.left() - 3);
-    if (token.opensBlock) {
-      painter.fillRect(QRect(x, tile.top() - kStripLabel + 2, 1, kStripLabel + kStripTile + 3),
-                       theme().color(Role::TextThird));
-    }
-    QString label = token.opensBlock ? tr("block %1").arg(token.block) : tr("generated");
-    if (generationStarts && token.opensBlock) label += tr(" · generated");
-    if (generationStarts && m_strip->lookedAt) {
-      label += tr(" · height: attention to %1, up to %2")
-                   .arg(m_strip->segments[*m_strip->lookedAt].name, partText(m_strip->mostLooked));
-    }
+    painter.fillRect(QRect(x, tile.top() - kLabel + 2, 1, kLabel + kStripTile + 3),
+                     theme().color(Role::TextThird));
+    // A label that would run into the previous one is left out.
     if (x + 3 < free) continue;
     // If the next label comes soon, only the number is written.
-    if (token.opensBlock && m_strip->blockSize <= 4) label = QString::number(token.block);
+    QString label = m_strip->blockSize <= 4 ? QString::number(token.block) : tr("block %1").arg(token.block);
     label = metrics.elidedText(label, Qt::ElideRight, std::max(0, contentSize().width() - x - 8));
     painter.setPen(theme().color(Role::TextThird));
     painter.drawText(QPoint(x + 4, tile.top() - 3), label);
     free = x + 8 + metrics.horizontalAdvance(label);
   }
-  painter.setFont(theme().monoFont());
+}
+
+void TokenStripArea::paintRuler(QPainter& painter, std::size_t line) const {
+  const QFontMetrics metrics = painter.fontMetrics();
+  const StripLine& own = m_layout.lines[line];
+  const std::size_t end = m_layout.lineEnd(line);
+  const int right = m_layout.tiles[end - 1].right();
+  painter.fillRect(
+      QRect(m_layout.tiles[own.first].left(), own.ruler, right - m_layout.tiles[own.first].left(), 1),
+      theme().color(Role::Outline));
+  int free = 0;
+  for (std::size_t i = own.first; i < end; ++i) {
+    const StripToken& token = m_strip->tokens[i];
+    if (token.cropped >= 0) continue;
+    const bool isMain = i == own.first || token.opensBlock;
+    if (!isMain && token.position % kRulerStep != 0) continue;
+    const bool isMoved = token.storedAt >= 0 && token.storedAt != token.position;
+    const int x = m_layout.tiles[i].left();
+    const QColor ink = isMain && isMoved ? theme().ink(BlockRole::Relocated) : theme().color(Role::TextThird);
+    painter.fillRect(QRect(x, own.ruler, 1, 4), ink);
+    const QString label = isMain && isMoved ? tr("%1 ← %2").arg(token.position).arg(token.storedAt)
+                                            : QString::number(token.position);
+    if (x < free) continue;
+    painter.setPen(ink);
+    painter.drawText(QPoint(x + 3, own.ruler + metrics.ascent()), label);
+    free = x + 3 + metrics.horizontalAdvance(label) + 2 * kSpace;
+  }
 }
 
 void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
@@ -196,14 +280,15 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.setPen(theme().segmentInk(segment.hue));
     painter.setBrush(theme().color(Role::Surface));
     painter.drawRect(tile.adjusted(0, 0, -1, -1));
-    paintLook(painter, token, tile);
+  } else if (segment.isPale) {
+    painter.fillRect(tile, theme().color(Role::Canvas));
   } else if (token.part == StripPart::Own) {
     fillWithHue(painter, tile, theme(), theme().segmentTint(segment.hue), segment.hue);
   } else {
     paintPart(painter, token, tile);
   }
   painter.setPen(theme().color(token.part == StripPart::Marker ? Role::Surface
-                               : token.quiet                   ? Role::TextSecond
+                               : token.quiet || segment.isPale ? Role::TextSecond
                                                                : Role::Text));
   const QFontMetrics metrics = painter.fontMetrics();
   const int baseline = tile.top() + (kStripTile + metrics.ascent() - metrics.descent()) / 2;
@@ -216,7 +301,7 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.setPen(QPen(theme().color(Role::Error), 1));
     painter.drawLine(tile.left() + 1, tile.center().y() + 1, tile.right() - 1, tile.center().y() + 1);
   }
-  paintUnderline(painter, index);
+  if (m_strip->showsCache) paintUnderline(painter, index);
   const QRect& tail = m_layout.tails[index];
   if (!tail.isNull()) {
     painter.setBrush(Qt::NoBrush);
@@ -233,7 +318,7 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(theme().color(Role::Accent), 2));
     painter.drawRect(tile);
-  } else if (token.block >= 0 && token.block == current.block) {
+  } else if (m_strip->showsCache && token.block >= 0 && token.block == current.block) {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(theme().color(Role::Accent), 1));
     painter.drawRect(tile.adjusted(0, 0, -1, -1));
@@ -260,18 +345,27 @@ void TokenStripArea::paintPart(QPainter& painter, const StripToken& token, const
   }
 }
 
-void TokenStripArea::paintLook(QPainter& painter, const StripToken& token, const QRect& tile) const {
-  if (token.looked < 0 || !m_strip->lookedAt || m_strip->mostLooked <= 0) return;
-  const std::size_t hue = m_strip->segments[*m_strip->lookedAt].hue;
-  const int room = tile.height() - 2;
-  const int height = static_cast<int>(std::lround(room * token.looked / m_strip->mostLooked));
-  const QRect part(tile.left() + 1, tile.bottom() - height, tile.width() - 2, height);
-  fillWithHue(painter, part, theme(), theme().segmentTint(hue), hue);
-  if (height > 0) painter.fillRect(QRect(part.left(), part.top(), part.width(), 1), theme().segmentInk(hue));
+void TokenStripArea::paintLook(QPainter& painter, const StripToken& token, const QRect& bar) const {
+  painter.fillRect(QRect(bar.left(), bar.bottom(), bar.width(), 1), theme().color(Role::Outline));
+  if (token.looked <= 0 || m_strip->mostLooked <= 0) return;
+  // A value that is not zero must be visible.
+  const double share = std::min(1.0, token.looked / m_strip->mostLooked);
+  const int height = std::max(1, static_cast<int>(std::lround((bar.height() - 1) * share)));
+  const QRect filled(bar.left() + 1, bar.bottom() - height, bar.width() - 2, height);
+  const std::size_t segment = token.generated ? m_strip->lookedAt.value_or(token.segment) : token.segment;
+  const bool isNeutral = token.generated ? !m_strip->lookedAt : m_strip->segments[segment].isPale;
+  if (isNeutral)
+    painter.fillRect(filled, theme().color(Role::TextThird));
+  else
+    fillWithHue(painter, filled, theme(), theme().segmentInk(m_strip->segments[segment].hue),
+                m_strip->segments[segment].hue);
 }
 
 void TokenStripArea::pressed(const QPoint& place) {
-  const std::size_t token = m_layout.at(place);
+  std::size_t token = m_layout.at(place);
+  for (const StripGroup& group : m_layout.groups) {
+    if (group.head.contains(place)) token = group.first;
+  }
   if (token < m_layout.tiles.size()) Q_EMIT chosen(token);
 }
 
@@ -283,11 +377,13 @@ QString TokenStripArea::tipAt(const QPoint& place) const {
 std::size_t TokenStripArea::target(const QKeyEvent& event) const {
   const std::size_t count = m_layout.tiles.size();
   const bool none = m_current >= count;
-  const std::size_t row = none ? 0 : m_layout.rowOf(m_current);
-  const auto page = static_cast<std::size_t>(std::max(1, viewport()->height() / kStripRow - 1));
+  const std::size_t line = none ? 0 : m_layout.lineOf(m_current);
+  const int lines = std::max(1, static_cast<int>(m_layout.lines.size()));
+  const auto page =
+      static_cast<std::size_t>(std::max(1, viewport()->height() * lines / std::max(1, m_layout.height) - 1));
   const int x = none ? 0 : m_layout.tiles[m_current].center().x();
-  const auto inRow = [&](std::size_t wanted) {
-    const std::size_t token = m_layout.nearest(std::min(wanted, m_layout.rows.size() - 1), x);
+  const auto inLine = [&](std::size_t wanted) {
+    const std::size_t token = m_layout.nearest(std::min(wanted, m_layout.lines.size() - 1), x);
     return token < count ? token : m_current;
   };
   const bool byBlock = event.modifiers().testFlag(Qt::ControlModifier);
@@ -306,17 +402,17 @@ std::size_t TokenStripArea::target(const QKeyEvent& event) const {
       return next;
     }
     case Qt::Key_Down:
-      return none ? 0 : inRow(row + 1);
+      return none ? 0 : inLine(line + 1);
     case Qt::Key_Up:
-      return none ? 0 : inRow(row == 0 ? 0 : row - 1);
+      return none ? 0 : inLine(line == 0 ? 0 : line - 1);
     case Qt::Key_PageDown:
-      return none ? 0 : inRow(row + page);
+      return none ? 0 : inLine(line + page);
     case Qt::Key_PageUp:
-      return none ? 0 : inRow(row < page ? 0 : row - page);
+      return none ? 0 : inLine(line < page ? 0 : line - page);
     case Qt::Key_Home:
-      return byBlock ? 0 : m_layout.rows[row];
+      return byBlock ? 0 : m_layout.lines[line].first;
     case Qt::Key_End:
-      return byBlock ? count - 1 : m_layout.rowEnd(row) - 1;
+      return byBlock ? count - 1 : m_layout.lineEnd(line) - 1;
     default:
       return count;
   }
@@ -343,9 +439,13 @@ constexpr int kPadding = 4;   // space left and right of a token's text
 constexpr int kWordGap = 4;   // gap before a token that starts a word
 constexpr int kJoinGap = 1;   // gap before a token that continues a word
 constexpr int kBlockGap = 6;  // gap before a token that opens a block
-constexpr int kSegmentGap = 12;
-constexpr int kTailGap = 2;  // gap before the free slots of a partial block
+constexpr int kTailGap = 2;   // gap before the free slots of a partial block
 constexpr int kLeastTile = 12;
+constexpr int kHead = 18;    // height of a line with a name
+constexpr int kServed = 6;   // height of the line under a tile
+constexpr int kRuler = 13;   // height of the positions
+constexpr int kLineGap = 4;  // gap below a line
+constexpr int kGroupGap = 4;
 
 bool isPlain(const QString& text) {
   return std::all_of(text.begin(), text.end(),
@@ -354,29 +454,50 @@ bool isPlain(const QString& text) {
 
 }  // namespace
 
-std::size_t StripLayout::rowOf(std::size_t token) const {
-  const auto after = std::upper_bound(rows.begin(), rows.end(), token);
-  return after == rows.begin() ? 0 : static_cast<std::size_t>(after - rows.begin()) - 1;
+std::size_t StripLayout::lineOf(std::size_t token) const {
+  const auto after =
+      std::upper_bound(lines.begin(), lines.end(), token,
+                       [](std::size_t wanted, const StripLine& line) { return wanted < line.first; });
+  return after == lines.begin() ? 0 : static_cast<std::size_t>(after - lines.begin()) - 1;
 }
 
-std::size_t StripLayout::rowEnd(std::size_t row) const {
-  return row + 1 < rows.size() ? rows[row + 1] : tiles.size();
+std::size_t StripLayout::lineEnd(std::size_t line) const {
+  return line + 1 < lines.size() ? lines[line + 1].first : tiles.size();
+}
+
+std::size_t StripLayout::at(int y) const {
+  const auto line =
+      std::find_if(lines.begin(), lines.end(), [y](const StripLine& each) { return each.bottom > y; });
+  return line == lines.end() ? tiles.size() : line->first;
 }
 
 std::size_t StripLayout::at(const QPoint& place) const {
-  if (place.y() < kStripMargin || rows.empty()) return tiles.size();
-  const auto row = static_cast<std::size_t>((place.y() - kStripMargin) / kStripRow);
-  if (row >= rows.size()) return tiles.size();
-  for (std::size_t i = rows[row]; i < rowEnd(row); ++i) {
-    if (tiles[i].adjusted(-2, 0, 2, 2 * kSpace).contains(place)) return i;
+  const auto after = std::upper_bound(lines.begin(), lines.end(), place.y(),
+                                      [](int y, const StripLine& line) { return y < line.top; });
+  if (after == lines.begin()) return tiles.size();
+  const auto line = static_cast<std::size_t>(after - lines.begin()) - 1;
+  if (place.y() < lines[line].tile || place.y() > lines[line].bottom) return tiles.size();
+  for (std::size_t i = lines[line].first; i < lineEnd(line); ++i) {
+    if (place.x() >= tiles[i].left() - 2 && place.x() <= tiles[i].right() + 2) return i;
   }
   return tiles.size();
 }
 
-std::size_t StripLayout::nearest(std::size_t row, int x) const {
+QRect StripLayout::groupRect(std::size_t first) const {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].first != first) continue;
+    const std::size_t end = i + 1 < groups.size() ? groups[i + 1].first : tiles.size();
+    QRect place = groups[i].head;
+    place.setBottom(lines[lineOf(end - 1)].bottom);
+    return place;
+  }
+  return {};
+}
+
+std::size_t StripLayout::nearest(std::size_t line, int x) const {
   std::size_t best = tiles.size();
   int least = 0;
-  for (std::size_t i = rows[row]; i < rowEnd(row); ++i) {
+  for (std::size_t i = lines[line].first; i < lineEnd(line); ++i) {
     const int distance = std::abs(tiles[i].center().x() - x);
     if (best == tiles.size() || distance < least) {
       best = i;
@@ -407,29 +528,44 @@ StripLayout layOutTokens(const TokenStrip& strip, int width, const QFont& mono, 
                                          : metrics.horizontalAdvance(token.text);
     const int own = std::min(std::max(text + 2 * kPadding, kLeastTile), right - kStripMargin);
     const int tailWidth =
-        token.tail > 0
+        token.tail > 0 && strip.showsCache
             ? smallMetrics.horizontalAdvance(tailText(token.tail, strip.blockSize)) + 2 * kPadding + kTailGap
             : 0;
-    const bool rowStarts = x == kStripMargin;
-    if (!rowStarts) {
-      const bool segmentStarts = token.segment != strip.tokens[i - 1].segment;
-      x += segmentStarts ? kSegmentGap : token.opensBlock ? kBlockGap : token.joined ? kJoinGap : kWordGap;
-      if (x + own + tailWidth > right) {
-        x = kStripMargin;
-        y += kStripRow;
+    const bool answerStarts = i == strip.prompt;
+    const bool groupStarts = i == 0 || answerStarts || token.segment != strip.tokens[i - 1].segment;
+    if (!groupStarts) x += token.opensBlock ? kBlockGap : token.joined ? kJoinGap : kWordGap;
+    if (groupStarts || x + own + tailWidth > right) {
+      x = kStripMargin;
+      if (!layout.lines.empty()) y = layout.lines.back().bottom;
+      if (groupStarts) {
+        if (i > 0) y += kGroupGap;
+        layout.groups.push_back(
+            {.first = i, .isAnswer = answerStarts, .head = {kStripMargin, y, right - kStripMargin, kHead}});
+        y += kHead;
       }
+      StripLine line{.first = i, .top = y, .tile = y + (strip.showsCache ? kLabel : 0)};
+      int below = line.tile + kStripTile + (strip.showsCache ? kServed : 1);
+      if (strip.mostLooked > 0 && (token.generated || !strip.showsCache)) {
+        line.look = below;
+        below += kLook + 1;
+      }
+      if (strip.showsCache) {
+        line.ruler = below;
+        below += kRuler;
+      }
+      line.bottom = below + kLineGap;
+      layout.lines.push_back(line);
     }
-    if (x == kStripMargin) layout.rows.push_back(i);
-    layout.tiles.emplace_back(x, y + kStripLabel, own, kStripTile);
+    layout.tiles.emplace_back(x, layout.lines.back().tile, own, kStripTile);
     x += own;
     QRect tail;
     if (tailWidth > 0) {
-      tail = QRect(x + kTailGap, y + kStripLabel, tailWidth - kTailGap, kStripTile);
+      tail = QRect(x + kTailGap, layout.lines.back().tile, tailWidth - kTailGap, kStripTile);
       x += tailWidth;
     }
     layout.tails.push_back(tail);
   }
-  layout.height = strip.tokens.empty() ? 0 : y + kStripRow + kStripMargin;
+  layout.height = layout.lines.empty() ? 0 : layout.lines.back().bottom + kStripMargin;
   return layout;
 }
 

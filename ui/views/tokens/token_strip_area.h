@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints the content of the token view.
+// Paints the content of the token view: a group of lines for each section. Open this file to change how
+// tokens look.
 #pragma once
 
 #include "ui/views/common/block_painter.h"
@@ -17,26 +18,46 @@
 
 namespace spanscope::ui {
 
-// Computes the places of a strip's tokens, wrapped to a width. All values are in pixels of the content.
+// Computes the places of a strip's tokens, wrapped to a width. Each section and the answer begin a new line,
+// below a line with their name. All values are in pixels of the content.
 
 inline constexpr int kStripMargin = 3 * kSpace;
-inline constexpr int kStripRow = 40;    ///< height of a row
-inline constexpr int kStripLabel = 12;  ///< height of the block labels at the top of a row
-inline constexpr int kStripTile = 20;   ///< height of a token
+inline constexpr int kStripTile = 20;  ///< height of a token
+
+struct StripLine {
+  std::size_t first = 0;  ///< first token
+  int top = 0;
+  int tile = 0;    ///< top of the tiles
+  int look = -1;   ///< top of the bars of attention; −1: none
+  int ruler = -1;  ///< top of the positions; −1: none
+  int bottom = 0;
+};
+
+/// The lines of one section, or of the answer.
+struct StripGroup {
+  std::size_t first = 0;  ///< first token
+  bool isAnswer = false;
+  QRect head;  ///< the line with the name
+};
 
 struct StripLayout {
-  std::vector<QRect> tiles;       ///< one for each token
-  std::vector<QRect> tails;       ///< for each token: the empty slots after it in a partial block; null: none
-  std::vector<std::size_t> rows;  ///< first token of each row
+  std::vector<QRect> tiles;  ///< one for each token
+  std::vector<QRect> tails;  ///< for each token: the empty slots after it in a partial block; null: none
+  std::vector<StripLine> lines;
+  std::vector<StripGroup> groups;
   int width = 0;
   int height = 0;
 
-  /// The token whose tile or underline is at a place; tiles.size(): none.
+  /// The token whose tile, bar or position is at a place; tiles.size(): none.
   std::size_t at(const QPoint& place) const;
-  std::size_t rowOf(std::size_t token) const;
-  /// The token in a row nearest to x.
-  std::size_t nearest(std::size_t row, int x) const;
-  std::size_t rowEnd(std::size_t row) const;
+  /// The first token of the first line that ends below this height; tiles.size(): none.
+  std::size_t at(int y) const;
+  std::size_t lineOf(std::size_t token) const;
+  /// The place of the group that begins with a token, its name included; null: there is none.
+  QRect groupRect(std::size_t first) const;
+  /// The token in a line nearest to x.
+  std::size_t nearest(std::size_t line, int x) const;
+  std::size_t lineEnd(std::size_t line) const;
 };
 
 /// The text after the last token of a partial block: "10 of 16".
@@ -58,6 +79,10 @@ class TokenStripArea : public PaintedScroll {
   void showMotion(const StripMotion* motion, double done);
   void setTips(std::function<QString(std::size_t)> tips) { m_tips = std::move(tips); }
   void reveal(std::size_t token);
+  /// Scrolls until the name of the section that begins with this token is at the top.
+  void revealGroup(std::size_t first);
+  /// Paints the content from the section that begins with this token on, as far as the area reaches.
+  void paintFrom(QPainter& painter, const QRect& area, std::size_t first);
 
   const StripLayout& stripLayout() const { return m_layout; }
 
@@ -78,10 +103,15 @@ class TokenStripArea : public PaintedScroll {
   /// Whether a token is visible at the scroll position, in a viewport of this height.
   bool isInSight(std::size_t token, int height) const;
   void paintEmpty(QPainter& painter, const QRect& visible) const;
-  void paintRow(QPainter& painter, std::size_t row) const;
-  /// Paints a token's share of attention to the selected source, as a fill from the bottom.
+  void paintHead(QPainter& painter, const StripGroup& group) const;
+  void paintLine(QPainter& painter, std::size_t line) const;
+  /// Paints rules and numbers of blocks over the tiles.
+  void paintBlocks(QPainter& painter, std::size_t line) const;
+  /// Paints the positions of a line. Where a relocated block begins, its old position is beside its position.
+  void paintRuler(QPainter& painter, std::size_t line) const;
   void paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const;
-  void paintLook(QPainter& painter, const StripToken& token, const QRect& tile) const;
+  /// Paints the attention of a token as a bar under its tile.
+  void paintLook(QPainter& painter, const StripToken& token, const QRect& bar) const;
   void paintToken(QPainter& painter, std::size_t token) const;
   void paintUnderline(QPainter& painter, std::size_t token) const;
   void paintTravels(QPainter& painter, const QRect& visible) const;

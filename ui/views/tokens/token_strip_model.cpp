@@ -64,6 +64,7 @@ class StripMaker {
         m_strip.segments.push_back({.part = range.part,
                                     .name = parts.names[range.part].name,
                                     .hue = parts.names[range.part].hue,
+                                    .id = parts.names[range.part].id,
                                     .first = m_strip.tokens.size(),
                                     .count = 0});
       }
@@ -77,6 +78,7 @@ class StripMaker {
       if (!m_request->segments[i].hidden) countBlocks(i);
     }
     addLooks();
+    addFacts();
     m_strip.summary = summary();
     return std::move(m_strip);
   }
@@ -190,26 +192,78 @@ class StripMaker {
         token.role = BlockRole::Computed;
         ++m_strip.recomputed;
       }
+      if (token.role == BlockRole::Hit || token.role == BlockRole::Relocated)
+        token.storedAt = storedBase(*block) < 0 ? -1 : storedBase(*block) + local;
       token.opensBlock = slot == 0;
       if (slot + 1 == block->tokens && block->tokens < m_strip.blockSize) token.tail = block->tokens;
     }
     m_strip.tokens.push_back(std::move(token));
   }
 
-  /// Adds the attention of each answer token to the selected source.
+  /// The start position at which the segment of a reused block was stored; −1: not known.
+  std::int64_t storedBase(const VirtualBlockFacts& block) {
+    if (m_lookup != block.lookup) {
+      const trace::BlockLookedUp* lookup = lookupEvent(*m_input.trace, block.lookup);
+      m_lookup = block.lookup;
+      m_storedBase = lookup == nullptr ? -1 : lookup->storedBase;
+    }
+    return m_storedBase;
+  }
+
+  /// Adds the attention of each answer token to the selected source, or to all sources.
   void addLooks() {
     const std::shared_ptr<const AnswerShares> shares = answerShares(m_input, m_strip.request);
+    if (!shares->hasSources()) return;
     const std::optional<std::uint32_t> source = selectedSource(m_input, *shares);
-    if (!source) return;
     for (std::size_t i = 0; i < m_strip.segments.size(); ++i) {
-      if (m_strip.segments[i].part == *source) m_strip.lookedAt = i;
+      if (source && m_strip.segments[i].part == *source) m_strip.lookedAt = i;
     }
     for (std::size_t i = 0; i < shares->tokens.size(); ++i) {
       const std::size_t token = m_strip.prompt + static_cast<std::size_t>(shares->tokens[i].index);
       if (token >= m_strip.tokens.size()) continue;
-      m_strip.tokens[token].looked = shares->share(*source, i);
+      m_strip.tokens[token].looked = source ? shares->onPart(*source, i) : shares->onSources(i);
       m_strip.mostLooked = std::max(m_strip.mostLooked, m_strip.tokens[token].looked);
     }
+  }
+
+  /// "20 tokens · positions 13–32 · stored at 31–50"
+  QString factsOf(std::size_t first, std::size_t end) const {
+    const auto range = [](std::int64_t from, std::int64_t to) {
+      return from == to ? QString::number(from) : tr("%1–%2").arg(from).arg(to);
+    };
+    const StripToken* front = nullptr;
+    const StripToken* back = nullptr;
+    const StripToken* moved = nullptr;  // the first relocated token
+    std::int64_t movedTo = 0;
+    std::size_t count = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      const StripToken& token = m_strip.tokens[i];
+      if (token.cropped >= 0) continue;
+      if (front == nullptr) front = &token;
+      back = &token;
+      ++count;
+      if (token.storedAt < 0 || token.storedAt == token.position) continue;
+      if (moved == nullptr) moved = &token;
+      movedTo = token.storedAt;
+    }
+    if (front == nullptr) return {};
+    QStringList facts{
+        count == 1 ? tr("1 token") : tr("%1 tokens").arg(count),
+        (count == 1 ? tr("position %1") : tr("positions %1")).arg(range(front->position, back->position))};
+    if (moved != nullptr)
+      facts << tr(/*id:strip-stored-at*/ "relocated, stored at %1").arg(range(moved->storedAt, movedTo));
+    return facts.join(QStringLiteral(" · "));
+  }
+
+  void addFacts() {
+    for (StripSegment& segment : m_strip.segments)
+      segment.facts = factsOf(segment.first, std::min(segment.first + segment.count, m_strip.prompt));
+    m_strip.answerFacts = factsOf(m_strip.prompt, m_strip.tokens.size());
+    if (m_strip.mostLooked <= 0) return;
+    m_strip.answerFacts +=
+        tr(/*id:strip-attention-bar*/ " · bar: attention to %1, up to %2")
+            .arg(m_strip.lookedAt ? m_strip.segments[*m_strip.lookedAt].name : tr("all documents"),
+                 partText(m_strip.mostLooked));
   }
 
   void countBlocks(std::size_t segment) {
@@ -245,10 +299,12 @@ class StripMaker {
   std::int64_t m_visible = 0;                                       ///< visible tokens of the prompt so far
   std::size_t m_cropped = 0;                                        ///< ranges of truncated tokens so far
   std::map<std::uint32_t, std::vector<std::int32_t>> m_recomputed;  ///< local tokens by segment, ascending
+  std::uint64_t m_lookup = 0;                                       ///< lookup of `m_storedBase`
+  std::int64_t m_storedBase = -1;
   TokenStrip m_strip;
 };
 
-/// "Attention to document 7 (41 %), document 3 (22 %)". Empty if nothing was recorded.
+/// "Document shares: document 7 (41 %), document 3 (22 %)". Empty if nothing was recorded.
 QString lookText(const ViewInput& input, const TokenStrip& strip, const StripToken& own) {
   constexpr std::size_t kMost = 3;
   const std::shared_ptr<const AnswerShares> shares = answerShares(input, strip.request);
@@ -268,7 +324,7 @@ QString lookText(const ViewInput& input, const TokenStrip& strip, const StripTok
     parts.resize(std::min(parts.size(), kMost));
     QStringList texts;
     for (const auto& [share, name] : parts) texts << tr("%1 (%2)").arg(name, partText(share));
-    return texts.isEmpty() ? QString() : tr("Attention to %1").arg(texts.join(tr(", ")));
+    return texts.isEmpty() ? QString() : tr("Document shares: %1").arg(texts.join(tr(", ")));
   }
   return {};
 }
@@ -349,6 +405,8 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
                .arg(strip.segments[own.segment].name)
                .arg(own.place.local)
                .arg(own.position);
+  if (own.storedAt >= 0 && own.storedAt != own.position)
+    lines << tr(/*id:token-stored-at*/ "Stored at position %1").arg(own.storedAt);
   if (!own.computed) {
     lines << tr("Sampled, but not computed: the token is in no block");
   } else {
@@ -361,7 +419,7 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
   if (own.generated) {
     lines << tr("Generated, probability %1").arg(double(own.probability), 0, 'f', 3);
     if (own.looked >= 0 && strip.lookedAt)
-      lines << tr("%1 of this token's attention on sources is on %2")
+      lines << tr("%1 of this token's attention is on %2")
                    .arg(partText(own.looked), strip.segments[*strip.lookedAt].name);
     if (const QString looks = lookText(input, strip, own); !looks.isEmpty()) lines << looks;
   } else if (own.quiet && own.part == StripPart::Own) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The shown request's prompt and answer as tokens, block by block.
+// The shown request's prompt and answer as tokens, section by section. Open this file for the facts about a
+// token: its block, its positions and its attention.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -36,15 +37,17 @@ struct StripToken {
   TokenId cropped = -1;
   bool recomputed = false;  ///< the token was recomputed with all earlier tokens, and replaces a copied token
   bool computed = true;     ///< a forward pass has computed the token, so a block contains it
-  std::int64_t position = 0;  ///< in the view
-  std::int32_t block = -1;    ///< number of its block in the view; −1: no block contains it
+  std::int64_t position = 0;  ///< in the view.
+  /// The position at which its key and value were stored, for a reused token; −1: not reused, or not known.
+  std::int64_t storedAt = -1;
+  std::int32_t block = -1;  ///< number of its block in the view; −1: no block contains it
   BlockId physical = kNullBlock;
   BlockRole role = BlockRole::Free;  ///< how its key and value came into the block
   bool opensBlock = false;
   std::int32_t tail = 0;  ///< tokens of the partial block that this token ends; 0: no such block
   float probability = 0;  ///< for a generated token.
-  /// The selected source's share of a generated token's attention to all sources, 0 … 1. The share is −1 if
-  /// not known, or if no source is selected.
+  /// Attention that the bar under the token shows, as a share of all attention, 0 … 1; −1: not known. A
+  /// generated token attends to the selected source, or to all sources if none is selected.
   double looked = -1;
   bool operator==(const StripToken&) const = default;
 };
@@ -54,8 +57,11 @@ struct StripSegment {
   std::uint32_t part = 0;  ///< index in RequestParts
   QString name;
   std::size_t hue = 0;
+  document::NodeId id = document::kNoNode;
   std::size_t first = 0;  ///< index of the first token
   std::size_t count = 0;  ///< number of tokens
+  QString facts{};        ///< "20 tokens · positions 13–32 · stored at 31–50"
+  bool isPale = false;    ///< less important in this strip, so the tiles have no fill
   bool operator==(const StripSegment&) const = default;
 };
 
@@ -74,8 +80,11 @@ struct TokenStrip {
   std::int32_t tails = 0;
   QString layout;                       ///< name of the run's layout; empty: the exact layout
   QString summary;                      ///< "204 tokens · 11 full blocks · …"
+  QString answerFacts;                  ///< as StripSegment::facts, for the generated tokens
   std::optional<std::size_t> lookedAt;  ///< index in `segments` of the selected source
-  double mostLooked = 0;                ///< the largest StripToken::looked
+  double mostLooked = 0;                ///< the attention of a whole bar; 0: there are no bars.
+  /// Whether the strip shows blocks, positions, and how the cache served each token.
+  bool showsCache = true;
   bool operator==(const TokenStrip&) const = default;
 };
 

@@ -251,7 +251,7 @@ class TestAttentionShares : public QObject {
     ViewInput input = test::twentyDocuments();
     const TokenStrip none = tokenStrip(input);
     QVERIFY(!none.lookedAt);
-    QCOMPARE(none.tokens.back().looked, -1.0);
+    QVERIFY(none.tokens.back().looked > 0);  // on all documents
     const document::NodeId node = input.nodeOf(1, "/g/input/cross/1/plus/12");
     QVERIFY(node != document::kNoNode);
     input.selection.nodes = {node};

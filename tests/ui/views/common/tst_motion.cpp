@@ -384,7 +384,7 @@ class TestMotion : public QObject {
     QVERIFY(moving != nullptr);
     ViewInput input = m_input;
     input.position = last;
-    shown->resize(900, 420);
+    shown->resize(900, 640);
     shown->setInput(input);
     shown->show();
     QVERIFY(QTest::qWaitForWindowExposed(shown.get()));

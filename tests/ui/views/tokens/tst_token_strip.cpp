@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recording.h"
 #include "tests/ui/views/common/traced_requests.h"
+#include "tests/ui/views/common/twenty_documents.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/tokens/token_strip_area.h"
 #include "ui/views/tokens/token_strip_view.h"
@@ -12,9 +14,12 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include <algorithm>
 #include <memory>
 
 using namespace spanscope;
+using product_text::says;
+using product_text::worded;
 
 class TestTokenStrip : public QObject {
   Q_OBJECT
@@ -23,6 +28,9 @@ class TestTokenStrip : public QObject {
   void stripOfARun();
   void roles();
   void positionBeforeGeneration();
+  void reusedTokensKnowTheirOldPositions();
+  void eachSectionBeginsALine();
+  void attentionIsABarBelowTheAnswer();
   void wrapsWithoutOverlap_data();
   void wrapsWithoutOverlap();
   void clickSelects();
@@ -80,6 +88,74 @@ void TestTokenStrip::roles() {
   QCOMPARE(strip.tokens[13].block, 1);
 }
 
+/// The first two documents are swapped in the second run.
+void TestTokenStrip::reusedTokensKnowTheirOldPositions() {
+  const ui::ViewInput input = m_recording->input();
+  const ui::TokenStrip strip = ui::tokenStrip(input);
+  ui::ViewInput before = input;
+  before.selection.request = 1;
+  const ui::TokenStrip first = ui::tokenStrip(before);
+  std::size_t relocated = 0;
+  for (std::size_t i = 0; i < strip.tokens.size(); ++i) {
+    const ui::StripToken& token = strip.tokens[i];
+    QCOMPARE(token.storedAt >= 0, token.role == ui::BlockRole::Hit || token.role == ui::BlockRole::Relocated);
+    if (token.storedAt < 0) continue;
+    // The earlier run has the same token at the old position.
+    QCOMPARE(first.tokens[static_cast<std::size_t>(token.storedAt)].text, token.text);
+    QCOMPARE(token.storedAt != token.position, token.role == ui::BlockRole::Relocated);
+    const QString stored = worded("<token-stored-at|%1>").arg(token.storedAt);
+    QCOMPARE(ui::tokenTip(input, strip, i).contains(stored), token.role == ui::BlockRole::Relocated);
+    relocated += token.role == ui::BlockRole::Relocated ? 1U : 0U;
+  }
+  QVERIFY(relocated > 20);
+  const QString range = QStringLiteral("%1–%2")
+                            .arg(strip.tokens[strip.segments[1].first].storedAt)
+                            .arg(strip.tokens[strip.segments[2].first - 1].storedAt);
+  QVERIFY2(strip.segments[1].facts.endsWith(worded("<strip-stored-at|%1>").arg(range)),
+           qPrintable(strip.segments[1].facts));
+  QVERIFY(!says(strip.segments[0].facts, "<strip-stored-at>"));
+}
+
+void TestTokenStrip::eachSectionBeginsALine() {
+  const ui::ViewInput input = m_recording->input();
+  const ui::TokenStrip strip = ui::tokenStrip(input);
+  const ui::StripLayout layout =
+      ui::layOutTokens(strip, 900, input.theme.monoFont(), input.theme.smallFont());
+  QCOMPARE(layout.groups.size(), strip.segments.size() + 1);  // and the answer
+  for (std::size_t i = 0; i < layout.groups.size(); ++i) {
+    const ui::StripGroup& group = layout.groups[i];
+    QCOMPARE(group.isAnswer, i == strip.segments.size());
+    QCOMPARE(group.first, group.isAnswer ? strip.prompt : strip.segments[i].first);
+    const ui::StripLine& line = layout.lines[layout.lineOf(group.first)];
+    QCOMPARE(line.first, group.first);
+    QVERIFY(group.head.bottom() < line.tile);
+    QVERIFY(i == 0 || group.head.top() >= layout.lines[layout.lineOf(group.first - 1)].bottom);
+  }
+}
+
+void TestTokenStrip::attentionIsABarBelowTheAnswer() {
+  ui::ViewInput input = test::twentyDocuments();
+  const ui::TokenStrip all = ui::tokenStrip(input);
+  input.selection.nodes = {input.nodeOf(1, "/g/input/cross/1/plus/6")};
+  const ui::TokenStrip one = ui::tokenStrip(input);
+  QVERIFY(!all.lookedAt && one.lookedAt);
+  QVERIFY(one.mostLooked > 0 && one.mostLooked < all.mostLooked);
+  for (std::size_t i = 0; i < all.tokens.size(); ++i) {
+    QCOMPARE(all.tokens[i].looked >= 0, all.tokens[i].generated);
+    if (all.tokens[i].generated) QVERIFY(one.tokens[i].looked < all.tokens[i].looked);
+  }
+  QVERIFY2(
+      says(one.answerFacts, QStringLiteral("<strip-attention-bar|%1>").arg(one.segments[*one.lookedAt].name)),
+      qPrintable(one.answerFacts));
+  // The bars do not cover the tokens, so nothing looks struck out.
+  const ui::StripLayout layout = ui::layOutTokens(one, 900, input.theme.monoFont(), input.theme.smallFont());
+  for (const ui::StripLine& line : layout.lines) {
+    QCOMPARE(line.look >= 0, one.tokens[line.first].generated);
+    QVERIFY(line.look < 0 || line.look > layout.tiles[line.first].bottom());
+    QVERIFY(line.ruler > std::max(line.look, layout.tiles[line.first].bottom()));
+  }
+}
+
 void TestTokenStrip::positionBeforeGeneration() {
   ui::ViewInput input = m_recording->input();
   const ui::RequestEvents* events = input.trace->request(2);
@@ -131,6 +207,11 @@ void TestTokenStrip::clickSelects() {
   const document::DocumentNode* node = input.document->find(selection.currentNode());
   QVERIFY(node != nullptr && node->own.as<query::Message>() != nullptr);
   QVERIFY(node->own.as<query::Message>()->text.starts_with("Tarek"));
+  // The name of a section selects its first token.
+  QTest::mouseClick(area->viewport(), Qt::LeftButton, Qt::NoModifier,
+                    area->stripLayout().groups[2].head.center() - area->offset());
+  QCOMPARE(wanted.size(), 2);
+  QCOMPARE(wanted.last().first().value<ui::Selection>().token, std::optional(ui::TokenRef{2, 2, 0}));
 }
 
 void TestTokenStrip::keysWalk() {
@@ -154,7 +235,7 @@ void TestTokenStrip::keysWalk() {
   QTest::keyClick(area, Qt::Key_Left);
   QCOMPARE(current(), std::size_t{12});
   QTest::keyClick(area, Qt::Key_Down);
-  QCOMPARE(area->stripLayout().rowOf(current()), area->stripLayout().rowOf(12) + 1);
+  QCOMPARE(area->stripLayout().lineOf(current()), area->stripLayout().lineOf(12) + 1);
   QTest::keyClick(area, Qt::Key_End, Qt::ControlModifier);
   QCOMPARE(current(), view.strip().tokens.size() - 1);
   QVERIFY(area->visibleContent().contains(area->stripLayout().tiles.back()));
