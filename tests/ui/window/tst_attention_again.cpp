@@ -7,6 +7,7 @@
 #include "ui/views/attention/attention_controls.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
+#include "ui/views/tokens/token_strip_area.h"
 
 #include <QAction>
 #include <QComboBox>
@@ -102,7 +103,8 @@ class TestAttentionAgain : public QObject {
     QVERIFY(!command().isEnabled());
     choose(kLayer, 2);
     QVERIFY2(offered().startsWith(worded("<blocks-tokens-were|layer 4, head 2>")), qPrintable(offered()));
-    QVERIFY(m_view->plot().isVisible());
+    QVERIFY(m_view->wordsArea().isVisible());
+    QCOMPARE(m_view->words().keys, 1);
     AttentionOptions opened = m_view->options();
     opened.opened[1] = AttentionGrain::Tokens;
     m_view->setOptions(opened);

@@ -5,6 +5,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "tests/ui/window/text_recorder.h"
+#include "ui/views/attention/attention_view.h"
 #include "ui/views/common/item_canvas.h"
 #include "ui/views/common/plot_library.h"
 #include "ui/views/experiments/experiment_plot.h"
@@ -122,6 +123,21 @@ class TestPlotLabels : public QObject {
     waitForTheEngine();
   }
 
+  void plotsOfDockAreRead(Dock& shown, double scale) {
+    const double smallest = QFontInfo(m_window->workspace().input().theme.smallFont()).pixelSize();
+    QTRY_VERIFY2(!plotsIn(shown).empty(), "no plot is shown");
+    const std::vector<QWidget*> plots = plotsIn(shown);
+    std::size_t count = 0;
+    for (QWidget* plot : plots) {
+      const std::vector<test::PaintedText> texts = textsOf(*plot, scale);
+      count += texts.size();
+      const QStringList faults = faultsOf(texts, plot->size(), smallest);
+      QVERIFY2(faults.isEmpty(), qPrintable(QString::fromLatin1(plot->metaObject()->className()) +
+                                            QStringLiteral(": ") + faults.join(QStringLiteral("; "))));
+    }
+    QVERIFY2(count > 2, "no plot has labels");
+  }
+
  private Q_SLOTS:
   /// Two runs of documents in two orders, a benchmark and an experiment, so that every plot has something.
   void initTestCase() {
@@ -198,18 +214,13 @@ class TestPlotLabels : public QObject {
     QTest::qWait(120);
     if (auto* pool = shown->findChild<PoolView*>()) pool->showOverTime();
     QTest::qWait(60);
-    const double smallest = QFontInfo(m_window->workspace().input().theme.smallFont()).pixelSize();
-    QTRY_VERIFY2(!plotsIn(*shown).empty(), "no plot is shown");
-    const std::vector<QWidget*> plots = plotsIn(*shown);
-    std::size_t count = 0;
-    for (QWidget* plot : plots) {
-      const std::vector<test::PaintedText> texts = textsOf(*plot, scale);
-      count += texts.size();
-      const QStringList faults = faultsOf(texts, plot->size(), smallest);
-      QVERIFY2(faults.isEmpty(), qPrintable(QString::fromLatin1(plot->metaObject()->className()) +
-                                            QStringLiteral(": ") + faults.join(QStringLiteral("; "))));
+    plotsOfDockAreRead(*shown, scale);
+    if (auto* attention = shown->findChild<AttentionView*>()) {
+      attention->setDisplay(AttentionDisplay::Map);
+      QTest::qWait(120);
+      plotsOfDockAreRead(*shown, scale);
+      attention->setDisplay(AttentionDisplay::Words);
     }
-    QVERIFY2(count > 2, "no plot has labels");
   }
 
   /// What the test looks for is found where it is.

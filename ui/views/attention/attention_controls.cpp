@@ -77,16 +77,21 @@ void AttentionControls::addMenu(QHBoxLayout& row) {
   row.addWidget(m_show);
   auto* menu = new QMenu(m_show);
   m_show->setMenu(menu);
-  const auto addSwitch = [&](const QString& text, void (AttentionControls::*toggled)(bool)) {
+  m_displays = new QActionGroup(menu);
+  const auto addDisplay = [&](const QString& text, AttentionDisplay display) {
     QAction* action = menu->addAction(text);
     action->setCheckable(true);
-    connect(action, &QAction::toggled, this, toggled);
-    return action;
+    action->setChecked(display == AttentionDisplay::Words);
+    m_displays->addAction(action);
+    connect(action, &QAction::triggered, this, [this, display] { Q_EMIT displayChosen(display); });
   };
-  m_headsAction = addSwitch(tr("Show all heads, to choose one"), &AttentionControls::headsToggled);
+  addDisplay(tr("Words of the documents"), AttentionDisplay::Words);
+  addDisplay(tr("Heat map"), AttentionDisplay::Map);
+  addDisplay(tr("All heads, to choose one"), AttentionDisplay::Heads);
   menu->addSeparator();
-  addSwitch(tr("With question, answer and other text"), &AttentionControls::ownToggled);
-  addSwitch(tr("With first tokens (attention sinks)"), &AttentionControls::sinkToggled);
+  QAction* sinks = menu->addAction(tr("Map with first tokens (attention sinks)"));
+  sinks->setCheckable(true);
+  connect(sinks, &QAction::toggled, this, &AttentionControls::sinkToggled);
   addRowsAndScales(*menu);
 }
 
@@ -104,12 +109,12 @@ void AttentionControls::addRowsAndScales(QMenu& menu) {
     connect(action, &QAction::triggered, this, choose);
   };
   addGroup();
-  addChoice(tr("Rows: tokens of the answer"), [this] { Q_EMIT rowsChosen(AttentionRowSet::Answer); });
-  addChoice(tr("Rows: the whole prompt"), [this] { Q_EMIT rowsChosen(AttentionRowSet::All); });
+  addChoice(tr("Map rows: tokens of the answer"), [this] { Q_EMIT rowsChosen(AttentionRowSet::Answer); });
+  addChoice(tr("Map rows: the whole prompt"), [this] { Q_EMIT rowsChosen(AttentionRowSet::All); });
   addGroup();
-  addChoice(tr("Scale: linear"), [this] { Q_EMIT scaleChosen(AttentionScale::Linear); });
-  addChoice(tr("Scale: logarithmic"), [this] { Q_EMIT scaleChosen(AttentionScale::Logarithmic); });
-  addChoice(tr("Scale: by row"), [this] { Q_EMIT scaleChosen(AttentionScale::ByRow); });
+  addChoice(tr("Map scale: linear"), [this] { Q_EMIT scaleChosen(AttentionScale::Linear); });
+  addChoice(tr("Map scale: logarithmic"), [this] { Q_EMIT scaleChosen(AttentionScale::Logarithmic); });
+  addChoice(tr("Map scale: by row"), [this] { Q_EMIT scaleChosen(AttentionScale::ByRow); });
 }
 
 void AttentionControls::showChoice(const AttentionModel& model, const std::optional<std::int32_t>& layer,
@@ -125,8 +130,8 @@ void AttentionControls::showChoice(const AttentionModel& model, const std::optio
   m_filling = false;
 }
 
-void AttentionControls::showHeads(bool shows) {
-  if (m_headsAction) m_headsAction->setChecked(shows);
+void AttentionControls::showDisplay(AttentionDisplay display) {
+  if (m_displays) m_displays->actions().at(static_cast<int>(display))->setChecked(true);
 }
 
 ReplayStrip::ReplayStrip(QWidget* parent)

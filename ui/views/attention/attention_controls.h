@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The controls in the title bar of the attention view: layer, head, and a menu of what to show. A strip above
-// the map reports the attention that was not recorded. The button of the strip recomputes this attention.
+// the display reports the attention that was not recorded. The button of the strip recomputes this attention.
 #pragma once
 
 #include "engine/jobs/attention_replay.h"
@@ -13,15 +13,22 @@
 #include <QString>
 #include <QWidget>
 
+#include <cstdint>
 #include <optional>
 
-class QAction;
+class QActionGroup;
 class QComboBox;
 class QHBoxLayout;
 class QMenu;
 class QToolButton;
 
 namespace spanscope::ui {
+
+enum class AttentionDisplay : std::uint8_t {
+  Words,  ///< the words of the prompt, with the attention of the answer to each word
+  Map,    ///< a heat map of rows and keys
+  Heads   ///< a small heat map of each head, to choose one
+};
 
 class AttentionControls : public QObject {
   Q_OBJECT
@@ -32,13 +39,12 @@ class AttentionControls : public QObject {
   /// Offers the layers and heads of the model and shows the given ones as chosen.
   void showChoice(const AttentionModel& model, const std::optional<std::int32_t>& layer,
                   const std::optional<std::int32_t>& head);
-  void showHeads(bool shows);
+  void showDisplay(AttentionDisplay display);
 
  Q_SIGNALS:
   void choiceMade(const std::optional<std::int32_t>& layer, const std::optional<std::int32_t>& head);
-  void headsToggled(bool shows);
-  void ownToggled(bool shows);   ///< show or hide question, answer and other text
-  void sinkToggled(bool shows);  ///< show or hide attention sinks: the first tokens of segments
+  void displayChosen(spanscope::ui::AttentionDisplay display);
+  void sinkToggled(bool shows);  ///< show or hide attention sinks in the map: the first tokens of segments
   void rowsChosen(spanscope::ui::AttentionRowSet rows);
   void scaleChosen(spanscope::ui::AttentionScale scale);
 
@@ -50,7 +56,7 @@ class AttentionControls : public QObject {
   QPointer<QComboBox> m_layer;
   QPointer<QComboBox> m_head;
   QPointer<QToolButton> m_show;
-  QPointer<QAction> m_headsAction;
+  QPointer<QActionGroup> m_displays;  ///< in the order of AttentionDisplay
   bool m_filling = false;
 };
 

@@ -347,6 +347,12 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
                           ? tr("pale: recorded in run %1, reused here").arg(runs.front())
                           : tr("pale: recorded in runs %1, reused here").arg(runs.join(tr(", ")))});
   }
+  const auto isMargin = [](const AttentionSegment& segment) {
+    return segment.columns > 0 && !segment.isSource;
+  };
+  if (model.rowSet == AttentionRowSet::Answer &&
+      std::any_of(model.segments.begin(), model.segments.end(), isMargin))
+    samples.push_back({Hatch::Pale, tr("pale column: question or other text")});
   if (model.earlierHere) samples.push_back({Hatch::Pale, tr("pale: recorded for another step of this run")});
   // With such rows, the scale ends below 1.
   if (model.singles && model.highest <= 0.8F)

@@ -105,6 +105,9 @@ class ModelMaker {
       segment.node = m_request.segments[s].node;
       segment.id = m_input.nodeOf(m_request.run, segment.node);
       segment.blocks = blocks[s];
+      segment.tokens = static_cast<std::int32_t>(m_request.segments[s].tokens.size());
+      if (s + 1 == blocks.size()) segment.tokens += static_cast<std::int32_t>(m_request.generatedTokens);
+      segment.isSource = isSource(segment.segment);
       segment.firstColumn = m_model.columns;
       segment.grain = grainOf(segment.segment);
       if (m_names[s].isHidden) {
@@ -131,6 +134,19 @@ class ModelMaker {
     const std::int32_t width =
         segment.grain == AttentionGrain::Tokens ? 1 : m_model.blocksPerCell * m_model.blockSize;
     return (tokens + width - 1) / width;
+  }
+
+  /// Whether the first section of a segment is a source.
+  bool isSource(std::uint32_t segment) const {
+    if (m_model.byPart) {
+      const auto& parts = m_model.byPart->segmentOf;
+      const auto part = std::find(parts.begin(), parts.end(), std::optional(segment));
+      return m_shares->isSource(static_cast<std::size_t>(part - parts.begin()));
+    }
+    for (const trace::PartRange& range : m_shares->parts.visible()) {
+      if (range.segment == segment) return m_shares->isSource(range.part);
+    }
+    return false;
   }
 
   AttentionGrain grainOf(std::uint32_t segment) const {
@@ -614,7 +630,7 @@ AttentionModel attentionModel(const ViewInput& input, const AttentionOptions& op
   const auto& requests = input.state().progress().requests;
   const auto found = requests.find(shown);
   if (found == requests.end() || found->second.segments.empty()) return {};
-  if (options.rowSet == AttentionRowSet::Answer) {
+  if (options.rowSet == AttentionRowSet::Answer && !options.bySegment) {
     if (const auto prompt = promptByPart(input, shown))
       return ModelMaker(input, *prompt, shown, options).make();
   }

@@ -44,6 +44,9 @@ struct AttentionOptions {
   bool withFirst = true;
   std::int32_t answersPerRow = 1;  ///< how many tokens of the answer share a row
   std::size_t mostBlocks = 1000;   ///< max block columns; more blocks share cells
+  /// Whether columns are the policy's segments although a segment has several sections. The option matters
+  /// only for rows of the answer.
+  bool bySegment = false;
   bool operator==(const AttentionOptions&) const = default;
 };
 
@@ -68,6 +71,8 @@ struct AttentionSegment {
   NodePath node;
   document::NodeId id = document::kNoNode;
   std::int32_t blocks = 0;
+  std::int32_t tokens = 0;  ///< visible or not, with generated tokens
+  bool isSource = false;    ///< a document, or another child of a plus; see trace::PartRole
   AttentionGrain grain = AttentionGrain::Blocks;  ///< grain of its columns
   std::vector<QString> texts;  ///< texts of the segment's tokens, if its columns are tokens
   std::int32_t firstColumn = 0;

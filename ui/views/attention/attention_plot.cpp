@@ -128,13 +128,19 @@ void AttentionPlot::buildImage() {
     full[static_cast<std::size_t>(i)] = color.rgb();
     pale[static_cast<std::size_t>(i)] = blend(color, m_theme.color(Role::Surface), kPale).rgb();
   }
+  // Question and other text are a pale margin of the documents.
+  std::vector<bool> isMargin(static_cast<std::size_t>(m_model.columns), false);
+  for (const AttentionSegment& segment : m_model.segments) {
+    if (m_model.rowSet == AttentionRowSet::Answer && !segment.isSource)
+      std::fill_n(isMargin.begin() + segment.firstColumn, segment.columns, true);
+  }
   for (int row = 0; row < rows; ++row) {
-    const auto& shades =
-        m_model.rows[static_cast<std::size_t>(row)].source == RowSource::Earlier ? pale : full;
+    const bool isEarlier = m_model.rows[static_cast<std::size_t>(row)].source == RowSource::Earlier;
     auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(row));
     for (int column = 0; column < m_model.columns; ++column) {
       const std::size_t cell = m_model.at(row, column);
       if (m_model.states[cell] != CellState::Measured) continue;
+      const auto& shades = isEarlier || isMargin[static_cast<std::size_t>(column)] ? pale : full;
       line[column] = shades[static_cast<std::size_t>(std::lround(m_shades.shades[cell] * (kShades - 1)))];
     }
   }

@@ -6,9 +6,13 @@
 #include "ui/views/attention/attention_marks.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/head_grid.h"
+#include "ui/views/common/answer_tokens.h"
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/views/common/text_painting.h"
+#include "ui/views/common/text_tools.h"
+#include "ui/views/tokens/token_strip_area.h"
 #include "ui/words/tr.h"
 
 #include <QLabel>
@@ -17,7 +21,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 #include <utility>
 
 namespace spanscope::ui {
@@ -32,8 +36,11 @@ constexpr QSize kLeastPlot(120, 100);
 AttentionView::AttentionView(QWidget* parent)
     : RunView(parent, InputPart::Replay),
       MovingView(this),
-      m_bars(new ShareBars(this)),
+      m_bar(new ShareBar(this)),
       m_strip(new ReplayStrip(this)),
+      m_answer(new AnswerTokens(this)),
+      m_note(new QLabel(this)),
+      m_area(new TokenStripArea(this)),
       m_plot(new AttentionPlot(this)),
       m_heads(new HeadGridArea(this)),
       m_legend(new AttentionLegend(this)),
@@ -48,20 +55,29 @@ AttentionView::AttentionView(QWidget* parent)
   m_readout->setTextFormat(Qt::PlainText);
   m_readout->setMinimumWidth(0);
   m_readout->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  m_note->setAccessibleName(tr("Bars under the words"));
+  m_note->setTextFormat(Qt::PlainText);
+  m_note->setWordWrap(true);
+  m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
   m_plot->setMinimumSize(kLeastPlot);
+  m_area->setMinimumSize(kLeastPlot);
+  m_area->setAccessibleName(tr("Words of the documents, with the attention of the answer"));
+  m_area->setTips([this](std::size_t token) { return sourceWordTip(m_words, token); });
 
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(2 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
   layout->setSpacing(kSpace);
-  layout->addWidget(m_bars);
+  layout->addWidget(m_bar);
   layout->addWidget(m_strip);
+  layout->addWidget(m_answer);
+  layout->addWidget(m_note);
+  layout->addWidget(m_area, 1);
   layout->addWidget(m_plot, 1);
   layout->addWidget(m_heads, 1);
   layout->addWidget(m_legend);
   layout->addWidget(m_readout);
   // Hidden until a request has something to show.
-  for (QWidget* part : std::initializer_list<QWidget*>{m_bars, m_strip, m_plot, m_heads, m_legend, m_readout})
-    part->hide();
+  for (QWidget* part : findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) part->hide();
 
   m_options.rowSet = AttentionRowSet::Answer;
   m_options.withFirst = false;
@@ -71,19 +87,22 @@ AttentionView::AttentionView(QWidget* parent)
 
 void AttentionView::connectControls() {
   connect(m_controls, &AttentionControls::choiceMade, this, &AttentionView::choose);
-  connect(m_controls, &AttentionControls::headsToggled, this, &AttentionView::setShowsHeads);
-  connect(m_controls, &AttentionControls::ownToggled, this, [this](bool shows) {
-    ShareOptions options = m_shareOptions;
-    options.own = shows;
-    setShareOptions(options);
-  });
+  connect(m_controls, &AttentionControls::displayChosen, this, &AttentionView::setDisplay);
   connect(m_controls, &AttentionControls::sinkToggled, this, [this](bool shows) {
-    ShareOptions options = m_shareOptions;
-    options.sink = shows;
-    setShareOptions(options);
+    for (AttentionOptions& before : m_back) before.withFirst = shows;
+    AttentionOptions options = m_options;
+    options.withFirst = shows;
+    setOptions(options);
+    setDisplay(AttentionDisplay::Map);
   });
-  connect(m_controls, &AttentionControls::rowsChosen, this, &AttentionView::showRows);
-  connect(m_controls, &AttentionControls::scaleChosen, this, &AttentionView::setScale);
+  connect(m_controls, &AttentionControls::rowsChosen, this, [this](AttentionRowSet rows) {
+    showRows(rows);
+    setDisplay(AttentionDisplay::Map);
+  });
+  connect(m_controls, &AttentionControls::scaleChosen, this, [this](AttentionScale scale) {
+    setScale(scale);
+    setDisplay(AttentionDisplay::Map);
+  });
   connect(m_strip, &ReplayStrip::computeWanted, this, [this] {
     Q_EMIT commandWanted(QStringLiteral("run.attention"));
     // The map may take a while, so the strip shows immediately that the button was pressed.
@@ -107,15 +126,23 @@ void AttentionView::connectPlot() {
       },
       Qt::QueuedConnection);
   connect(m_plot, &AttentionPlot::closed, this, &AttentionView::goBack);
-  connect(m_bars, &ShareBars::chosen, this, [this](std::size_t bar) {
-    const ShareBar& chosen = m_bars->model().bars[bar];
-    if (chosen.kind != ShareKind::Sink && input() != nullptr)
+  connect(m_bar, &ShareBar::chosen, this, [this](std::size_t piece) {
+    const SharePiece& chosen = m_bar->model().pieces[piece];
+    if (chosen.kind <= ShareKind::Context && input() != nullptr)
       Q_EMIT selectionWanted(selectionOfPart(*input(), m_model.request, chosen.part));
   });
-  connect(m_heads, &HeadGridArea::closed, this, [this] { setShowsHeads(false); });
+  connect(m_answer, &AnswerTokens::tokenChosen, this, [this](std::size_t token) {
+    if (input() != nullptr && token < m_words.answerPlaces.size())
+      Q_EMIT selectionWanted(selectionOfToken(*input(), m_words.answerPlaces[token]));
+  });
+  connect(m_area, &TokenStripArea::chosen, this, [this](std::size_t token) {
+    if (input() != nullptr && token < m_words.strip.tokens.size())
+      Q_EMIT selectionWanted(selectionOfToken(*input(), m_words.strip.tokens[token].place));
+  });
+  connect(m_heads, &HeadGridArea::closed, this, [this] { setDisplay(AttentionDisplay::Map); });
   connect(m_heads, &HeadGridArea::chosen, this, [this](int layer, int head) {
     choose(layer, head);
-    setShowsHeads(false);
+    setDisplay(AttentionDisplay::Map);
   });
 }
 
@@ -150,24 +177,13 @@ void AttentionView::setOptions(const AttentionOptions& options) {
   if (input() != nullptr) refresh();
 }
 
-void AttentionView::setShareOptions(const ShareOptions& options) {
-  if (options == m_shareOptions) return;
-  m_shareOptions = options;
-  m_options.withFirst = options.sink;
-  for (AttentionOptions& before : m_back) before.withFirst = options.sink;
+void AttentionView::setDisplay(AttentionDisplay display) {
+  if (display == m_display) return;
+  m_display = display;
+  m_controls->showDisplay(display);
   if (input() != nullptr) refresh();
-}
-
-void AttentionView::setShowsHeads(bool shows) {
-  if (shows == m_showsHeads) return;
-  m_showsHeads = shows;
-  m_controls->showHeads(shows);
-  if (input() != nullptr) refresh();
-  if (shows) {
-    m_heads->setFocus();
-  } else {
-    m_plot->setFocus();
-  }
+  const std::array<QWidget*, 3> shown{m_area, m_plot, m_heads};
+  shown[static_cast<std::size_t>(display)]->setFocus();
 }
 
 void AttentionView::setScale(AttentionScale scale) {
@@ -211,7 +227,7 @@ void AttentionView::refresh() {
 
 void AttentionView::stopMotion() {
   m_before.reset();
-  m_bars->showMotion(std::nullopt, 1);
+  m_bar->showMotion(std::nullopt, 1);
   m_plot->setGrowing(std::nullopt, 1);
 }
 
@@ -221,10 +237,9 @@ void AttentionView::showMotion() {
     ViewInput earlier = *input();
     earlier.position = moment().first;
     const AttentionModel map = attentionModel(earlier, m_options);
-    m_before = {.shares = shareModel(earlier, m_shareOptions),
-                .rows = map.request == m_model.request ? map.rows.size() : 0};
+    m_before = {.shares = shareModel(earlier), .rows = map.request == m_model.request ? map.rows.size() : 0};
   }
-  m_bars->showMotion(m_before->shares, eased(moment().done));
+  m_bar->showMotion(m_before->shares, eased(moment().done));
   const bool grows = m_before->rows < m_model.rows.size();
   m_plot->setGrowing(grows ? std::optional(static_cast<int>(m_before->rows)) : std::nullopt, moment().done);
 }
@@ -295,22 +310,58 @@ void AttentionView::showAround() {
   const ViewInput& now = *input();
   showOffer();
   const bool visible = isMapShown();
-  m_bars->setContent(shareModel(now, m_shareOptions), now.theme);
-  m_bars->setVisible(visible && !m_bars->model().isEmpty());
-  m_plot->setVisible(visible && !m_showsHeads);
-  m_heads->setVisible(visible && m_showsHeads);
-  m_legend->setVisible(visible && !m_showsHeads);
-  m_readout->setVisible(visible && !m_showsHeads);
-  if (m_showsHeads) {
+  m_bar->setContent(shareModel(now), now.theme);
+  m_bar->setVisible(visible && !m_bar->model().isEmpty());
+  const bool isMap = m_display == AttentionDisplay::Map;
+  const bool isWords = m_display == AttentionDisplay::Words;
+  if (isWords) showWords();
+  m_answer->setVisible(visible && isWords);
+  m_area->setVisible(visible && isWords);
+  m_plot->setVisible(visible && isMap);
+  m_legend->setVisible(visible && isMap);
+  m_heads->setVisible(visible && m_display == AttentionDisplay::Heads);
+  m_note->setVisible(visible && isWords);
+  m_readout->setVisible(visible && isMap);
+  if (m_display == AttentionDisplay::Heads) {
     std::optional<std::pair<std::int32_t, std::int32_t>> chosen;
     if (m_options.layer && m_options.head) chosen = {*m_options.layer, *m_options.head};
     m_heads->showGrid(headGrid(now), chosen, now.theme);
   }
   m_controls->showChoice(m_model, m_options.layer, m_options.head);
   m_legend->setContent(m_model, now.theme, m_scale);
-  const QString style = QStringLiteral("color: %1").arg(now.theme.color(Role::TextSecond).name());
-  if (m_readout->styleSheet() != style) m_readout->setStyleSheet(style);
-  m_readout->setFont(now.theme.smallFont());
+  for (QLabel* label : {m_note, m_readout}) {
+    colorLabel(*label, now.theme, Role::TextSecond);
+    label->setFont(now.theme.smallFont());
+  }
+}
+
+void AttentionView::showWords() {
+  const ViewInput& now = *input();
+  SourceWords words = sourceWords(now, m_bar->model(), m_options.layer, m_options.head);
+  const bool isOther = words.strip != m_words.strip;
+  const bool isElsewhere = words.strip.request != m_words.strip.request || words.first != m_revealed;
+  m_words = std::move(words);
+  const std::size_t current = selectedToken(m_words.strip, now.selection);
+  m_answer->setContent(m_words.answer, now.theme);
+  m_answer->setFixedHeight(answerHeight(size()));
+  m_area->showStrip(&m_words.strip, isOther, current, now.theme);
+  m_area->setAccessibleDescription(sourceWordTip(m_words, current));
+  m_note->setText(sourceWordsNote(m_words, m_options.layer, m_options.head));
+  if (!isElsewhere) return;
+  m_revealed = m_words.first;
+  m_area->revealGroup(m_words.first);
+}
+
+int AttentionView::answerHeight(const QSize& view) const {
+  constexpr int kShare = 4;
+  const int inner = std::max(1, view.width() - 4 * kSpace);
+  return m_answer->fittingHeight(inner, view.height() / kShare);
+}
+
+void AttentionView::resizeEvent(QResizeEvent* event) {
+  RunView::resizeEvent(event);
+  if (m_display == AttentionDisplay::Words && input() != nullptr)
+    m_answer->setFixedHeight(answerHeight(size()));
 }
 
 QString AttentionView::hint() const {
@@ -410,7 +461,31 @@ void AttentionView::goBack() {
 }
 
 const QWidget& AttentionView::placesIn() const {
-  return *m_plot;
+  return m_display == AttentionDisplay::Words ? *m_area->viewport() : static_cast<const QWidget&>(*m_plot);
+}
+
+std::vector<QRect> AttentionView::wordPlaces(const Selection& part) const {
+  if (input() == nullptr || !isMapShown()) return {};
+  std::vector<QRect> places;
+  const StripLayout& shown = m_area->stripLayout();
+  const TokenStrip& strip = m_words.strip;
+  const std::size_t token = part.token || part.block ? selectedToken(strip, part) : strip.tokens.size();
+  if (token < shown.tiles.size()) {
+    places.push_back(shown.tiles[token]);
+    for (std::size_t i = token + 1; !part.token && i < shown.tiles.size(); ++i) {
+      if (strip.tokens[i].block == strip.tokens[token].block) places.push_back(shown.tiles[i]);
+    }
+  } else if (!part.token && !part.block) {
+    for (const StripGroup& group : shown.groups) {
+      const std::size_t segment = strip.tokens[group.first].segment;
+      const bool isHere = std::any_of(part.nodes.begin(), part.nodes.end(), [&](document::NodeId node) {
+        return node != document::kNoNode && node == strip.segments[segment].id;
+      });
+      if (isHere) places.push_back(shown.groupRect(group.first));
+    }
+  }
+  for (QRect& place : places) place.translate(-m_area->offset());
+  return places;
 }
 
 std::vector<QRectF> AttentionView::stretchesOf(const Selection& selection) const {
@@ -448,8 +523,9 @@ std::vector<QRectF> AttentionView::stretchesOf(const Selection& selection) const
 }
 
 std::vector<QRect> AttentionView::placesOf(const Selection& part) const {
+  if (m_display == AttentionDisplay::Words) return wordPlaces(part);
   std::vector<QRect> places;
-  if (m_showsHeads) return places;
+  if (m_display == AttentionDisplay::Heads) return places;
   const QRect inner = m_plot->axisRect()->rect();
   for (const QRectF& cells : stretchesOf(part)) {
     const QRect place =
@@ -470,9 +546,14 @@ std::vector<QRect> AttentionView::placesOf(const Selection& part) const {
 }
 
 void AttentionView::bringIntoSight(const Selection& part) {
+  if (m_display == AttentionDisplay::Words) {
+    const std::vector<QRect> places = wordPlaces(part);
+    if (!places.empty()) m_area->makeVisible(places.front().translated(m_area->offset()));
+    return;
+  }
   const std::vector<QRectF> stretches = stretchesOf(part);
   if (stretches.empty()) return;
-  setShowsHeads(false);
+  setDisplay(AttentionDisplay::Map);
   m_plot->reveal(stretches.front());
 }
 
@@ -490,7 +571,7 @@ QString AttentionView::csv() const {
   const AttentionModel model = attentionModel(*input(), m_options);
   if (!model.recorded) return {};
   QString text = attentionCsv(model);
-  text.insert(text.indexOf(QLatin1Char('\n')) + 1, shareCsv(shareModel(*input(), m_shareOptions)));
+  text.insert(text.indexOf(QLatin1Char('\n')) + 1, shareCsv(shareModel(*input())));
   return text;
 }
 
@@ -501,24 +582,46 @@ void AttentionView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refreshFor(inner.size());
   if (paintIfEmpty(painter, size)) return;
   painter.fillRect(area, theme().color(Role::Surface));
-  const int bars = m_bars->model().isEmpty() ? 0 : m_bars->heightForWidth(inner.width());
-  // The space for the map is known only when bars and legend have their heights.
-  if (input() != nullptr)
-    refreshFor({inner.width(), inner.height() - bars - m_legend->heightForWidth(inner.width()) - kSpace});
-  if (bars > 0) m_bars->paint(painter, QRect(inner.left(), inner.top(), inner.width(), bars));
-  const int legend = m_legend->heightForWidth(inner.width());
+  const int bar = m_bar->heightForWidth(inner.width());
+  if (bar > 0) m_bar->paint(painter, QRect(inner.left(), inner.top(), inner.width(), bar));
+  QRect rest = inner.adjusted(0, bar > 0 ? bar + kSpace : 0, 0, 0);
+  if (m_display == AttentionDisplay::Map)
+    paintMap(painter, rest);
+  else if (m_display == AttentionDisplay::Words)
+    paintWords(painter, rest, answerHeight(size));
+  else
+    paintHeads(painter, rest);
+  showMotion();
+}
+
+void AttentionView::paintHeads(QPainter& painter, const QRect& rest) {
+  painter.save();
+  painter.translate(rest.topLeft());
+  m_heads->paintWhole(painter, rest.size());
+  painter.restore();
+}
+
+void AttentionView::paintWords(QPainter& painter, QRect rest, int answer) {
+  m_answer->paint(painter, QRect(rest.left(), rest.top(), rest.width(), answer));
+  rest.setTop(rest.top() + answer + kSpace);
+  paintTextAtTop(painter, rest, m_note->text(), theme(), Role::TextSecond);
+  m_area->paintFrom(painter, rest, m_words.first);
+}
+
+void AttentionView::paintMap(QPainter& painter, const QRect& rest) {
+  const int legend = m_legend->heightForWidth(rest.width());
+  // The room for the map is known only now.
+  if (input() != nullptr) refreshFor({rest.width(), rest.height() - legend});
   const QCPRange columns = m_plot->xAxis->range();
   const QCPRange rows = m_plot->yAxis->range();
   m_plot->fit();
-  const int top = bars > 0 ? bars + kSpace : 0;
-  const QRect plot = inner.adjusted(0, top, 0, -legend);
+  const QRect plot = rest.adjusted(0, 0, 0, -legend);
   m_plot->layOut(plot.size());
   paintPlot(*m_plot, painter, plot);
   m_plot->layOut(m_plot->size());
   m_plot->xAxis->setRange(columns);
   m_plot->yAxis->setRange(rows);
-  m_legend->paint(painter, QRect(inner.left(), inner.bottom() + 1 - legend, inner.width(), legend));
-  showMotion();
+  m_legend->paint(painter, QRect(rest.left(), rest.bottom() + 1 - legend, rest.width(), legend));
 }
 
 ViewInfo attentionRow() {

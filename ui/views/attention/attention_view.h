@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The attention view: a bar for each source that the answer attends to, and below an attention heat map.
+// The attention view: how all attention of an answer is divided, and below the words of the documents or an
+// attention heat map.
 #pragma once
 
+#include "ui/views/attention/attention_controls.h"
 #include "ui/views/attention/attention_model.h"
-#include "ui/views/attention/share_bars.h"
+#include "ui/views/attention/share_bar.h"
+#include "ui/views/attention/source_words.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/view.h"
@@ -18,13 +21,11 @@ class QLabel;
 
 namespace spanscope::ui {
 
-class AttentionControls;
+class AnswerTokens;
 class AttentionLegend;
 class AttentionPlot;
 class HeadGridArea;
-class ReplayStrip;
-class ShareBars;
-struct ReplayOffer;
+class TokenStripArea;
 
 class AttentionView : public RunView, public MovingView, public DrawnParts {
   Q_OBJECT
@@ -37,8 +38,9 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
   QSize minimumSizeHint() const override;
 
   const QWidget& placesIn() const override;
-  /// Returns the row and the column of the selected token or block in the map. Otherwise, and for a selected
-  /// node, returns the columns of the sections that contain the selection.
+  /// Returns the places of the selected tokens, or the lines of the selected section. In the map, returns the
+  /// row and the column of the selected token or block. Otherwise, and for a selected node, returns the
+  /// columns of the sections that contain the selection.
   std::vector<QRect> placesOf(const Selection& part) const override;
   void bringIntoSight(const Selection& part) override;
 
@@ -46,13 +48,14 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
   const AttentionOptions& options() const { return m_options; }
   /// Sets all options except the grain (tokens or blocks per cell). The view chooses the grain by its size.
   void setOptions(const AttentionOptions& options);
-  void setShareOptions(const ShareOptions& options);
   AttentionScale scale() const { return m_scale; }
   void setScale(AttentionScale scale);
-  ShareBars& bars() { return *m_bars; }
-  /// Whether the view shows the attention of each head in place of the map. The user can choose a head there.
-  bool showsHeads() const { return m_showsHeads; }
-  void setShowsHeads(bool shows);
+  ShareBar& bar() { return *m_bar; }
+  AttentionDisplay display() const { return m_display; }
+  void setDisplay(AttentionDisplay display);
+  const SourceWords& words() const { return m_words; }
+  TokenStripArea& wordsArea() { return *m_area; }
+  AnswerTokens& answer() { return *m_answer; }
   HeadGridArea& heads() { return *m_heads; }
   AttentionPlot& plot() { return *m_plot; }
   /// The replay that the view offers for the shown layer and head.
@@ -66,6 +69,7 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
  protected:
   void refresh() override;
   QString emptyText() const override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void connectControls();
@@ -77,6 +81,15 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
   /// Makes rows and columns as fine as the size allows.
   AttentionOptions fitted(AttentionOptions options, const QSize& plot) const;
   void selectPart(std::size_t part);
+  /// Shows the words, and scrolls to the source to look at if another one is selected.
+  void showWords();
+  /// Gives the answer the height that it needs, but at most a quarter of the view.
+  int answerHeight(const QSize& view) const;
+  void paintWords(QPainter& painter, QRect rest, int answer);
+  void paintMap(QPainter& painter, const QRect& rest);
+  void paintHeads(QPainter& painter, const QRect& rest);
+  /// The places of a section's tokens with its name, or of selected tokens, in the viewport of the words.
+  std::vector<QRect> wordPlaces(const Selection& part) const;
   /// Whether the shown request has or could have attention to show.
   bool isMapShown() const;
   QString hint() const;
@@ -98,9 +111,8 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
 
   AttentionOptions m_options;
   std::vector<AttentionOptions> m_back;  ///< the shown options before each step
-  ShareOptions m_shareOptions;
   AttentionScale m_scale = AttentionScale::Linear;
-  ShareBars* m_bars;
+  ShareBar* m_bar;
   ReplayStrip* m_strip;
   AttentionModel m_model;
   /// The content at the beginning of the animation, for the current input and options.
@@ -109,9 +121,14 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
     std::size_t rows = 0;
   };
   std::optional<Before> m_before;
+  SourceWords m_words;
+  std::size_t m_revealed = 0;  ///< SourceWords::first at the last scroll
+  AttentionDisplay m_display = AttentionDisplay::Words;
+  AnswerTokens* m_answer;
+  QLabel* m_note;  ///< what the bars under the words mean
+  TokenStripArea* m_area;
   AttentionPlot* m_plot;
   HeadGridArea* m_heads;
-  bool m_showsHeads = false;
   AttentionLegend* m_legend;
   QLabel* m_readout;
   AttentionControls* m_controls;

@@ -42,6 +42,10 @@ void AnswerTokens::setContent(const AnswerTiles& content, const Theme& newTheme)
   showItems(texts, newTheme, current);
 }
 
+int AnswerTokens::fittingHeight(int width, int room) const {
+  return std::min(heightFor(width), std::max(1, room / kLine) * kLine);
+}
+
 int AnswerTokens::scaleWidth() const {
   const QFontMetrics metrics(theme().smallFont());
   return std::max(metrics.horizontalAdvance(m_content.top), metrics.horizontalAdvance(m_content.bottom)) +
@@ -120,6 +124,7 @@ void AnswerTokens::paintItems(QPainter& painter, const std::vector<QRect>& place
 
 QModelIndex AnswerTokens::moveCursor(CursorAction action, Qt::KeyboardModifiers modifiers) {
   const int current = currentItem();
+  if (action == MoveEnd) return model()->index(count() - 1, 0);
   const bool isPage = action == MovePageUp || action == MovePageDown;
   if (!isPage && action != MoveLeft && action != MoveRight)
     return ScrolledItems::moveCursor(action, modifiers);

@@ -38,6 +38,8 @@ class AnswerTokens : public ScrolledItems {
 
   void setContent(const AnswerTiles& content, const Theme& theme);
   const AnswerTiles& content() const { return m_content; }
+  /// The height of all lines at this width, or of the whole lines that fit into `room`, at least one.
+  int fittingHeight(int width, int room) const;
 
  Q_SIGNALS:
   void tokenChosen(std::size_t token);

@@ -170,7 +170,7 @@ void NextTokenView::showControls() {
 void NextTokenView::fitAnswer() {
   if (!m_shown.isComputed()) return;
   const int inner = std::max(1, width() - 4 * kSpace);
-  m_answer->setFixedHeight(std::min(m_answer->heightFor(inner), std::max(1, height() / 2)));
+  m_answer->setFixedHeight(m_answer->fittingHeight(inner, height() / 2));
 }
 
 void NextTokenView::resizeEvent(QResizeEvent* event) {
@@ -194,7 +194,7 @@ void NextTokenView::paintTo(QPainter& painter, const QSize& size) {
   if (m_shown.isComputed()) write(nextTokenHeadline(m_shown), Role::Text);
   write(statusText(), statusRole());
   if (!m_shown.isComputed()) return;
-  const int answer = std::min(m_answer->heightFor(inner.width()), inner.height() / 2);
+  const int answer = m_answer->fittingHeight(inner.width(), size.height() / 2);
   m_answer->paint(painter, QRect(inner.left(), inner.top(), inner.width(), answer));
   inner.setTop(inner.top() + answer + kSpace);
   write(nextTokenSentence(m_shown, m_shown.place), Role::Text);

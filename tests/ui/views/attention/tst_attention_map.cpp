@@ -8,7 +8,7 @@
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/head_grid.h"
-#include "ui/views/attention/share_bars.h"
+#include "ui/views/attention/share_bar.h"
 #include "ui/views/common/request_blocks.h"
 
 #include <QObject>
@@ -49,6 +49,7 @@ double rowSum(const AttentionModel& model, std::int32_t row) {
 }
 
 void give(AttentionView& view, const ViewInput& input, const QSize& size) {
+  view.setDisplay(AttentionDisplay::Map);
   view.resize(size);
   view.setInput(input);
   view.show();
@@ -183,10 +184,10 @@ class TestAttentionMap : public QObject {
     const auto found = plot.cellAt(places.front().center());
     QVERIFY(found.has_value());
     QCOMPARE(found->column, segment.firstColumn);
-    view.setShowsHeads(true);
+    view.setDisplay(AttentionDisplay::Heads);
     QVERIFY(view.placesOf(document).empty());
     view.bringIntoSight(document);
-    QVERIFY(!view.showsHeads() && !view.placesOf(document).empty());
+    QVERIFY(view.display() == AttentionDisplay::Map && !view.placesOf(document).empty());
   }
 
   void tokensShareRowsWhereRoomIsShort() {
@@ -346,11 +347,11 @@ class TestAttentionMap : public QObject {
 
     AttentionView view;
     give(view, input, {520, 420});
-    view.setShowsHeads(true);
+    view.setDisplay(AttentionDisplay::Heads);
     QVERIFY(view.heads().isVisible());
     QVERIFY(!view.plot().isVisible());
     QTest::keyClick(&view.heads(), Qt::Key_Return);
-    QVERIFY(!view.showsHeads());
+    QCOMPARE(view.display(), AttentionDisplay::Map);
     QCOMPARE(view.options().layer, std::optional(test::kFindingLayer));
     QCOMPARE(view.options().head, std::optional(test::kFindingHead));
   }
@@ -481,7 +482,7 @@ class TestAttentionMap : public QObject {
     const auto* legend = view.findChild<AttentionLegend*>();
     QVERIFY(legend->isVisible() && legend->heightForWidth(legend->width()) > 0);
     int cut = 0;
-    for (const QWidget* part : std::initializer_list<const QWidget*>{legend, &view.bars()})
+    for (const QWidget* part : std::initializer_list<const QWidget*>{legend, &view.bar()})
       cut += std::max(0, part->heightForWidth(part->width()) - part->height());
     int overlap = 0;
     const QList<QWidget*> parts = view.findChildren<QWidget*>(Qt::FindDirectChildrenOnly);
@@ -547,6 +548,21 @@ class TestAttentionMap : public QObject {
       QVERIFY2(!view.plot().hasUprightNames(), "there is room side by side");
       QCOMPARE(shown.front(), QStringLiteral("system"));
       QVERIFY2(shown.contains(QStringLiteral("question")), qPrintable(shown.join(QLatin1Char(' '))));
+    }
+  }
+
+  /// Documents have the full colours of the scale, and the question beside them has pale ones.
+  void theQuestionIsAPaleMargin() {
+    AttentionView view;
+    give(view, test::twentyDocuments(), {900, 500});
+    const AttentionModel& model = view.model();
+    QVERIFY(model.segments[1].isSource && !model.segments[0].isSource && !model.segments.back().isSource);
+    const AttentionShades shades = attentionShades(model, AttentionScale::Linear);
+    for (const AttentionSegment& segment : model.segments) {
+      const std::size_t cell = model.at(0, segment.firstColumn);
+      const QColor full = Theme::heat(static_cast<double>(shades.shades[cell]));
+      const QColor shown = view.plot().image().pixelColor(segment.firstColumn, 0);
+      QCOMPARE(std::abs(shown.lightness() - full.lightness()) < 3, segment.isSource);
     }
   }
 

@@ -6,8 +6,12 @@
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/session/answer_shares.h"
 #include "ui/views/attention/attention_view.h"
-#include "ui/views/attention/share_bars.h"
+#include "ui/views/attention/share_bar.h"
+#include "ui/views/attention/source_words.h"
+#include "ui/views/common/answer_tokens.h"
+#include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/views/tokens/token_strip_area.h"
 #include "ui/views/tokens/token_strip_model.h"
 #include "ui/words/part_text.h"
 
@@ -19,10 +23,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 using namespace spanscope;
 using namespace spanscope::ui;
+using spanscope::product_text::says;
 using spanscope::product_text::worded;
 
 namespace {
@@ -40,8 +46,52 @@ TokenRef answerToken(std::int32_t index) {
 }
 
 double sumOf(const ShareModel& model) {
-  return std::accumulate(model.bars.begin(), model.bars.end(), 0.0,
-                         [](double sum, const ShareBar& bar) { return sum + bar.share; });
+  return std::accumulate(model.pieces.begin(), model.pieces.end(), 0.0,
+                         [](double sum, const SharePiece& piece) { return sum + piece.mass; });
+}
+
+std::vector<SharePiece> sourcesOf(const ShareModel& model) {
+  std::vector<SharePiece> sources;
+  std::copy_if(model.pieces.begin(), model.pieces.end(), std::back_inserter(sources),
+               [](const SharePiece& piece) { return piece.kind == ShareKind::Source; });
+  return sources;
+}
+
+const SharePiece* pieceOf(const ShareModel& model, ShareKind kind) {
+  const auto found = std::find_if(model.pieces.begin(), model.pieces.end(),
+                                  [kind](const SharePiece& piece) { return piece.kind == kind; });
+  return found == model.pieces.end() ? nullptr : &*found;
+}
+
+/// An answer whose row attends to a document, to the question before it and to its own tokens, key by key.
+ViewInput twoTokens(std::vector<float> keysOfFirst, std::vector<float> keysOfSecond) {
+  test::TraceMaker maker(16, 512);
+  std::vector<trace::SegmentInfo> table{test::TraceMaker::segment(4, 0, "/g/input/cross/0/plus/0"),
+                                        test::TraceMaker::segment(3, 4, "/g/input/cross/1")};
+  table[0].independent = true;
+  table[0].depth = table[0].scope = 1;
+  table[1].sees = {0};
+  maker.startRun(1, 1, table);
+  for (const std::int32_t index : {0, 1}) {
+    const std::vector<float>& keys = index == 0 ? keysOfFirst : keysOfSecond;
+    trace::AttentionMass mass;
+    mass.layer = -1;
+    mass.segment = 1;
+    mass.row = 2 + index;
+    mass.rows = mass.keySpan = mass.heads = 1;
+    mass.keySegments = {0, 1};
+    mass.keyBlocks = {4, static_cast<std::int32_t>(keys.size()) - 4};
+    mass.mass = keys;
+    trace::TokenGenerated token;
+    token.index = index;
+    token.shown = " w";
+    const float document = std::accumulate(keys.begin(), keys.begin() + 4, 0.0F);
+    token.segmentMass = {document, 1 - document};
+    maker.send(1, 1, mass);
+    maker.send(1, 1, token);
+  }
+  maker.finish(1, 1);
+  return maker.input();
 }
 
 }  // namespace
@@ -128,43 +178,178 @@ class TestAttentionShares : public QObject {
 
   void documentsThatWereReadStandOut() {
     const ShareModel model = shareModel(test::twentyDocuments());
-    QCOMPARE(model.bars.size(), test::kTwentyDocuments);
-    QCOMPARE(model.tokens, static_cast<std::size_t>(test::kTwentyAnswerTokens));
-    QCOMPARE(model.bars[0].name, QStringLiteral("document 1"));
+    const std::vector<SharePiece> sources = sourcesOf(model);
+    QCOMPARE(sources.size(), test::kTwentyDocuments);
+    QCOMPARE(sources[0].name, QStringLiteral("document 1"));
     std::vector<std::uint32_t> tops;
-    for (const ShareBar& bar : model.bars) {
-      if (bar.isTop) tops.push_back(bar.part);
+    double shares = 0;
+    for (const SharePiece& piece : sources) {
+      shares += piece.share;
+      if (piece.isTop) tops.push_back(piece.part);
     }
+    QVERIFY(std::abs(shares - 1) < 1e-9);
     QCOMPARE(tops, (std::vector<std::uint32_t>{test::kFirstNeeded, test::kSecondNeeded}));
-    QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
-    QVERIFY2(shareSentence(model).startsWith(worded("<answer-attended-to|document 7>")),
+    QVERIFY2(says(shareSentence(model), "<documents-read>"), qPrintable(shareSentence(model)));
+    QVERIFY2(says(shareSentence(model), "<largest-document-shares|document 7 (…>"),
              qPrintable(shareSentence(model)));
-    // The figures say that they are not those of the map, which has plain attention.
-    QVERIFY(model.ofSquares);
-    QVERIFY2(spanscope::product_text::says(shareNote(model), "<shares-are-squared>"),
-             qPrintable(shareNote(model)));
-    QVERIFY(shareTip(model, 6).contains(QStringLiteral("of all attention")));
-    const ShareModel mixed = shareModel(test::twentyDocuments(), {.own = true});
-    QVERIFY(!mixed.ofSquares);
-    QVERIFY(!shareNote(mixed).contains(QStringLiteral("squares")));
-    QVERIFY(model.sink.has_value());
-    QVERIFY(std::abs(model.sources + model.rest + *model.sink - 1) < 1e-5);
   }
 
-  void ownSegmentAndSinksStandApart() {
+  /// The bar is all attention: its pieces follow each other without a gap, and fill the width.
+  void theBarIsAllAttention() {
+    const ShareModel model = shareModel(test::twentyDocuments());
+    QVERIFY(std::abs(sumOf(model) - 1) < 1e-4);
+    double sources = 0;
+    for (const SharePiece& piece : sourcesOf(model)) sources += piece.mass;
+    QVERIFY(std::abs(sources - model.sources) < 1e-9);
+    QVERIFY(std::is_sorted(model.pieces.begin(), model.pieces.end(),
+                           [](const SharePiece& a, const SharePiece& b) { return a.kind < b.kind; }));
+    QVERIFY(pieceOf(model, ShareKind::Sink) != nullptr && pieceOf(model, ShareKind::Own) != nullptr);
+    // By block, question and answer cannot be separated.
+    QVERIFY(pieceOf(model, ShareKind::Answer) == nullptr);
+    // Recorded by token only, first tokens are not known.
+    const ShareModel means = shareModel(test::twentyDocuments({.bySegment = false}));
+    QVERIFY(pieceOf(means, ShareKind::Sink) == nullptr);
+    QVERIFY(std::abs(sumOf(means) - 1) < 1e-4);
+
+    ShareBar bar;
+    bar.setContent(model, Theme());
+    for (const int width : {260, 700}) {
+      const QRect area(0, 0, width, bar.heightForWidth(width));
+      int right = bar.pieceRect(0, area).left();
+      for (std::size_t i = 0; i < model.pieces.size(); ++i) {
+        QCOMPARE(bar.pieceRect(i, area).left(), right);
+        right = bar.pieceRect(i, area).left() + bar.pieceRect(i, area).width();
+        QVERIFY(area.contains(bar.pieceRect(i, area)));
+      }
+      QVERIFY(right > width - 6);
+    }
+    QVERIFY(bar.heightForWidth(260) > bar.heightForWidth(700));
+  }
+
+  /// A few percent of all attention are no reason to name a document.
+  void aHeadlineNeedsEnoughAttention() {
+    for (const double share : {0.038, kEnoughAttention - 0.001, kEnoughAttention, 0.4}) {
+      const auto part = static_cast<float>(share / 4);
+      const std::vector<float> keys{part, part, part, part, 1 - 4 * part, 0, 0};
+      const ViewInput input = twoTokens(keys, keys);
+      const ShareModel model = shareModel(input);
+      QVERIFY(std::abs(model.sources - share) < 1e-6);
+      const QString sentence = shareSentence(model);
+      QCOMPARE(says(sentence, "<documents-hardly-read>"), share < kEnoughAttention - 1e-6);
+      const QString first =
+          shareSentence(shareModel(selecting(input, {.request = 1, .segment = 1, .local = 3})));
+      QCOMPARE(says(first, "<token-hardly-read|w>"), share < kEnoughAttention - 1e-6);
+      QVERIFY2(!says(sentence, "<largest-document-shares>"), qPrintable(sentence));  // there is only one
+    }
+  }
+
+  /// With single keys, the answer's attention to its own tokens is a piece of its own.
+  void singleKeysSeparateQuestionAndAnswer() {
+    const ViewInput input = twoTokens({0.1F, 0.1F, 0.1F, 0.1F, 0.2F, 0.2F, 0.2F},
+                                      {0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.3F});
+    const ShareModel model = shareModel(input);
+    QVERIFY(std::abs(pieceOf(model, ShareKind::Own)->mass - 0.45) < 1e-6);
+    QVERIFY(std::abs(pieceOf(model, ShareKind::Answer)->mass - 0.15) < 1e-6);
+    QVERIFY(std::abs(sumOf(model) - 1) < 1e-6);
+    const TokenRef second{.request = 1, .segment = 1, .local = 4};
+    QVERIFY(std::abs(pieceOf(shareModel(selecting(input, second)), ShareKind::Answer)->mass - 0.3) < 1e-6);
+  }
+
+  /// The default display: the attention of the answer, or of one of its tokens, to each word.
+  void wordsHaveTheirAttention() {
+    const ViewInput input = twoTokens({0.1F, 0.4F, 0.0F, 0.1F, 0.2F, 0.1F, 0.1F},
+                                      {0.1F, 0.2F, 0.2F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F});
+    SourceWords words = sourceWords(input, shareModel(input), {}, {});
+    QCOMPARE(words.keys, 1);
+    QCOMPARE(words.strip.tokens.size(), std::size_t{7});
+    QVERIFY(!words.strip.showsCache && !words.strip.segments[0].isPale && words.strip.segments[1].isPale);
+    QVERIFY(std::abs(words.strip.tokens[1].looked - 0.3) < 1e-6);
+    QVERIFY(std::abs(words.strip.mostLooked - 0.3) < 1e-6);
+    QCOMPARE(words.answer.tiles.size(), std::size_t{2});
+    QVERIFY(!words.answer.chosen);
+    QVERIFY(std::abs(words.answer.tiles[0].value - 1) < 1e-6);
+    QVERIFY(says(words.answer.tiles[1].description,
+                 QStringLiteral("<answer-token-reads|w|%1>").arg(partText(0.6))));
+    QVERIFY(says(sourceWordsNote(words, {}, {}), QStringLiteral("<words-by-token|%1>").arg(partText(0.3))));
+    const ViewInput second = selecting(input, words.answerPlaces[1]);
+    words = sourceWords(second, shareModel(second), {}, {});
+    QCOMPARE(words.answer.chosen, std::optional<std::size_t>(1));
+    QVERIFY(std::abs(words.strip.tokens[1].looked - 0.2) < 1e-6);
+    QVERIFY(std::abs(words.strip.tokens[2].looked - 0.2) < 1e-6);
+    QVERIFY(sourceWordTip(words, 1).contains(partText(0.2)));
+    // A layer that was not recorded has no bars.
+    words = sourceWords(second, shareModel(second), 0, {});
+    QCOMPARE(words.keys, 0);
+    QVERIFY(says(sourceWordsNote(words, 0, {}), "<words-not-recorded>"));
+  }
+
+  /// Recorded by block, the tokens of a block share its attention.
+  void wordsOfABlockShareItsAttention() {
     const ViewInput input = test::twentyDocuments();
-    const ShareModel own = shareModel(input, {.own = true});
-    QCOMPARE(own.bars.size(), test::kTwentyDocuments + 2);
-    QCOMPARE(own.bars.front().kind, ShareKind::Context);
-    QCOMPARE(own.bars.back().kind, ShareKind::Own);
-    QVERIFY(std::abs(sumOf(own) - 1) < 1e-9);
-    const ShareModel all = shareModel(input, {.own = true, .sink = true});
-    QCOMPARE(all.bars.back().kind, ShareKind::Sink);
-    QVERIFY(std::abs(all.bars.back().share - *all.sink) < 1e-4);
-    // What was recorded by token only does not know them.
-    const ShareModel means = shareModel(test::twentyDocuments({.bySegment = false}), {.sink = true});
-    QVERIFY(!means.sink);
-    QCOMPARE(means.bars.size(), test::kTwentyDocuments);
+    const SourceWords words = sourceWords(input, shareModel(input), {}, {});
+    QCOMPARE(words.keys, 16);
+    QVERIFY(says(sourceWordsNote(words, {}, {}), "<words-by-block|16>"));
+    QCOMPARE(words.strip.segments[words.strip.tokens[words.first].segment].part, test::kFirstNeeded);
+    double sum = 0;
+    for (const StripToken& token : words.strip.tokens) {
+      if (token.segment != 7) continue;
+      QVERIFY(token.looked > 0);
+      sum += token.looked;
+    }
+    const SharePiece& piece = *shareModel(input).of(test::kFirstNeeded);
+    QVERIFY(sum > piece.mass && sum < piece.mass + 0.05);  // blocks include the first token
+  }
+
+  void aTokenOfTheAnswerIsClicked() {
+    AttentionView view;
+    view.resize(700, 500);
+    ViewInput input = test::twentyDocuments();
+    view.setInput(input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    connect(&view, &View::selectionWanted, &view, [&](const Selection& selection) {
+      input.selection = selection;
+      view.setInput(input);
+    });
+    const auto isSeen = [&view](std::size_t segment) {
+      const TokenStripArea& area = view.wordsArea();
+      const std::size_t first = view.words().strip.segments[segment].first;
+      return area.visibleContent().contains(area.stripLayout().groupRect(first).topLeft());
+    };
+    QVERIFY(isSeen(test::kFirstNeeded));
+    AnswerTokens& answer = view.answer();
+    QTest::keyClick(&answer, Qt::Key_End);
+    QCOMPARE(input.selection.token, std::optional(answerToken(test::kTwentyAnswerTokens - 1)));
+    QTRY_VERIFY(says(shareSentence(view.bar().model()), "<token-reads|word24>"));
+    QVERIFY(isSeen(test::kSecondNeeded));
+    QTest::keyClick(&answer, Qt::Key_Left);
+    QCOMPARE(input.selection.token, std::optional(answerToken(test::kTwentyAnswerTokens - 2)));
+    // A word is a token of its document.
+    QTest::mouseClick(
+        view.wordsArea().viewport(), Qt::LeftButton, {},
+        view.wordsArea().stripLayout().tiles[view.words().first].center() - view.wordsArea().offset());
+    QCOMPARE(input.selection.token->segment, test::kSecondNeeded);
+  }
+
+  /// A lesson that speaks of a document frames its lines, of a token its word.
+  void wordsAreFramedAndReached() {
+    AttentionView view;
+    view.resize(700, 500);
+    const ViewInput input = test::twentyDocuments();
+    view.setInput(input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const TokenStripArea& area = view.wordsArea();
+    QCOMPARE(&view.placesIn(), static_cast<const QWidget*>(area.viewport()));
+    Selection document;
+    document.nodes = {input.nodeOf(1, "/g/input/cross/1/plus/19")};
+    for (const Selection& part : {document, selectionOfToken(input, {1, 2, 30})}) {
+      QCOMPARE(view.placesOf(part).size(), std::size_t{1});
+      QVERIFY(!area.viewport()->rect().intersects(view.placesOf(part).front()));
+      view.bringIntoSight(part);
+      QVERIFY(area.viewport()->rect().intersects(view.placesOf(part).front()));
+    }
+    QVERIFY(view.placesOf({}).empty());
   }
 
   void aTokenOfTheAnswerHasSharesOfItsOwn() {
@@ -173,8 +358,8 @@ class TestAttentionShares : public QObject {
     QCOMPARE(early.token, std::optional<QString>(QStringLiteral("word4")));
     const ShareModel late = shareModel(selecting(input, answerToken(20)));
     const auto most = [](const ShareModel& model) {
-      return std::max_element(model.bars.begin(), model.bars.end(),
-                              [](const ShareBar& a, const ShareBar& b) { return a.share < b.share; })
+      return std::max_element(model.pieces.begin(), model.pieces.end(),
+                              [](const SharePiece& a, const SharePiece& b) { return a.share < b.share; })
           ->part;
     };
     QCOMPARE(most(early), test::kFirstNeeded);
@@ -201,11 +386,11 @@ class TestAttentionShares : public QObject {
     maker.send(1, 1, token);
     maker.finish(1, 1);
     const ShareModel model = shareModel(maker.input());
-    QCOMPARE(model.bars.size(), std::size_t{2});
-    QVERIFY2(!model.bars[1].name.contains(QStringLiteral("linked")), qPrintable(model.bars[1].name));
-    QVERIFY(std::abs(model.bars[1].share - 0.5) < 1e-6);
-    QVERIFY(std::abs(model.bars[1].mass - 0.3) < 1e-6);
-    QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
+    QCOMPARE(sourcesOf(model).size(), std::size_t{2});
+    QVERIFY2(!model.pieces[1].name.contains(QStringLiteral("linked")), qPrintable(model.pieces[1].name));
+    QVERIFY(std::abs(model.pieces[1].share - 0.5) < 1e-6);
+    QVERIFY(std::abs(model.pieces[1].mass - 0.3) < 1e-6);
+    QVERIFY(std::abs(sumOf(model) - 1) < 1e-6);
   }
 
   /// Attention to answers that were written beside it is shown, though no segment of the prompt has it.
@@ -226,10 +411,10 @@ class TestAttentionShares : public QObject {
     }
     maker.finish(1, 1);
     const ShareModel model = shareModel(maker.input());
-    QVERIFY(std::abs(model.beside - 0.25) < 1e-6);
-    QVERIFY2(shareNote(model).contains(QStringLiteral("other answers 25")), qPrintable(shareNote(model)));
+    const SharePiece* beside = pieceOf(model, ShareKind::Beside);
+    QVERIFY(beside != nullptr && std::abs(beside->mass - 0.25) < 1e-6);
     QVERIFY(shareCsv(model).contains(worded("<answers-of-team>")));
-    QVERIFY(!shareNote(shareModel(test::twentyDocuments())).contains(QStringLiteral("beside")));
+    QVERIFY(pieceOf(shareModel(test::twentyDocuments()), ShareKind::Beside) == nullptr);
   }
 
   void sharesOfTheMomentAreThoseOfTheTokensSoFar() {
@@ -266,97 +451,25 @@ class TestAttentionShares : public QObject {
                 .contains(QStringLiteral("looked at selected,computed again")));
   }
 
-  void aClickOnABarSelectsItsDocument() {
+  void aClickOnAPieceSelectsItsDocument() {
     AttentionView view;
-    view.resize(520, 400);
-    view.setInput(test::twentyDocuments());
+    view.resize(1200, 400);
+    const ViewInput input = test::twentyDocuments();
+    view.setInput(input);
     view.show();
     std::vector<Selection> wanted;
     connect(&view, &View::selectionWanted, &view,
             [&](const Selection& selection) { wanted.push_back(selection); });
-    ShareBars& bars = view.bars();
-    QVERIFY(bars.isVisible());
-    QTest::mouseClick(bars.viewport(), Qt::LeftButton, {}, bars.barRect(6, bars.rect()).center());
+    ShareBar& bar = view.bar();
+    QVERIFY(bar.isVisible());
+    QTest::mouseClick(bar.viewport(), Qt::LeftButton, {}, bar.pieceRect(6, bar.rect()).center());
     QCOMPARE(wanted.size(), std::size_t{1});
-    const ViewInput input = test::twentyDocuments();
     QCOMPARE(wanted[0].currentNode(), input.nodeOf(1, "/g/input/cross/1/plus/6"));
     QCOMPARE(wanted[0].block->segment, test::kFirstNeeded);
-    bars.setFocus();
-    QTest::keyClick(&bars, Qt::Key_Right);
-    QTest::keyClick(&bars, Qt::Key_Return);
+    bar.setFocus();
+    QTest::keyClick(&bar, Qt::Key_Right);
+    QTest::keyClick(&bar, Qt::Key_Return);
     QCOMPARE(wanted.back().block->segment, test::kFirstNeeded + 1);
-  }
-
-  void everyBarHasItsNameAtAnyWidth() {
-    ShareBars bars;
-    bars.setContent(shareModel(test::twentyDocuments()), Theme());
-    for (const int width : {260, 400, 700, 1800}) {
-      const std::vector<QString> labels = bars.labels(width);
-      QCOMPARE(labels.size(), test::kTwentyDocuments);
-      for (std::size_t i = 0; i < labels.size(); ++i)
-        QVERIFY2(labels[i].endsWith(QString::number(i + 1)),
-                 qPrintable(QStringLiteral("%1 at %2").arg(labels[i]).arg(width)));
-    }
-  }
-
-  /// Hundreds of bars have no room for all names. Those that are there are apart, and the largest has one.
-  void namesOfHundredsAreApart() {
-    ShareModel model = shareModel(test::twentyDocuments());
-    const ShareBar one = model.bars.front();
-    model.bars.clear();
-    for (int i = 1; i <= 300; ++i) {
-      ShareBar bar = one;
-      bar.name = QStringLiteral("document %1").arg(i);
-      bar.isTop = i == 151;
-      bar.share = bar.isTop ? 0.4 : 0.002;
-      model.bars.push_back(bar);
-    }
-    ShareBars bars;
-    bars.setContent(model, Theme());
-    for (const int width : {330, 900}) {
-      const std::vector<QString> labels = bars.labels(width);
-      QCOMPARE(labels.size(), std::size_t{300});
-      QVERIFY(labels[150].endsWith(QStringLiteral("151")));
-      int before = -100;
-      int shown = 0;
-      for (std::size_t i = 0; i < labels.size(); ++i) {
-        if (labels[i].isEmpty()) continue;
-        const int center = bars.barRect(i, {0, 0, width, 100}).center().x();
-        QVERIFY2(center - before >= 10, qPrintable(labels[i]));
-        before = center;
-        ++shown;
-      }
-      QVERIFY(shown >= width / 40);
-    }
-  }
-
-  /// A value beside a higher bar is at its side and not in it.
-  void valuesStandInNoBar() {
-    ShareModel model = shareModel(test::twentyDocuments());
-    for (ShareBar& bar : model.bars) {
-      bar.share = 0.01;
-      bar.isTop = false;
-    }
-    const std::size_t last = model.bars.size() - 1;
-    for (const auto& [bar, share] :
-         {std::pair{last, 0.43}, std::pair{last - 1, 0.099}, std::pair{last - 5, 0.1}}) {
-      model.bars[bar].share = share;
-      model.bars[bar].isTop = true;
-    }
-    ShareBars bars;
-    bars.setContent(model, Theme());
-    for (const int width : {260, 330, 400, 480, 700, 1800}) {
-      const QRect area(0, 0, width, bars.heightForWidth(width));
-      const std::vector<ShareBars::Value> values = bars.values(area);
-      std::size_t tops = 0;
-      for (const ShareBars::Value& value : values) {
-        tops += model.bars[value.bar].isTop ? 1 : 0;
-        for (std::size_t bar = 0; bar < model.bars.size(); ++bar)
-          QVERIFY2(!bars.filledRect(bar, area).intersects(value.place),
-                   qPrintable(QStringLiteral("%1 over bar %2 at %3").arg(value.text).arg(bar).arg(width)));
-      }
-      if (width >= 330) QCOMPARE(tops, std::size_t{3});
-    }
   }
 
   void sharesAreExported() {

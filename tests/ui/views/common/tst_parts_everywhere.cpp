@@ -11,7 +11,7 @@
 #include "ui/session/token_account.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/head_grid.h"
-#include "ui/views/attention/share_bars.h"
+#include "ui/views/attention/share_bar.h"
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/output/output_model.h"
@@ -92,11 +92,22 @@ class TestPartsEverywhere : public QObject {
 
     const ShareModel shares = shareModel(input);
     names.clear();
-    for (const ShareBar& bar : shares.bars) names << bar.name;
+    double sum = 0;
+    double mass = 0;
+    for (const SharePiece& piece : shares.pieces) {
+      mass += piece.mass;
+      if (piece.kind != ShareKind::Source) continue;
+      names << piece.name;
+      sum += piece.share;
+    }
     QCOMPARE(names, kSources);
-    const double sum = std::accumulate(shares.bars.begin(), shares.bars.end(), 0.0,
-                                       [](double all, const ShareBar& bar) { return all + bar.share; });
     QVERIFY2(std::abs(sum - 1) < 1e-6, qPrintable(QString::number(sum)));
+    QVERIFY2(std::abs(mass - 1) < 1e-3, qPrintable(QString::number(mass)));
+    // Single keys separate question and answer.
+    const bool hasAnswer =
+        std::any_of(shares.pieces.begin(), shares.pieces.end(),
+                    [](const SharePiece& piece) { return piece.kind == ShareKind::Answer; });
+    QCOMPARE(hasAnswer, everyToken);
     const HeadGrid heads = headGrid(input);
     QCOMPARE(QStringList(heads.names.begin(), heads.names.end()), kSources);
 

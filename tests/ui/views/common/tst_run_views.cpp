@@ -171,6 +171,7 @@ class TestRunViews : public QObject {
 
   void attentionClickSelectsBlockAndNode() {
     AttentionView view;
+    view.setDisplay(AttentionDisplay::Map);
     view.setOptions({});
     show(view, m_rag.input(), {600, 500});
     Wanted wanted(view);
@@ -197,6 +198,7 @@ class TestRunViews : public QObject {
 
   void attentionKeysMoveZoomAndOpen() {
     AttentionView view;
+    view.setDisplay(AttentionDisplay::Map);
     view.setOptions({});
     show(view, m_rag.input(), {600, 500});
     AttentionPlot& plot = view.plot();
