@@ -218,7 +218,6 @@ ReplayOffer replayOffer(const ViewInput& input, const AttentionModel& model,
   if (known.withKeys >= known.tokens || (isCoarse && known.withBlocks >= known.tokens)) {
     if (!known.replayed) return offer;
     offer.text = computedText(*known.replayed, name);
-    if (!model.recomputed) offer.text += QLatin1Char(' ') + tr("Open a column to see its blocks.");
     return offer;
   }
   offer.choice = choice;
