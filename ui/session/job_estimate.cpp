@@ -45,11 +45,17 @@ QString estimateText(const AskedEstimate& estimate) {
   return {};
 }
 
+const AskedEstimate* findEstimate(const MeasuredJobs& jobs, const jobs::JobCall& call) {
+  const auto found = jobs.find(call.kind);
+  if (found == jobs.end() || !found->second.estimate) return nullptr;
+  return found->second.estimate->call == call ? found->second.estimate.get() : nullptr;
+}
+
 QString estimateText(const ViewInput& input, const jobs::JobCall& call) {
   using State = AskedEstimate::State;
   const jobs::JobRow* row = jobs::findJob(call.kind);
   if (row == nullptr) return {};
-  jobs::EstimateFacts facts{.pace = input.measuring.pace, .context = input.measuring.context};
+  jobs::EstimateFacts facts{.pace = input.models.pace, .context = input.models.context};
   const auto& prediction = input.prediction.newest;
   if (prediction && prediction->isKnown() && prediction->plan) {
     facts.empty = &prediction->empty;
@@ -57,8 +63,7 @@ QString estimateText(const ViewInput& input, const jobs::JobCall& call) {
   }
   const std::optional<jobs::JobEstimate> estimate = row->estimate(call.arguments, facts);
   if (estimate) return estimateText({.call = call, .state = State::Counted, .seconds = estimate->seconds});
-  return estimateText(
-      {.call = call, .state = input.measuring.context > 0 ? State::Unknown : State::NotLoaded});
+  return estimateText({.call = call, .state = input.models.context > 0 ? State::Unknown : State::NotLoaded});
 }
 
 QString withTimeLeft(const std::optional<double>& secondsLeft, const QString& doing) {

@@ -4,6 +4,7 @@
 
 #include "engine/experiment/token_amount.h"
 #include "engine/jobs/job_call.h"
+#include "ui/session/measured_jobs.h"
 
 #include <QString>
 
@@ -32,6 +33,8 @@ struct AskedEstimate {
 QString shownDuration(const experiment::SecondsRange& seconds);
 /// The estimate as a sentence; empty: not known yet.
 QString estimateText(const AskedEstimate& estimate);
+/// The newest estimate for this kind of job. Null: a view has to request an estimate for these arguments.
+const AskedEstimate* findEstimate(const MeasuredJobs& jobs, const jobs::JobCall& call);
 /// The estimate of a job that can be estimated without the engine, as a sentence.
 QString estimateText(const ViewInput& input, const jobs::JobCall& call);
 

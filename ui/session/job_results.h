@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 namespace spanscope::ui {
 
@@ -31,6 +32,13 @@ template <class Kind>
 std::shared_ptr<const typename Kind::Result> jobResult(const ViewInput& input,
                                                        const typename Kind::Arguments& arguments) {
   return jobResult<Kind>(*input.trace, input.replay.results, arguments);
+}
+
+/// The arguments that the user chose for the next job of a kind; nothing: none.
+template <class Kind>
+std::optional<typename Kind::Arguments> chosen(const MeasuredJobs& jobs) {
+  const auto found = jobs.find(Kind::kId);
+  return found == jobs.end() ? std::nullopt : trace::unpack<typename Kind::Arguments>(found->second.chosen);
 }
 
 }  // namespace spanscope::ui

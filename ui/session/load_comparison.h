@@ -42,6 +42,11 @@ struct LoadComparison {
 struct LoadComparisons {
   std::map<std::string, LoadComparison> byModel;
 };
+/// Finds the comparisons among the measured jobs, as ExperimentJob finds its result.
+struct LoadComparisonKind {
+  static constexpr const char* kId = "load-comparison";
+  using Result = LoadComparisons;
+};
 
 /// Returns nothing if the result belongs to another experiment, or if no length has all four times.
 std::optional<LoadComparison> loadComparisonOf(const experiment::ExperimentResult& result,

@@ -4,6 +4,7 @@
 #include "engine/policy/choice.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/setting_choices.h"
+#include "ui/session/job_results.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -16,9 +17,6 @@ namespace {
 
 constexpr QLatin1String kQuery("query");
 constexpr QLatin1String kLengths("lengths");
-constexpr QLatin1String kRun("run");
-constexpr QLatin1String kChoose("choose:");
-const QLatin1String kEstimate("estimate:");
 const QLatin1String kRepeats("repeats");
 const QLatin1String kSource("source");
 const QLatin1String kOwn("own");
@@ -72,17 +70,6 @@ QString caseText(RunCase runCase) {
   return {};
 }
 
-QString policyRequest(const PolicyRequest& request) {
-  if (request.names) return kChoose + request.names->join(QLatin1Char(';'));
-  return request.starts ? QString(kRun) : QString();
-}
-
-PolicyRequest readPolicyRequest(const QString& text) {
-  if (text.startsWith(kChoose))
-    return {.starts = false, .names = text.mid(kChoose.size()).split(QLatin1Char(';'), Qt::SkipEmptyParts)};
-  return {.starts = text == kRun, .names = std::nullopt};
-}
-
 std::vector<std::string> usualPolicies() {
   return knownPolicies(
       {QStringLiteral("prefix"), QStringLiteral("spans"), QStringLiteral("link"), QStringLiteral("blend")});
@@ -94,6 +81,14 @@ std::vector<std::string> knownPolicies(const QStringList& names) {
     if (names.contains(QString::fromUtf8(policy->name))) known.emplace_back(policy->name);
   }
   return known;
+}
+
+jobs::JobCall policyChoice(const std::vector<std::string>& names) {
+  return jobs::callOf<jobs::PolicyComparisonJob>({.policies = names});
+}
+
+std::vector<std::string> chosenPolicies(const MeasuredJobs& jobs) {
+  return chosen<jobs::PolicyComparisonJob>(jobs).value_or(jobs::PolicyChoice{}).policies;
 }
 
 std::vector<std::string> comparedPolicies(const std::string& own, const std::vector<std::string>& wanted) {
@@ -121,14 +116,6 @@ QString experimentRequestText(const experiment::ExperimentRequest& request) {
     parts += kExpected + QLatin1Char('=') + guarded(QString::fromStdString(request.expected));
   if (request.repeats > 0) parts += kRepeats + QLatin1Char('=') + QString::number(request.repeats);
   return parts.join(QLatin1Char(';'));
-}
-
-QString experimentEstimateText(const QString& request) {
-  return kEstimate + request;
-}
-
-QString askedEstimate(const QString& text) {
-  return text.startsWith(kEstimate) ? text.mid(kEstimate.size()) : QString();
 }
 
 std::optional<experiment::ExperimentRequest> readExperimentRequest(const QString& text) {

@@ -7,6 +7,7 @@
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/job_call.h"
 #include "engine/jobs/policy_comparison.h"
+#include "ui/session/measured_jobs.h"
 
 #include <QString>
 #include <QStringList>
@@ -36,19 +37,14 @@ jobs::JobCall benchmarkCall(const document::Document& document, BenchmarkChoice 
 /// "cold", "same order", "order swapped", "floor".
 QString caseText(experiment::RunCase runCase);
 
-/// The argument of the command "run.policies": "run", or "choose:prefix;link".
-struct PolicyRequest {
-  bool starts = false;               ///< the request starts the comparison
-  std::optional<QStringList> names;  ///< the policies to compare from now on, beside the document's own
-  bool operator==(const PolicyRequest&) const = default;
-};
-QString policyRequest(const PolicyRequest& request);
-/// Returns an empty request if the text is not such an argument.
-PolicyRequest readPolicyRequest(const QString& text);
 /// The names of the policies that are compared by default.
 std::vector<std::string> usualPolicies();
 /// Returns the names that are policies, in the order of the policy table.
 std::vector<std::string> knownPolicies(const QStringList& names);
+/// Makes the call that keeps these names as the user's choice.
+jobs::JobCall policyChoice(const std::vector<std::string>& names);
+/// The names that the user chose. Empty: the user chose none.
+std::vector<std::string> chosenPolicies(const MeasuredJobs& jobs);
 /// The compared policies, as documents write them. The document's policy comes first, with its values. The
 /// requested policies have their defaults.
 std::vector<std::string> comparedPolicies(const std::string& own, const std::vector<std::string>& wanted);
@@ -58,10 +54,6 @@ jobs::JobCall comparisonCall(const document::Document& document, const std::vect
 /// The argument of the command "run.experiment", e.g. "rag;repeats=5". The field "source=own" selects the
 /// documents of the current query. The text does not contain ExperimentRequest::own.
 QString experimentRequestText(const experiment::ExperimentRequest& request);
-/// The argument that only requests an estimate of the experiment's duration.
-QString experimentEstimateText(const QString& request);
-/// The request in an argument of experimentEstimateText(); null if the text is not such an argument.
-QString askedEstimate(const QString& text);
 /// Returns nothing if the text is not such an argument. experiment::completed() checks the values.
 std::optional<experiment::ExperimentRequest> readExperimentRequest(const QString& text);
 

@@ -14,14 +14,19 @@
 
 namespace spanscope::ui {
 
+struct AskedEstimate;
 class TraceStore;
 
-/// The newest job of a kind.
+/// The newest job of a kind, and the next one.
 struct MeasuredJob {
   workbench::JobState state = workbench::JobState::Waiting;
   QString problem{};                     ///< why the job failed; empty: no failure
   std::optional<double> secondsLeft{};   ///< nothing: not known, or the job has ended
-  std::shared_ptr<const void> result{};  ///< the Result type of the kind, so far; null: nothing to show
+  std::shared_ptr<const void> result{};  ///< the Result type of the kind, so far; null: nothing to show.
+  /// The arguments that the user chose for the next job. Empty: the user chose none.
+  trace::PackedValue chosen{};
+  /// The estimated time of the next job that a view named. Null: the view has to request an estimate.
+  std::shared_ptr<const AskedEstimate> estimate{};
   bool operator==(const MeasuredJob&) const = default;
 
   bool isRunning() const { return !workbench::hasEnded(state); }
@@ -42,7 +47,7 @@ MeasuredJobs measuredJobs(const AskedJobs& asked, const TraceStore& trace);
 /// The newest ended job of each kind in a trace.
 MeasuredJobs measuredJobs(const TraceStore& trace);
 
-/// Returns nullptr if there is no job of this kind.
+/// Returns nullptr if there is no job of this kind with a result.
 const MeasuredJob* findMeasured(const MeasuredJobs& jobs, const char* kind);
 
 /// The Result of the newest job of a kind; null if there is nothing to show.

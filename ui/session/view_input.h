@@ -31,9 +31,7 @@
 
 namespace spanscope::ui {
 
-struct AskedEstimate;
 struct KnownServer;
-struct LoadComparisons;
 
 using KnownServers = std::map<std::string, KnownServer>;  ///< by name
 
@@ -42,16 +40,11 @@ struct ModelsKnown {
   std::string loaded;               ///< directory of the model in memory; empty: none
   std::string fittingAdapter;       ///< LoadedModel::fittingAdapter
   std::vector<std::string> recent;  ///< directories that were used before, the newest first
-  bool operator==(const ModelsKnown&) const = default;
-};
-
-/// The facts from which the time of a measurement is estimated.
-struct MeasuringFacts {
   /// The speed of the document's model on its device; nothing: not known.
   std::optional<experiment::SpeedSample> pace{};
-  std::int64_t context =
-      0;  ///< max positions of the loaded model, if the document runs on that model; 0: not known
-  bool operator==(const MeasuringFacts&) const = default;
+  /// Max positions of the loaded model, if the document runs on that model; 0: not known.
+  std::int64_t context = 0;
+  bool operator==(const ModelsKnown&) const = default;
 };
 
 /// The first key of each command, as text for the user, by the id of the command. Commands without a key are
@@ -89,14 +82,6 @@ struct ViewInput {
   PredictionState prediction;  ///< of the document's next run.
   /// The newest jobs that measure the document, and the program's jobs, which every tab shows.
   MeasuredJobs measured;
-  /// The names of the policies that the user wants to compare with the document's policy.
-  std::vector<std::string> policiesWanted;
-  MeasuringFacts measuring;
-  /// The estimated time of the job that a view named; null: the view has to request an estimate.
-  std::shared_ptr<const AskedEstimate> estimate;
-  /// The time to load kept blocks on this machine, compared with the time to compute these blocks, by model.
-  /// Null: never measured.
-  std::shared_ptr<const LoadComparisons> loads;
   /// Numbers and hues of the sections of prompts; null: partIdentities() computes them.
   std::shared_ptr<const SegmentIdentities> identities;
   ReplayState replay;

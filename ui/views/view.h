@@ -72,6 +72,10 @@ class View : public QWidget {
   void commandsChanged();
   /// The engine should do this job.
   void jobWanted(const spanscope::jobs::JobCall& call);
+  /// The user has chosen the arguments of the next job of this kind.
+  void jobChosen(const spanscope::jobs::JobCall& call);
+  /// The view shows how long this job would take, once the input has the estimate (findEstimate()).
+  void estimateWanted(const spanscope::jobs::JobCall& call);
   /// The user performed the action of this command directly in the view.
   void performed(const QString& command);
   /// Views that show motion should show this moment.

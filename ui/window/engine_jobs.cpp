@@ -161,7 +161,7 @@ void estimateJob(Workspace& workspace, const jobs::JobCall& asked) {
       estimate.seconds = work->estimate()->seconds;
     }
     // A newer estimate may have been requested meanwhile.
-    const std::shared_ptr<const AskedEstimate>& now = workspace.input().estimate;
+    const std::shared_ptr<const AskedEstimate>& now = workspace.estimate();
     if (now && now->call == asked) workspace.setEstimate(std::move(estimate));
   };
   workspace.setEstimate({.call = asked, .state = State::Waits});

@@ -143,9 +143,8 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&docks(), &DockHost::layoutChanged, &m_keepArrangement, qOverload<>(&QTimer::start));
   connect(&m_workspace.engine(), &EngineHost::modelChanged, this, &MainWindow::rememberModel);
   connect(&m_workspace, &Workspace::keepingFailed, m_status, &StatusLine::complain);
-  connect(&m_workspace, &Workspace::loadsMeasured, this, [this] {
-    m_settings.setValue(QString::fromLatin1(kLoads), loadTexts(*m_workspace.input().loads));
-  });
+  connect(&m_workspace, &Workspace::loadsMeasured, this,
+          [this] { m_settings.setValue(QString::fromLatin1(kLoads), loadTexts(m_workspace.loads())); });
   connect(&m_workspace, &Workspace::jobEnded, this, [this](const QString& problem, std::uint32_t tab) {
     if (problem.isEmpty()) return;
     const OpenDocument* other = m_workspace.find(tab);

@@ -46,8 +46,14 @@ RunController::RunController(const WindowParts& parts, LessonRecording& recordin
       m_recording(recording) {
   m_workspace.runs().setServerConsent([this](const QString& endpoint) { return consentTo(endpoint); });
   const QVariant compared = m_settings.value(QString::fromLatin1(kComparedPolicies));
-  m_workspace.setPoliciesWanted(compared.isValid() ? knownPolicies(compared.toStringList())
-                                                   : usualPolicies());
+  m_workspace.choose(
+      policyChoice(compared.isValid() ? knownPolicies(compared.toStringList()) : usualPolicies()));
+  connect(&m_workspace, &Workspace::jobChosen, this, [this] {
+    QStringList names;
+    for (const std::string& name : chosenPolicies(m_workspace.input().measured))
+      names += QString::fromStdString(name);
+    m_settings.setValue(QString::fromLatin1(kComparedPolicies), names);
+  });
 }
 
 RunController::~RunController() {
@@ -140,11 +146,6 @@ void RunController::run(bool selectedOnly) {
 }
 
 void RunController::experiment(const QString& request) {
-  if (const QString asked = askedEstimate(request); !asked.isNull()) {
-    if (const auto wanted = readExperimentRequest(asked))
-      estimateJob(m_workspace, jobs::callOf<jobs::ExperimentJob>(*wanted));
-    return;
-  }
   m_docks.reveal(QStringLiteral("experiments"));
   const std::optional<experiment::ExperimentRequest> wanted = readExperimentRequest(request);
   if (!wanted) {
@@ -195,17 +196,12 @@ void RunController::chooseTemplate() {
 }
 
 void RunController::comparePolicies(const QString& request) {
-  const PolicyRequest wanted = readPolicyRequest(request);
-  if (wanted.names) {
-    m_settings.setValue(QString::fromLatin1(kComparedPolicies), *wanted.names);
-    m_workspace.setPoliciesWanted(knownPolicies(*wanted.names));
-    return;
-  }
   m_docks.reveal(QStringLiteral("policies"));
   m_docks.dock(QStringLiteral("policies"))->openView()->setFocus(Qt::OtherFocusReason);
-  if (!wanted.starts) return;
-  measure(
-      [this] { return comparisonCall(m_workspace.model()->document(), m_workspace.input().policiesWanted); });
+  if (request != QLatin1String("run")) return;
+  measure([this] {
+    return comparisonCall(m_workspace.model()->document(), chosenPolicies(m_workspace.input().measured));
+  });
 }
 
 std::optional<QString> RunController::answerTo(const QString& question) {

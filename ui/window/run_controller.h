@@ -35,8 +35,7 @@ class RunController : public QObject {
   /// Runs a benchmark. `request` is a text of benchmarkRequest(). If `request` is empty, shows the page of
   /// benchmarks instead.
   void benchmark(const QString& request);
-  /// Compares policies. `request` is a text of policyRequest(). If `request` is empty, shows the page where
-  /// the user chooses policies instead.
+  /// Shows the page where the user chooses policies. If `request` is "run", compares the chosen policies.
   void comparePolicies(const QString& request);
   /// Starts a measuring job. Calls `call` after the typed text has become part of the document.
   void measure(const std::function<jobs::JobCall()>& call);

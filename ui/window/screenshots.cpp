@@ -103,8 +103,9 @@ bool Screenshots::measure() {
                         workspace.current() != nullptr && workspace.current()->source->takesRuns();
   if (!isWanted || std::exchange(m_isMeasured, true)) return false;
   const document::Document& document = workspace.current()->model->document();
-  return startJob(workspace, isBenchmark ? benchmarkCall(document, {})
-                                         : comparisonCall(document, workspace.input().policiesWanted))
+  return startJob(workspace, isBenchmark
+                                 ? benchmarkCall(document, {})
+                                 : comparisonCall(document, chosenPolicies(workspace.input().measured)))
       .isEmpty();
 }
 

@@ -85,6 +85,9 @@ View* ViewController::makeView(const ViewInfo& info) {
     if (const QString problem = startJob(m_workspace, call); !problem.isEmpty())
       Q_EMIT complaintWanted(problem);
   });
+  connect(view, &View::jobChosen, &m_workspace, &Workspace::choose);
+  connect(view, &View::estimateWanted, this,
+          [this](const jobs::JobCall& call) { estimateJob(m_workspace, call); });
   connect(view, &View::performed, this, &ViewController::performed);
   connect(view, &View::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
   connect(view, &View::predicted, this, [this](const auto& reported) {

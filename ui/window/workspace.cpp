@@ -41,7 +41,8 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     : QObject(parent),
       m_modelSearch(backends),
       m_engine(std::move(backends)),
-      m_paces(std::make_shared<workbench::SpeedRecords>()) {
+      m_paces(std::make_shared<workbench::SpeedRecords>()),
+      m_loads(std::make_shared<const LoadComparisons>()) {
   m_input.document = std::make_shared<const document::Document>();
   m_input.trace = m_traces.live()->trace();
   m_frame.setInterval(kFrame);
@@ -51,7 +52,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   connect(&m_identities, &ShownIdentities::changed, this, &Workspace::inputChanged);
   connect(&m_engine, &EngineHost::stateChanged, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::modelChanged, this, [this] {
-    m_input.estimate.reset();
+    m_estimate.reset();
     m_paceIsOld = true;
     invalidate();
   });
@@ -378,7 +379,7 @@ QString Workspace::submit(EngineJob job) {
     if (isOver) drain();
     if (changed) changed(state, problem);
     // The job's times may change estimates.
-    if (isOver) m_input.estimate.reset();
+    if (isOver) m_estimate.reset();
     m_paceIsOld = m_paceIsOld || isOver;
     if (isOver)
       update();
@@ -421,12 +422,13 @@ void Workspace::setSpeedFile(const QString& path) {
 void Workspace::showMeasuringFacts() {
   // The speed records are in a file. Reading the file for every frame would be slow.
   if (!std::exchange(m_paceIsOld, false)) return;
-  m_input.measuring = {};
+  m_input.models.pace.reset();
+  m_input.models.context = 0;
   if (m_current == nullptr) return;
-  m_input.measuring.pace = m_paces->find(m_current->model->document().settings);
+  m_input.models.pace = m_paces->find(m_current->model->document().settings);
   const LoadedModel& loaded = m_engine.model();
   if (!loaded.directory.empty() && loaded.directory == runsOn(*m_current))
-    m_input.measuring.context = loaded.contextLength;
+    m_input.models.context = loaded.contextLength;
 }
 
 AskedJobs* Workspace::measured(std::uint32_t tab) {
@@ -436,26 +438,32 @@ AskedJobs* Workspace::measured(std::uint32_t tab) {
 }
 
 void Workspace::setEstimate(AskedEstimate estimate) {
-  m_input.estimate = std::make_shared<const AskedEstimate>(std::move(estimate));
+  m_estimate = std::make_shared<const AskedEstimate>(std::move(estimate));
   invalidate();
 }
 
 /// Every tab shows the measurements of the program. A recorded trace shows only its own.
 void Workspace::showMeasured() {
-  m_input.measured = measuredJobs(m_measured, *m_traces.measured());
-  if (m_current == nullptr) return;
-  m_input.measured.merge(m_current->source->takesRuns()
-                             ? measuredJobs(m_current->measured, *m_traces.measured())
-                             : measuredJobs(*m_input.trace));
+  MeasuredJobs& jobs = m_input.measured;
+  jobs = measuredJobs(m_measured, *m_traces.measured());
+  if (m_current != nullptr)
+    jobs.merge(m_current->source->takesRuns() ? measuredJobs(m_current->measured, *m_traces.measured())
+                                              : measuredJobs(*m_input.trace));
+  for (const auto& [kind, arguments] : m_chosen) jobs[kind].chosen = arguments;
+  if (m_estimate) jobs[m_estimate->call.kind].estimate = m_estimate;
+  jobs[LoadComparisonKind::kId] = {.state = workbench::JobState::Finished, .result = m_loads};
 }
 
-void Workspace::setPoliciesWanted(std::vector<std::string> names) {
-  m_input.policiesWanted = std::move(names);
+void Workspace::choose(const jobs::JobCall& call) {
+  m_chosen[call.kind] = call.arguments;
+  // The user may start the job before the next frame.
+  showMeasured();
   invalidate();
+  Q_EMIT jobChosen(call);
 }
 
 void Workspace::setLoads(LoadComparisons loads) {
-  m_input.loads = std::make_shared<const LoadComparisons>(std::move(loads));
+  m_loads = std::make_shared<const LoadComparisons>(std::move(loads));
   invalidate();
 }
 
@@ -465,7 +473,7 @@ void Workspace::keepLoads(const trace::JobEnded& ended) {
   if (!result) return;
   std::optional<LoadComparison> load = loadComparisonOf(*result, QDateTime::currentDateTimeUtc());
   if (!load) return;
-  LoadComparisons loads = m_input.loads ? *m_input.loads : LoadComparisons{};
+  LoadComparisons loads = *m_loads;
   loads.byModel[load->model] = std::move(*load);
   setLoads(std::move(loads));
   Q_EMIT loadsMeasured();
@@ -494,7 +502,7 @@ void Workspace::update() {
   } else {
     const std::shared_ptr<const document::Document> document = m_current->model->snapshot();
     // Estimates depend on the document's settings and texts.
-    if (document != m_input.document) m_input.estimate.reset();
+    if (document != m_input.document) m_estimate.reset();
     m_paceIsOld = m_paceIsOld || document->settings != m_input.document->settings;
     m_input.document = document;
     m_input.trace = m_current->source->trace();

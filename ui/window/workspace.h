@@ -38,7 +38,6 @@ struct TracedPrediction;
 
 namespace spanscope::ui {
 
-struct AskedEstimate;
 struct LoadComparisons;
 
 class Workspace : public QObject {
@@ -152,11 +151,13 @@ class Workspace : public QObject {
   void noteSpeed(const workbench::RunJob& work);
   /// The jobs that measure for a tab, or for the program; nullptr: the tab was closed.
   AskedJobs* measured(std::uint32_t tab);
-  /// Sets the estimated duration of the job that a view named.
+  /// The estimated duration of the job that a view named; null: unknown, or out of date.
+  const std::shared_ptr<const AskedEstimate>& estimate() const { return m_estimate; }
   void setEstimate(AskedEstimate estimate);
-  /// Sets the names of the policies that the user compares from now on.
-  void setPoliciesWanted(std::vector<std::string> names);
-  /// Sets the comparisons of loading and computing blocks. loadsMeasured() reports a new comparison.
+  /// Sets the arguments that the user has chosen for the next job of a kind. jobChosen() reports the call.
+  void choose(const jobs::JobCall& call);
+  /// The comparisons of loading and computing blocks. loadsMeasured() reports a new comparison.
+  const LoadComparisons& loads() const { return *m_loads; }
   void setLoads(LoadComparisons loads);
   /// The run of the current document that saveTrace() writes: the shown run, else the newest. 0: none.
   RunId runToSave() const;
@@ -173,7 +174,8 @@ class Workspace : public QObject {
   /// empty unless the job failed and its failure is not shown elsewhere.
   void jobEnded(const QString& problem, std::uint32_t tab);
   void keepingFailed(const QString& problem);
-  void loadsMeasured();  ///< input().loads has another comparison
+  void jobChosen(const spanscope::jobs::JobCall& call);
+  void loadsMeasured();  ///< loads() has another comparison
 
  private:
   /// The state of the window before setAside(), besides the documents.
@@ -204,8 +206,11 @@ class Workspace : public QObject {
   Predictions m_predictions{m_engine};
   RunStarter m_runs{*this, m_predictions};
   std::shared_ptr<workbench::SpeedRecords> m_paces;
-  AskedJobs m_measured;     ///< jobs that belong to the program
-  bool m_paceIsOld = true;  ///< m_paces may have newer values than MeasuringFacts::pace
+  AskedJobs m_measured;                                ///< jobs that belong to the program
+  std::map<std::string, trace::PackedValue> m_chosen;  ///< by kind: MeasuredJob::chosen
+  std::shared_ptr<const AskedEstimate> m_estimate;
+  std::shared_ptr<const LoadComparisons> m_loads;  ///< never null
+  bool m_paceIsOld = true;                         ///< m_paces may have newer values than ModelsKnown::pace
   OpenDocument* m_current = nullptr;
   std::optional<Aside> m_aside;  ///< nothing: no document is set aside
   bool m_hidesPrediction = false;

@@ -159,13 +159,13 @@ class TestExperimentsPage : public QObject {
     QCOMPARE(job()->state, workbench::JobState::Finished);
     QCOMPARE(m_view->request().experiment, std::string("load"));
     QCOMPARE(m_view->field(QStringLiteral("tokens"))->text(), QStringLiteral("32"));
-    const auto loads = m_window->workspace().input().loads;
-    QCOMPARE(loads->byModel.size(), std::size_t{1});
-    QCOMPARE(loads->byModel.at("spanlet").timings.front().tokens, 32);
+    const LoadComparisons loads = m_window->workspace().loads();
+    QCOMPARE(loads.byModel.size(), std::size_t{1});
+    QCOMPARE(loads.byModel.at("spanlet").timings.front().tokens, 32);
     m_view = nullptr;
     QVERIFY(m_fresh->reopen());
     m_window = &m_fresh->window();
-    QCOMPARE(loadTexts(*m_window->workspace().input().loads), loadTexts(*loads));
+    QCOMPARE(loadTexts(m_window->workspace().loads()), loadTexts(loads));
   }
 
   void isStopped() {

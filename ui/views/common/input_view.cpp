@@ -53,10 +53,8 @@ bool InputView::isShown(const ViewInput& input) const {
   if (m_parts.testFlag(InputPart::WholeTrace) && m_traceSize != input.trace->size()) return false;
   if (m_parts.testFlag(InputPart::Replay) && shown.replay != input.replay) return false;
   if (m_parts.testFlag(InputPart::Measured) &&
-      (shown.measured != input.measured || shown.measuring != input.measuring ||
-       shown.estimate != input.estimate || shown.policiesWanted != input.policiesWanted))
+      (shown.measured != input.measured || shown.models != input.models))
     return false;
-  if (m_parts.testFlag(InputPart::Loads) && shown.loads != input.loads) return false;
   return !m_parts.testFlag(InputPart::Prediction) ||
          (shown.prediction == input.prediction && shown.knownServers.get() == input.knownServers.get());
 }

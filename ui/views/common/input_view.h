@@ -25,8 +25,7 @@ enum class InputPart {
   WholeTrace = 8,  ///< events after the position too; a live trace grows without a new pointer
   Prediction = 16,
   Replay = 32,    ///< attention that is recomputed after a run
-  Measured = 64,  ///< measurements, the estimate for a requested one, and the policies to compare
-  Loads = 128,    ///< times of loading stored blocks and of computing the blocks
+  Measured = 64,  ///< jobs that measure, and their estimates
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)

@@ -63,8 +63,7 @@ ExperimentsView::ExperimentsView(QWidget* parent)
   m_asking.setInterval(kPause);
   connect(&m_asking, &QTimer::timeout, this, [this] {
     if (input() != nullptr && isVisible() && !m_model.isRunning && requestProblem().isEmpty())
-      Q_EMIT commandWanted(QStringLiteral("run.experiment:") +
-                           experimentEstimateText(experimentRequestText(request())));
+      Q_EMIT estimateWanted(jobs::callOf<jobs::ExperimentJob>(request()));
   });
   makeFields();
   setFocusProxy(m_choice);
@@ -317,8 +316,8 @@ QString ExperimentsView::estimate() {
   if (m_form->source() == experiment::DocumentSource::Own && !ownCount().count)
     return tr(/*id:document-count-unknown*/
               "The number of documents is unknown until the augment has retrieved passages.");
-  const std::shared_ptr<const AskedEstimate>& known = input()->estimate;
-  if (known && known->call == jobs::callOf<jobs::ExperimentJob>(request())) return estimateText(*known);
+  const jobs::JobCall call = jobs::callOf<jobs::ExperimentJob>(request());
+  if (const AskedEstimate* known = findEstimate(input()->measured, call)) return estimateText(*known);
   // The request is new, or its estimate is outdated because of a run or another document.
   m_asking.start();
   return {};

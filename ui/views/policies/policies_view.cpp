@@ -36,9 +36,8 @@ PoliciesView::PoliciesView(QWidget* parent)
     : MeasurePage(InputPart::Document | InputPart::Measured | InputPart::Prediction, tr("Policies"), parent) {
   setCopyHelp(tr("Copy the table and the answers as text"));
   m_choice = new PolicyMenu(this);
-  connect(m_choice, &PolicyMenu::chosen, this, [this](const QStringList& names) {
-    Q_EMIT commandWanted(QStringLiteral("run.policies:") + policyRequest({.starts = false, .names = names}));
-  });
+  connect(m_choice, &PolicyMenu::chosen, this,
+          [this](const std::vector<std::string>& names) { Q_EMIT jobChosen(policyChoice(names)); });
   QVBoxLayout* page = layOut({runButton(), m_choice}, makeResults());
   m_token = new QLabel(this);
   m_token->setObjectName(QStringLiteral("token"));
@@ -72,7 +71,7 @@ QWidget* PoliciesView::makeResults() {
 }
 
 QString PoliciesView::command() const {
-  return QStringLiteral("run.policies:") + policyRequest({.starts = true, .names = {}});
+  return QStringLiteral("run.policies:run");
 }
 
 void PoliciesView::refresh() {
@@ -81,12 +80,12 @@ void PoliciesView::refresh() {
       .isKnown = m_model.isKnown,
       .isRunning = m_model.isRunning,
       .progress = m_model.progress,
-      .doing =
-          m_model.isRunning
-              ? m_model.doing
-              : estimateText(*input(), jobs::callOf<jobs::PolicyComparisonJob>(
-                                           {.policies = comparedPolicies(input()->document->settings.policy,
-                                                                         input()->policiesWanted)})),
+      .doing = m_model.isRunning
+                   ? m_model.doing
+                   : estimateText(*input(),
+                                  jobs::callOf<jobs::PolicyComparisonJob>(
+                                      {.policies = comparedPolicies(input()->document->settings.policy,
+                                                                    chosenPolicies(input()->measured))})),
       .setup = m_model.setup,
       .warnings = m_model.warnings,
       .remarks = m_model.remarks,
@@ -96,7 +95,7 @@ void PoliciesView::refresh() {
           m_model.isRunning
               ? tr("Stop the comparison and keep finished measurements")
               : tr("Run each policy twice, and a full prefill once. Other runs can start between two steps")};
-  m_choice->setChosen(input()->document->settings.policy, input()->policiesWanted);
+  m_choice->setChosen(input()->document->settings.policy, chosenPolicies(input()->measured));
   m_choice->setEnabled(!m_model.isRunning);
   m_token->setFont(theme().smallFont());
   colorLabel(*m_token, theme(), Role::TextSecond);
@@ -181,13 +180,13 @@ void PolicyMenu::setChosen(const std::string& own, const std::vector<std::string
 
 void PolicyMenu::reportChosen() {
   const std::string own = workbench::policyOf(m_own).policy().name;
-  QStringList names;
+  std::vector<std::string> names;
   for (const QAction* action : m_menu->actions()) {
     const std::string name = action->data().toString().toStdString();
     // The document's own policy is always checked. This policy counts only if the user chose it before,
     // because another document has another policy.
     const bool wasWanted = std::find(m_wanted.begin(), m_wanted.end(), name) != m_wanted.end();
-    if (name == own ? wasWanted : action->isChecked()) names += action->data().toString();
+    if (name == own ? wasWanted : action->isChecked()) names.push_back(name);
   }
   Q_EMIT chosen(names);
 }

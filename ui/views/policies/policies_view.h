@@ -66,7 +66,7 @@ class PolicyMenu : public QToolButton {
  Q_SIGNALS:
   /// The names of all checked policies. The list has the document's own policy only if setChosen() named this
   /// policy.
-  void chosen(const QStringList& names);
+  void chosen(const std::vector<std::string>& names);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -23,7 +23,7 @@
 namespace spanscope::ui {
 
 PoolView::PoolView(QWidget* parent)
-    : InputView(kRunParts | InputPart::WholeTrace | InputPart::Loads, Pace::EveryInput, parent),
+    : InputView(kRunParts | InputPart::WholeTrace | InputPart::Measured, Pace::EveryInput, parent),
       MovingView(this),
       m_area(new PoolArea(this)),
       m_plot(new PoolPlot(this)),

@@ -222,9 +222,9 @@ QString verdict(const LoadTiming& timing) {
 StoreCost storeCost(const ViewInput& input) {
   const QString model = modelOf(input);
   const LoadComparison* load = nullptr;
-  if (input.loads) {
-    const auto found = input.loads->byModel.find(model.toStdString());
-    if (found != input.loads->byModel.end()) load = &found->second;
+  if (const auto loads = measured<LoadComparisonKind>(input.measured)) {
+    const auto found = loads->byModel.find(model.toStdString());
+    if (found != loads->byModel.end()) load = &found->second;
   }
   if (load == nullptr) {
     return {.isMeasured = false,

@@ -41,7 +41,7 @@ ViewInput inputOf(const document::Document& document, PolicyComparison compariso
   input.document = std::make_shared<const document::Document>(document);
   input.trace = std::make_shared<TraceStore>();
   test::setMeasured<jobs::PolicyComparisonJob>(input, std::move(comparison), state);
-  input.policiesWanted = usualPolicies();
+  input.measured[jobs::PolicyComparisonJob::kId].chosen = policyChoice(usualPolicies()).arguments;
   return input;
 }
 
@@ -77,7 +77,7 @@ class TestPoliciesView : public QObject {
 
   void nothingIsKnownAtFirst() {
     ViewInput input = inputOf(m_rag, {});
-    input.measured.clear();
+    input.measured[jobs::PolicyComparisonJob::kId].result = nullptr;
     QVERIFY(!policiesModel(input).isKnown);
   }
 
@@ -188,12 +188,6 @@ class TestPoliciesView : public QObject {
   }
 
   void wishesAreWrittenAndRead() {
-    for (const PolicyRequest& request :
-         {PolicyRequest{}, PolicyRequest{.starts = true, .names = {}},
-          PolicyRequest{.starts = false, .names = QStringList{"prefix", "link"}},
-          PolicyRequest{.starts = false, .names = QStringList()}})
-      QVERIFY(readPolicyRequest(policyRequest(request)) == request);
-    QVERIFY(readPolicyRequest(QStringLiteral("something")) == PolicyRequest());
     QCOMPARE(comparedPolicies("link(64)", {"prefix", "link", "blend"}),
              (std::vector<std::string>{"link(64)", "prefix", "blend(0.15)"}));
     QCOMPARE(knownPolicies({QStringLiteral("prefix"), QStringLiteral("gone")}),
@@ -224,7 +218,7 @@ class TestPoliciesView : public QObject {
     PoliciesView view;
     view.resize(640, 400);
     ViewInput input = inputOf(m_rag, {});
-    input.measured.clear();
+    input.measured[jobs::PolicyComparisonJob::kId].result = nullptr;
     view.setInput(input);
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
@@ -239,13 +233,14 @@ class TestPoliciesView : public QObject {
     // The document's own policy is always compared; another is taken out and remembered.
     const QList<QAction*> actions = view.menu().menu()->actions();
     QCOMPARE(view.menu().text(), QStringLiteral("4 policies ▾"));
+    jobs::JobCall choice;
+    connect(&view, &View::jobChosen, [&choice](const jobs::JobCall& call) { choice = call; });
     for (QAction* action : actions) {
       if (action->text().startsWith(QStringLiteral("spans:")))
         QVERIFY(action->isChecked() && !action->isEnabled());
       if (action->text().startsWith(QStringLiteral("link(16):"))) action->trigger();
     }
-    QCOMPARE(commands.takeFirst().front().toString(),
-             QStringLiteral("run.policies:choose:spans;prefix;blend"));
+    QVERIFY(choice == policyChoice({"spans", "prefix", "blend"}));
 
     PolicyComparison comparison = test::samplePolicies(m_rag);
     test::setMeasured<jobs::PolicyComparisonJob>(input, comparison, workbench::JobState::Working);

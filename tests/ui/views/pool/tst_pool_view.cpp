@@ -556,7 +556,7 @@ void TestPoolView::loadingStandsBesideComputing() {
   const QDateTime now = QDateTime::currentDateTimeUtc();
   ui::LoadComparisons loads;
   loads.byModel["spanlet"] = *ui::loadComparisonOf(loadResult("spanlet", 31), now);
-  input.loads = std::make_shared<const ui::LoadComparisons>(loads);
+  test::setMeasured<ui::LoadComparisonKind>(input, loads);
   view.setInput(input);
   const ui::StoreCost cost = view.storeCostStrip().cost();
   QVERIFY(cost.isMeasured);
@@ -566,7 +566,7 @@ void TestPoolView::loadingStandsBesideComputing() {
   QVERIFY(cost.details.contains(QStringLiteral("2048 tokens")));
   // Where it is not worth it, that is what is said.
   loads.byModel["spanlet"] = *ui::loadComparisonOf(loadResult("spanlet", 400), now);
-  input.loads = std::make_shared<const ui::LoadComparisons>(loads);
+  test::setMeasured<ui::LoadComparisonKind>(input, loads);
   const QString text = ui::storeCost(input).text;
   QVERIFY2(says(text, "<store-faster-computed>"), qPrintable(text));
 }
