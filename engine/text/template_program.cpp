@@ -641,7 +641,9 @@ ChatTemplate TemplateProgram::findForm() {
     const std::string_view begin = texts[kSystem]->literalBefore(0);
     // The token that begins every text is not part of a system message. An own system message of the template
     // is no opening.
-    opening = opening.starts_with(m_bos) && begin.starts_with(m_bos) ? opening.substr(0, m_bos.size()) : "";
+    const bool begins =
+        opening.starts_with(m_bos) && begin.starts_with(m_bos) && !userPrefix.starts_with(m_bos);
+    opening = begins ? opening.substr(0, m_bos.size()) : "";
     std::optional<std::size_t> end = endIn(toUser, kSystemAlone);
     if (!end && toUser.ends_with(userPrefix)) end = toUser.size() - userPrefix.size();
     put(Role::System, without(begin, opening), toUser.substr(0, end.value_or(0)));

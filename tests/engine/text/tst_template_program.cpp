@@ -95,6 +95,7 @@ class TestTemplateProgram : public QObject {
   void boundsLikeTheTable();
   void changes_data();
   void changes();
+  void aDelimiterIsNoOpening();
   void textsDecideTheTemplatesText();
   void manyMessages();
   void refusedMessages_data();
@@ -275,6 +276,19 @@ void TestTemplateProgram::changes() {
   QList<int> found;
   for (const MessageText& message : text.messages) found << static_cast<int>(message.change);
   QCOMPARE(found, changes);
+}
+
+/// Some checkpoints declare the delimiter that begins each turn as the token that begins a text.
+void TestTemplateProgram::aDelimiterIsNoOpening() {
+  const TemplateProgram program(
+      "{% if messages[0].role != 'system' %}[system]Default\n{% endif %}{% for m in messages %}"
+      "[{{ m.role }}]{{ m.content + '\n' }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}",
+      R"({"bos_token": "["})", sharedTemplateProcess());
+  const Messages messages = {{Role::System, "Rules"}, {Role::User, "One"}};
+  QCOMPARE(QString::fromStdString(shown(rangesOf(program.render(messages)))),
+           QString::fromUtf8("⟨⟩⟨[system]Rules\n⟩⟨[user]One\n⟩⟨[assistant]⟩"));
+  QCOMPARE(QString::fromStdString(shown(rangesOf(program.render({&messages[1], 1})))),
+           QString::fromUtf8("⟨[system]Default\n⟩⟨[user]One\n⟩⟨[assistant]⟩"));
 }
 
 /// Whether a text is short, or names a tool, decides here what is around it, and around others.
