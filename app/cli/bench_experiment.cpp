@@ -258,7 +258,7 @@ BenchAction addExperimentBench(CLI::App& command, const Context& context, const 
   options->request.experiment = experiment.name;
   options->request.repeats = experiment.repeats;
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(command, settings, {"model", "chat_template"});
+  addSettings(command, settings, {"model", "chat_template", "template_variables"});
   for (const experiment::ExperimentField& field : experiment::fieldsOf(experiment)) {
     const std::string help = std::string(field.name) + ": " + lowered(field.help) + rangeText(field);
     command.add_option(std::string("--") + field.key, options->request.values[field.key], help)

@@ -297,7 +297,7 @@ BenchAction addNeedleBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchNeedleOptions>();
   experiment::NeedleOptions& needle = options->needle;
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(command, settings, {"model", "chat_template"});
+  addSettings(command, settings, {"model", "chat_template", "template_variables"});
   addNumber(command, "--documents", needle.documents, "Number of documents, each with one name",
             {2, experiment::kMostNeedles});
   addNumbers(command, "--hay", needle.hayWords, "Words of filler text per document, in whole sentences",

@@ -245,7 +245,7 @@ BenchAction addRunBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchRunOptions>();
   command.add_option("FILE", options->file, kQueryFileHelp)->required();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(command, settings, {"model", "chat_template"});
+  addSettings(command, settings, {"model", "chat_template", "template_variables"});
   addSettings(command, settings, {"policy", "prompt_layout"});
   addPlanOptions(command, options->query);
   addSettings(command, settings, {"max_tokens"});

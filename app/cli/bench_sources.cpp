@@ -253,7 +253,7 @@ ExitCode runSources(const Context& context, const BenchSourcesOptions& options) 
 BenchAction addSourcesBench(CLI::App& command, const Context& context) {
   const auto options = std::make_shared<BenchSourcesOptions>();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(command, settings, {"model", "chat_template"});
+  addSettings(command, settings, {"model", "chat_template", "template_variables"});
   addNumbers(command, "--documents", options->documents, "Documents per question",
              {experiment::kFewestSources, experiment::kMostSources});
   addNumber(command, "--rivals", options->rivals,

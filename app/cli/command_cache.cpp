@@ -399,7 +399,7 @@ void addWarmCommand(CLI::App& group, Context& context) {
   const auto options = std::make_shared<CacheWarmOptions>();
   command->add_option("FILE", options->files, "Documents in UTF-8, or folders")->required();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model", "chat_template"});
+  addSettings(*command, settings, {"model", "chat_template", "template_variables"});
   addSettings(*command, settings, {"prompt_layout"});
   addSettings(
       *command, settings,

@@ -295,7 +295,8 @@ void addLessonFile(CLI::App& command, LessonOptions& options) {
 /// Adds the options for the machine.
 void addMachine(CLI::App& command, LessonOptions& options) {
   addSettings(command, options.session.settings,
-              {"model", "adapter", "chat_template", "context", "device", "exact", "arithmetic", "threads"});
+              {"model", "adapter", "chat_template", "template_variables", "context", "device", "exact",
+               "arithmetic", "threads"});
 }
 
 }  // namespace

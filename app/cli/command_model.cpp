@@ -15,6 +15,7 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_problem.h"
 #include "engine/workbench/resource_paths.h"
+#include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_choices.h"
 #include "engine/workbench/template_facts.h"
 
@@ -149,12 +150,16 @@ struct TextFacts {
 TextFacts textFacts(const ModelOptions& options) {
   TextFacts facts;
   facts.own = workbench::templateFacts(options.directory);
-  if (const text::ChatTemplate* chosen = workbench::templateOf(options.settings.chatTemplate)) {
+  workbench::RunSettings settings = options.settings;
+  settings.model = options.directory;
+  if (const text::ChatTemplate* chosen = workbench::chosenTemplateOf(settings)) {
     facts.chat = chosen;
     facts.templateText = chosen->name + ", as chosen";
   } else if (facts.own.found) {
     facts.chat = facts.own.found->chat;
     facts.templateText = facts.chat->name;
+    if (facts.own.found->match == text::TemplateMatch::Jinja)
+      facts.templateText = "the model's own, rendered by Jinja";
     facts.isGuessed = facts.own.found->match == text::TemplateMatch::Markers;
     if (facts.isGuessed) facts.templateText += ", by its delimiters: the rest of the template is unknown";
   } else {
@@ -340,7 +345,8 @@ void addModel(CLI::App& app, Context& context) {
   showCommand->footer("Example:\n  spanq model show resources/models/spanlet\n");
   showCommand->add_option("MODEL", options->directory, "Hugging Face model directory or GGUF file")
       ->required();
-  addSettings(*showCommand, options->settings, {"chat_template", "adapter", "context", "device", "threads"});
+  addSettings(*showCommand, options->settings,
+              {"chat_template", "template_variables", "adapter", "context", "device", "threads"});
   showCommand->add_flag("--json", options->json, "Write JSON");
   showCommand->callback(
       [&context, options] { context.action = [&context, options] { return show(context, *options); }; });

@@ -419,7 +419,7 @@ void addRun(CLI::App& app, Context& context) {
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   workbench::RunSettings& settings = options->session.settings;
-  addSettings(*command, settings, {"model", "chat_template"});
+  addSettings(*command, settings, {"model", "chat_template", "template_variables"});
   addSettings(*command, settings, {"policy", "prompt_layout"});
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});

@@ -163,7 +163,7 @@ void addServe(CLI::App& app, Context& context) {
   workbench::RunSettings& settings = options->session.settings;
   command->add_option("MODEL", options->model,
                       "Folder or file of the model (default: the model of --model, or the bundled one)");
-  addSettings(*command, settings, {"model", "chat_template"});
+  addSettings(*command, settings, {"model", "chat_template", "template_variables"});
   command->add_option("--host", options->server.host, "Name or address to listen on")->capture_default_str();
   constexpr int kMostPort = 65535;
   addNumber(*command, "--port", options->server.port, "Port to listen on; 0: any free port", {0, kMostPort});

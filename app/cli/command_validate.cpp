@@ -330,9 +330,10 @@ void addValidate(CLI::App& app, Context& context) {
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addReadFromOption(*command, options->query);
-  options->settingOptions = addSettings(*command, options->session.settings,
-                                        {"model", "chat_template", "adapter", "context", "policy",
-                                         "prompt_layout", "max_tokens", "device", "block_size", "blocks"});
+  options->settingOptions =
+      addSettings(*command, options->session.settings,
+                  {"model", "chat_template", "template_variables", "adapter", "context", "policy",
+                   "prompt_layout", "max_tokens", "device", "block_size", "blocks"});
   command->add_flag("--parameters", options->parameters,
                     "List the parameters of each query with types, defaults and paths");
 

@@ -423,7 +423,8 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
                 "computed tokens")
       ->group(group);
   workbench::RunSettings& settings = options.session.settings;
-  addSettings(command, settings, {"model", "chat_template", "adapter", "context", "kv_type"});
+  addSettings(command, settings,
+              {"model", "chat_template", "template_variables", "adapter", "context", "kv_type"});
   addSettings(command, settings, {"policy", "prompt_layout", "max_tokens", "block_size", "blocks"});
   for (const char* name : kPredictionOptions) command.get_option(name)->group(group);
   command.get_option("--model")->description(

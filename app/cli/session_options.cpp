@@ -79,9 +79,8 @@ bool isAboutTemplate(const Error& error) {
 const text::ChatTemplate& chosenTemplate(const SessionOptions& options) {
   const checkpoint::Checkpoint checkpoint = modelDirectory(options);
   checkpoint.requireModel();
-  if (const text::ChatTemplate* chat = workbench::templateOf(options.settings.chatTemplate)) return *chat;
   try {
-    return text::findChatTemplate(checkpoint);
+    return workbench::chatTemplateOf(options.settings);
   } catch (const Failure& failure) {
     if (!isAboutTemplate(failure.error())) throw;
     model::readConfig(checkpoint);  // throws if the model cannot run with any template

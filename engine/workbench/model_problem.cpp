@@ -44,7 +44,7 @@ std::optional<ModelProblem> modelProblem(const RunSettings& settings) {
     const checkpoint::Checkpoint checkpoint = modelDirectoryOf(settings);
     inspectTensors(checkpoint);
     isOfTemplate = true;
-    if (templateOf(settings.chatTemplate) == nullptr) text::findChatTemplate(checkpoint);
+    chatTemplateOf(settings);
   } catch (const Failure& failure) {
     return ModelProblem{.error = failure.error(), .isOfTemplate = isOfTemplate};
   }
@@ -56,8 +56,7 @@ ModelLook lookAtModel(const RunSettings& settings) {
   look.reason = modelProblem(settings);
   if (look.reason) return look;
   try {
-    look.model =
-        describeModel(modelDirectoryOf(settings), templateOf(settings.chatTemplate), settings.context);
+    look.model = describeModel(modelDirectoryOf(settings), chosenTemplateOf(settings), settings.context);
     if (!settings.adapter.empty()) {
       const model::Adapter adapter = model::Adapter::open(settings.adapter);
       look.model->config.blockAttention = look.model->config.blockAttention || adapter.blockAttention();
@@ -70,11 +69,10 @@ ModelLook lookAtModel(const RunSettings& settings) {
 }
 
 std::string guessedTemplate(const RunSettings& settings) {
-  if (templateOf(settings.chatTemplate) != nullptr) return {};
   try {
-    const text::TemplateSource source = text::templateSource(modelDirectoryOf(settings));
-    const std::optional<text::FoundChatTemplate> found = text::matchChatTemplate(source.text);
-    if (found && found->match == text::TemplateMatch::Markers) return found->chat->name;
+    if (chosenTemplateOf(settings) != nullptr) return {};
+    const text::FoundChatTemplate found = text::locateChatTemplate(modelDirectoryOf(settings));
+    if (found.match == text::TemplateMatch::Markers) return found.chat->name;
   } catch (const Failure&) {
     // modelProblem() reports this error.
   }

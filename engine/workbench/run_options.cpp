@@ -19,6 +19,17 @@ std::filesystem::path modelDirectoryOf(const document::RunSettings& settings) {
   return settings.model.empty() ? bundledModelDirectory() : std::filesystem::path(settings.model);
 }
 
+const text::ChatTemplate* chosenTemplateOf(const document::RunSettings& settings) {
+  if (const text::ChatTemplate* chat = templateOf(settings.chatTemplate)) return chat;
+  if (settings.chatTemplate != kJinjaTemplate && settings.templateVariables.empty()) return nullptr;
+  return &text::programTemplate(modelDirectoryOf(settings), settings.templateVariables);
+}
+
+const text::ChatTemplate& chatTemplateOf(const document::RunSettings& settings) {
+  const text::ChatTemplate* chosen = chosenTemplateOf(settings);
+  return chosen == nullptr ? text::findChatTemplate(modelDirectoryOf(settings)) : *chosen;
+}
+
 std::string usualPolicyOf(const document::RunSettings& settings) {
   try {
     const bool isTrained =

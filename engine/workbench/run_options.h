@@ -6,6 +6,7 @@
 #include "engine/query/query.h"
 #include "engine/remote/embeddings_client.h"
 #include "engine/run/run_options.h"
+#include "engine/text/chat_template.h"
 #include "engine/workbench/document/document.h"
 
 #include <filesystem>
@@ -17,6 +18,13 @@ namespace spanscope::workbench {
 /// Returns the directory of the checkpoint, or of the bundled checkpoint. Throws Failure if the bundled
 /// checkpoint cannot be found.
 std::filesystem::path modelDirectoryOf(const document::RunSettings& settings);
+
+/// Returns the chat template that the settings choose: one of the table, or a program of Jinja. Null: the
+/// checkpoint's own template, as text::findChatTemplate() finds it. Throws Failure if Jinja cannot render the
+/// template, and like modelDirectoryOf().
+const text::ChatTemplate* chosenTemplateOf(const document::RunSettings& settings);
+/// Returns the same, or the checkpoint's own template. Throws like text::findChatTemplate(), too.
+const text::ChatTemplate& chatTemplateOf(const document::RunSettings& settings);
 
 /// Returns the name of the policy for the settings' model, unless the user chose another policy. If the
 /// checkpoint or the adapter was trained for block attention, returns the default policy. Otherwise returns

@@ -78,7 +78,8 @@ Choices deviceChoices() {
 }
 
 Choices templateChoices() {
-  Choices choices{{.name = "auto", .label = tr("the checkpoint's own")}};
+  Choices choices{{.name = "auto", .label = tr("the checkpoint's own")},
+                  {.name = std::string(kJinjaTemplate), .label = tr("the checkpoint's own, by Jinja")}};
   for (const text::ChatTemplate* chat : text::chatTemplates()) choices.push_back({.name = chat->name});
   return choices;
 }

@@ -148,6 +148,8 @@ Choices attentionChoices();
 
 /// Null: the checkpoint's own.
 const text::ChatTemplate* templateOf(std::string_view name);
+/// The name for the checkpoint's own template, rendered by Jinja even if the table has an entry for it.
+inline constexpr std::string_view kJinjaTemplate = "jinja";
 policy::Choice policyOf(std::string_view name);
 layout::Layout layoutOf(std::string_view name);
 compute::Arithmetic arithmeticOf(std::string_view name);

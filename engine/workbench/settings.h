@@ -21,6 +21,9 @@ struct RunSettings {
   std::string model;                  ///< directory of the checkpoint; empty: the bundled one
   std::string adapter;                ///< directory of a LoRA adapter for the model; empty: none
   std::string chatTemplate = "auto";  ///< Name of a chat template; "auto": the checkpoint's own.
+  /// A JSON object: values for variables of the checkpoint's own template, as for text::TemplateProgram.
+  /// Empty: none. With values, Jinja renders the template.
+  std::string templateVariables;
   /// Max tokens for which a model with LongRoPE is opened; 0: the model's original context.
   std::int32_t context = 0;
   /// Names of other models, separated by commas. The checkpoint replaces these models without a warning.

@@ -57,11 +57,35 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .place = 1,
                .label = tr("Chat template"),
-               .help = tr("Text around messages. Spanscope uses the template of the checkpoint if it knows "
-                          "the template. Otherwise choose one with “Chat template…” in the list of models.")},
+               .help = tr("Text around messages. Spanscope uses the template of the checkpoint. “Chat "
+                          "template…” in the list of models shows and chooses templates.")},
        .option = {.name = "--template",
-                  .help = "Name of the chat template, for a model with an unknown template; auto: the "
-                          "template of the model"}},
+                  .help = "Name of the chat template. auto: the template of the model. jinja: the same, "
+                          "always rendered by Jinja"}},
+      {.key = "template_variables",
+       .name = "templateVariables",
+       .member = &RunSettings::templateVariables,
+       .effect = SettingEffect::Model,
+       .isLong = true,
+       .onlyWhereChosen = true,
+       .isUsed =
+           [](const RunSettings& settings) {
+             return settings.chatTemplate == kJinjaTemplate ||
+                    (settings.chatTemplate == "auto" && !settings.templateVariables.empty());
+           },
+       .row = {.group = Group::Model,
+               .place = 1,
+               .label = tr("Template variables"),
+               .help = tr("A JSON object with values for variables of the chat template. “messages” has "
+                          "further fields of messages, by number from 0."),
+               .title = tr("Template variables"),
+               .example = R"({"enable_thinking": false})"},
+       .option = {.name = "--template-variables",
+                  .help = "JSON object with values for variables of the chat template, e.g. "
+                          "'{\"enable_thinking\": false}'. The member \"messages\" has further fields of "
+                          "messages, by number from 0",
+                  .value = "JSON",
+                  .showsDefault = false}},
       {.key = "context",
        .name = "context",
        .member = &RunSettings::context,

@@ -2,6 +2,7 @@
 #include "engine/workbench/template_facts.h"
 
 #include "engine/base/error.h"
+#include "engine/text/conversation.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -35,8 +36,7 @@ TemplateFacts templateFacts(const checkpoint::Checkpoint& checkpoint) {
   TemplateFacts facts;
   try {
     facts.source = text::templateSource(checkpoint);
-    facts.found = text::matchChatTemplate(facts.source->text);
-    if (!facts.found) facts.problem = "the chat template is not known";
+    facts.found = text::locateChatTemplate(checkpoint);
   } catch (const Failure& failure) {
     facts.problem = failure.error().message();
   }
@@ -60,17 +60,12 @@ TemplateFacts templateFacts(const checkpoint::Checkpoint& checkpoint) {
 
 std::string sampleConversation(const text::ChatTemplate& chat) {
   constexpr auto kSystem = static_cast<std::size_t>(query::Role::System);
-  const bool hasSystem = chat.openingSystem.has_value() || chat.turns[kSystem].has_value();
-  std::string text = text::spellOpening(chat, hasSystem);
-  auto place = text::Place::First;
-  const auto say = [&](query::Role role, const char* words) {
-    text += text::spellMessage(chat, role, words, std::exchange(place, text::Place::Later));
-  };
-  if (hasSystem) say(query::Role::System, "Answer in one word.");
-  say(query::Role::User, "The capital of France?");
-  say(query::Role::Assistant, "Paris");
-  say(query::Role::User, "And of Peru?");
-  return text + text::spell(chat.generationPrompt) + chat.answerLeading;
+  std::vector<text::ConversationMessage> messages = {{query::Role::User, "The capital of France?"},
+                                                     {query::Role::Assistant, "Paris"},
+                                                     {query::Role::User, "And of Peru?"}};
+  if (chat.openingSystem.has_value() || chat.turns[kSystem].has_value())
+    messages.insert(messages.begin(), {query::Role::System, "Answer in one word."});
+  return text::spellConversation(chat, messages) + chat.answerLeading;
 }
 
 }  // namespace spanscope::workbench

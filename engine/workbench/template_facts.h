@@ -23,7 +23,7 @@ struct TemplateCandidate {
 
 struct TemplateFacts {
   std::optional<text::TemplateSource> source;    ///< the checkpoint's own; nothing: unreadable
-  std::optional<text::FoundChatTemplate> found;  ///< its entry in the table; nothing: none
+  std::optional<text::FoundChatTemplate> found;  ///< its entry in the table, or its program; nothing: none
   std::string problem;                           ///< the reason why nothing was found
   std::unique_ptr<text::Tokenizer> tokenizer;    ///< null: unreadable
   std::string tokenizerProblem;                  ///< the reason
@@ -37,7 +37,7 @@ TemplateFacts templateFacts(const checkpoint::Checkpoint& checkpoint);
 
 /// Returns a short conversation as the template writes it, with control pieces spelled out. The conversation
 /// has a system message if the template has a turn for system messages. Two turns of the user follow, with an
-/// answer between these turns.
+/// answer between these turns. Throws Failure if Jinja refuses this conversation.
 std::string sampleConversation(const text::ChatTemplate& chat);
 
 }  // namespace spanscope::workbench

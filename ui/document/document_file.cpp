@@ -224,6 +224,7 @@ bool hasOwnSettings(const document::RunSettings& settings) {
   expected.model = settings.model;
   expected.adapter = settings.adapter;
   expected.chatTemplate = settings.chatTemplate;
+  expected.templateVariables = settings.templateVariables;
   expected.context = settings.context;
   expected.policy = settings.policy;
   return settings != expected || settings.policy != workbench::usualPolicyOf(settings);

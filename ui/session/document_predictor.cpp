@@ -135,7 +135,7 @@ const workbench::ModelBundle& DocumentPredictor::openModel(const document::RunSe
 const workbench::ModelBundle& DocumentPredictor::describe(const document::RunSettings& settings,
                                                           const workbench::ModelBundle* loaded) {
   const checkpoint::Checkpoint checkpoint = workbench::modelDirectoryOf(settings);
-  const text::ChatTemplate* const chat = workbench::templateOf(settings.chatTemplate);
+  const text::ChatTemplate* const chat = workbench::chosenTemplateOf(settings);
   const auto isIt = [&](const workbench::ModelBundle& model) {
     return model.checkpoint == checkpoint && model.context == settings.context &&
            (chat == nullptr ? !model.chatIsChosen : model.chat == chat);

@@ -107,6 +107,7 @@ void chooseModel(DocumentModel& model, const QString& value) {
     document.settings.standsFor.clear();
     document.settings.adapter.clear();
     document.settings.chatTemplate = workbench::RunSettings().chatTemplate;
+    document.settings.templateVariables.clear();
     if (hasUsualPolicy) document.settings.policy = workbench::usualPolicyOf(document.settings);
   });
 }

@@ -82,10 +82,12 @@ std::optional<query::NotGiven> ProblemFinder::fileReason(const QString& document
 const ProblemFinder::SeenModel& ProblemFinder::modelOf(const workbench::RunSettings& settings) {
   const QDateTime written = QFileInfo(QString::fromStdString(settings.model)).lastModified();
   const bool isSame = m_model.checkpoint == settings.model && m_model.chatTemplate == settings.chatTemplate &&
+                      m_model.templateVariables == settings.templateVariables &&
                       m_model.context == settings.context && m_model.written == written;
   if (isSame) return m_model;
   m_model = {.checkpoint = settings.model,
              .chatTemplate = settings.chatTemplate,
+             .templateVariables = settings.templateVariables,
              .context = settings.context,
              .written = written,
              .reason = workbench::modelProblem(settings),

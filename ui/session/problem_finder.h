@@ -46,6 +46,7 @@ class ProblemFinder {
   struct SeenModel {
     std::string checkpoint = "?";  ///< RunSettings::model
     std::string chatTemplate;
+    std::string templateVariables;
     std::int32_t context = 0;  ///< RunSettings::context
     QDateTime written;         ///< of the folder or file
     std::int64_t contextLength = 0;

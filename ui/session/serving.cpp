@@ -200,7 +200,7 @@ void Serving::start(const RunSettings& run, const ServeSettings& settings) {
         prepared->attach(place.recorder());
         // The server keeps only a description, because another document may load another model meanwhile.
         auto described = std::make_shared<workbench::ModelBundle>(workbench::describeModel(
-            workbench::modelDirectoryOf(run), workbench::templateOf(run.chatTemplate), run.context));
+            workbench::modelDirectoryOf(run), workbench::chosenTemplateOf(run), run.context));
         described->name = loaded.name;
         described->fingerprint = loaded.fingerprint;
         prepared->model = std::move(described);

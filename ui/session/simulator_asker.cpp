@@ -108,8 +108,7 @@ class SimulatorAsker::Answerer {
     m_model = {};
     const checkpoint::Checkpoint checkpoint(workbench::modelDirectoryOf(settings));
     workbench::PromptModel model{.id = id, .tokenizer = text::loadTokenizer(checkpoint), .chat = nullptr};
-    model.chat = workbench::templateOf(settings.chatTemplate);
-    if (model.chat == nullptr) model.chat = &text::findChatTemplate(checkpoint);
+    model.chat = &workbench::chatTemplateOf(settings);
     m_model = std::move(model);
   }
 
@@ -155,6 +154,7 @@ void SimulatorAsker::ask(const ViewInput& input) {
       .named = m_known};
   question.settings.model = input.document->settings.model;
   question.settings.chatTemplate = input.document->settings.chatTemplate;
+  question.settings.templateVariables = input.document->settings.templateVariables;
   for (const std::string& name : namedServers(*input.document)) {
     const bool isListed = std::find(input.servers.begin(), input.servers.end(), name) != input.servers.end();
     const bool isKnown = std::any_of(m_known.begin(), m_known.end(),

@@ -33,21 +33,37 @@ QPlainTextEdit* makeText(const QString& name, const Theme& theme, QWidget* paren
 QString saidOf(const workbench::TemplateFacts& facts, const QString& model) {
   if (facts.found) {
     const QString name = QString::fromStdString(facts.found->chat->name);
-    return facts.found->match == text::TemplateMatch::Fingerprint
-               ? TemplateDialog::tr("%1 uses the known template “%2”.").arg(model, name)
-               : TemplateDialog::tr(
-                     "%1 uses the template “%2”. Spanscope recognized some parts of this template. The other "
-                     "parts are unknown.")
-                     .arg(model, name);
+    switch (facts.found->match) {
+      case text::TemplateMatch::Fingerprint:
+      case text::TemplateMatch::Rendering:
+        return TemplateDialog::tr("%1 uses the known template “%2”.").arg(model, name);
+      case text::TemplateMatch::Jinja:
+        return TemplateDialog::tr("Jinja renders the template of %1.").arg(model);
+      case text::TemplateMatch::Markers:
+        break;
+    }
+    return TemplateDialog::tr(
+               "%1 uses the template “%2”. Spanscope recognized some parts of this template. The other "
+               "parts are unknown.")
+        .arg(model, name);
   }
   if (facts.source) {
     return TemplateDialog::tr(
-               "Spanscope does not know the template of %1, and cannot run its code. Choose a template that "
-               "formats messages in the same way. The example on the right shows the result.")
-        .arg(model);
+               "Spanscope cannot use the template of %1: %2. Choose a template that formats messages in the "
+               "same way. The example on the right shows the result.")
+        .arg(model, QString::fromStdString(facts.problem));
   }
   return TemplateDialog::tr("%1 has no readable template: %2. Choose a template.")
       .arg(model, QString::fromStdString(facts.problem));
+}
+
+/// A conversation in the template, or the reason why the template refuses it.
+QString sampleOf(const text::ChatTemplate& chat) {
+  try {
+    return QString::fromStdString(workbench::sampleConversation(chat));
+  } catch (const Failure& failure) {
+    return QString::fromStdString(failure.error().message());
+  }
 }
 
 }  // namespace
@@ -181,8 +197,7 @@ void TemplateDialog::showChoice() {
     }
   }
   m_remark->setText(remark);
-  m_sample->setPlainText(chat == nullptr ? QString()
-                                         : QString::fromStdString(workbench::sampleConversation(*chat)));
+  m_sample->setPlainText(chat == nullptr ? QString() : sampleOf(*chat));
   m_use->setEnabled(canBeWritten);
 }
 

@@ -351,6 +351,7 @@ void Workspace::useModelInUse(document::RunSettings& settings) const {
   settings.model = used.model;
   settings.adapter = used.adapter;
   settings.chatTemplate = used.chatTemplate;
+  settings.templateVariables = used.templateVariables;
   settings.context = used.context;
   settings.policy = workbench::usualPolicyOf(settings);
 }

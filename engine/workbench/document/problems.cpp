@@ -7,6 +7,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
+#include "engine/text/program_templates.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/plan_options.h"
@@ -184,11 +185,21 @@ class Finder {
     if (!m_context.modelProblem) return checkTemplate();
     const Error& error = m_context.modelProblem->error;
     QueryProblem problem{.severity = Severity::Error, .node = kNoNode, .isOfSettings = true};
-    if (m_context.modelProblem->isOfTemplate) {
+    if (m_context.modelProblem->isOfTemplate && error.place == text::kVariablesPlace) {
+      problem.text =
+          say(forTranslation("Problems", "The template variables cannot be used: %1"), error.found);
+      problem.hint = say(forTranslation("Problems", "Expected: %1"), error.expected);
+    } else if (m_context.modelProblem->isOfTemplate) {
       problem.text =
           say(forTranslation("Problems", "The chat template of the model %1 is not known"), m_checkpoint);
-      problem.hint = say(forTranslation(
-          "Problems", "Choose a template: “Chat template…” in the list of models, or --template of spanq"));
+      problem.hint =
+          text::sharedTemplateProcess().isMissing()
+              ? say(forTranslation("Problems",
+                                   "Install the Debian package python3-jinja2, or choose a template: “Chat "
+                                   "template…” in the list of models, or --template of spanq"))
+              : say(forTranslation(
+                    "Problems",
+                    "Choose a template: “Chat template…” in the list of models, or --template of spanq"));
       problem.isOfTemplate = true;
     } else {
       problem.text =

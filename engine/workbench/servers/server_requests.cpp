@@ -264,7 +264,7 @@ std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const Ru
 }
 
 std::string promptModelId(const RunSettings& settings) {
-  return settings.model + "\n" + settings.chatTemplate;
+  return settings.model + "\n" + settings.chatTemplate + "\n" + settings.templateVariables;
 }
 
 std::vector<TokenId> sampledTokens(const SentAnswer& answer, const text::Tokenizer& tokenizer,

@@ -40,7 +40,7 @@ ModelBundle JobContext::load(const RunSettings& settings, bool borrow, const std
                           .arithmetic = arithmeticOf(identity.arithmetic),
                           .session = sessionConfigOf(settings),
                           .adapter = identity.adapter,
-                          .chat = templateOf(identity.chatTemplate),
+                          .chat = chosenTemplateOf(identity),
                           .context = identity.context,
                           .borrow = borrow,
                           .stop = stop,

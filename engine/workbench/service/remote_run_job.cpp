@@ -65,8 +65,7 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
     try {
       const checkpoint::Checkpoint checkpoint(modelDirectoryOf(job.settings()));
       m_tokenizer = text::loadTokenizer(checkpoint);
-      m_chat = templateOf(job.settings().chatTemplate);
-      if (m_chat == nullptr) m_chat = &text::findChatTemplate(checkpoint);
+      m_chat = &chatTemplateOf(job.settings());
     } catch (const Failure&) {
       m_tokenizer.reset();
     }
@@ -280,9 +279,7 @@ remote::RemoteTarget RemoteRunJob::targetNamed(const std::string& name, const qu
   target.protocol = chosen.protocol;
   target.otherwise = chosen.otherwise;
   if (target.protocol->needsPrompt) {
-    const text::ChatTemplate* chat = templateOf(m_request.settings.chatTemplate);
-    if (chat == nullptr)
-      chat = &text::findChatTemplate(checkpoint::Checkpoint(modelDirectoryOf(m_request.settings)));
+    const text::ChatTemplate* chat = &chatTemplateOf(m_request.settings);
     // The prompt is sent as text, because the server may have another model with another tokenizer.
     target.prompt = remote::textPrompt(*chat);
     target.promptForm = "under the template " + chat->name + ", as text";

@@ -79,6 +79,7 @@ class TestSpanqCommands : public QObject {
   void warnsOfAQueryForAnotherModel();
   void spansOnAnUntrainedCheckpointWarn();
   void unknownChatTemplateIsChosen();
+  void jinjaRendersTheTemplate();
   void aLongerContextIsOpened();
 
  private:
@@ -701,6 +702,40 @@ void TestSpanqCommands::unknownChatTemplateIsChosen() {
   QVERIFY(settled.out.find("It says:") == std::string::npos);
   const SpanqResult warned = spanq({"run", "--model", model, kQueries + "rag.json"});
   QVERIFY(says(warned.err, "<warning-chat-template> foreign <not-known-marks> chatml."));
+}
+
+/// The same tokens give the same answer and the same counts.
+void TestSpanqCommands::jinjaRendersTheTemplate() {
+  const SpanqResult byTable = spanq({"run", kQueries + "rag.json"});
+  const SpanqResult byJinja = spanq({"run", "--template", "jinja", kQueries + "rag.json"});
+  if (says(byJinja.err, "<install-jinja>")) QSKIP("the Debian package python3-jinja2 is not here");
+  QVERIFY2(byJinja.code == 0, byJinja.err.c_str());
+  QCOMPARE(byJinja.out, byTable.out);
+  const SpanqResult tokens = spanq({"explain", "--predict", kQueries + "judge-2.json"});
+  const SpanqResult sameTokens =
+      spanq({"explain", "--predict", "--template", "jinja", kQueries + "judge-2.json"});
+  QVERIFY2(sameTokens.code == 0, sameTokens.err.c_str());
+  QCOMPARE(sameTokens.out, tokens.out);
+
+  const QDir source(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
+  QVERIFY(QDir(m_folder.path()).mkpath("polite"));
+  for (const QString& name : source.entryList(QDir::Files))
+    QVERIFY(QFile::copy(source.filePath(name), m_folder.filePath("polite/" + name)));
+  const std::string model = m_folder.filePath("polite").toStdString();
+  std::ofstream(model + "/chat_template.jinja")
+      << "{% for m in messages %}{% if refuse and m.role == refuse %}{{ raise_exception('no ' + refuse) }}"
+         "{% endif %}<|{{ m.role }}|> {{ m.content }}<|end|>{% endfor %}"
+         "{{ '<|assistant|>' if add_generation_prompt }}";
+  const SpanqResult answered = spanq({"run", "--model", model, kQueries + "rag.json"});
+  QCOMPARE(answered.out, byTable.out);
+  const SpanqResult refused = spanq(
+      {"run", "--model", model, "--template-variables", R"({"refuse": "system"})", kQueries + "rag.json"});
+  QCOMPARE(refused.code, 1);
+  QVERIFY2(refused.err.find("no system") != std::string::npos, refused.err.c_str());
+  const SpanqResult damaged =
+      spanq({"run", "--model", model, "--template-variables", "[1]", kQueries + "rag.json"});
+  QCOMPARE(damaged.code, 1);
+  QVERIFY2(damaged.err.find("template variables") != std::string::npos, damaged.err.c_str());
 }
 
 SPANSCOPE_TEST(tst_spanq_commands, TestSpanqCommands, QCoreApplication)

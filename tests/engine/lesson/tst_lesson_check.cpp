@@ -256,9 +256,10 @@ void TestLessonCheck::settings() {
   const workbench::Setting* const setting = workbench::findSetting(key.toStdString());
   workbench::RunSettings changed;
   const auto wrong = assign(changed, {key.toStdString(), "\x01"});
-  const QStringList own{"model",          "adapter",    "chat_template",  "context",          "stands_for",
-                        "device",         "exact",      "arithmetic",     "threads",          "kept_mib",
-                        "cache_disk_mib", "embeddings", "embeddings_url", "embeddings_model", "server"};
+  const QStringList own{"model",          "adapter",          "chat_template",  "context",
+                        "stands_for",     "device",           "exact",          "arithmetic",
+                        "threads",        "kept_mib",         "cache_disk_mib", "embeddings",
+                        "embeddings_url", "embeddings_model", "server",         "template_variables"};
   QCOMPARE(mayBeSet(*setting), !own.contains(key));
   if (mayBeSet(*setting)) return;
   QVERIFY(wrong);

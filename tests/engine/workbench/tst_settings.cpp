@@ -219,8 +219,9 @@ void TestSettings::identity() {
                             a.store.diskBytes == b.store.diskBytes && a.store.folder == b.store.folder;
   QCOMPARE(isSameConfig, setting->effect != SettingEffect::Session);
   static const std::set<std::string_view> kOfSessions = {
-      "model",   "adapter",    "chat_template", "context", "device",         "exact",         "arithmetic",
-      "threads", "block_size", "blocks",        "kv_type", "cache_host_mib", "cache_disk_mib"};
+      "model",  "adapter",    "chat_template",      "context",       "device",
+      "exact",  "arithmetic", "template_variables", "threads",       "block_size",
+      "blocks", "kv_type",    "cache_host_mib",     "cache_disk_mib"};
   QCOMPARE(isOfSession, kOfSessions.contains(setting->key));
 }
 

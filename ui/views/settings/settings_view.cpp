@@ -270,15 +270,15 @@ void SettingsView::chooseModel(int index) {
   showModels();
 }
 
-/// Greys out a setting that has no effect now. Settings of retrieval and of servers are hidden instead:
-/// retrieval has many rows, and most users have no servers.
+/// Greys out a setting that has no effect now. Settings of retrieval, servers and template variables are
+/// hidden instead: retrieval has many rows, and few users need the others.
 void SettingsView::showRow(const Row& row, bool isRetrieving) {
   const Setting& setting = *row.field.setting;
   const RunSettings& settings = document().settings;
   row.field.show(settings, theme());
   const bool isUsed = setting.isUsed == nullptr || setting.isUsed(settings);
   const bool isForRetrieval = setting.row.group == SettingGroup::Retrieval;
-  if (isForRetrieval || setting.key == "server") {
+  if (isForRetrieval || setting.key == "server" || setting.key == "template_variables") {
     const bool isShown = isUsed && (isRetrieving || !isForRetrieval);
     row.field.widget->setVisible(isShown);
     if (row.label != nullptr) row.label->setVisible(isShown);
