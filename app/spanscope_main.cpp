@@ -18,7 +18,7 @@
 #include "ui/window/lesson_page_writer.h"
 #include "ui/window/main_window.h"
 #include "ui/window/platform_messages.h"
-#include "ui/window/screenshots.h"
+#include "ui/window/window_picture.h"
 
 #include <QApplication>
 #include <QCommandLineOption>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/workbench/document/document.h"
-#include "ui/editor/stacking.h"
+#include "ui/editor/tidy_layout.h"
 
 #include <QLineF>
 #include <QPointF>

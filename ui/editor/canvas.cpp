@@ -5,7 +5,7 @@
 #include "engine/workbench/document/edits.h"
 #include "ui/commands/command_table.h"
 #include "ui/editor/add_rules.h"
-#include "ui/editor/canvas_accessible.h"
+#include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_parts.h"
 #include "ui/editor/clipboard.h"
 #include "ui/editor/node_look.h"

@@ -3,7 +3,7 @@
 // document.
 #pragma once
 
-#include "ui/commands/command_actions.h"
+#include "ui/commands/command_table.h"
 #include "ui/document/document_model.h"
 #include "ui/document/text_files.h"
 #include "ui/session/simulator_asker.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/editor/canvas_accessible.h"
-
 #include "ui/editor/canvas.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_view.h"

@@ -4,8 +4,8 @@
 #include "engine/workbench/document/edits.h"
 #include "ui/commands/command_table.h"
 #include "ui/editor/alignment.h"
-#include "ui/editor/navigation.h"
 #include "ui/editor/node_look.h"
+#include "ui/editor/tidy_layout.h"
 
 #include <QAccessible>
 #include <QContextMenuEvent>

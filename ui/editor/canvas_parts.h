@@ -8,13 +8,13 @@
 #include "ui/editor/canvas_gestures.h"
 #include "ui/editor/canvas_scene.h"
 #include "ui/editor/canvas_view.h"
-#include "ui/editor/node_commands.h"
 #include "ui/editor/overlays.h"
 
 #include <QObject>
 #include <QString>
 #include <QTimer>
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <vector>
@@ -25,6 +25,10 @@ class QLabel;
 class QMimeData;
 
 namespace spanscope::ui {
+
+/// Adds the commands that change the document or the selection and need no other widget. `pointer` returns
+/// the scene point for new nodes that have no other place. `core` must outlive the commands.
+void addDocumentCommands(CommandHandlers& commands, CanvasCore& core, std::function<QPointF()> pointer);
 
 class CanvasParts : public QObject {
   Q_OBJECT

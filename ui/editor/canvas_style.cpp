@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/canvas_style.h"
 
+#include "ui/words/metric_words.h"
+#include "ui/words/part_text.h"
+#include "ui/words/tr.h"
+
 #include <QFontMetricsF>
 #include <QPainter>
 #include <QPixmap>
@@ -211,6 +215,209 @@ std::vector<TextLine> TextSetter::lines(const QString& text, const QFont& font, 
     break;
   }
   return result;
+}
+
+namespace {
+
+QString countText(const NodeLook& look, const NodeStatus& status) {
+  if (status.tokens < 0) return {};
+  if (look.answers) {
+    if (status.generated == 0) return QString::number(status.tokens);
+    return QStringLiteral("%1+%2").arg(status.tokens).arg(status.generated);
+  }
+  return tr("%1 tok").arg(status.tokens);
+}
+
+QString stateText(const NodeLook& look, const NodeStatus& status) {
+  if (look.isFrozen())
+    return look.frozen.size() == 1 ? tr("frozen") : tr("%1 frozen answers").arg(look.frozen.size());
+  switch (status.phase) {
+    case NodePhase::Waiting:
+      return tr("waiting");
+    case NodePhase::Running:
+      if (status.generated > 0 || status.hasBegun) return tr("answering");
+      if (status.tokens <= 0) return tr("reading the prompt");
+      return tr("read %1 of %2 tokens").arg(status.read).arg(status.tokens);
+    case NodePhase::Stopped:
+      return tr("stopped");
+    case NodePhase::Failed:
+      return tr("failed");
+    case NodePhase::Finished:
+      // The model line names the model that would answer now. The state names the model that did answer.
+      if (!status.answeredBy.empty())
+        return tr("answer of %1").arg(QString::fromStdString(status.answeredBy));
+      // A run with a warning of the engine gets no tick.
+      return status.advice.empty() ? tr("✓ finished") : tr("⚠ finished");
+    case NodePhase::None:
+      return {};
+  }
+  return {};
+}
+
+/// "3 200", with a space at which no line is broken.
+QString grouped(std::int64_t count) {
+  QString digits = QString::number(count);
+  for (qsizetype at = digits.size() - 3; at > 0; at -= 3) digits.insert(at, QChar(0x202F));
+  return digits;
+}
+
+/// Returns the end of a text that fits into `lines` lines.
+QString endOf(const QString& text, const QFont& font, double width, int lines) {
+  const QFontMetricsF metrics(font);
+  // Words are not broken, so a line is not always full.
+  return metrics.elidedText(text, Qt::ElideLeft, width * lines - (lines - 1) * 48);
+}
+
+/// Returns the first frozen answers, one per line, if there is room for them.
+std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& answers, const QFont& font,
+                                  double width, int room) {
+  std::vector<TextLine> lines;
+  for (qsizetype i = 0; i < std::min<qsizetype>({answers.size(), 2, room}); ++i)
+    lines.push_back(setter.line(tr("%1 · %2").arg(i + 1).arg(answers[i]), font, width));
+  return lines;
+}
+
+/// Returns the longest text about the tokens of a stack that fits. Numbers are not cut.
+TextLine stackLine(TextSetter& setter, const NodeStatus& status, const QFont& font, double width) {
+  QStringList shorter{stackText(status)};
+  if (const QString share = status.cachedShare(); !share.isEmpty()) {
+    shorter += metricPhrase("cached-tokens", share);
+    shorter += share;
+  } else {
+    shorter += grouped(status.tokens);
+  }
+  const auto fitting = std::find_if(shorter.begin(), shorter.end(),
+                                    [&](const QString& text) { return setter.widthOf(text, font) <= width; });
+  return setter.line(fitting == shorter.end() ? shorter.last() : *fitting, font, width);
+}
+
+/// Returns the promise of a pill in the lines that fit. Empty if a word would be cut. The tool tip has the
+/// whole text.
+std::vector<TextLine> promiseLines(TextSetter& setter, const NodeLook& look, const QFont& font,
+                                   double scale) {
+  constexpr int kMostLines = 3;
+  const double used = kPillTop + kPillTitle + (look.name.isEmpty() ? 0 : kCardLine) +
+                      (look.problem.isEmpty() ? 0 : 2 * kCardLine);
+  const int room = static_cast<int>((look.rect.height / scale - used) / kCardLine);
+  if (look.promise.isEmpty() || room < 1) return {};
+  std::vector<TextLine> lines =
+      setter.lines(look.promise, font, look.rect.width / scale - 8, std::min(room, kMostLines));
+  QString shown;
+  for (const TextLine& line : lines) shown += line.text;
+  const auto letters = [](QString text) { return text.remove(QLatin1Char(' ')); };
+  return letters(shown) == letters(look.promise) ? lines : std::vector<TextLine>();
+}
+
+}  // namespace
+
+QString passagesText(const NodeStatus& status) {
+  if (status.passages < 0) return {};
+  if (status.passages == 0) return tr("no match");
+  const QString best = scoreText(status.bestScore);
+  return status.passages == 1
+             ? tr("1 passage, score %1").arg(best)
+             : tr(/*id:passages-and-best-score*/ "%1 passages, best %2").arg(status.passages).arg(best);
+}
+
+QString stackText(const NodeStatus& status) {
+  QStringList parts;
+  if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(grouped(status.tokens)));
+  if (const QString share = status.cachedShare(); !share.isEmpty())
+    parts.append(metricPhrase("cached-tokens", share));
+  return parts.join(QStringLiteral(" · "));
+}
+
+NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodePrediction* prediction,
+                        const CanvasStyle& style, double scale) {
+  TextSetter& setter = style.setter();
+  NodeTexts texts;
+  texts.scale = scale;
+  if (look.pill) {
+    const double width = look.rect.width / scale;
+    texts.title = setter.line(look.title, style.titleFont, width - std::min(20.0, width / 6));
+    texts.name = setter.line(look.name, style.smallFont, width - 20);
+    texts.promise = promiseLines(setter, look, style.smallFont, scale);
+    for (const QString& label : look.labels)
+      texts.numbers.push_back(setter.line(label, style.smallFont, kMostLabel));
+    texts.problem = setter.line(look.problem, style.smallFont, width - 8);
+    if (look.spread) texts.hidden = setter.line(tr("stack"), style.smallFont, kMostChip);
+  } else {
+    const NodeCardPlan plan(look, scale);
+    const double width = plan.width;
+    // The name of the step, as in the views of its run.
+    const bool hasStep =
+        look.answers && look.stacked == 0 && look.name.isEmpty() && status.step != look.title;
+    const QString& more = !look.name.isEmpty() ? look.name : hasStep ? status.step : look.identity;
+    QString title = more.isEmpty() ? look.title : look.title + QStringLiteral(" · ") + more;
+    if (width >= 130) {
+      texts.count = look.stacked > 0
+                        ? setter.line(width < 190 ? QStringLiteral("›") : tr("open ›"), style.smallFont, 90)
+                        : setter.line(countText(look, status), style.monoFont, 90);
+    }
+    const double whole = width - plan.titleLeft - kCardRight - 8;
+    const auto fits = [&](double room) { return setter.widthOf(title, style.titleFont) <= room; };
+    // If there is no room for both, the name is more important than the operator, and the title more than the
+    // count.
+    if (look.name.isEmpty() && !more.isEmpty() && !fits(whole - texts.count.width)) title = more;
+    if (look.stacked == 0 && !fits(whole - texts.count.width) && fits(whole)) texts.count = {};
+    const double room = whole - texts.count.width;
+    texts.title = setter.line(title, style.titleFont, room);
+    texts.problem = setter.line(look.problem, style.smallFont, width - kCardLeft - kCardRight - 16);
+    const QString share = status.cachedShare();
+    if (prediction != nullptr)
+      texts.prediction = setter.line(predictionBadge(*prediction), style.smallFont, width / 2);
+    if (status.looked >= 0) {
+      // Next to a prediction the text is shorter, so that both usually fit on a card.
+      const QString looked = prediction != nullptr ? tr("attended %1") : tr("attended to %1");
+      texts.looked = setter.line(looked.arg(partText(status.looked)), style.smallFont, width / 2);
+    }
+    if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);
+    if (look.answers) {
+      const double inner = plan.answer.width() - 16;
+      texts.modelLine = setter.line(look.modelLine, style.bodyFont, width - kCardLeft - kCardRight);
+      QString answer = look.isFrozen() ? look.frozen.first() : QString::fromStdString(status.answer);
+      if (!look.isFrozen() && status.phase == NodePhase::Failed && !status.failure.empty()) {
+        answer = QString::fromStdString(status.failure);
+      }
+      // A small card has no line for the state, so the answer begins with the name of the model.
+      if (!look.isFrozen() && !status.answeredBy.empty() && !plan.hasState)
+        answer = tr("%1: %2").arg(QString::fromStdString(status.answeredBy), answer);
+      const bool streams = status.phase == NodePhase::Running && !look.isFrozen();
+      // While the answer streams, the card shows the end of the answer, which is new.
+      const QString flat = answer.simplified();
+      const int lines = plan.bodyLines;
+      texts.body = setter.lines(streams && lines > 0 ? endOf(flat, style.bodyFont, inner, lines) : flat,
+                                style.bodyFont, inner, lines);
+      if (look.frozen.size() > 1) texts.body = frozenLines(setter, look.frozen, style.bodyFont, inner, lines);
+      const double stateWidth = status.copies > 1 && !look.isFrozen() ? plan.answer.width() / 2 : inner;
+      texts.state = setter.line(stateText(look, status), style.smallFont, stateWidth);
+      if (status.copies > 1 && !look.isFrozen()) {
+        texts.picker =
+            setter.line(tr("%1 of %2 ›").arg(status.copy + 1).arg(status.copies), style.smallFont, 90);
+      }
+    } else {
+      const double inner = width - kCardLeft - kCardRight;
+      const QString found = look.stacked > 0 ? stackText(status) : passagesText(status);
+      const int lines = std::max(0, plan.bodyLines - (found.isEmpty() ? 0 : 1));
+      // If the tokens of a stack are not known, it shows the text of its first member.
+      const QString text = look.stacked > 0 && !found.isEmpty() ? QString() : look.text;
+      // The cached share covers the end of a line at the same height.
+      const bool besideShare =
+          texts.share.width > 0 && plan.bodyTop + lines * kCardLine > plan.shareTop + kShareRise;
+      texts.body = setter.lines(text, style.bodyFont, inner, lines,
+                                besideShare ? std::optional(plan.bar.width()) : std::nullopt);
+      if (!found.isEmpty() && plan.bodyLines > 0) {
+        texts.body.push_back(look.stacked > 0 ? stackLine(setter, status, style.bodyFont, inner)
+                                              : setter.line(found, style.bodyFont, inner));
+      }
+    }
+  }
+  if (look.muted || look.isFrozen()) {
+    texts.chip = setter.line(look.muted ? tr("muted") : tr("frozen"), style.smallFont, kMostChip);
+  }
+  if (look.collapsed)
+    texts.hidden = setter.line(tr("%1 hidden").arg(look.hidden), style.smallFont, kMostChip);
+  return texts;
 }
 
 }  // namespace spanscope::ui

@@ -7,7 +7,7 @@
 #include "engine/query/query.h"
 #include "engine/workbench/document/document.h"
 #include "ui/document/text_files.h"
-#include "ui/editor/stacking.h"
+#include "ui/editor/tidy_layout.h"
 
 #include <QString>
 #include <QStringList>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/editor/node_commands.h"
-
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/edits.h"
@@ -9,6 +7,7 @@
 #include "ui/editor/add_rules.h"
 #include "ui/editor/alignment.h"
 #include "ui/editor/canvas_items.h"
+#include "ui/editor/canvas_parts.h"
 #include "ui/editor/clipboard.h"
 #include "ui/editor/node_status.h"
 #include "ui/editor/tidy_layout.h"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/workbench/document/document.h"
-#include "ui/editor/stacking.h"
+#include "ui/editor/tidy_layout.h"
 #include "ui/session/segment_identities.h"
 
 #include <QRectF>

@@ -5,7 +5,6 @@
 #include "ui/editor/canvas_style.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_status.h"
-#include "ui/editor/node_texts.h"
 
 #include <QRectF>
 

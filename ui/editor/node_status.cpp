@@ -5,12 +5,10 @@
 #include "engine/query/node_parts.h"
 #include "engine/workbench/model_names.h"
 #include "ui/session/answer_shares.h"
-#include "ui/session/predicted_runs.h"
-#include "ui/session/prompt_progress.h"
+#include "ui/session/prompt_parts.h"
 #include "ui/session/run_history.h"
-#include "ui/session/step_names.h"
+#include "ui/session/run_list.h"
 #include "ui/words/metric_words.h"
-#include "ui/words/part_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "ui/export/view_picture.h"
 
 #include "engine/base/output_file.h"
-#include "ui/document/picture_document.h"
+#include "ui/document/document_file.h"
 #include "ui/words/tr.h"
 
 #include <QBuffer>

@@ -4,7 +4,6 @@
 #include "engine/experiment/fidelity.h"
 #include "engine/jobs/attention_replay.h"
 #include "engine/jobs/fidelity.h"
-#include "ui/session/predicted_runs.h"
 #include "ui/session/run_history.h"
 #include "ui/session/run_list.h"
 #include "ui/session/view_input.h"

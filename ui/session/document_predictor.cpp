@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/layout/message_renderer.h"
 #include "engine/query/json/json.h"
-#include "engine/query/node_parts.h"
 #include "engine/run/drive_plan.h"
 #include "engine/run/predictor.h"
 #include "engine/run/run_options.h"

@@ -11,8 +11,8 @@
 #include "engine/trace/recorder.h"
 #include "engine/workbench/service/job.h"
 #include "engine/workbench/settings.h"
-#include "ui/session/job_submitter.h"
-#include "ui/session/loaded_model.h"
+#include "ui/session/model_choices.h"
+#include "ui/session/run_request.h"
 #include "ui/session/session_recording.h"
 
 #include <QObject>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/compute/backends.h"
+#include "engine/text/tokenizer.h"
 #include "engine/workbench/finder/model_finder.h"
 #include "engine/workbench/settings.h"
 #include "ui/document/document_model.h"
@@ -12,12 +13,36 @@
 #include <QObject>
 #include <QString>
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+namespace spanscope::workbench {
+struct ModelBundle;
+}
+
 namespace spanscope::ui {
+
+/// The facts about the loaded model that the window uses.
+struct LoadedModel {
+  QString name;
+  std::string directory;
+  QString device;
+  QString deviceKind;           ///< "CPU", "CUDA"
+  bool rowsAreBitEqual = true;  ///< compute::DeviceInfo::rowsAreBitEqual of that device
+  double parameters = 0;        ///< number of weights
+  std::int32_t layers = 0;
+  std::int64_t contextLength = 0;  ///< tokens
+  bool blockAttention = false;     ///< the model was trained for block attention
+  std::string fittingAdapter;      ///< directory of a bundled adapter that adds block attention; empty: none
+  QString madeFor;                 ///< model::ModelConfig::madeFor
+  std::shared_ptr<const text::Tokenizer> tokenizer;
+};
+
+/// Describes a bundle. The returned tokenizer keeps the bundle alive.
+LoadedModel loadedModelOf(const std::shared_ptr<workbench::ModelBundle>& bundle);
 
 enum class ModelOrigin {
   Loaded,   ///< in memory
@@ -87,5 +112,26 @@ class ModelSearch : public QObject {
 
 /// "134.5 M · Q4_1 · context 8192 · 1.2 GiB · no known template". The memory includes the pool.
 QString modelFacts(const workbench::FoundModel& model);
+
+// The devices that can run a document. Every list of devices offers these devices.
+
+struct DeviceChoice {
+  QString name;            ///< as written in RunSettings::device
+  QString text;            ///< name and description: "cuda:1: NVIDIA H200, compute capability 9.0, 139.7 GiB"
+  bool isCurrent = false;  ///< the document runs on this device
+  bool operator==(const DeviceChoice&) const = default;
+};
+
+/// Lists "auto", then every usable device. Adds `current` (RunSettings::device of the document) if the list
+/// does not have `current`. If `known` is null, the devices of this machine are not known yet. The list then
+/// has the kinds of device that a document may name.
+std::vector<DeviceChoice> deviceChoices(const std::vector<compute::Device>* known,
+                                        const std::string& current);
+
+/// "cpu: AMD EPYC, AVX2, 31.2 GiB", or the reason why the device cannot be used.
+QString deviceText(const compute::Device& device);
+
+/// Sets the document's device to the named device, in one undo step.
+void chooseDevice(DocumentModel& model, const QString& name);
 
 }  // namespace spanscope::ui

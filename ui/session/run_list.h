@@ -6,13 +6,18 @@
 
 #include "engine/base/shared.h"
 #include "engine/layout/layouts.h"
+#include "engine/metrics/metric_table.h"
 #include "engine/metrics/run_facts.h"
+#include "ui/session/trace_source.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
 #include <QStringList>
 
 #include <cstddef>
+#include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace spanscope::ui {
@@ -98,5 +103,55 @@ metrics::PromptAccount accountOf(const ListedRun& run);
 /// The metrics of a whole run.
 using metrics::RunValues;
 using metrics::valuesOf;
+
+// Totals of runs and their requests, for the functions of the metric table.
+
+/// Follows traces for the metrics that need all events of a session. Each call reads only the new events. The
+/// object keeps no trace alive.
+class RunMeters {
+ public:
+  /// The meters of one request. Empty if the request was not admitted yet, or if the events of the request
+  /// are no longer in memory.
+  metrics::Metered of(const ListedRun& run, RequestId request);
+
+ private:
+  struct Followed {
+    std::weak_ptr<const TraceStore> trace;
+    std::size_t position = 0;
+    metrics::Meters meters;
+  };
+  std::map<const TraceStore*, Followed> m_followed;
+};
+
+metrics::Totals totalsOf(const ListedRun& run, RequestId request, RunMeters& meters);
+/// The totals of all requests of the run. The caller adds the speeds.
+metrics::Totals totalsOf(const ListedRun& run, RunMeters& meters);
+
+// Runs that a cache simulator predicted (engine/simulator). A predicted run shows what a server's cache would
+// do with queries. The window lists predicted runs like other runs, so that the same views can draw all runs.
+// No value of a predicted run was measured.
+
+/// Whether a cache simulator made the trace, or the run.
+bool isPredicted(const TraceStore& trace);
+bool isPredicted(const RunRecord& record);
+bool isPredicted(const ListedRun& run);
+
+/// Whether free blocks are allocated in the order of the trace. False for cache simulators that number their
+/// blocks themselves.
+bool hasOrder(const TraceStore& trace);
+
+/// The trace of a cache simulator, without times. Jobs cannot compute anything for such a trace.
+class PredictedSource final : public TraceSource {
+ public:
+  explicit PredictedSource(std::shared_ptr<const TraceStore> trace) : m_trace(std::move(trace)) {}
+  TraceOrigin origin() const override { return TraceOrigin::Server; }
+  std::shared_ptr<const TraceStore> trace() const override { return m_trace; }
+  ReportedFacts reports() const override { return predictedReports(); }
+
+  static ReportedFacts predictedReports();
+
+ private:
+  std::shared_ptr<const TraceStore> m_trace;
+};
 
 }  // namespace spanscope::ui

@@ -27,6 +27,14 @@ struct TracedPrediction;
 
 namespace spanscope::ui {
 
+// Distinguishes texts of the bundled examples from the user's texts.
+
+/// Returns whether a query (as JSON) has a document of the examples in resources/queries. A document is a
+/// user message below a plus, or a text that an augment searches. If the query has no documents, its user
+/// messages are compared. Also returns true if the query or the examples cannot be read, because the texts
+/// are not known then.
+bool hasExampleText(const std::string& queryJson);
+
 /// Owns the traces of runs: of the engine's open session, of ended sessions and of servers. Also owns the
 /// archive on the disk, and decides which trace a document shows.
 class RunTraces : public QObject {

@@ -2,10 +2,9 @@
 #include "ui/session/server_runs.h"
 
 #include "engine/base/error.h"
-#include "engine/workbench/model_names.h"
 #include "engine/workbench/service/remote_run_job.h"
 #include "ui/session/index_progress.h"
-#include "ui/session/remote_request.h"
+#include "ui/session/run_request.h"
 
 #include <QCoreApplication>
 #include <QDateTime>

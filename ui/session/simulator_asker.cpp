@@ -6,7 +6,7 @@
 #include "engine/remote/protocol.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_choices.h"
-#include "ui/session/predicted_runs.h"
+#include "ui/session/run_list.h"
 
 #include <algorithm>
 #include <chrono>

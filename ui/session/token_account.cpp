@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/token_account.h"
 
-#include "ui/session/prompt_parts.h"
 #include "ui/words/metric_words.h"
 
 #include <algorithm>

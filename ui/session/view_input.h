@@ -11,11 +11,11 @@
 #include "ui/session/answer_jobs.h"
 #include "ui/session/document_predictor.h"
 #include "ui/session/measured_jobs.h"
-#include "ui/session/reported_facts.h"
 #include "ui/session/run_history.h"
 #include "ui/session/segment_identities.h"
 #include "ui/session/selection.h"
 #include "ui/session/token_counts.h"
+#include "ui/session/trace_source.h"
 #include "ui/session/trace_store.h"
 #include "ui/theme/theme.h"
 

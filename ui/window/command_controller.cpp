@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/command_controller.h"
 
-#include "ui/commands/command_actions.h"
 #include "ui/commands/command_palette.h"
-#include "ui/commands/key_editor.h"
+#include "ui/commands/command_table.h"
 #include "ui/commands/key_sheet.h"
 #include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_list.h"
@@ -11,7 +10,6 @@
 #include "ui/window/dock.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/lesson_controller.h"
-#include "ui/window/page_area.h"
 #include "ui/window/window_parts.h"
 #include "ui/window/workspace.h"
 

@@ -8,15 +8,13 @@
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/resource_paths.h"
 #include "ui/document/document_file.h"
-#include "ui/document/picture_document.h"
 #include "ui/document/text_files.h"
 #include "ui/editor/canvas.h"
 #include "ui/export/export_dialog.h"
 #include "ui/session/model_choices.h"
-#include "ui/window/canvas_places.h"
 #include "ui/window/dock_host.h"
-#include "ui/window/page_area.h"
 #include "ui/window/status_line.h"
+#include "ui/window/window_parts.h"
 #include "ui/window/workspace.h"
 
 #include <QAbstractButton>
@@ -132,17 +130,7 @@ bool namesBundledModel(const document::Document& document) {
 
 }  // namespace
 
-DocumentController::DocumentController(const WindowParts& parts)
-    : m_window(parts.window),
-      m_settings(parts.settings),
-      m_workspace(parts.workspace),
-      m_docks(parts.docks),
-      m_canvas(parts.canvas),
-      m_places(parts.places),
-      m_pages(parts.pages),
-      m_status(parts.status),
-      m_lastFolder(parts.lastFolder),
-      m_saver(parts) {
+DocumentController::DocumentController(const WindowParts& parts) : m_parts(parts), m_saver(parts) {
   connect(&m_saver, &DocumentSaver::changed, this, &DocumentController::changed);
   connect(&m_saver, &DocumentSaver::fileUsed, this, &DocumentController::remember);
 }
@@ -154,16 +142,18 @@ void DocumentController::addCommands(CommandHandlers& rows) {
   rows.add("file.add-folder", [this] { addFolderDialog(); });
   rows.addWithArgument(
       "file.open-example", [] { return true; }, [this](const QString& name) { openExample(name); });
-  rows.add("file.save", [this] { m_saver.save(*m_workspace.current(), false); });
-  rows.add("file.save-as", [this] { m_saver.save(*m_workspace.current(), true); });
+  rows.add("file.save", [this] { m_saver.save(*m_parts.workspace.current(), false); });
+  rows.add("file.save-as", [this] { m_saver.save(*m_parts.workspace.current(), true); });
   rows.add("file.export", [this] { exportQuery(); });
-  rows.add("file.close", [this] { closeTab(*m_workspace.current()); });
+  rows.add("file.close", [this] { closeTab(*m_parts.workspace.current()); });
   addHistoryCommands(rows);
 }
 
 void DocumentController::addHistoryCommands(CommandHandlers& rows) {
-  const auto undoStack = [this]() -> QUndoStack& { return m_workspace.model()->undoStack(); };
-  const auto settingsStack = [this]() -> QUndoStack& { return m_workspace.model()->settingsUndoStack(); };
+  const auto undoStack = [this]() -> QUndoStack& { return m_parts.workspace.model()->undoStack(); };
+  const auto settingsStack = [this]() -> QUndoStack& {
+    return m_parts.workspace.model()->settingsUndoStack();
+  };
 
   rows.add(
       "edit.undo", [undoStack] { return undoStack().canUndo(); }, [undoStack] { undoStack().undo(); },
@@ -204,21 +194,21 @@ QString DocumentController::tracePath(std::uint32_t tab) const {
 
 void DocumentController::newDocument() {
   document::Document fresh;
-  m_workspace.useModelInUse(fresh.settings);
+  m_parts.workspace.useModelInUse(fresh.settings);
   auto model = std::make_unique<DocumentModel>(std::move(fresh));
   const QString first = model->title();
   const auto isTaken = [this](const QString& title) {
-    const auto& open = m_workspace.documents();
+    const auto& open = m_parts.workspace.documents();
     return std::any_of(open.begin(), open.end(),
                        [&title](const auto& other) { return other->model->title() == title; });
   };
   for (int number = 2; isTaken(model->title()); ++number) model->setTitle(tr("%1 %2").arg(first).arg(number));
-  watch(m_workspace.open(std::move(model)));
-  m_pages.showDocuments();
+  watch(m_parts.workspace.open(std::move(model)));
+  m_parts.pages.showDocuments();
   Q_EMIT changed();
-  m_canvas.setFocus();
+  m_parts.canvas.setFocus();
   // New docks are arranged after this, and the canvas loses the focus to them.
-  QTimer::singleShot(0, &m_canvas, [this] { m_canvas.setFocus(); });
+  QTimer::singleShot(0, &m_parts.canvas, [this] { m_parts.canvas.setFocus(); });
 }
 
 bool DocumentController::openFile(const QString& path) {
@@ -241,25 +231,25 @@ bool DocumentController::openFiles(const QStringList& paths) {
 
 DocumentController::Opening DocumentController::openOne(const QString& path) {
   const QString whole = QFileInfo(path).absoluteFilePath();
-  for (const auto& open : m_workspace.documents()) {
+  for (const auto& open : m_parts.workspace.documents()) {
     const auto trace = m_tracePaths.find(open->id);
     if (open->model->filePath() != whole && (trace == m_tracePaths.end() || trace->second != whole)) continue;
-    m_workspace.setCurrent(open.get());
-    m_pages.showDocuments();
+    m_parts.workspace.setCurrent(open.get());
+    m_parts.pages.showDocuments();
     Q_EMIT changed();
     return Opening::Opened;
   }
   const QString name = QFileInfo(path).fileName();
   if (name.endsWith(QLatin1String(".trace")) || name.endsWith(QLatin1String(".trace.part"))) {
     try {
-      OpenDocument& trace = m_workspace.openTrace(whole);
+      OpenDocument& trace = m_parts.workspace.openTrace(whole);
       m_tracePaths[trace.id] = whole;
       watch(trace);
     } catch (const Failure& failure) {
-      QMessageBox::warning(&m_window, tr("Open"), QString::fromUtf8(failure.what()));
+      QMessageBox::warning(&m_parts.window, tr("Open"), QString::fromUtf8(failure.what()));
       return Opening::Failed;
     }
-    m_docks.setLayout(LayoutId::Explain);
+    m_parts.docks.setLayout(LayoutId::Explain);
     remember(whole);
     return Opening::Opened;
   }
@@ -272,35 +262,35 @@ DocumentController::Opening DocumentController::openOne(const QString& path) {
     return Opening::IsText;
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Open"), tr("%1 cannot be opened.").arg(name), QMessageBox::Ok,
-                    &m_window);
+                    &m_parts.window);
     // A file without the name of a query was tried as a text, so this problem is shown.
     const QString problem = isOpenedByName(whole) ? QString() : readTextFiles({whole}).problem;
     box.setInformativeText(problem.isEmpty() ? diagnosticsText(opened.diagnostics, name)
                                              : problem + QLatin1Char('.'));
     box.exec();
-    RecentFiles(m_settings).remove(whole);
+    RecentFiles(m_parts.settings).remove(whole);
     return Opening::Failed;
   }
   // A query file has no settings.
   if (opened.plainQuery && opened.document->settings == workbench::RunSettings{})
-    m_workspace.useModelInUse(opened.document->settings);
+    m_parts.workspace.useModelInUse(opened.document->settings);
   auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
   // Documents are not saved to pictures, so saving asks for a name.
   if (isPicturePath(whole))
     model->setTitle(QFileInfo(whole).completeBaseName());
   else
     model->setFilePath(whole);
-  OpenDocument& document = m_workspace.open(std::move(model));
+  OpenDocument& document = m_parts.workspace.open(std::move(model));
   watch(document, std::move(stamp));
   remember(whole);
-  m_canvas.setFocus();
+  m_parts.canvas.setFocus();
   m_saver.noteUnread(document, opened);
   return Opening::Opened;
 }
 
 bool DocumentController::isQueryShown() const {
-  const OpenDocument* current = m_workspace.current();
-  return current != nullptr && !m_pages.isWelcome() && current->source->takesRuns();
+  const OpenDocument* current = m_parts.workspace.current();
+  return current != nullptr && !m_parts.pages.isWelcome() && current->source->takesRuns();
 }
 
 bool DocumentController::offerDocuments(const QStringList& paths) {
@@ -309,7 +299,7 @@ bool DocumentController::offerDocuments(const QStringList& paths) {
       paths.size() == 1
           ? tr("%1 is a text, not a query.").arg(QFileInfo(paths.front()).fileName())
           : tr(/*id:these-texts-not*/ "%1 of these files are texts, not queries.").arg(paths.size()),
-      QMessageBox::Cancel, &m_window);
+      QMessageBox::Cancel, &m_parts.window);
   box.setInformativeText(
       tr("Add the text to a query? Each file becomes a document (a child of a plus). The document gets the "
          "name of the file."));
@@ -324,36 +314,36 @@ bool DocumentController::offerDocuments(const QStringList& paths) {
 }
 
 bool DocumentController::addFiles(const QStringList& paths, AddTo where) {
-  const std::optional<TextFiles> chosen = readWhileShown(paths, &m_window);
+  const std::optional<TextFiles> chosen = readWhileShown(paths, &m_parts.window);
   if (!chosen) return false;
   const TextFiles& read = *chosen;
   if (!read.problem.isEmpty()) {
     QMessageBox box(QMessageBox::Warning, tr("Add files"), tr("Nothing was added."), QMessageBox::Ok,
-                    &m_window);
+                    &m_parts.window);
     box.setInformativeText(read.problem + QLatin1Char('.'));
     if (!read.leftOut.isEmpty()) box.setDetailedText(read.leftOut.join(QLatin1Char('\n')));
     box.exec();
     return false;
   }
   if (where == AddTo::NewQuery || !isQueryShown()) newDocument();
-  m_canvas.addDocuments(read.files);
-  m_lastFolder = QFileInfo(paths.front()).absolutePath();
+  m_parts.canvas.addDocuments(read.files);
+  m_parts.lastFolder = QFileInfo(paths.front()).absolutePath();
   const QString added = read.files.size() == 1
                             ? tr("Added %1").arg(QString::fromStdString(read.files.front().name))
                             : tr("Added %1 documents").arg(read.files.size());
   const QString leftOut = leftOutText(read.leftOut);
   if (leftOut.isEmpty())
-    m_status.say(added);
+    m_parts.status.say(added);
   else
-    m_status.complain(tr("%1; %2").arg(added, leftOut));
+    m_parts.status.complain(tr("%1; %2").arg(added, leftOut));
   return true;
 }
 
 void DocumentController::takeDropped(const QStringList& paths) {
   if (paths.size() == 1 && isModel(paths.front())) {
-    if (m_workspace.model() == nullptr) newDocument();
-    chooseModel(*m_workspace.model(), paths.front());
-    m_status.say(
+    if (m_parts.workspace.model() == nullptr) newDocument();
+    chooseModel(*m_parts.workspace.model(), paths.front());
+    m_parts.status.say(
         tr("The model of this document is now %1.")
             .arg(QString::fromStdString(checkpoint::Checkpoint(paths.front().toStdString()).name())));
     return;
@@ -371,13 +361,14 @@ void DocumentController::takeDropped(const QStringList& paths) {
 
 void DocumentController::addFilesDialog() {
   const QStringList paths =
-      QFileDialog::getOpenFileNames(&m_window, tr("Add files"), m_lastFolder,
+      QFileDialog::getOpenFileNames(&m_parts.window, tr("Add files"), m_parts.lastFolder,
                                     tr("Texts and PDFs (%1);;All files (*)").arg(QLatin1String(kTextNames)));
   if (!paths.isEmpty()) addFiles(paths, AddTo::ThisQuery);
 }
 
 void DocumentController::addFolderDialog() {
-  const QString folder = QFileDialog::getExistingDirectory(&m_window, tr("Add a folder"), m_lastFolder);
+  const QString folder =
+      QFileDialog::getExistingDirectory(&m_parts.window, tr("Add a folder"), m_parts.lastFolder);
   if (!folder.isEmpty()) addFiles({folder}, AddTo::ThisQuery);
 }
 
@@ -387,39 +378,39 @@ bool DocumentController::openExample(const QString& fileName) {
     path = QString::fromStdString(
         (workbench::resourceDirectory() / "queries" / fileName.toStdString()).string());
   } catch (const Failure& failure) {
-    m_status.say(QString::fromUtf8(failure.what()));
+    m_parts.status.say(QString::fromUtf8(failure.what()));
     return false;
   }
   document::OpenedDocument opened = openDocument(path);
   if (!opened.document) {
-    QMessageBox::warning(&m_window, tr("Open"), diagnosticsText(opened.diagnostics, fileName));
+    QMessageBox::warning(&m_parts.window, tr("Open"), diagnosticsText(opened.diagnostics, fileName));
     return false;
   }
-  if (!namesBundledModel(*opened.document)) m_workspace.useModelInUse(opened.document->settings);
+  if (!namesBundledModel(*opened.document)) m_parts.workspace.useModelInUse(opened.document->settings);
   auto model = std::make_unique<DocumentModel>(std::move(*opened.document));
   // An example opens as a copy, so saving asks for a name.
   model->setTitle(QFileInfo(fileName).completeBaseName());
-  watch(m_workspace.open(std::move(model)));
-  m_canvas.setFocus();
+  watch(m_parts.workspace.open(std::move(model)));
+  m_parts.canvas.setFocus();
   return true;
 }
 
 void DocumentController::watch(OpenDocument& document, FileStamp read) {
-  m_pages.showDocuments();
+  m_parts.pages.showDocuments();
   if (document.source->takesRuns()) m_saver.watch(document, std::move(read));
-  m_places.fitLater(kSettleTime);
+  m_parts.places.fitLater(kSettleTime);
   Q_EMIT changed();
 }
 
 void DocumentController::remember(const QString& path) {
-  RecentFiles(m_settings).add(path);
-  m_lastFolder = QFileInfo(path).absolutePath();
+  RecentFiles(m_parts.settings).add(path);
+  m_parts.lastFolder = QFileInfo(path).absolutePath();
   Q_EMIT recentChanged();
 }
 
 void DocumentController::openDialog() {
   const QStringList paths = QFileDialog::getOpenFileNames(
-      &m_window, tr("Open"), m_lastFolder,
+      &m_parts.window, tr("Open"), m_parts.lastFolder,
       tr("All supported files (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg %1);;"
          "Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs "
          "(*.trace *.part);;Pictures with their query (*.png *.svg);;Texts and PDFs, as documents of a query "
@@ -430,47 +421,48 @@ void DocumentController::openDialog() {
 
 void DocumentController::closeTab(OpenDocument& document) {
   if (!m_saver.mayClose(document)) return;
-  if (m_workspace.current() == &document) {
-    m_canvas.setModel(nullptr);
-    for (Dock* dock : m_docks.docks()) {
+  if (m_parts.workspace.current() == &document) {
+    m_parts.canvas.setModel(nullptr);
+    for (Dock* dock : m_parts.docks.docks()) {
       if (dock->view() != nullptr) dock->view()->setModel(nullptr);
     }
   }
   m_saver.forget(document);
   m_tracePaths.erase(document.id);
-  m_places.forget(document.id);
-  m_workspace.close(&document);
+  m_parts.places.forget(document.id);
+  m_parts.workspace.close(&document);
   Q_EMIT closed();
 }
 
 void DocumentController::exportQuery() {
-  if (!m_saver.settleTyped(*m_workspace.current(), tr("Export"))) return;
-  ExportDialog dialog(m_workspace.model()->document(),
-                      QFileInfo(m_workspace.model()->title()).completeBaseName(), m_workspace.input().theme,
-                      &m_window, m_workspace.model()->filePath(), m_workspace.runs().problems());
+  if (!m_saver.settleTyped(*m_parts.workspace.current(), tr("Export"))) return;
+  ExportDialog dialog(m_parts.workspace.model()->document(),
+                      QFileInfo(m_parts.workspace.model()->title()).completeBaseName(),
+                      m_parts.workspace.input().theme, &m_parts.window, m_parts.workspace.model()->filePath(),
+                      m_parts.workspace.runs().problems());
   connect(&dialog, &ExportDialog::nodeWanted, this, [this](document::NodeId node) {
     Selection selection;
     selection.nodes = {node};
-    m_workspace.select(selection);
-    m_canvas.reveal(node);
+    m_parts.workspace.select(selection);
+    m_parts.canvas.reveal(node);
   });
   dialog.exec();
 }
 
 void DocumentController::showUndoHistory() {
-  QDialog dialog(&m_window);
+  QDialog dialog(&m_parts.window);
   dialog.setWindowTitle(tr("Undo history"));
   auto* explanation =
       new QLabel(tr("A change of the query restores only the query. A change of settings restores only the "
                     "settings. Later changes stay in the list until you make a new change."),
                  &dialog);
   explanation->setWordWrap(true);
-  DocumentModel& model = *m_workspace.model();
+  DocumentModel& model = *m_parts.workspace.model();
   auto* lists = new QHBoxLayout;
   lists->setSpacing(3 * kSpace);
   const auto addList = [&](QUndoStack& stack, const QString& title, const QString& accessibleName) {
     auto* header = new QLabel(title, &dialog);
-    header->setFont(m_workspace.input().theme.titleFont());
+    header->setFont(m_parts.workspace.input().theme.titleFont());
     auto* list = new QUndoView(&stack, &dialog);
     list->setAccessibleName(accessibleName);
     list->setEmptyLabel(tr("Opened document"));

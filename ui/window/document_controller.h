@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/commands/command_actions.h"
+#include "ui/commands/command_table.h"
 #include "ui/window/document_saver.h"
 #include "ui/window/window_parts.h"
 
@@ -67,15 +67,7 @@ class DocumentController : public QObject {
   void addFolderDialog();
   void remember(const QString& path);
 
-  QMainWindow& m_window;
-  QSettings& m_settings;
-  Workspace& m_workspace;
-  DockHost& m_docks;
-  Canvas& m_canvas;
-  CanvasPlaces& m_places;
-  PageArea& m_pages;
-  StatusLine& m_status;
-  QString& m_lastFolder;
+  const WindowParts m_parts;
   DocumentSaver m_saver;
   std::map<std::uint32_t, QString> m_tracePaths;  ///< trace files of tabs that show a recorded run
 };

@@ -2,12 +2,12 @@
 #include "ui/window/document_saver.h"
 
 #include "engine/base/error.h"
-#include "ui/document/document_file.h"
 #include "ui/document/unread_text.h"
-#include "ui/window/difference_dialog.h"
-#include "ui/window/page_area.h"
+#include "ui/window/dialogs.h"
 #include "ui/window/status_line.h"
+#include "ui/window/window_parts.h"
 #include "ui/window/workspace.h"
+#include "ui/words/tr.h"
 
 #include <QCoreApplication>
 #include <QFile>
@@ -17,11 +17,130 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QStringList>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace spanscope::ui {
+
+FileNotice noticeOf(const FileSituation& situation) {
+  using enum FileAnswer;
+  if (situation.isGone) {
+    return {
+        .text = tr("Another program removed or renamed %1. Your document is still open.").arg(situation.name),
+        .answers = {Save, SaveAs, Keep}};
+  }
+  if (situation.isChanged) {
+    const QString text = situation.isModified
+                             ? tr("Another program changed %1, and you have unsaved changes.")
+                             : tr("Another program changed %1.");
+    return {.text = text.arg(situation.name), .answers = {Reload, Compare, Keep}};
+  }
+  if (!situation.others.empty()) {
+    QStringList processes;
+    for (const qint64 process : situation.others) processes << QString::number(process);
+    const QString text = situation.others.size() == 1
+                             ? tr("%1 is also open in another Spanscope window (process %2). You will see a "
+                                  "notice when the file is saved there.")
+                             : tr("%1 is also open in other Spanscope windows (processes %2). You will see a "
+                                  "notice when the file is saved there.");
+    return {.text = text.arg(situation.name, processes.join(tr(", "))), .answers = {Dismiss}};
+  }
+  return {};
+}
+
+QString answerText(FileAnswer answer) {
+  switch (answer) {
+    case FileAnswer::Reload:
+      return tr(/*id:reload-file*/ "Reload file");
+    case FileAnswer::Compare:
+      return tr(/*id:compare-versions*/ "Compare versions…");
+    case FileAnswer::Keep:
+      return tr(/*id:keep-my-version*/ "Keep my version");
+    case FileAnswer::Save:
+      return tr(/*id:save-file-again*/ "Save file again");
+    case FileAnswer::SaveAs:
+      return tr("Save as…");
+    case FileAnswer::Dismiss:
+      return tr("OK");
+  }
+  return {};
+}
+
+DocumentFiles::DocumentFiles(const QString& directory, QObject* parent)
+    : QObject(parent), m_presence(directory) {
+  connect(&m_watch, &FileWatch::changed, this, &DocumentFiles::changed);
+  connect(&m_presence, &FilePresence::changed, this, &DocumentFiles::changed);
+}
+
+void DocumentFiles::add(std::uint32_t id, const DocumentModel& model, FileStamp read) {
+  m_entries[id] = {.model = &model, .path = model.filePath(), .reported = {}};
+  m_watch.watch(id, model.filePath(), std::move(read));
+  m_presence.enter(id, model.filePath());
+  connect(&model, &DocumentModel::stateChanged, this, [this, id] { follow(id); });
+}
+
+void DocumentFiles::remove(std::uint32_t id) {
+  const auto found = m_entries.find(id);
+  if (found == m_entries.end()) return;
+  found->second.model->disconnect(this);
+  m_entries.erase(found);
+  m_watch.forget(id);
+  m_presence.leave(id);
+}
+
+void DocumentFiles::follow(std::uint32_t id) {
+  Entry& entry = m_entries.at(id);
+  const QString path = entry.model->filePath();
+  if (path == entry.path) return;
+  entry.path = path;
+  entry.reported.clear();
+  m_watch.watch(id, path, stampOf(path));
+  m_presence.enter(id, path);
+  Q_EMIT changed(id);
+}
+
+void DocumentFiles::accept(std::uint32_t id) {
+  m_watch.look(id);
+  m_watch.accept(id);
+  Q_EMIT changed(id);
+}
+
+void DocumentFiles::accept(std::uint32_t id, FileStamp read) {
+  m_watch.accept(id, std::move(read));
+  m_watch.look(id);
+  Q_EMIT changed(id);
+}
+
+void DocumentFiles::dismiss(std::uint32_t id) {
+  const auto found = m_entries.find(id);
+  if (found == m_entries.end()) return;
+  found->second.reported = m_presence.others(id);
+  Q_EMIT changed(id);
+}
+
+void DocumentFiles::look() {
+  m_watch.look();
+  m_presence.look();
+}
+
+FileSituation DocumentFiles::situation(std::uint32_t id) const {
+  FileSituation situation;
+  const auto found = m_entries.find(id);
+  if (found == m_entries.end() || found->second.path.isEmpty()) return situation;
+  const Entry& entry = found->second;
+  situation.name = QFileInfo(entry.path).fileName();
+  situation.isModified = entry.model->isModified();
+  situation.isChanged = m_watch.isChanged(id);
+  situation.isGone = m_watch.isGone(id);
+  const std::vector<qint64>& others = m_presence.others(id);
+  std::set_difference(others.begin(), others.end(), entry.reported.begin(), entry.reported.end(),
+                      std::back_inserter(situation.others));
+  return situation;
+}
+
 namespace {
 
 /// The content of a file, written like the documents of the window, so that the user can compare the two. If
@@ -93,13 +212,7 @@ QString chosenSavePath(QWidget* parent, const QString& title, const QString& pro
 }
 
 DocumentSaver::DocumentSaver(const WindowParts& parts)
-    : m_window(parts.window),
-      m_workspace(parts.workspace),
-      m_pages(parts.pages),
-      m_status(parts.status),
-      m_lastFolder(parts.lastFolder),
-      m_autosaveDirectory(parts.autosaveDirectory),
-      m_files(parts.autosaveDirectory + QStringLiteral("/open")) {
+    : m_parts(parts), m_files(parts.autosaveDirectory + QStringLiteral("/open")) {
   connect(&m_files, &DocumentFiles::changed, this, &DocumentSaver::changed);
 }
 
@@ -108,13 +221,13 @@ DocumentSaver::~DocumentSaver() {
 }
 
 void DocumentSaver::watch(OpenDocument& document, FileStamp read) {
-  auto autosave = std::make_unique<Autosave>(*document.model, m_autosaveDirectory);
+  auto autosave = std::make_unique<Autosave>(*document.model, m_parts.autosaveDirectory);
   connect(autosave.get(), &Autosave::failed, this,
-          [this](const Error& error) { m_status.say(QString::fromStdString(error.message())); });
+          [this](const Error& error) { m_parts.status.say(QString::fromStdString(error.message())); });
   m_autosaves[document.id] = std::move(autosave);
   connect(&UnreadText::of(*document.model), &UnreadText::changed, this, [this] {
-    m_status.forgetComplaint();
-    m_status.countSoon();
+    m_parts.status.forgetComplaint();
+    m_parts.status.countSoon();
   });
   m_files.add(document.id, *document.model, std::move(read));
 }
@@ -138,9 +251,10 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
   if (!settleTyped(document, tr("Save"))) return false;
   QString path = model.filePath();
   if (askForPath || path.isEmpty()) {
-    const QString proposed = (m_lastFolder.isEmpty() ? QString() : m_lastFolder + QLatin1Char('/')) +
-                             QFileInfo(model.title()).completeBaseName() + QStringLiteral(".span");
-    path = chosenSavePath(&m_window, tr("Save as"), path.isEmpty() ? proposed : path,
+    const QString proposed =
+        (m_parts.lastFolder.isEmpty() ? QString() : m_parts.lastFolder + QLatin1Char('/')) +
+        QFileInfo(model.title()).completeBaseName() + QStringLiteral(".span");
+    path = chosenSavePath(&m_parts.window, tr("Save as"), path.isEmpty() ? proposed : path,
                           tr("Documents (*.span);;Query alone, JSON (*.json);;Query alone, YAML "
                              "(*.yaml *.yml);;Query alone, Lisp (*.lisp)"));
     if (path.isEmpty()) return false;
@@ -149,7 +263,7 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
     m_files.look();
     const FileSituation situation = m_files.situation(document.id);
     if (!model.isModified() && !situation.isChanged && !situation.isGone) {
-      m_status.say(tr("%1 has no changes to save.").arg(model.title()));
+      m_parts.status.say(tr("%1 has no changes to save.").arg(model.title()));
       return true;
     }
     switch (maySaveOver(document)) {
@@ -172,7 +286,7 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
     // The autosave is written before the question, so that no change is lost.
     if (Autosave* own = autosave(document)) own->writeNow();
     QMessageBox box(QMessageBox::Warning, tr("Save"), tr("%1 was not saved.").arg(QFileInfo(path).fileName()),
-                    QMessageBox::Cancel, &m_window);
+                    QMessageBox::Cancel, &m_parts.window);
     box.setInformativeText(tr("%1 Save the document under another name or in another folder.").arg(trouble));
     QPushButton* saveAs = box.addButton(tr("Save as…"), QMessageBox::AcceptRole);
     box.setDefaultButton(saveAs);
@@ -189,7 +303,7 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
     unread.noteSaved(model.filePath(), savedForm(path, unread.file()));
   m_files.accept(document.id);
   Q_EMIT fileUsed(model.filePath());
-  m_status.say(
+  m_parts.status.say(
       apart == 0 ? tr("Saved %1").arg(model.title())
       : apart == 1
           ? tr("Saved %1. One part of the opened file was not saved.").arg(model.title())
@@ -223,7 +337,7 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
                   : isOwnFile ? tr("Saving to %1 removes the parts of the file that are not in the document.")
                                     .arg(file.fileName())
                               : tr("%1 will not contain all parts of the opened file.").arg(file.fileName()),
-                  QMessageBox::Cancel, &m_window);
+                  QMessageBox::Cancel, &m_parts.window);
   QStringList paragraphs;
   if (!removed.isEmpty()) paragraphs += listed(removed);
   if (!lost.isEmpty())
@@ -242,7 +356,7 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   if (!file.suffix().isEmpty()) other.chop(file.suffix().size() + 1);
   other += QStringLiteral(".span");
   if (isDocument || QFileInfo::exists(other)) {
-    other = chosenSavePath(&m_window, tr("Save as"), other, tr("Documents (*.span)"));
+    other = chosenSavePath(&m_parts.window, tr("Save as"), other, tr("Documents (*.span)"));
   }
   // The user may have chosen the same name or another query file.
   return other.isEmpty() || other == path ? other : pathWithoutLoss(document, other);
@@ -254,7 +368,7 @@ bool DocumentSaver::settleTyped(OpenDocument& document, const QString& title) {
   if (!unread.typed()) return true;
   QMessageBox box(QMessageBox::Warning, title,
                   tr("The JSON dock has text of %1 that is not a query.").arg(document.model->title()),
-                  QMessageBox::Cancel, &m_window);
+                  QMessageBox::Cancel, &m_parts.window);
   box.setInformativeText(unread.refusal());
   QPushButton* show = box.addButton(tr("Show text"), QMessageBox::AcceptRole);
   const QPushButton* discard = box.addButton(tr("Discard text"), QMessageBox::DestructiveRole);
@@ -271,19 +385,20 @@ void DocumentSaver::noteUnread(OpenDocument& document, const OpenedFile& file) {
   unread.noteFile(file.diagnostics, file.file);
   const qsizetype count = unread.leftOutOfFile().size();
   if (count == 0) return;
-  m_status.say(count == 1 ? tr("One part of %1 is not in the document. The Problems dock lists this part.")
-                                .arg(document.model->title())
-                          : tr("%1 parts of %2 are not in the document. The Problems dock lists these parts.")
-                                .arg(QString::number(count), document.model->title()));
+  m_parts.status.say(count == 1
+                         ? tr("One part of %1 is not in the document. The Problems dock lists this part.")
+                               .arg(document.model->title())
+                         : tr("%1 parts of %2 are not in the document. The Problems dock lists these parts.")
+                               .arg(QString::number(count), document.model->title()));
 }
 
 bool DocumentSaver::mayClose(OpenDocument& document) {
   if (!document.source->takesRuns() || !document.model->isModified()) return true;
-  m_workspace.setCurrent(&document);
-  m_pages.showDocuments();
+  m_parts.workspace.setCurrent(&document);
+  m_parts.pages.showDocuments();
   QMessageBox box(QMessageBox::Question, tr("Close"),
                   tr("Save the changes to %1?").arg(document.model->title()),
-                  QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, &m_window);
+                  QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, &m_parts.window);
   switch (box.exec()) {
     case QMessageBox::Save:
       return save(document, false);
@@ -301,7 +416,7 @@ DocumentSaver::SaveOver DocumentSaver::maySaveOver(OpenDocument& document) {
   for (;;) {
     QMessageBox box(QMessageBox::Warning, tr("Save"),
                     tr("Another program changed %1 after you opened it.").arg(situation.name),
-                    QMessageBox::Cancel, &m_window);
+                    QMessageBox::Cancel, &m_parts.window);
     box.setInformativeText(tr("If you save, you overwrite the changes of the other program."));
     const QPushButton* compare =
         box.addButton(tr(/*id:compare-before-saving*/ "Compare versions…"), QMessageBox::ActionRole);
@@ -318,7 +433,7 @@ DocumentSaver::SaveOver DocumentSaver::maySaveOver(OpenDocument& document) {
 }
 
 void DocumentSaver::answer(FileAnswer answer) {
-  OpenDocument* current = m_workspace.current();
+  OpenDocument* current = m_parts.workspace.current();
   if (current == nullptr) return;
   switch (answer) {
     case FileAnswer::Reload:
@@ -351,7 +466,7 @@ void DocumentSaver::reload(OpenDocument& document) {
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Reload"),
                     tr("%1 cannot be read. Your document is unchanged.").arg(model.title()), QMessageBox::Ok,
-                    &m_window);
+                    &m_parts.window);
     box.setInformativeText(diagnosticsText(opened.diagnostics, model.title()));
     box.exec();
     return;
@@ -362,7 +477,7 @@ void DocumentSaver::reload(OpenDocument& document) {
   model.markSaved();
   m_files.accept(document.id, std::move(stamp));
   noteUnread(document, opened);
-  m_status.say(
+  m_parts.status.say(
       hasOtherSettings
           ? tr("Reloaded %1. Undo restores the previous query. Undo setting restores the previous settings.")
                 .arg(model.title())
@@ -375,7 +490,7 @@ void DocumentSaver::compareWithFile(const OpenDocument& document) {
       tr("Compare %1").arg(model.title()),
       tr("Lines with − are in the file of the other program. Lines with + are in your document."),
       textOfFile(model.filePath()), QString::fromStdString(document::writeDocument(model.document())),
-      m_workspace.input().theme, &m_window)
+      m_parts.workspace.input().theme, &m_parts.window)
       .exec();
 }
 

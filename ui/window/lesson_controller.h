@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/commands/command_actions.h"
+#include "ui/commands/command_table.h"
 #include "ui/theme/theme.h"
 #include "ui/window/window_parts.h"
 

@@ -5,7 +5,7 @@
 #include "ui/lessons/lesson_reader.h"
 #include "ui/views/view.h"
 #include "ui/window/dock_host.h"
-#include "ui/window/page_area.h"
+#include "ui/window/window_parts.h"
 #include "ui/window/window_stage.h"
 #include "ui/window/workspace.h"
 

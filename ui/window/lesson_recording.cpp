@@ -3,16 +3,15 @@
 
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/resource_paths.h"
-#include "ui/commands/command_actions.h"
+#include "ui/commands/command_table.h"
 #include "ui/document/document_file.h"
 #include "ui/lessons/lesson_course.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/lessons/recording_file.h"
-#include "ui/window/canvas_places.h"
 #include "ui/window/dock_host.h"
-#include "ui/window/page_area.h"
 #include "ui/window/status_line.h"
+#include "ui/window/window_parts.h"
 #include "ui/window/workspace.h"
 
 #include <QDir>

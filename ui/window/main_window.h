@@ -6,7 +6,6 @@
 #include "engine/workbench/finder/recent_models.h"
 #include "ui/window/command_controller.h"
 #include "ui/window/dock_host.h"
-#include "ui/window/page_area.h"
 #include "ui/window/top_bar.h"
 #include "ui/window/view_controller.h"
 #include "ui/window/welcome_page.h"

@@ -10,12 +10,12 @@
 #include "ui/session/measure_requests.h"
 #include "ui/session/model_choices.h"
 #include "ui/views/view.h"
+#include "ui/window/dialogs.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_recording.h"
 #include "ui/window/servers_dialog.h"
 #include "ui/window/status_line.h"
-#include "ui/window/template_dialog.h"
 #include "ui/window/workspace.h"
 
 #include <QInputDialog>

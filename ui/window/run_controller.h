@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/jobs/job_call.h"
-#include "ui/commands/command_actions.h"
+#include "ui/commands/command_table.h"
 #include "ui/window/window_parts.h"
 
 #include <QHash>

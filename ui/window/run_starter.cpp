@@ -10,7 +10,6 @@
 #include "engine/workbench/service/run_job.h"
 #include "ui/document/unread_text.h"
 #include "ui/session/index_progress.h"
-#include "ui/session/remote_request.h"
 #include "ui/session/run_plan.h"
 #include "ui/session/run_request.h"
 #include "ui/window/workspace.h"

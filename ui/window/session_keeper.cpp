@@ -5,10 +5,9 @@
 #include "ui/document/document_file.h"
 #include "ui/document/unread_text.h"
 #include "ui/editor/canvas_view.h"
-#include "ui/window/canvas_places.h"
-#include "ui/window/checklist_dialog.h"
+#include "ui/window/dialogs.h"
 #include "ui/window/document_controller.h"
-#include "ui/window/page_area.h"
+#include "ui/window/window_parts.h"
 #include "ui/window/workspace.h"
 
 #include <QDir>
@@ -46,18 +45,12 @@ bool isEmpty(const document::Document& document) {
 }  // namespace
 
 SessionKeeper::SessionKeeper(const WindowParts& parts, DocumentController& documents)
-    : m_window(parts.window),
-      m_settings(parts.settings),
-      m_workspace(parts.workspace),
-      m_places(parts.places),
-      m_pages(parts.pages),
-      m_autosaveDirectory(parts.autosaveDirectory),
-      m_documents(documents) {
+    : m_parts(parts), m_documents(documents) {
   m_keepTabs.setSingleShot(true);
   m_keepTabs.setInterval(kKeepTabs);
   connect(&m_keepTabs, &QTimer::timeout, this, [this] { keepTabs(false); });
-  connect(&m_workspace, &Workspace::documentsChanged, &m_keepTabs, qOverload<>(&QTimer::start));
-  connect(&m_workspace, &Workspace::currentChanged, &m_keepTabs, qOverload<>(&QTimer::start));
+  connect(&m_parts.workspace, &Workspace::documentsChanged, &m_keepTabs, qOverload<>(&QTimer::start));
+  connect(&m_parts.workspace, &Workspace::currentChanged, &m_keepTabs, qOverload<>(&QTimer::start));
 }
 
 SessionKeeper::~SessionKeeper() = default;
@@ -68,19 +61,19 @@ void SessionKeeper::keepAtEnd() {
 }
 
 bool SessionKeeper::settleUnsaved() {
-  OpenDocument* const shown = m_workspace.current();
+  OpenDocument* const shown = m_parts.workspace.current();
   if (!saveUnsaved()) {
     m_dropped.clear();
     return false;
   }
-  if (m_workspace.current() != shown) m_workspace.setCurrent(shown);
+  if (m_parts.workspace.current() != shown) m_parts.workspace.setCurrent(shown);
   return true;
 }
 
 bool SessionKeeper::saveUnsaved() {
   std::vector<OpenDocument*> unsaved;
   std::vector<ChecklistDialog::Item> items;
-  for (const auto& document : m_workspace.documents()) {
+  for (const auto& document : m_parts.workspace.documents()) {
     if (!document->source->takesRuns() || !document->model->isModified()) continue;
     const QString path = document->model->filePath();
     unsaved.push_back(document.get());
@@ -99,7 +92,7 @@ bool SessionKeeper::saveUnsaved() {
       {{.id = kDrop, .text = tr("Discard checked"), .needsChecked = true, .isDefault = false},
        {.id = kKeep, .text = tr("Keep all"), .needsChecked = false, .isDefault = false},
        {.id = kSave, .text = tr("Save checked"), .needsChecked = true, .isDefault = true}},
-      tr("Cancel"), m_workspace.input().theme, &m_window);
+      tr("Cancel"), m_parts.workspace.input().theme, &m_parts.window);
   if (dialog.exec() != QDialog::Accepted) return false;
   if (dialog.choice() == kKeep) return true;
   for (const std::size_t index : dialog.checked()) {
@@ -109,8 +102,8 @@ bool SessionKeeper::saveUnsaved() {
       continue;
     }
     // The document is shown, because saving may ask more questions.
-    m_workspace.setCurrent(&document);
-    m_pages.showDocuments();
+    m_parts.workspace.setCurrent(&document);
+    m_parts.pages.showDocuments();
     if (!m_documents.saver().save(document, false)) return false;
   }
   return true;
@@ -118,8 +111,8 @@ bool SessionKeeper::saveUnsaved() {
 
 bool SessionKeeper::ownsSession() {
   if (m_sessionLock != nullptr) return true;
-  if (!QDir().mkpath(m_autosaveDirectory)) return false;
-  auto lock = std::make_unique<QLockFile>(m_autosaveDirectory + QStringLiteral("/session.lock"));
+  if (!QDir().mkpath(m_parts.autosaveDirectory)) return false;
+  auto lock = std::make_unique<QLockFile>(m_parts.autosaveDirectory + QStringLiteral("/session.lock"));
   lock->setStaleLockTime(0);
   if (lock->tryLock(0)) m_sessionLock = std::move(lock);
   return m_sessionLock != nullptr;
@@ -127,11 +120,11 @@ bool SessionKeeper::ownsSession() {
 
 void SessionKeeper::keepTabs(bool atEnd) {
   const bool isOwner = ownsSession();
-  m_places.note();
+  m_parts.places.note();
   QStringList open;
-  for (const auto& document : m_workspace.documents()) {
+  for (const auto& document : m_parts.workspace.documents()) {
     // A client's request is kept only if the user has kept or used it.
-    if (document->isPreview && !m_workspace.isUsed(*document)) continue;
+    if (document->isPreview && !m_parts.workspace.isUsed(*document)) continue;
     const DocumentModel& model = *document->model;
     const bool isDropped = m_dropped.count(document->id) != 0;
     QString path = model.filePath();
@@ -146,9 +139,9 @@ void SessionKeeper::keepTabs(bool atEnd) {
     QJsonObject entry{{QLatin1String("path"), path},
                       {QLatin1String("kept"), sideFile},
                       {QLatin1String("modified"), model.isModified()},
-                      {QLatin1String("current"), document.get() == m_workspace.current()}};
+                      {QLatin1String("current"), document.get() == m_parts.workspace.current()}};
     // During the first layout of the window, the places of the canvas are not the user's.
-    if (const CanvasPlace* place = m_places.find(document->id); atEnd && place != nullptr) {
+    if (const CanvasPlace* place = m_parts.places.find(document->id); atEnd && place != nullptr) {
       entry.insert(QLatin1String("zoom"), place->zoom);
       entry.insert(QLatin1String("x"), place->center.x());
       entry.insert(QLatin1String("y"), place->center.y());
@@ -157,13 +150,13 @@ void SessionKeeper::keepTabs(bool atEnd) {
     open << QString::fromUtf8(QJsonDocument(entry).toJson(QJsonDocument::Compact));
   }
   // The next start finds the unsaved work of other windows like work after a crash.
-  if (isOwner) m_settings.setValue(QLatin1String(kTabs), open);
+  if (isOwner) m_parts.settings.setValue(QLatin1String(kTabs), open);
 }
 
 void SessionKeeper::restore() {
   if (!ownsSession()) return;
   OpenDocument* current = nullptr;
-  for (const QString& entry : m_settings.value(QLatin1String(kTabs)).toStringList()) {
+  for (const QString& entry : m_parts.settings.value(QLatin1String(kTabs)).toStringList()) {
     const QJsonObject kept = QJsonDocument::fromJson(entry.toUtf8()).object();
     const QString path = kept.value(QLatin1String("path")).toString();
     const QString sideFile = kept.value(QLatin1String("kept")).toString();
@@ -172,21 +165,21 @@ void SessionKeeper::restore() {
       openRecovered(*recovery, kept.value(QLatin1String("modified")).toBool(true));
     else if (path.isEmpty() || !QFileInfo::exists(path) || !m_documents.openFile(path))
       continue;
-    if (kept.value(QLatin1String("current")).toBool()) current = m_workspace.current();
+    if (kept.value(QLatin1String("current")).toBool()) current = m_parts.workspace.current();
     if (!kept.contains(QLatin1String("zoom"))) continue;
     CanvasPlace place;
     place.zoom = std::clamp(kept.value(QLatin1String("zoom")).toDouble(), kLeastZoom, kMostZoom);
     place.center = {kept.value(QLatin1String("x")).toDouble(), kept.value(QLatin1String("y")).toDouble()};
     place.isWhole = kept.value(QLatin1String("whole")).toBool();
-    m_places.put(place);
+    m_parts.places.put(place);
   }
-  if (current != nullptr) m_workspace.setCurrent(current);
-  m_places.putAgain();
+  if (current != nullptr) m_parts.workspace.setCurrent(current);
+  m_parts.places.putAgain();
 }
 
 void SessionKeeper::offerDocuments() {
   for (;;) {
-    const std::vector<Recovery> recoveries = findRecoveries(m_autosaveDirectory);
+    const std::vector<Recovery> recoveries = findRecoveries(m_parts.autosaveDirectory);
     if (recoveries.empty()) return;
     std::vector<ChecklistDialog::Item> items;
     for (const Recovery& recovery : recoveries) {
@@ -213,7 +206,7 @@ void SessionKeeper::offerDocuments() {
         items,
         {{.id = kDrop, .text = tr("Delete checked…"), .needsChecked = true, .isDefault = false},
          {.id = kOpen, .text = tr("Open checked"), .needsChecked = true, .isDefault = true}},
-        tr("Ask again later"), m_workspace.input().theme, &m_window);
+        tr("Ask again later"), m_parts.workspace.input().theme, &m_parts.window);
     if (dialog.exec() != QDialog::Accepted) return;
     const std::vector<std::size_t> checked = dialog.checked();
     if (dialog.choice() == kOpen) {
@@ -224,7 +217,7 @@ void SessionKeeper::offerDocuments() {
                     checked.size() == 1
                         ? tr("Delete the unsaved changes of one document?")
                         : tr("Delete the unsaved changes of %1 documents?").arg(checked.size()),
-                    QMessageBox::Cancel, &m_window);
+                    QMessageBox::Cancel, &m_parts.window);
     box.setInformativeText(tr("You cannot undo this."));
     const QPushButton* drop =
         box.addButton(tr(/*id:delete-changes*/ "Delete changes"), QMessageBox::DestructiveRole);
@@ -237,7 +230,7 @@ void SessionKeeper::offerDocuments() {
 
 void SessionKeeper::openRecovered(const Recovery& recovery, bool isModified) {
   OpenDocument* open = nullptr;
-  for (const auto& document : m_workspace.documents()) {
+  for (const auto& document : m_parts.workspace.documents()) {
     if (!recovery.filePath.isEmpty() && document->model->filePath() == recovery.filePath &&
         !document->model->isModified())
       open = document.get();
@@ -259,11 +252,11 @@ void SessionKeeper::openRecovered(const Recovery& recovery, bool isModified) {
       model->setTitle(recovery.title);
     else
       model->setFilePath(recovery.filePath);
-    open = &m_workspace.open(std::move(model));
+    open = &m_parts.workspace.open(std::move(model));
     m_documents.watch(*open, std::move(stamp));
     if (file.document) m_documents.saver().noteUnread(*open, file);
   }
-  m_workspace.setCurrent(open);
+  m_parts.workspace.setCurrent(open);
   // If only typed text was recovered, the document equals the file.
   const bool isOther =
       document::writeDocument(open->model->document()) != document::writeDocument(recovery.document);

@@ -45,12 +45,7 @@ class SessionKeeper : public QObject {
   /// Opens a recovered document. If `isModified` is false, the document was kept only because it has no file.
   void openRecovered(const Recovery& recovery, bool isModified);
 
-  QMainWindow& m_window;
-  QSettings& m_settings;
-  Workspace& m_workspace;
-  CanvasPlaces& m_places;
-  PageArea& m_pages;
-  const QString& m_autosaveDirectory;
+  const WindowParts m_parts;
   DocumentController& m_documents;
   std::set<std::uint32_t> m_dropped;  ///< tabs whose unsaved changes the user discards
   std::unique_ptr<QLockFile> m_sessionLock;

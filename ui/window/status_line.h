@@ -1,25 +1,110 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The status line, and the strip for notices about the document's file.
 #pragma once
 
 #include "ui/session/problem_finder.h"
+#include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
+#include "ui/window/document_saver.h"
 
+#include <QFrame>
 #include <QLabel>
 #include <QSettings>
 #include <QStatusBar>
+#include <QString>
+#include <QStringList>
 #include <QTimer>
+#include <QWidget>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+class QHBoxLayout;
+class QToolButton;
+
 namespace spanscope::ui {
+
+/// The content of the status line. The line describes the newest run of the document that has started before
+/// the shown time. The values come from the run's events and equal the values in the views.
+struct StatusModel {
+  RunId run = 0;  ///< 0: there is no such run
+  std::optional<trace::RunOutcome> outcome;
+  std::size_t failed = 0;       ///< failed steps while the run continues
+  bool isPredicted = false;     ///< a cache simulator has predicted the run
+  bool anyRan = false;          ///< any document has run in the session
+  bool anyKept = false;         ///< the document has runs of earlier sessions
+  std::int64_t read = 0;        ///< tokens reused or computed so far, of steps in prefill
+  std::int64_t toRead = 0;      ///< all prompt tokens of these steps; 0: no step is in prefill
+  std::size_t event = 0;        ///< number of events before the shown time, if an older state is shown
+  std::size_t events = 0;       ///< number of all events; 0: the newest state is shown
+  bool isOfSteps = false;       ///< the run has several steps, so latencies are medians
+  double timeToFirstToken = 0;  ///< seconds, median over its steps; 0: not known yet
+  RunBasis basis;
+  RunBasis previous;                    ///< the last earlier run of the same document on the same model
+  double previousTimeToFirstToken = 0;  ///< seconds; 0: none
+  double interTokenLatency = 0;         ///< seconds, median over its steps; 0: no step has made two tokens
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;
+  QStringList accountWords;     ///< counts of recomputed, padding and truncated tokens, if any
+  std::size_t blocksInUse = 0;  ///< filled blocks at the shown time, or just before the next run if earlier
+  std::size_t blocks = 0;       ///< without the null block
+  std::int32_t blockSize = 0;   ///< 0: no session yet
+  bool operator==(const StatusModel&) const = default;
+};
+
+StatusModel makeStatusModel(const ViewInput& input);
+/// The text of the left part of the status line.
+QString statusText(const StatusModel& status);
+
+/// A strip above the docks that reports a change of the document's file and offers answers. The strip takes
+/// no focus and stays until the user answers, so it does not interrupt typing.
+class NoticeBar : public QFrame {
+  Q_OBJECT
+ public:
+  explicit NoticeBar(QWidget* parent = nullptr);
+
+  /// Shows a notice. An empty notice hides the strip.
+  void setNotice(const FileNotice& notice);
+  const FileNotice& notice() const { return m_notice; }
+
+ Q_SIGNALS:
+  void answered(spanscope::ui::FileAnswer answer);
+
+ private:
+  FileNotice m_notice;
+  QLabel* m_text = nullptr;
+  QHBoxLayout* m_buttons = nullptr;
+};
+
+/// The hint after the newest run: the number of cached or computed tokens, and an offer to explain this
+/// number. Empty unless the run has finished and the newest state is shown.
+QString runHintText(const StatusModel& status);
+
+/// A sentence in the status bar that leads to the explanation of a run. A button removes the hint
+/// permanently.
+class RunHint : public QWidget {
+  Q_OBJECT
+ public:
+  explicit RunHint(QWidget* parent = nullptr);
+
+  /// Shows the text; hides the hint if the text is empty.
+  void setText(const QString& text);
+  QToolButton& link() { return *m_link; }
+  QToolButton& closeButton() { return *m_close; }
+
+ Q_SIGNALS:
+  void wanted();     ///< the user asks for the explanation
+  void dismissed();  ///< the user has removed the hint permanently
+
+ private:
+  QToolButton* m_link;
+  QToolButton* m_close;
+};
 
 class DockHost;
 class PageArea;
-class RunHint;
-struct StatusModel;
 class Workspace;
 
 /// The line below the docks: the newest run and the problems of the current document, messages, and a hint.

@@ -21,106 +21,103 @@ constexpr const char* kRunFolder = "/runs";  ///< subfolder of the folder for un
 
 }  // namespace
 
-TraceController::TraceController(const WindowParts& parts)
-    : m_window(parts.window),
-      m_settings(parts.settings),
-      m_workspace(parts.workspace),
-      m_status(parts.status),
-      m_lastFolder(parts.lastFolder),
-      m_autosaveDirectory(parts.autosaveDirectory),
-      m_traceState(new QToolButton) {
+TraceController::TraceController(const WindowParts& parts) : m_parts(parts), m_traceState(new QToolButton) {
   m_traceState->setObjectName(QStringLiteral("traceState"));
   m_traceState->setAutoRaise(true);
   m_traceState->setFocusPolicy(Qt::TabFocus);
   m_traceState->hide();
   connect(m_traceState, &QToolButton::clicked, this, &TraceController::endTrace);
-  connect(&m_workspace.engine(), &EngineHost::recordingFailed, this, [this] {
-    const QString name = QFileInfo(m_workspace.engine().recording().path()).fileName();
-    auto* box = new QMessageBox(QMessageBox::Warning, tr("Record"),
-                                tr("The recording %1 has ended.").arg(name), QMessageBox::Ok, &m_window);
+  connect(&m_parts.workspace.engine(), &EngineHost::recordingFailed, this, [this] {
+    const QString name = QFileInfo(m_parts.workspace.engine().recording().path()).fileName();
+    auto* box =
+        new QMessageBox(QMessageBox::Warning, tr("Record"), tr("The recording %1 has ended.").arg(name),
+                        QMessageBox::Ok, &m_parts.window);
     box->setAttribute(Qt::WA_DeleteOnClose);
-    box->setInformativeText(m_workspace.engine().finishRecording());
+    box->setInformativeText(m_parts.workspace.engine().finishRecording());
     box->open();
   });
-  connect(&m_workspace.engine(), &EngineHost::recordingChanged, this, [this] {
+  connect(&m_parts.workspace.engine(), &EngineHost::recordingChanged, this, [this] {
     showState();
     Q_EMIT commandsChanged();
   });
   // Each session and each run on a server has its own file.
-  connect(&m_workspace.engine(), &EngineHost::sessionStarted, this, &TraceController::showState);
-  connect(&m_workspace.engine(), &EngineHost::stateChanged, this, &TraceController::showState);
-  m_status.insertPermanentWidget(1, m_traceState);
+  connect(&m_parts.workspace.engine(), &EngineHost::sessionStarted, this, &TraceController::showState);
+  connect(&m_parts.workspace.engine(), &EngineHost::stateChanged, this, &TraceController::showState);
+  m_parts.status.insertPermanentWidget(1, m_traceState);
 }
 
 void TraceController::addCommands(CommandHandlers& rows) {
   rows.add(
       "run.record", [] { return true; }, [this] { toggleRecording(); },
       [this] {
-        return m_workspace.engine().recording().isOn() ? tr("Stop recording") : tr("Record events…");
+        return m_parts.workspace.engine().recording().isOn() ? tr("Stop recording") : tr("Record events…");
       });
   rows.add("run.save-trace", [this] { saveTrace(); });
   rows.add(
       "run.keep", [] { return true; }, [this] { toggleKeeping(); },
       [this] {
-        return m_workspace.traces().keepsRuns() ? tr("Forget runs when quitting")
-                                                : tr("Keep runs after quitting");
+        return m_parts.workspace.traces().keepsRuns() ? tr("Forget runs when quitting")
+                                                      : tr("Keep runs after quitting");
       });
 }
 
 void TraceController::restore() {
-  if (m_settings.value(QString::fromLatin1(kKeepRuns)).toBool())
-    m_workspace.traces().keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
+  if (m_parts.settings.value(QString::fromLatin1(kKeepRuns)).toBool())
+    m_parts.workspace.traces().keepRuns(m_parts.autosaveDirectory + QLatin1String(kRunFolder));
 }
 
 void TraceController::saveTrace() {
-  if (m_workspace.runToSave() == 0 && m_workspace.current()->source->takesRuns()) {
-    m_status.say(tr("This document has no run to save. Run the query first."));
+  if (m_parts.workspace.runToSave() == 0 && m_parts.workspace.current()->source->takesRuns()) {
+    m_parts.status.say(tr("This document has no run to save. Run the query first."));
     return;
   }
-  const QString path = chosenSavePath(&m_window, tr("Save run"), m_lastFolder, tr("Recorded runs (*.trace)"));
+  const QString path =
+      chosenSavePath(&m_parts.window, tr("Save run"), m_parts.lastFolder, tr("Recorded runs (*.trace)"));
   if (path.isEmpty()) return;
-  const QString problem = m_workspace.saveTrace(path);
-  m_status.say(problem.isEmpty() ? tr("Saved %1").arg(QFileInfo(path).fileName()) : problem);
+  const QString problem = m_parts.workspace.saveTrace(path);
+  m_parts.status.say(problem.isEmpty() ? tr("Saved %1").arg(QFileInfo(path).fileName()) : problem);
 }
 
 void TraceController::toggleRecording() {
-  if (m_workspace.engine().recording().isOn()) return endTrace();
-  const QString path = chosenSavePath(&m_window, tr("Record"), m_lastFolder, tr("Recorded runs (*.trace)"));
+  if (m_parts.workspace.engine().recording().isOn()) return endTrace();
+  const QString path =
+      chosenSavePath(&m_parts.window, tr("Record"), m_parts.lastFolder, tr("Recorded runs (*.trace)"));
   if (!path.isEmpty()) recordTo(path);
 }
 
 bool TraceController::recordTo(const QString& path) {
-  EngineHost& engine = m_workspace.engine();
-  const QString problem = engine.startRecording(path, m_autosaveDirectory);
+  EngineHost& engine = m_parts.workspace.engine();
+  const QString problem = engine.startRecording(path, m_parts.autosaveDirectory);
   const QString name = QFileInfo(path).fileName();
   if (!problem.isEmpty())
-    m_status.complain(problem);
+    m_parts.status.complain(problem);
   else if (engine.recording().sessions() == 0)
-    m_status.say(tr("All runs are now recorded to %1.").arg(name));
+    m_parts.status.say(tr("All runs are now recorded to %1.").arg(name));
   else
-    m_status.say(tr("All events are now recorded to %1.").arg(name));
+    m_parts.status.say(tr("All events are now recorded to %1.").arg(name));
   return problem.isEmpty();
 }
 
 void TraceController::endTrace() {
-  EngineHost& engine = m_workspace.engine();
+  EngineHost& engine = m_parts.workspace.engine();
   const QString name = QFileInfo(engine.recording().path()).fileName();
   const std::size_t files = engine.recording().sessions();
   const QString problem = engine.finishRecording();
   if (!problem.isEmpty())
-    m_status.complain(problem);
+    m_parts.status.complain(problem);
   else if (files == 0)
-    m_status.say(tr("There was no run, so nothing was recorded."));
+    m_parts.status.say(tr("There was no run, so nothing was recorded."));
   else if (files == 1)
-    m_status.say(tr("Recorded %1").arg(name));
+    m_parts.status.say(tr("Recorded %1").arg(name));
   else
-    m_status.say(tr("Recorded %1 files, one per model or server: %2 and files with numbers in their names")
-                     .arg(files)
-                     .arg(name));
+    m_parts.status.say(
+        tr("Recorded %1 files, one per model or server: %2 and files with numbers in their names")
+            .arg(files)
+            .arg(name));
 }
 
 void TraceController::showState() {
-  const SessionRecording& recording = m_workspace.engine().recording();
+  const SessionRecording& recording = m_parts.workspace.engine().recording();
   const bool isOn = recording.isOn();
   m_traceState->setVisible(isOn);
   if (!isOn) return;
@@ -141,21 +138,21 @@ void TraceController::showState() {
 }
 
 void TraceController::toggleKeeping() {
-  const bool keeps = !m_workspace.traces().keepsRuns();
+  const bool keeps = !m_parts.workspace.traces().keepsRuns();
   if (keeps) {
-    m_workspace.traces().keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
-    m_status.say(tr("Runs are kept from now on: at most %1 MiB, oldest deleted first.")
-                     .arg(RunArchive::kMostBytes >> 20));
+    m_parts.workspace.traces().keepRuns(m_parts.autosaveDirectory + QLatin1String(kRunFolder));
+    m_parts.status.say(tr("Runs are kept from now on: at most %1 MiB, oldest deleted first.")
+                           .arg(RunArchive::kMostBytes >> 20));
   } else {
-    m_workspace.traces().forgetKeptRuns();
-    m_status.say(tr("Runs are no longer kept. Kept runs are deleted."));
+    m_parts.workspace.traces().forgetKeptRuns();
+    m_parts.status.say(tr("Runs are no longer kept. Kept runs are deleted."));
   }
-  m_settings.setValue(QString::fromLatin1(kKeepRuns), keeps);
+  m_parts.settings.setValue(QString::fromLatin1(kKeepRuns), keeps);
 }
 
 void TraceController::keepCutRecordings() {
   QStringList kept;
-  for (const CutRecording& cut : findCutRecordings(m_autosaveDirectory)) {
+  for (const CutRecording& cut : findCutRecordings(m_parts.autosaveDirectory)) {
     const QString path = keepCutRecording(cut);
     if (!path.isEmpty()) kept.push_back(path);
   }
@@ -165,7 +162,7 @@ void TraceController::keepCutRecordings() {
       kept.size() == 1
           ? tr("Spanscope ended during a recording. A file has the recorded events.")
           : tr("Spanscope ended during recordings. %1 files have the recorded events.").arg(kept.size()),
-      QMessageBox::Close, &m_window);
+      QMessageBox::Close, &m_parts.window);
   QStringList shown;
   for (const QString& path : kept) shown.push_back(QDir::toNativeSeparators(path));
   box.setInformativeText(shown.join(QLatin1Char('\n')));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/commands/command_actions.h"
+#include "ui/commands/command_table.h"
 #include "ui/window/window_parts.h"
 
 #include <QObject>
@@ -39,12 +39,7 @@ class TraceController : public QObject {
   void showState();  ///< shows the files of the recording
   void toggleKeeping();
 
-  QMainWindow& m_window;
-  QSettings& m_settings;
-  Workspace& m_workspace;
-  StatusLine& m_status;
-  const QString& m_lastFolder;
-  const QString& m_autosaveDirectory;
+  const WindowParts m_parts;
   QToolButton* m_traceState;  ///< in the status line; hidden while nothing is recorded
 };
 

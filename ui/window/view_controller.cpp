@@ -2,13 +2,12 @@
 #include "ui/window/view_controller.h"
 
 #include "engine/workbench/servers/simulator_prediction.h"
-#include "ui/commands/command_actions.h"
+#include "ui/commands/command_table.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/moving_view.h"
 #include "ui/views/view.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/engine_jobs.h"
-#include "ui/window/motion_setting.h"
 #include "ui/window/workspace.h"
 
 #include <QApplication>
@@ -18,6 +17,13 @@
 #include <algorithm>
 
 namespace spanscope::ui {
+
+namespace {
+
+/// The setting's values are "off", and "system", the default.
+constexpr const char* kMotionSetting = "window/motion";
+
+}  // namespace
 
 ViewController::ViewController(QSettings& settings, Workspace& workspace, CommandActions& actions)
     : m_settings(settings),

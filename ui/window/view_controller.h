@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/editor/canvas.h"
-#include "ui/window/canvas_places.h"
+#include "ui/window/window_parts.h"
 
 #include <QObject>
 #include <QString>

@@ -3,7 +3,7 @@
 
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
-#include "ui/views/common/example_table.h"
+#include "ui/views/common/choices.h"
 
 #include <QAbstractButton>
 #include <QStringList>

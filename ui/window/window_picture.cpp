@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/window_picture.h"
 
+#include "engine/base/output_file.h"
 #include "ui/document/document_model.h"
 #include "ui/editor/canvas.h"
+#include "ui/session/measure_requests.h"
+#include "ui/views/view.h"
+#include "ui/window/engine_jobs.h"
 #include "ui/window/main_window.h"
 #include "ui/words/tr.h"
 
+#include <QBuffer>
+#include <QCoreApplication>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QImage>
+#include <QPixmap>
+#include <QTimer>
+
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace spanscope::ui {
 
@@ -48,6 +64,174 @@ ExportItem canvasItem(const ViewInput& input, const QSize& size) {
                 canvas.paintTo(painter, wanted);
               },
           .csv = {}};
+}
+
+namespace {
+
+constexpr int kSettle = 250;       // milliseconds for layouts and queued repaints
+constexpr int kPatience = 10'000;  // milliseconds for a prediction
+
+void settle() {
+  QElapsedTimer timer;
+  timer.start();
+  while (timer.elapsed() < kSettle) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
+/// Writes a picture. Returns why the picture could not be written; empty: no error. Never overwrites a file
+/// that is shown in the picture.
+QString write(const QImage& image, const QString& path, const QStringList& shown) {
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  image.save(&buffer, "PNG");
+  OutputRules rules;
+  for (const QString& file : shown) {
+    if (const auto identity = identityOf(file.toStdString())) rules.inputs.push_back(*identity);
+  }
+  const std::optional<Error> error =
+      writeFile(path.toStdString(), {bytes.constData(), static_cast<std::size_t>(bytes.size())}, rules);
+  return error ? QString::fromStdString(error->message()) : QString();
+}
+
+QStringList layoutNames() {
+  return {layoutName(LayoutId::Author), layoutName(LayoutId::Explain), layoutName(LayoutId::Measure)};
+}
+
+}  // namespace
+
+QStringList screenshotNames() {
+  QStringList names{QStringLiteral("welcome")};
+  names += layoutNames();
+  names << QStringLiteral("canvas");
+  for (const ViewInfo& info : viewTable()) names << info.id;
+  return names;
+}
+
+Screenshots::Screenshots(MainWindow& window, ScreenshotOptions options, QObject* parent)
+    : QObject(parent), m_window(window), m_options(std::move(options)) {}
+
+void Screenshots::start() {
+  m_window.resize(m_options.size);
+  m_window.show();
+  connect(&m_window.workspace(), &Workspace::jobEnded, this,
+          [this] { QTimer::singleShot(0, this, &Screenshots::next); });
+  QTimer::singleShot(0, this, &Screenshots::next);
+}
+
+void Screenshots::next() {
+  if (m_file == m_options.files.size()) {
+    if (measure()) return;
+    selectSomething();
+    takeAll();
+    return;
+  }
+  const QString file = m_options.files[m_file++];
+  if (!m_window.openFile(file)) {
+    Q_EMIT finished(tr("%1 could not be opened").arg(file));
+    return;
+  }
+  if (!m_window.workspace().current()->source->takesRuns()) {
+    next();
+    return;
+  }
+  if (const QString problem = m_window.workspace().runs().start(); !problem.isEmpty())
+    Q_EMIT finished(problem);
+}
+
+/// Starts a benchmark or a comparison of policies if one is requested. Returns whether such a job was
+/// started. Taking pictures then continues at the end of the job.
+bool Screenshots::measure() {
+  Workspace& workspace = m_window.workspace();
+  const bool isBenchmark = m_options.view == QLatin1String("benchmark");
+  const bool isWanted = (isBenchmark || m_options.view == QLatin1String("policies")) &&
+                        workspace.current() != nullptr && workspace.current()->source->takesRuns();
+  if (!isWanted || std::exchange(m_isMeasured, true)) return false;
+  const document::Document& document = workspace.current()->model->document();
+  return startJob(workspace, isBenchmark
+                                 ? benchmarkCall(document, {})
+                                 : comparisonCall(document, chosenPolicies(workspace.input().measured)))
+      .isEmpty();
+}
+
+void Screenshots::waitForPrediction() {
+  QElapsedTimer timer;
+  timer.start();
+  while (m_window.workspace().input().prediction.isPending && timer.elapsed() < kPatience)
+    QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
+void Screenshots::selectSomething() {
+  // Selects a relocated block, because such a block shows the most. Without relocated blocks, selects the
+  // first block.
+  settle();
+  waitForPrediction();
+  const ViewInput& input = m_window.workspace().input();
+  const RequestId request = input.shownRequest();
+  if (request == 0) return;
+  const trace::RequestState& state = input.state().progress().requests.at(request);
+  if (state.blocks.empty()) return;
+  auto chosen = state.blocks.begin();
+  for (auto block = state.blocks.begin(); block != state.blocks.end(); ++block) {
+    if (block->second.outcome != trace::LookupOutcome::Relocated) continue;
+    chosen = block;
+    break;
+  }
+  Selection selection;
+  selection.block = BlockRef{
+      .request = request, .segment = chosen->first.segment, .virtualIndex = chosen->first.virtualIndex};
+  selection.physical = chosen->second.block;
+  if (chosen->first.segment < state.segments.size()) {
+    const document::NodeId node = input.nodeOf(state.run, state.segments[chosen->first.segment].node);
+    if (node != document::kNoNode) selection.nodes = {node};
+  }
+  m_window.workspace().select(selection);
+}
+
+void Screenshots::takeAll() {
+  QDir().mkpath(m_options.folder);
+  const QStringList names =
+      m_options.view == QLatin1String("all") ? screenshotNames() : QStringList{m_options.view};
+  for (const QString& name : names) {
+    if (const QString problem = take(name); !problem.isEmpty()) {
+      Q_EMIT finished(problem);
+      return;
+    }
+  }
+  Q_EMIT finished({});
+}
+
+QString Screenshots::take(const QString& name) {
+  const Theme theme = m_window.workspace().input().theme;
+  const QString scheme = theme.scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light");
+  const QString path = QStringLiteral("%1/%2-%3-%4x%5.png")
+                           .arg(m_options.folder, name, scheme)
+                           .arg(m_options.size.width())
+                           .arg(m_options.size.height());
+  QImage image;
+  if (name == QLatin1String("welcome") || layoutNames().contains(name)) {
+    m_window.perform(name == QLatin1String("welcome") ? QStringLiteral("file.welcome")
+                                                      : QStringLiteral("view.") + name);
+    if (name != QLatin1String("welcome")) m_window.showDocuments();
+    settle();
+    m_window.canvas().fit();
+    settle();
+    image = m_window.grab().toImage();
+  } else if (name == QLatin1String("canvas")) {
+    image = QImage(m_options.size, QImage::Format_ARGB32_Premultiplied);
+    image.fill(theme.color(Role::Canvas));
+    QPainter painter(&image);
+    m_window.canvas().paintTo(painter, m_options.size);
+  } else {
+    for (const ViewInfo& info : viewTable()) {
+      if (info.id != name) continue;
+      const ExportItem item = exportItem(info, m_window.workspace().input(), m_options.size);
+      image = renderItem(item, pictureSize(item), theme);
+    }
+  }
+  if (image.isNull())
+    return tr("There is no view “%1”. The views are: %2")
+        .arg(name, screenshotNames().join(QStringLiteral(", ")));
+  return write(image, path, m_options.files);
 }
 
 }  // namespace spanscope::ui

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Pictures of the window and its views.
 #pragma once
 
 #include "ui/export/view_picture.h"
 #include "ui/session/view_input.h"
+#include "ui/theme/theme.h"
 
+#include <QObject>
 #include <QSize>
+#include <QString>
+#include <QStringList>
+
+#include <functional>
 
 namespace spanscope::ui {
 
@@ -17,5 +24,45 @@ ExportItem windowItem(MainWindow& window);
 /// An item for the canvas with this input. The item can be painted in any theme. Each painting makes a new
 /// canvas, so that the canvas on the screen does not change.
 ExportItem canvasItem(const ViewInput& input, const QSize& size);
+
+// Takes pictures of the window and its views without a user: opens files, runs them, and saves pictures.
+
+struct ScreenshotOptions {
+  QString view = QStringLiteral("all");  ///< id of a view or a layout, "canvas", "welcome", or "all"
+  QSize size{1280, 800};
+  QString folder = QStringLiteral(".");
+  /// The files to run, one after the other in the same session. The last file is shown. For pictures of the
+  /// benchmark, the last file is also measured.
+  QStringList files;
+};
+
+/// The possible values of ScreenshotOptions::view.
+QStringList screenshotNames();
+
+class Screenshots : public QObject {
+  Q_OBJECT
+ public:
+  Screenshots(MainWindow& window, ScreenshotOptions options, QObject* parent = nullptr);
+
+  /// Starts taking pictures. finished() is sent at the end.
+  void start();
+
+ Q_SIGNALS:
+  /// `error` is empty if all pictures were saved.
+  void finished(const QString& error);
+
+ private:
+  void next();
+  bool measure();
+  void waitForPrediction();
+  void selectSomething();
+  void takeAll();
+  QString take(const QString& name);
+
+  MainWindow& m_window;
+  ScreenshotOptions m_options;
+  qsizetype m_file = 0;
+  bool m_isMeasured = false;
+};
 
 }  // namespace spanscope::ui

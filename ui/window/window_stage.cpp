@@ -10,12 +10,10 @@
 #include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/session/answer_jobs.h"
-#include "ui/session/measure_requests.h"
+#include "ui/window/dialogs.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/engine_jobs.h"
 #include "ui/window/lesson_controller.h"
-#include "ui/window/lesson_server_dialog.h"
-#include "ui/window/page_area.h"
 #include "ui/window/status_line.h"
 #include "ui/window/workspace.h"
 

@@ -7,7 +7,7 @@
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/block_table/block_table_view.h"
 #include "ui/views/pool/pool_view.h"
-#include "ui/views/scrubber/player.h"
+#include "ui/views/scrubber/scrubber_model.h"
 #include "ui/views/tokens/token_strip_view.h"
 
 #include <QAbstractScrollArea>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys reach the command that the table gives them, where it says and nowhere else.
 #include "tests/support/test_program.h"
-#include "ui/commands/command_actions.h"
+#include "ui/commands/command_table.h"
 
 #include <QAction>
 #include <QLineEdit>

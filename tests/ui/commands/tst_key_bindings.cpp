@@ -2,8 +2,7 @@
 // Keys that the user has changed: kept, distinct, never given twice, and shown wherever keys are shown.
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
-#include "ui/commands/command_actions.h"
-#include "ui/commands/key_editor.h"
+#include "ui/commands/command_table.h"
 #include "ui/commands/key_sheet.h"
 
 #include <QAction>

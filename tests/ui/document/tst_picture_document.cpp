@@ -2,7 +2,6 @@
 // Pictures that carry their document, and pictures that only look as if they did.
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
-#include "ui/document/picture_document.h"
 
 #include <QBuffer>
 #include <QFile>

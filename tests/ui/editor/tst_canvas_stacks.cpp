@@ -10,7 +10,6 @@
 #include "ui/editor/canvas_view.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
-#include "ui/editor/stacking.h"
 #include "ui/editor/tidy_layout.h"
 
 #include <QCoreApplication>

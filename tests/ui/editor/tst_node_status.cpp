@@ -6,13 +6,13 @@
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/editor/recorded_query.h"
+#include "ui/editor/canvas_style.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
 #include "ui/editor/node_prediction.h"
 #include "ui/editor/node_status.h"
-#include "ui/editor/node_texts.h"
 #include "ui/editor/tidy_layout.h"
-#include "ui/session/step_names.h"
+#include "ui/session/prompt_parts.h"
 
 #include <QObject>
 #include <QString>

@@ -3,7 +3,6 @@
 #include "ui/editor/canvas_style.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
-#include "ui/editor/node_texts.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/metric_words.h"

@@ -13,10 +13,10 @@
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/session/model_choices.h"
 #include "ui/views/compare/compare_view.h"
+#include "ui/window/dialogs.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_marks.h"
 #include "ui/window/lesson_recording.h"
-#include "ui/window/lesson_server_dialog.h"
 #include "ui/window/welcome_page.h"
 #include "ui/window/window_stage.h"
 

@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 #include "ui/commands/command_table.h"
 #include "ui/manual/manual_browser.h"
-#include "ui/views/common/example_table.h"
+#include "ui/views/common/choices.h"
 #include "ui/views/view.h"
 
 #include <QDir>

@@ -2,7 +2,7 @@
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/support/two_cards.h"
-#include "ui/session/device_choices.h"
+#include "ui/session/model_choices.h"
 
 #include <QTest>
 

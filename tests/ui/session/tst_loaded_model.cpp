@@ -4,7 +4,7 @@
 #include "engine/workbench/model_bundle.h"
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
-#include "ui/session/loaded_model.h"
+#include "ui/session/model_choices.h"
 
 #include <QTest>
 

@@ -3,8 +3,7 @@
 #include "engine/workbench/settings.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
-#include "ui/session/predicted_runs.h"
-#include "ui/session/reported_facts.h"
+#include "ui/session/run_list.h"
 #include "ui/session/trace_source.h"
 
 #include <QCoreApplication>

@@ -9,7 +9,7 @@
 #include "ui/views/json/json_editor.h"
 #include "ui/views/problems/problems_view.h"
 #include "ui/window/main_window.h"
-#include "ui/window/notice_bar.h"
+#include "ui/window/status_line.h"
 
 #include <QApplication>
 #include <QDir>

@@ -2,7 +2,7 @@
 // Every command of the table is carried out by one part of the window, and those that cannot do nothing.
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
-#include "ui/commands/command_actions.h"
+#include "ui/commands/command_table.h"
 
 #include <QAction>
 #include <QClipboard>

@@ -5,7 +5,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/example_window.h"
 #include "ui/session/load_comparison.h"
-#include "ui/views/experiments/cell_chart.h"
+#include "ui/views/experiments/experiment_charts.h"
 #include "ui/views/experiments/experiment_form.h"
 #include "ui/views/experiments/experiments_view.h"
 
@@ -85,7 +85,7 @@ class TestExperimentsPage : public QObject {
     m_view->setRequest(
         {.experiment = "rag", .values = {{"documents", "1,2"}, {"words", "12"}}, .repeats = 2});
     QVERIFY(m_view->runButton().isEnabled());
-    QTest::keyClick(m_view->field(QStringLiteral("documents")), Qt::Key_Return);
+    QTest::keyClick(m_view->form().field(QStringLiteral("documents")), Qt::Key_Return);
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QCOMPARE(job()->state, workbench::JobState::Finished);
     const ExperimentsModel& model = m_view->model();
@@ -158,7 +158,7 @@ class TestExperimentsPage : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QCOMPARE(job()->state, workbench::JobState::Finished);
     QCOMPARE(m_view->request().experiment, std::string("load"));
-    QCOMPARE(m_view->field(QStringLiteral("tokens"))->text(), QStringLiteral("32"));
+    QCOMPARE(m_view->form().field(QStringLiteral("tokens"))->text(), QStringLiteral("32"));
     const LoadComparisons loads = m_window->workspace().loads();
     QCOMPARE(loads.byModel.size(), std::size_t{1});
     QCOMPARE(loads.byModel.at("spanlet").timings.front().tokens, 32);
@@ -201,7 +201,7 @@ class TestExperimentsPage : public QObject {
 
   void wrongValuesAreNotRun() {
     m_view->choose(QStringLiteral("rag"));
-    QLineEdit* documents = m_view->field(QStringLiteral("documents"));
+    QLineEdit* documents = m_view->form().field(QStringLiteral("documents"));
     const QString usual = documents->text();
     documents->setText(QStringLiteral("1,many"));
     QVERIFY(!m_view->runButton().isEnabled());
@@ -341,7 +341,7 @@ class TestExperimentsPage : public QObject {
     };
     const QList<QRect> before = places();
     for (const char* key : {"documents", "words", "policies"}) {
-      QLineEdit* field = m_view->field(QLatin1String(key));
+      QLineEdit* field = m_view->form().field(QLatin1String(key));
       const QString usual = field->text();
       for (const QString& text :
            {QStringLiteral("x"), QStringLiteral("1,many"), QString(400, QLatin1Char('9')), usual}) {
@@ -353,7 +353,7 @@ class TestExperimentsPage : public QObject {
     }
     // The whole of it can be read.
     if (isMeasured) return;
-    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("1,many"));
+    m_view->form().field(QStringLiteral("documents"))->setText(QStringLiteral("1,many"));
     const auto labels = m_view->findChildren<QLabel*>();
     const auto said = std::find_if(labels.begin(), labels.end(), [&](const QLabel* label) {
       return !m_view->said().isEmpty() && label->text() == m_view->said();
@@ -369,9 +369,9 @@ class TestExperimentsPage : public QObject {
   void queriesThatRetrieve() {
     QVERIFY(m_window->openExample(QStringLiteral("retrieve.yaml")));
     m_view->choose(QStringLiteral("rag"));
-    m_view->sourceChoice()->setCurrentIndex(1);
+    m_view->form().sourceChoice()->setCurrentIndex(1);
     QTRY_COMPARE(m_view->said(), worded("<document-count-unknown>"));
-    m_view->field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
+    m_view->form().field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
     QVERIFY(m_view->runButton().isEnabled());
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
@@ -387,7 +387,7 @@ class TestExperimentsPage : public QObject {
                                                 m_window->workspace().current()->model->title()),
                  qPrintable(m_view->model().setup));
     // More than were found is refused, with their number.
-    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("2,50"));
+    m_view->form().field(QStringLiteral("documents"))->setText(QStringLiteral("2,50"));
     const QString expected = worded(QStringLiteral("1 to %1<documents-under-plus>").arg(found));
     QVERIFY(m_view->runButton().isEnabled());
     m_view->runButton().click();
@@ -398,29 +398,29 @@ class TestExperimentsPage : public QObject {
   /// The choice is there where it makes sense; numbers fit the documents, and what is measured are these.
   void documentsOfTheQuery() {
     m_view->choose(QStringLiteral("judge"));
-    QVERIFY(m_view->sourceChoice() == nullptr);
+    QVERIFY(m_view->form().sourceChoice() == nullptr);
     m_view->choose(QStringLiteral("rag"));
-    QVERIFY(m_view->expectedField() == nullptr);
-    QComboBox* source = m_view->sourceChoice();
+    QVERIFY(m_view->form().expectedField() == nullptr);
+    QComboBox* source = m_view->form().sourceChoice();
     QCOMPARE(source->currentText(), QStringLiteral("generated"));
-    const QString usual = m_view->field(QStringLiteral("documents"))->text();
+    const QString usual = m_view->form().field(QStringLiteral("documents"))->text();
     source->setCurrentIndex(1);
     QCOMPARE(source->currentText(), QStringLiteral("from this document"));
-    QVERIFY(m_view->field(QStringLiteral("documents"))->text() != usual);
-    QVERIFY(!m_view->field(QStringLiteral("words"))->isEnabled());
+    QVERIFY(m_view->form().field(QStringLiteral("documents"))->text() != usual);
+    QVERIFY(!m_view->form().field(QStringLiteral("words"))->isEnabled());
     QVERIFY(m_view->runButton().isEnabled());
-    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("1,900"));
+    m_view->form().field(QStringLiteral("documents"))->setText(QStringLiteral("1,900"));
     QVERIFY(!m_view->runButton().isEnabled());
     source->setCurrentIndex(0);
-    m_view->field(QStringLiteral("documents"))->setText(usual);
-    QVERIFY(m_view->field(QStringLiteral("words"))->isEnabled());
+    m_view->form().field(QStringLiteral("documents"))->setText(usual);
+    QVERIFY(m_view->form().field(QStringLiteral("words"))->isEnabled());
 
     m_view->choose(QStringLiteral("accuracy"));
-    QVERIFY(!m_view->expectedField()->isEnabled());
-    m_view->sourceChoice()->setCurrentIndex(1);
-    QVERIFY(m_view->expectedField()->isEnabled());
-    m_view->expectedField()->setText(QStringLiteral("a; b"));
-    m_view->field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
+    QVERIFY(!m_view->form().expectedField()->isEnabled());
+    m_view->form().sourceChoice()->setCurrentIndex(1);
+    QVERIFY(m_view->form().expectedField()->isEnabled());
+    m_view->form().expectedField()->setText(QStringLiteral("a; b"));
+    m_view->form().field(QStringLiteral("policies"))->setText(QStringLiteral("spans"));
     m_view->runButton().click();
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QCOMPARE(job()->problem, QString());
@@ -430,13 +430,13 @@ class TestExperimentsPage : public QObject {
     // Chosen again, it is as it was left.
     m_view->choose(QStringLiteral("rag"));
     m_view->choose(QStringLiteral("accuracy"));
-    QCOMPARE(m_view->sourceChoice()->currentIndex(), 1);
-    QCOMPARE(m_view->expectedField()->text(), QStringLiteral("a; b"));
+    QCOMPARE(m_view->form().sourceChoice()->currentIndex(), 1);
+    QCOMPARE(m_view->form().expectedField()->text(), QStringLiteral("a; b"));
   }
 
   void aQueryWithoutDocumentsIsRefused() {
     m_view->choose(QStringLiteral("rag"));
-    m_view->sourceChoice()->setCurrentIndex(1);
+    m_view->form().sourceChoice()->setCurrentIndex(1);
     QVERIFY(m_view->runButton().isEnabled());
     QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
     QTRY_VERIFY(!m_view->runButton().isEnabled());
@@ -459,22 +459,22 @@ class TestExperimentsPage : public QObject {
     m_view->setRequest(
         {.experiment = "rag", .values = {{"documents", "1,2"}, {"policies", "spans"}}, .repeats = 1});
     QTRY_COMPARE_WITH_TIMEOUT(m_view->said(), QStringLiteral("Takes about 1 s."), kPatience);
-    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("x"));
+    m_view->form().field(QStringLiteral("documents"))->setText(QStringLiteral("x"));
     QVERIFY(!m_view->said().contains(QStringLiteral("Takes")));
     // Of the documents of the query as well.
-    m_view->field(QStringLiteral("documents"))->setText(QStringLiteral("1"));
-    m_view->sourceChoice()->setCurrentIndex(1);
+    m_view->form().field(QStringLiteral("documents"))->setText(QStringLiteral("1"));
+    m_view->form().sourceChoice()->setCurrentIndex(1);
     QTRY_VERIFY_WITH_TIMEOUT(m_view->said().startsWith(QStringLiteral("Takes about")), kPatience);
   }
 
   /// What was typed for one experiment is there when it is chosen again.
   void fieldsAreKept() {
     m_view->choose(QStringLiteral("rag"));
-    m_view->field(QStringLiteral("words"))->setText(QStringLiteral("33"));
+    m_view->form().field(QStringLiteral("words"))->setText(QStringLiteral("33"));
     m_view->choose(QStringLiteral("judge"));
-    QVERIFY(m_view->field(QStringLiteral("generates")) != nullptr);
+    QVERIFY(m_view->form().field(QStringLiteral("generates")) != nullptr);
     m_view->choose(QStringLiteral("rag"));
-    QCOMPARE(m_view->field(QStringLiteral("words"))->text(), QStringLiteral("33"));
+    QCOMPARE(m_view->form().field(QStringLiteral("words"))->text(), QStringLiteral("33"));
   }
 
   void wishesAreTexts() {

@@ -6,7 +6,6 @@
 #include "tests/ui/window/answering_window.h"
 #include "ui/document/document_model.h"
 #include "ui/session/run_archive.h"
-#include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/tr.h"

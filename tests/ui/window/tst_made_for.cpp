@@ -6,9 +6,8 @@
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/answering_window.h"
-#include "ui/session/example_texts.h"
-#include "ui/views/common/example_table.h"
-#include "ui/views/output/answer_card.h"
+#include "ui/session/run_traces.h"
+#include "ui/views/common/choices.h"
 #include "ui/views/output/output_view.h"
 
 #include <QLabel>

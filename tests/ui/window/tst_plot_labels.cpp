@@ -8,11 +8,11 @@
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/common/item_canvas.h"
 #include "ui/views/common/plot_library.h"
-#include "ui/views/experiments/experiment_plot.h"
+#include "ui/views/experiments/experiment_charts.h"
 #include "ui/views/metrics/metric_card.h"
 #include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/pool_view.h"
-#include "ui/views/timeline/timeline_table.h"
+#include "ui/views/timeline/timeline_view.h"
 
 #include <QApplication>
 #include <QFontInfo>

@@ -5,7 +5,6 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/model_choices.h"
-#include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
 #include "ui/views/policies/policies_view.h"
 

@@ -4,11 +4,11 @@
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
-#include "ui/session/predicted_runs.h"
+#include "ui/session/run_list.h"
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/compare/compare_model.h"
 #include "ui/views/prediction/prediction_view.h"
-#include "ui/window/status_model.h"
+#include "ui/window/status_line.h"
 
 #include <QObject>
 #include <QPushButton>

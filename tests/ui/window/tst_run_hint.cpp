@@ -2,7 +2,7 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/views/common/elided_text.h"
-#include "ui/window/notice_bar.h"
+#include "ui/window/status_line.h"
 #include "ui/words/metric_words.h"
 
 #include <QLabel>

@@ -3,7 +3,6 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/editor/canvas_view.h"
-#include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
 #include "ui/window/document_tabs.h"
 

@@ -15,11 +15,11 @@
 #include "ui/document/document_file.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/session/model_choices.h"
-#include "ui/session/remote_request.h"
 #include "ui/session/run_list.h"
+#include "ui/session/run_request.h"
 #include "ui/session/simulator_asker.h"
 #include "ui/views/output/output_model.h"
-#include "ui/views/prediction/place_list.h"
+#include "ui/views/prediction/prediction_places.h"
 #include "ui/views/prediction/prediction_table.h"
 #include "ui/views/prediction/prediction_view.h"
 #include "ui/views/timeline/timeline_model.h"
@@ -666,7 +666,7 @@ class TestServers : public QObject {
     window.docks().reveal(QStringLiteral("prediction"));
     auto* view = qobject_cast<PredictionView*>(window.docks().dock(QStringLiteral("prediction"))->openView());
     const auto setup = [view] {
-      for (const PredictionPlace& place : view->places().places().places()) {
+      for (const PredictionPlace& place : view->places().places()) {
         if (place.id == QStringLiteral("server gpu-3")) return place.setup;
       }
       return QString();

@@ -5,7 +5,7 @@
 #include "ui/session/run_history.h"
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
-#include "ui/window/status_model.h"
+#include "ui/window/status_line.h"
 #include "ui/words/metric_words.h"
 
 #include <QCoreApplication>

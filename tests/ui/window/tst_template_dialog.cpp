@@ -6,7 +6,7 @@
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/model_choices.h"
 #include "ui/views/problems/problems_view.h"
-#include "ui/window/template_dialog.h"
+#include "ui/window/dialogs.h"
 #include "ui/window/workspace.h"
 
 #include <QApplication>

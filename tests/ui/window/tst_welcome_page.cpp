@@ -3,7 +3,7 @@
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
-#include "ui/window/about_box.h"
+#include "ui/window/dialogs.h"
 #include "ui/window/welcome_page.h"
 
 #include <QCoreApplication>

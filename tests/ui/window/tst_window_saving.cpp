@@ -5,7 +5,7 @@
 #include "tests/ui/window/file_window.h"
 #include "ui/editor/clipboard.h"
 #include "ui/session/model_choices.h"
-#include "ui/window/difference_dialog.h"
+#include "ui/window/dialogs.h"
 
 #include <QDir>
 #include <QFile>

@@ -3,7 +3,7 @@
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/file_window.h"
-#include "ui/window/checklist_dialog.h"
+#include "ui/window/dialogs.h"
 
 #include <QFile>
 #include <QMenu>

@@ -8,7 +8,7 @@
 #include "ui/session/problem_finder.h"
 #include "ui/session/run_list.h"
 #include "ui/views/common/segment_names.h"
-#include "ui/window/status_model.h"
+#include "ui/window/status_line.h"
 #include "ui/window/workspace.h"
 
 #include <QByteArray>

@@ -3,7 +3,7 @@
 
 #include "engine/workbench/document/edits.h"
 #include "ui/operators/operator_table.h"
-#include "ui/views/common/example_table.h"
+#include "ui/views/common/choices.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/glossary.h"
 #include "ui/words/tr.h"

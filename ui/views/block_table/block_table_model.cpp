@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/block_table/block_table_model.h"
 
-#include "ui/session/predicted_runs.h"
 #include "ui/session/run_list.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/layout_marks.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/segment_names.h"
-#include "ui/views/pool/store_list.h"
+#include "ui/views/pool/pool_view.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 

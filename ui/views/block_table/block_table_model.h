@@ -4,7 +4,6 @@
 #pragma once
 
 #include "ui/session/view_input.h"
-#include "ui/views/common/block_history.h"
 #include "ui/views/common/request_blocks.h"
 
 #include <QString>

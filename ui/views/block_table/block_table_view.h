@@ -2,11 +2,11 @@
 // Shows the physical block of each virtual block, in one row for each request.
 #pragma once
 
+#include "ui/views/block_table/block_table_area.h"
 #include "ui/views/block_table/block_table_model.h"
-#include "ui/views/block_table/block_table_motion.h"
-#include "ui/views/common/block_history.h"
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/moving_view.h"
+#include "ui/views/common/request_blocks.h"
 #include "ui/views/view.h"
 
 #include <QPointer>

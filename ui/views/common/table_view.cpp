@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/table_view.h"
 
-#include "ui/views/common/text_painting.h"
-#include "ui/words/tr.h"
-
 #include <QAction>
 #include <QClipboard>
 #include <QCoreApplication>
 #include <QGuiApplication>
 #include <QHelpEvent>
-#include <QPainter>
 #include <QScopedValueRollback>
 #include <QSortFilterProxyModel>
 #include <QStyledItemDelegate>
@@ -237,11 +233,6 @@ void TableView::setRowHeight(int pixels) {
   verticalHeader()->setDefaultSectionSize(pixels);
 }
 
-void TableView::setEmptyText(const QString& text) {
-  m_empty = text;
-  viewport()->update();
-}
-
 void TableView::fitColumns(int wide, int least) {
   m_wide = wide;
   m_leastWide = least;
@@ -307,13 +298,6 @@ void TableView::selectionChanged(const QItemSelection& selected, const QItemSele
   QTableView::selectionChanged(selected, deselected);
   if (m_isShowing || selected.isEmpty()) return;
   if (selectionModel()->selectedRows().size() == 1) Q_EMIT rowSelected(selectedRow());
-}
-
-void TableView::paintEvent(QPaintEvent* event) {
-  QTableView::paintEvent(event);
-  if (m_empty.isEmpty() || (model() != nullptr && model()->rowCount() > 0)) return;
-  QPainter painter(viewport());
-  paintEmptyText(painter, viewport()->rect(), m_empty, m_theme);
 }
 
 }  // namespace spanscope::ui

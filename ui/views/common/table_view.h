@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table widget for views. The user selects whole rows, sorts and copies. An empty table shows a sentence.
+// A table widget for views. The user selects whole rows, sorts and copies.
 #pragma once
 
 #include "ui/theme/theme.h"
@@ -71,8 +71,6 @@ class TableView : public QTableView {
   void setModel(QAbstractItemModel* model) override;
   void setTheme(const Theme& theme);
   void setRowHeight(int pixels);
-  /// The sentence to show while there is no row.
-  void setEmptyText(const QString& text);
   /// Columns get the width of their contents. `wide` gets the rest, but at least `least` pixels.
   void fitColumns(int wide, int least);
 
@@ -90,7 +88,6 @@ class TableView : public QTableView {
 
  protected:
   void selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) override;
-  void paintEvent(QPaintEvent* event) override;
   void updateGeometries() override;
 
  private:
@@ -98,7 +95,6 @@ class TableView : public QTableView {
   Theme m_theme;
   bool m_isStyled = false;
   bool m_isShowing = false;  ///< in showRow()
-  QString m_empty;
   int m_wide = -1;
   int m_leastWide = 0;
 };

@@ -2,20 +2,57 @@
 // Compares two runs, side by side.
 #pragma once
 
-#include "ui/session/run_totals.h"
+#include "engine/base/difference.h"
+#include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
-#include "ui/views/compare/text_diff.h"
 
 #include <QString>
 #include <QStringList>
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace spanscope::ui {
+
+// Compares two texts by words, and two queries by nodes.
+
+enum class DiffKind : std::uint8_t {
+  Same,   ///< on both sides
+  Left,   ///< only on the left
+  Right,  ///< only on the right
+  Moved,  ///< on both sides at different places, once at each place
+};
+/// Returns the kind of a difference step; never Moved.
+DiffKind kindOf(StandsOn on);
+
+/// A range of text that is on both sides, or only on one side.
+struct DiffPiece {
+  DiffKind kind = DiffKind::Same;
+  QString text;
+  bool operator==(const DiffPiece&) const = default;
+};
+/// Compares two texts word by word. Spaces belong to the previous word.
+std::vector<DiffPiece> textDiff(const QString& left, const QString& right);
+
+// Compares two queries side by side, one node per line.
+
+/// A row of the two trees. A side without a node in this row is empty.
+struct TreeDiffRow {
+  DiffKind kind = DiffKind::Same;
+  int leftDepth = 0;
+  int rightDepth = 0;
+  QString left;
+  QString right;
+  bool operator==(const TreeDiffRow&) const = default;
+};
+
+/// Compares two queries in canonical JSON. Rows are in prompt order, parents first. A node on both sides
+/// at different places is Moved at both. Empty if one of the queries cannot be read.
+std::vector<TreeDiffRow> treeDiff(const std::string& left, const std::string& right);
 
 enum class Verdict : std::uint8_t { None, Same, Better, Worse, Differs };
 

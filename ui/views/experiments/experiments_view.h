@@ -2,14 +2,21 @@
 // The experiments page: the choice of an experiment, its fields, its progress and its results.
 #pragma once
 
+#include "engine/experiment/chart.h"
+#include "engine/experiment/experiment_chart.h"
+#include "ui/session/measure_requests.h"
+#include "ui/session/view_input.h"
 #include "ui/views/common/input_view.h"
-#include "ui/views/experiments/experiments_model.h"
+#include "ui/views/common/table_painting.h"
 
+#include <QString>
+#include <QStringList>
 #include <QTimer>
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <vector>
 
 class QComboBox;
 class QLabel;
@@ -22,6 +29,48 @@ class QSpinBox;
 class QToolButton;
 
 namespace spanscope::ui {
+
+// The content of the experiments page: the chosen experiment, and the table, the chart and the remarks of its
+// run.
+
+struct ExperimentsModel {
+  bool isRunning = false;  ///< an experiment is running
+  bool isKnown = false;    ///< the chosen experiment runs or has run
+  double progress = 0;
+  QString doing;  ///< the current action and the time left
+  QString setup;  ///< the conditions of the measurement
+  QStringList remarks;
+  bool isProblem = false;  ///< the first remark is an error
+  QStringList measures;    ///< measures of the chosen experiment that a chart can show
+  std::size_t measure = 0;
+  QString title;
+  QString xName;
+  QString rowName;  ///< name of the second axis; empty: there is none
+  QString yName;    ///< name of the shown measure
+  PaintedTable table;
+  std::vector<experiment::ChartKind> kinds;  ///< the possible kinds of chart
+  experiment::ChartKind kind = experiment::ChartKind::Lines;
+  std::vector<double> places;  ///< the places that have histograms
+  std::optional<double> place;
+  experiment::Chart chart;  ///< of this kind, in the language of the window
+  bool operator==(const ExperimentsModel&) const = default;
+};
+
+/// The options of the chart that the user has chosen.
+struct ExperimentLook {
+  std::size_t measure = 0;
+  std::optional<experiment::ChartKind> kind{};
+  std::optional<double> place{};
+};
+
+/// `name`: of the chosen experiment.
+ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, const ExperimentLook& look);
+
+/// "Lines", "Heat map", "Histograms"
+QString chartKindTitle(experiment::ChartKind kind);
+
+/// The table with tabs, for the clipboard.
+QString experimentText(const ExperimentsModel& model);
 
 class CellChart;
 class ExperimentForm;
@@ -45,9 +94,7 @@ class ExperimentsView : public InputView {
   /// Takes the request of "run.experiment:REQUEST". Throws Failure for an unknown experiment or value.
   void perform(const QString& command) override;
   void choose(const QString& name);
-  QLineEdit* field(const QString& key) const;  ///< nullptr: there is none
-  QComboBox* sourceChoice() const;             ///< nullptr: the experiment generates its documents
-  QLineEdit* expectedField() const;            ///< nullptr: the experiment grades no answers
+  const ExperimentForm& form() const { return *m_form; }
   QPushButton& runButton() { return *m_run; }
   /// Shows another kind of chart of the experiment. `place`: the place of the histograms; nothing: all
   /// places.

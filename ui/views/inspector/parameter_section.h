@@ -3,6 +3,7 @@
 
 #include "engine/query/parameters.h"
 #include "engine/workbench/document/document.h"
+#include "ui/theme/theme.h"
 #include "ui/views/common/text_tools.h"
 
 #include <QString>
@@ -14,12 +15,53 @@
 #include <string>
 #include <vector>
 
-class QComboBox;
+class QGridLayout;
 class QLabel;
+class QComboBox;
 class QLineEdit;
 class QToolButton;
 
 namespace spanscope::ui {
+
+// A form with rows of a label and a field. Labels line up over several such forms. In a narrow form, each
+// label is above its field.
+
+/// The width of the labels' column, in pixels, unless a label is wider.
+inline constexpr int kFormLabelWidth = 96;
+
+/// Whether a form of this width, in pixels, has no room for fields beside its labels.
+bool isNarrowForm(int width, const std::vector<QLabel*>& labels);
+
+class FormRows : public QWidget {
+  Q_OBJECT
+ public:
+  explicit FormRows(QWidget* parent = nullptr);
+
+  /// Adds a row and takes the field. If the label is empty, the column of labels has a gap.
+  QLabel* addRow(const QString& label, QWidget* field);
+  /// Adds a widget over both columns.
+  void addWide(QWidget* widget);
+  void setTheme(const Theme& theme);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  struct Row {
+    QLabel* label;  ///< nullptr: the field takes the whole width
+    QWidget* field;
+  };
+
+  void add(QLabel* label, QWidget* field);
+  /// Gives a row its places in the grid, where each row has two lines.
+  void place(std::size_t index);
+  void fold();
+
+  QGridLayout* m_grid;
+  std::vector<Row> m_rows;
+  std::vector<QLabel*> m_labels;
+  bool m_isNarrow = false;
+};
 
 // The parameters of a document, such as "{n}" or "{topic}", as rows with a field for each value.
 
@@ -55,7 +97,6 @@ std::vector<query::ParameterKind> kindChoices(const ParameterRow& row);
 QString kindLabel(query::ParameterKind kind);
 
 class CheckedField;
-class FormRows;
 
 /// How a parameter section changes the document.
 struct ParameterEdits {

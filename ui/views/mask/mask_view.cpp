@@ -2,7 +2,6 @@
 #include "ui/views/mask/mask_view.h"
 
 #include "ui/theme/pattern_painting.h"
-#include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/mask/mask_area.h"

@@ -2,7 +2,12 @@
 #include "ui/views/prediction/prediction_places.h"
 
 #include "ui/views/common/segment_names.h"
+#include "ui/views/prediction/prediction_model.h"
 #include "ui/words/tr.h"
+
+#include <QAction>
+#include <QPainter>
+#include <QStyledItemDelegate>
 
 #include <algorithm>
 #include <map>
@@ -10,6 +15,7 @@
 #include <utility>
 
 namespace spanscope::ui {
+
 namespace {
 
 using simulator::Fate;
@@ -308,6 +314,159 @@ std::vector<PredictionStep> simulatorSteps(const ViewInput& input, const AskedSi
     steps.push_back(std::move(step));
   }
   return steps;
+}
+
+namespace {
+
+constexpr int kPlaceRow = 22;
+constexpr int kPlaceBar = 6;
+constexpr int kBarRoom = 96;
+constexpr int kMostPlaceRows = 7;
+
+}  // namespace
+
+/// Paints a bar of cache hits before the reason.
+class PlaceDelegate : public QStyledItemDelegate {
+ public:
+  explicit PlaceDelegate(PlaceList& list) : QStyledItemDelegate(&list), m_list(list) {}
+
+  void setTheme(const Theme& theme) { m_blocks.setTheme(theme); }
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const PredictionPlace& place = m_list.places()[static_cast<std::size_t>(m_list.rowOf(index))];
+    QStyleOptionViewItem rest = option;
+    initStyleOption(&rest, index);
+    rest.text.clear();
+    option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &rest, painter, option.widget);
+    painter->save();
+    QRect area = option.rect.adjusted(2 * kSpace, 0, -2 * kSpace, 0);
+    if (place.problem.isEmpty()) {
+      const QRectF bar(area.left(), area.center().y() - kPlaceBar / 2.0, std::min(kBarRoom, area.width()),
+                       kPlaceBar);
+      paintPredictionBar(*painter, bar, place.counts, m_blocks);
+      area.setLeft(area.left() + kBarRoom + 2 * kSpace);
+    }
+    painter->setFont(m_blocks.theme().smallFont());
+    painter->setPen(m_blocks.theme().color(Role::TextSecond));
+    if (area.width() > 8 * kSpace) {
+      painter->drawText(
+          area, Qt::AlignLeft | Qt::AlignVCenter,
+          painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, area.width()));
+    }
+    painter->restore();
+  }
+
+ private:
+  PlaceList& m_list;
+  BlockPainter m_blocks;
+};
+
+namespace {
+
+enum PlaceColumn { kPlaceName, kPlaceFound, kPlaceWhy };
+
+PaintedTable placesTable(const std::vector<PredictionPlace>& places) {
+  PaintedTable table{
+      .headers = {PlaceList::tr("Where"), PlaceList::tr("Cached"), PlaceList::tr("Reason for misses")},
+      .shares = {},
+      .rows = {},
+      .headerHelps = {
+          PlaceList::tr(
+              "The embedded cache, servers with default options, and servers of the list. Bold: where the "
+              "document runs"),
+          PlaceList::tr("Cached prompt tokens of the next run"),
+          PlaceList::tr("Cached, relocated and computed tokens, and the main reason for computed tokens")}};
+  for (const PredictionPlace& place : places) {
+    const bool isKnown = place.problem.isEmpty();
+    const Role ink = isKnown ? Role::Text : Role::TextSecond;
+    const QString tip = placeTip(place);
+    table.rows.push_back(
+        {{.text = place.name, .bold = place.isOwn, .help = tip},
+         {.text = isKnown ? foundText(place) : PlaceList::tr("not known"),
+          .ink = ink,
+          .mono = true,
+          .isRight = true,
+          .help = tip,
+          .raw = isKnown ? QVariant(static_cast<qlonglong>(place.counts.cached.least)) : QVariant()},
+         {.text = isKnown ? place.why : place.problem, .ink = ink, .help = tip}});
+  }
+  return table;
+}
+
+}  // namespace
+
+PlaceList::PlaceList(QWidget* parent)
+    : TableView(tr("Caches to predict"), RowOrder::Sortable, parent),
+      m_model(new PaintedTableModel(this)),
+      m_delegate(new PlaceDelegate(*this)),
+      m_report(new QAction(tr("Show blocks as a run"), this)) {
+  m_model->setTable(placesTable({}));
+  setModel(m_model);
+  setItemDelegateForColumn(kPlaceWhy, m_delegate);
+  setRowHeight(kPlaceRow);
+  setSelectionMode(QAbstractItemView::SingleSelection);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  horizontalHeader()->setSectionResizeMode(kPlaceName, QHeaderView::ResizeToContents);
+  horizontalHeader()->setSectionResizeMode(kPlaceFound, QHeaderView::ResizeToContents);
+  insertAction(actions().value(0), m_report);
+  const auto selected = [this]() -> const PredictionPlace& {
+    return m_list[static_cast<std::size_t>(selectedRow())];
+  };
+  connect(this, &TableView::rowSelected, this, [this, selected] {
+    m_report->setEnabled(canTrace(selected()));
+    Q_EMIT placeChosen(selected().id);
+  });
+  connect(m_report, &QAction::triggered, this, [this, selected] { Q_EMIT blocksWanted(selected().id); });
+}
+
+void PlaceList::showPlaces(const PredictionTable& table, const Theme& theme) {
+  setTheme(theme);
+  m_delegate->setTheme(theme);
+  m_list = table.places;
+  m_model->setTable(placesTable(m_list));
+  showRow(table.places.empty() ? -1 : static_cast<int>(table.shown));
+  m_report->setEnabled(!table.places.empty() && canTrace(table.places[table.shown]));
+  updateGeometry();
+}
+
+void PlaceList::setNarrow(bool narrow) {
+  setColumnHidden(kPlaceWhy, narrow);
+  horizontalHeader()->setSectionResizeMode(kPlaceName,
+                                           narrow ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
+}
+
+QSize PlaceList::sizeHint() const {
+  const int rows = std::min(m_model->rowCount(), kMostPlaceRows);
+  return {400, horizontalHeader()->sizeHint().height() + rows * kPlaceRow + kSpace};
+}
+
+QSize PlaceList::minimumSizeHint() const {
+  return {0, horizontalHeader()->sizeHint().height() + 2 * kPlaceRow};
+}
+
+bool canTrace(const PredictionPlace& place) {
+  return place.problem.isEmpty() && !place.setup.isEmpty();
+}
+
+QString foundText(const PredictionPlace& place) {
+  return PlaceList::tr("%1 of %2")
+      .arg(predictedText("cached-tokens", place.counts), predictedText("prompt-tokens", place.counts));
+}
+
+QString placeTip(const PredictionPlace& place) {
+  QStringList lines;
+  if (!place.problem.isEmpty()) {
+    lines << PlaceList::tr("%1: %2.").arg(place.name, place.problem);
+  } else {
+    lines << PlaceList::tr("%1: %2, %3.")
+                 .arg(place.name,
+                      metricPart("cached-tokens", predictedText("cached-tokens", place.counts),
+                                 "prompt-tokens", predictedText("prompt-tokens", place.counts)),
+                      metricPhrase("computed-tokens", predictedText("computed-tokens", place.counts)));
+  }
+  if (!place.why.isEmpty()) lines << PlaceList::tr("Main reason: %1.").arg(place.why);
+  if (!place.setup.isEmpty()) lines << PlaceList::tr("%1, %2.").arg(place.setup, place.history);
+  if (place.isOwn) lines << PlaceList::tr("The document runs at this place.");
+  return lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace spanscope::ui

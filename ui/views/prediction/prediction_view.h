@@ -2,18 +2,25 @@
 // Shows the predicted cache hits of the next run while the user edits the query.
 #pragma once
 
+#include "ui/session/view_input.h"
+#include "ui/theme/theme.h"
 #include "ui/views/common/input_view.h"
-#include "ui/views/prediction/layout_page.h"
+#include "ui/views/common/table_view.h"
 #include "ui/views/prediction/prediction_model.h"
 #include "ui/views/view.h"
 
 #include <QPointer>
+#include <QString>
+#include <QStringList>
+#include <QWidget>
 
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
+class QLabel;
 class QBoxLayout;
 class QComboBox;
 class QHBoxLayout;
@@ -21,6 +28,48 @@ class QPushButton;
 class QTreeView;
 
 namespace spanscope::ui {
+
+// Compares the layouts for the document's next run: the changes of the prompts by each layout, and their
+// cost.
+
+struct LayoutTableRow {
+  QStringList cells;      ///< one for each column
+  bool isChosen = false;  ///< the document's settings have this layout and block size
+  QString problem;        ///< why this layout cannot run; then the other cells are empty
+  bool operator==(const LayoutTableRow&) const = default;
+};
+
+struct LayoutTable {
+  QString gap;  ///< why there is nothing to show; empty: there is something
+  QStringList columns;
+  QStringList tips;  ///< tool tips of the columns
+  std::vector<LayoutTableRow> rows;
+  QString note;  ///< the conditions of the numbers
+  bool operator==(const LayoutTable&) const = default;
+};
+
+LayoutTable layoutTable(const ViewInput& input);
+QString layoutTableCsv(const LayoutTable& table);
+PaintedTable paintedLayouts(const LayoutTable& table);
+
+/// Shows the layouts side by side in a table. A note above the table has the conditions of the numbers.
+class LayoutPage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit LayoutPage(QWidget* parent = nullptr);
+
+  void showTable(LayoutTable table, const Theme& theme);
+  const LayoutTable& table() const { return m_table; }
+
+ private:
+  void spanProblems();
+
+  LayoutTable m_table;
+  std::optional<Theme> m_shown;
+  QLabel* m_note;
+  TableView* m_view;
+  PaintedTableModel* m_rows;
+};
 
 class PredictionDelegate;
 class PredictionHeader;

@@ -3,7 +3,7 @@
 
 #include "engine/compute/backends.h"
 #include "engine/workbench/model_names.h"
-#include "ui/session/device_choices.h"
+#include "ui/session/model_choices.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/tr.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ui/views/common/input_view.h"
-#include "ui/views/scrubber/player.h"
 #include "ui/views/scrubber/scrubber_model.h"
 
 class QComboBox;

@@ -2,8 +2,8 @@
 #include "ui/views/scrubber/scrubber_track.h"
 
 #include "ui/session/token_account.h"
-#include "ui/views/common/event_names.h"
 #include "ui/views/common/number_text.h"
+#include "ui/views/common/segment_names.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 

@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/policy/policies.h"
 #include "engine/remote/http/http_client.h"
-#include "ui/views/common/checked_field.h"
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/table_words.h"

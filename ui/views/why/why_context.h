@@ -2,7 +2,6 @@
 // The facts from which the why model makes its sentences about one block. Internal to the why model.
 #pragma once
 
-#include "ui/views/common/block_history.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/why/why_view.h"

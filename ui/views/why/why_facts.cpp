@@ -2,7 +2,7 @@
 // The table of facts in the why model.
 #include "engine/policy/choice.h"
 #include "engine/trace/miss_reasons.h"
-#include "ui/views/pool/store_list.h"
+#include "ui/views/pool/pool_view.h"
 #include "ui/views/why/why_context.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"

@@ -7,8 +7,8 @@
 #include "engine/trace/pool_state.h"
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
-#include "ui/views/common/block_history.h"
 #include "ui/views/common/input_view.h"
+#include "ui/views/common/request_blocks.h"
 
 #include <QString>
 

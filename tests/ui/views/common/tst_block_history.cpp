@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
-#include "ui/views/common/block_history.h"
 #include "ui/views/common/number_text.h"
+#include "ui/views/common/request_blocks.h"
 
 #include <QTest>
 

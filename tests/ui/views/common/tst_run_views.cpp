@@ -5,16 +5,14 @@
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/common/elided_text.h"
-#include "ui/views/common/event_names.h"
+#include "ui/views/common/segment_names.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/views/log/log_view.h"
 #include "ui/views/metrics/metrics_view.h"
-#include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
 #include "ui/views/plan/plan_view.h"
 #include "ui/views/scrubber/scrubber.h"
 #include "ui/views/scrubber/scrubber_track.h"
-#include "ui/views/timeline/timeline_table.h"
 #include "ui/views/timeline/timeline_view.h"
 
 #include <QApplication>

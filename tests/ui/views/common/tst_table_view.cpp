@@ -17,7 +17,6 @@ class TestTableView : public QObject {
   void sortsByRawValues();
   void copiesRowsAndTable();
   void selectionStaysWithItsRow();
-  void saysThatItIsEmpty();
   void isPaintedAsItIsShown();
 };
 
@@ -117,19 +116,6 @@ void TestTableView::selectionStaysWithItsRow() {
   QCOMPARE(selected.count(), 1);
   shown.view.showRow(-1);
   QCOMPARE(shown.view.selectedRow(), -1);
-}
-
-void TestTableView::saysThatItIsEmpty() {
-  Shown shown;
-  const QImage full = shown.view.grab().toImage();
-  shown.view.setEmptyText(QStringLiteral("Nothing is stored yet."));
-  QCOMPARE(shown.view.grab().toImage(), full);
-  PaintedTable none = sizes();
-  none.rows.clear();
-  shown.model.setTable(none);
-  const QImage empty = shown.view.grab().toImage();
-  shown.view.setEmptyText({});
-  QVERIFY(shown.view.grab().toImage() != empty);
 }
 
 void TestTableView::isPaintedAsItIsShown() {

@@ -6,7 +6,6 @@
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/views/metrics/metrics_view.h"
-#include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
 #include "ui/views/plan/plan_view.h"
 #include "ui/views/timeline/timeline_model.h"

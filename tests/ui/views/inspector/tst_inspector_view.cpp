@@ -7,11 +7,9 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/operators/operator_table.h"
-#include "ui/views/common/checked_field.h"
+#include "ui/views/common/text_tools.h"
 #include "ui/views/inspector/generate_section.h"
-#include "ui/views/inspector/inspector_model.h"
 #include "ui/views/inspector/inspector_view.h"
-#include "ui/views/inspector/map_inputs_editor.h"
 #include "ui/views/inspector/parameter_section.h"
 
 #include <QAbstractButton>

@@ -2,7 +2,7 @@
 // What an answer shows has room in the narrowest dock.
 #include "tests/support/test_program.h"
 #include "ui/theme/theme.h"
-#include "ui/views/output/answer_card.h"
+#include "ui/views/output/output_view.h"
 
 #include <QApplication>
 #include <QLabel>

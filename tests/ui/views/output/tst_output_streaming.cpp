@@ -2,7 +2,6 @@
 // While an answer comes, token by token, all of it can be read.
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recording.h"
-#include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
 
 #include <QLabel>

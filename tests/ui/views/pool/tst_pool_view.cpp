@@ -7,7 +7,6 @@
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_plot.h"
 #include "ui/views/pool/pool_view.h"
-#include "ui/views/pool/store_list.h"
 #include "ui/words/metric_words.h"
 
 #include <QComboBox>

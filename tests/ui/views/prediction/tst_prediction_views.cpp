@@ -6,8 +6,8 @@
 #include "ui/session/run_history.h"
 #include "ui/views/plan/pass_view.h"
 #include "ui/views/plan/plan_view.h"
-#include "ui/views/prediction/place_list.h"
-#include "ui/views/prediction/prediction_painting.h"
+#include "ui/views/prediction/prediction_model.h"
+#include "ui/views/prediction/prediction_places.h"
 #include "ui/views/prediction/prediction_view.h"
 #include "ui/words/metric_words.h"
 
@@ -73,7 +73,7 @@ std::shared_ptr<const RunRecords> ranInThisWindow(const std::shared_ptr<const Tr
 
 /// The row of a place; -1: there is none.
 int placeRow(PredictionView& view, const QString& name) {
-  const std::vector<PredictionPlace>& places = view.places().places().places();
+  const std::vector<PredictionPlace>& places = view.places().places();
   const auto found = std::find_if(places.begin(), places.end(),
                                   [&name](const PredictionPlace& place) { return place.name == name; });
   return found == places.end() ? -1 : static_cast<int>(found - places.begin());
@@ -357,10 +357,10 @@ class TestPredictionViews : public QObject {
   void otherServersStandBesideIt() {
     PredictionView view;
     show(view, m_sent, {900, 600});
-    QTRY_COMPARE(view.places().places().rowCount(), 5);
+    QTRY_COMPARE(view.places().model()->rowCount(), 5);
     QVERIFY(view.places().isVisible());
     QStringList rows;
-    for (const PredictionPlace& place : view.places().places().places())
+    for (const PredictionPlace& place : view.places().places())
       rows << place.name + QStringLiteral(": ") + foundText(place);
     QCOMPARE(rows, (QStringList{"With spans here: 70 of 83", "vLLM: 0 of 83", "SGLang: 14 of 83",
                                 "llama.cpp, 4 slots: 14 of 83", "llama.cpp, one slot: 14 of 83"}));
@@ -442,7 +442,7 @@ class TestPredictionViews : public QObject {
     input.servers = {"gpu-3"};
     PredictionView view;
     show(view, input, {900, 600});
-    QTRY_COMPARE(view.places().places().rowCount(), 6);
+    QTRY_COMPARE(view.places().model()->rowCount(), 6);
     const PredictionTable* table = &view.model().table();
     QCOMPARE(table->places[table->shown].id, QStringLiteral("server gpu-3"));
     QVERIFY2(says(predictionComparison(*table), "<nothing-sent-yet>"),

@@ -4,8 +4,8 @@
 #include "engine/workbench/document/plan_options.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
-#include "ui/views/common/checked_field.h"
 #include "ui/views/common/elided_text.h"
+#include "ui/views/common/text_tools.h"
 #include "ui/views/settings/settings_view.h"
 
 #include <QApplication>

@@ -3,7 +3,6 @@
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/views/common/block_painter.h"
 #include "ui/views/timeline/timeline_model.h"
-#include "ui/views/timeline/timeline_table.h"
 #include "ui/views/timeline/timeline_view.h"
 #include "ui/words/metric_words.h"
 

@@ -9,7 +9,7 @@
 #include "ui/session/run_list.h"
 #include "ui/session/simulator_asker.h"
 #include "ui/views/output/output_model.h"
-#include "ui/window/requests_panel.h"
+#include "ui/window/serving_controller.h"
 #include "ui/window/workspace.h"
 
 #include <QAbstractItemModelTester>

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/views/common/example_table.h"
+#include "ui/views/common/choices.h"
 
 #include "ui/words/tr.h"
 
+#include <QFileDialog>
+#include <QHBoxLayout>
+
 namespace spanscope::ui {
+
 namespace {
 
 Example make(const char* file, const QString& title, const QString& description) {
@@ -34,6 +38,34 @@ const std::vector<Example>& exampleTable() {
            tr("Two lists from two documents each, then combined")),
   };
   return table;
+}
+
+QString askForModelFile(QWidget* parent) {
+  return QFileDialog::getOpenFileName(parent, tr("A model in one file"), {},
+                                      tr("Models (*.gguf);;All files (*)"));
+}
+
+QString askForModelFolder(QWidget* parent) {
+  return QFileDialog::getExistingDirectory(parent, tr("Folder of a checkpoint"));
+}
+
+ScopeBox::ScopeBox(QHBoxLayout* row) : QComboBox(row->parentWidget()) {
+  setAccessibleName(tr("Runs to show"));
+  setToolTip(tr("Show runs of this document, or of all documents"));
+  addItem(tr("This document"), static_cast<int>(RunScope::Document));
+  addItem(tr("All documents"), static_cast<int>(RunScope::All));
+  setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  row->addWidget(this);
+  connect(this, &QComboBox::currentIndexChanged, this, &ScopeBox::changed);
+}
+
+RunScope ScopeBox::scope() const {
+  return static_cast<RunScope>(currentData().toInt());
+}
+
+void ScopeBox::setOthers(std::size_t others) {
+  // A choice of all documents must stay visible, so that it can be undone.
+  setVisible(others > 0 || scope() == RunScope::All);
 }
 
 }  // namespace spanscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
-#include "ui/document/line_diff.h"
+#include "ui/window/dialogs.h"
 
 #include <QTest>
 

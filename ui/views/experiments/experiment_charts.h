@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The charts of an experiment: cells, bars and lines.
 #pragma once
 
 #include "engine/experiment/chart.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/item_canvas.h"
+#include "ui/views/common/plot_library.h"
 
 #include <QRectF>
 #include <QString>
+#include <QWidget>
 
 #include <optional>
 #include <vector>
@@ -14,6 +17,35 @@
 class QPainter;
 
 namespace spanscope::ui {
+
+/// The lines of an experiment with the spread of each place; lines differ by colour, dash and mark.
+class ExperimentPlot : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ExperimentPlot(QWidget* parent = nullptr);
+
+  /// `name`: for screen readers.
+  void setContent(const experiment::LineChart& chart, const QString& name, const Theme& theme);
+  void paint(QPainter& painter, const QRect& area);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void rebuild();
+  void addLine(const experiment::ChartSeries& line, int index);
+  void setAxes();
+  /// Gives the legend as many columns as fit into the width. Returns its height.
+  int fitLegend(int width);
+
+  /// The text of a place, for the tool tip and for screen readers.
+  QString textOf(const experiment::ChartSeries& line, const experiment::ChartPoint& place) const;
+
+  experiment::LineChart m_chart;
+  std::optional<Theme> m_theme;
+  QCustomPlot* m_plot;
+};
 
 /// A chart of cells or bars. A line below the chart describes the cell at the pointer, or else the current
 /// cell.
