@@ -6,21 +6,20 @@
 #include "engine/trace/event_fields.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/views/common/number_text.h"
+#include "ui/views/common/table_view.h"
 #include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/words/part_text.h"
 #include "ui/words/tr.h"
 
+#include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QKeyEvent>
-#include <QMenu>
 #include <QPainter>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStringList>
-#include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -32,29 +31,38 @@ namespace spanscope::ui {
 
 namespace {
 
-constexpr int kRow = 24;
+QString stateText(const PassageRow& row) {
+  using document::PassageMark;
+  if (row.mark == PassageMark::Pinned)
+    return row.isChanged ? PassagesView::tr("pinned, next run") : PassagesView::tr("pinned");
+  if (row.mark == PassageMark::Dropped)
+    return row.isChanged ? PassagesView::tr("dropped, next run") : PassagesView::tr("dropped");
+  if (row.isChanged) return PassagesView::tr("by rank, next run");
+  return row.inPrompt ? PassagesView::tr("in the prompt") : PassagesView::tr("left out");
+}
+
+Role stateInk(const PassageRow& row) {
+  if (row.mark == document::PassageMark::Pinned) return Role::Accent;
+  if (row.mark == document::PassageMark::Dropped) return Role::Error;
+  return row.inPrompt ? Role::HitInk : Role::TextThird;
+}
 
 }  // namespace
 
 PassagesView::PassagesView(QWidget* parent)
-    : RunView(parent), m_list(new PassageListModel(this)), m_table(new QTableView(this)) {
+    : RunView(parent),
+      m_list(new PaintedTableModel(this)),
+      m_table(new TableView(tr("Retrieved passages"), RowOrder::Fixed, this)) {
   setAccessibleName(tr("Passages"));
   m_table->setObjectName(QStringLiteral("passages"));
-  m_table->setAccessibleName(tr("Retrieved passages"));
   m_table->setAccessibleDescription(tr("For the next run, P pins the passage, and D drops the passage."));
+  m_list->setTable(passagesTable({}));
   m_table->setModel(m_list);
-  showWholeRows(*m_table, kRow);
-  m_table->setContextMenuPolicy(Qt::CustomContextMenu);
+  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
   QHeaderView* header = m_table->horizontalHeader();
-  header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-  header->resizeSection(PassageListModel::State, 144);
-  header->resizeSection(PassageListModel::Rank, 48);
-  header->resizeSection(PassageListModel::Score, 68);
-  header->resizeSection(PassageListModel::Text, 320);
-  header->resizeSection(PassageListModel::Source, 156);
+  int column = 0;
+  for (const int width : {144, 48, 68, 320, 156}) header->resizeSection(column++, width);
   m_table->hide();
-  m_table->installEventFilter(this);
-  connect(m_table, &QWidget::customContextMenuRequested, this, &PassagesView::showMenu);
   connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &PassagesView::showControls);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -64,22 +72,32 @@ PassagesView::PassagesView(QWidget* parent)
 
 void PassagesView::makeControls() {
   QHBoxLayout* row = titleRow();
-  const auto button = [&](const QString& text, const QString& help, document::PassageMark mark) {
-    auto* made = new QToolButton(row->parentWidget());
-    made->setText(text);
+  // One action is the button, the key of the table and the entry of its menu.
+  QAction* const copy = m_table->actions().value(0);
+  const auto action = [&](const QString& name, const QString& text, const QString& help, Qt::Key key,
+                          document::PassageMark mark) {
+    auto* made = new QAction(text, m_table);
+    made->setIconText(name);
     made->setToolTip(help);
-    made->setAutoRaise(true);
     made->setCheckable(true);
-    row->addWidget(made);
-    connect(made, &QToolButton::clicked, this, [this, mark] {
+    made->setShortcut(key);
+    made->setShortcutContext(Qt::WidgetShortcut);
+    connect(made, &QAction::triggered, this, [this, mark] {
       toggleMark(mark);
       showControls();
     });
+    m_table->insertAction(copy, made);
+    auto* button = new QToolButton(row->parentWidget());
+    button->setDefaultAction(made);
+    button->setAutoRaise(true);
+    row->addWidget(button);
     return made;
   };
-  m_pin = button(tr("Pin"), tr("Always put this passage into the prompt (P)"), document::PassageMark::Pinned);
+  m_pin = action(tr("Pin"), tr("Always in the prompt (pin)"),
+                 tr("Always put this passage into the prompt (P)"), Qt::Key_P, document::PassageMark::Pinned);
   m_drop =
-      button(tr("Drop"), tr("Never put this passage into the prompt (D)"), document::PassageMark::Dropped);
+      action(tr("Drop"), tr("Never in the prompt (drop)"), tr("Never put this passage into the prompt (D)"),
+             Qt::Key_D, document::PassageMark::Dropped);
   m_ranking = new QComboBox(row->parentWidget());
   m_ranking->setAccessibleName(tr("Ranked by"));
   m_ranking->setToolTip(
@@ -119,29 +137,27 @@ void PassagesView::setModel(DocumentModel* model) {
 
 void PassagesView::refresh() {
   PassagesContent content = passagesContent(*input());
-  if (m_shown != input()->theme) {
-    m_shown = input()->theme;
-    m_table->setStyleSheet(tableStyle(input()->theme));
-    m_list->setTheme(input()->theme);
-  }
-  const QString summary = passagesSummary(content);
-  m_table->setVisible(!content.rows.empty());
-  m_list->setContent(std::move(content));
+  const bool isOther = content.run != m_content.run || content.node != m_content.node;
+  m_content = std::move(content);
+  m_table->setTheme(theme());
+  m_table->setVisible(!m_content.rows.empty());
+  m_list->setTable(passagesTable(m_content));
+  // Marks change while a row is selected, and the selection must stay.
+  if (isOther) m_table->setCurrentIndex({});
   showControls();
-  Q_EMIT summaryChanged(summary);
+  Q_EMIT summaryChanged(passagesSummary(m_content));
   update();
 }
 
-std::optional<PassageRow> PassagesView::currentRow() const {
-  const QModelIndex index = m_table->currentIndex();
-  if (!index.isValid()) return std::nullopt;
-  return m_list->content().rows[static_cast<std::size_t>(index.row())];
+const PassageRow* PassagesView::currentRow() const {
+  const int row = m_table->currentIndex().row();
+  return row < 0 ? nullptr : &m_content.rows[static_cast<std::size_t>(row)];
 }
 
 void PassagesView::showControls() {
-  if (!m_ranking || !m_count || !m_pin || !m_drop) return;
-  const std::optional<PassageRow> row = currentRow();
-  const bool canMark = row.has_value() && m_list->content().canMark && model() != nullptr;
+  if (!m_ranking || !m_count) return;
+  const PassageRow* row = currentRow();
+  const bool canMark = row != nullptr && m_content.canMark && model() != nullptr;
   m_pin->setEnabled(canMark);
   m_drop->setEnabled(canMark);
   m_pin->setChecked(canMark && row->mark == document::PassageMark::Pinned);
@@ -162,52 +178,25 @@ void PassagesView::changeSettings(const QString& name,
 }
 
 void PassagesView::toggleMark(document::PassageMark mark) {
-  const std::optional<PassageRow> row = currentRow();
-  if (!row || model() == nullptr || !m_list->content().canMark) return;
+  const PassageRow* row = currentRow();
+  if (row == nullptr || model() == nullptr || !m_content.canMark) return;
   const bool isPin = mark == document::PassageMark::Pinned;
   const bool isSet = row->mark == mark;
   const QString name = isSet   ? tr("Use the rank of the passage")
                        : isPin ? tr("Pin passage")
                                : tr("Drop passage");
   model()->change(name, [&](document::Document& document) {
-    document::setPassageMark(document, m_list->content().node, row->hash.toStdString(),
+    document::setPassageMark(document, m_content.node, row->hash.toStdString(),
                              isSet ? std::nullopt : std::optional(mark));
   });
 }
 
-void PassagesView::showMenu(const QPoint& at) {
-  const std::optional<PassageRow> row = currentRow();
-  if (!row || !m_list->content().canMark || model() == nullptr) return;
-  QMenu menu(this);
-  const auto add = [&](const QString& text, document::PassageMark mark) {
-    QAction* action = menu.addAction(text);
-    action->setCheckable(true);
-    action->setChecked(row->mark == mark);
-    connect(action, &QAction::triggered, this, [this, mark] { toggleMark(mark); });
-  };
-  add(tr("Always in the prompt (pin)"), document::PassageMark::Pinned);
-  add(tr("Never in the prompt (drop)"), document::PassageMark::Dropped);
-  menu.exec(m_table->viewport()->mapToGlobal(at));
-}
-
-bool PassagesView::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == m_table && event->type() == QEvent::KeyPress) {
-    const auto* key = static_cast<QKeyEvent*>(event);
-    const bool isPlain = key->modifiers() == Qt::NoModifier;
-    if (isPlain && (key->key() == Qt::Key_P || key->key() == Qt::Key_D)) {
-      toggleMark(key->key() == Qt::Key_P ? document::PassageMark::Pinned : document::PassageMark::Dropped);
-      return true;
-    }
-  }
-  return RunView::eventFilter(watched, event);
-}
-
 QString PassagesView::emptyText() const {
-  return m_list->content().rows.empty() ? whatWillStandHere() : QString();
+  return m_content.rows.empty() ? whatWillStandHere() : QString();
 }
 
 QString PassagesView::whatWillStandHere() const {
-  if (m_list->content().isAsked) {
+  if (m_content.isAsked) {
     const QString key = input() == nullptr ? QString() : input()->keyHint(QStringLiteral("run.run"));
     return tr("No run has searched for this augment yet. Run the query%1 to see the passages.").arg(key);
   }
@@ -222,37 +211,16 @@ QString PassagesView::csv() const {
   for (const PassageRow& row : content.rows) {
     const bool isRanked = row.rank != 0;
     text +=
-        csvLine({PassageListModel::stateText(row), isRanked ? QString::number(row.rank) : QString(),
+        csvLine({stateText(row), isRanked ? QString::number(row.rank) : QString(),
                  isRanked ? QString::number(row.score, 'g', 9) : QString(), row.found, row.source, row.text});
   }
   return text;
 }
 
-PaintedTable PassagesView::painted(const PassagesContent& content) const {
-  PaintedTable table{
-      .headers = {tr("State"), tr("Rank"), tr("Score"), tr("Text"), tr("Source"), tr("Found by")},
-      .shares = {5, 2, 3, 16, 6, 6},
-      .rows = {}};
-  PassageListModel list;
-  list.setContent(content);
-  for (int row = 0; row < list.rowCount(); ++row) {
-    const auto text = [&](int column) { return list.index(row, column).data().toString(); };
-    const PassageRow& entry = content.rows[static_cast<std::size_t>(row)];
-    table.rows.push_back(
-        {{text(PassageListModel::State), PassageListModel::stateInk(entry), false},
-         {text(PassageListModel::Rank), Role::TextSecond, true},
-         {text(PassageListModel::Score), Role::TextSecond, true},
-         {text(PassageListModel::Text), entry.inPrompt ? Role::Text : Role::TextSecond, false},
-         {text(PassageListModel::Source), Role::TextSecond, false},
-         {text(PassageListModel::Found), Role::TextSecond, true}});
-  }
-  return table;
-}
-
 void PassagesView::paintTo(QPainter& painter, const QSize& size) {
   const PassagesContent content = input() == nullptr ? PassagesContent() : passagesContent(*input());
   if (!content.rows.empty()) {
-    paintTableInto(painter, size, painted(content), theme());
+    paintTableInto(painter, size, passagesTable(content), theme());
     return;
   }
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
@@ -367,99 +335,25 @@ QString passagesSummary(const PassagesContent& content) {
   return tr("%1 in the prompt · %2 · %3").arg(inPrompt).arg(documents, content.ranking);
 }
 
-void PassageListModel::setContent(PassagesContent content) {
-  if (content == m_content) return;
-  const bool sameRows = content.run == m_content.run && content.node == m_content.node &&
-                        content.rows.size() == m_content.rows.size();
-  if (sameRows) {
-    // The rows are not reset, because marks change while a row is selected and the selection must stay.
-    m_content = std::move(content);
-    if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
-    return;
+PaintedTable passagesTable(const PassagesContent& content) {
+  PaintedTable table{
+      .headers = {PassagesView::tr("State"), PassagesView::tr("Rank"), PassagesView::tr("Score"),
+                  PassagesView::tr("Text"), PassagesView::tr("Source"), PassagesView::tr("Found by")},
+      .shares = {5, 2, 3, 16, 6, 6},
+      .rows = {}};
+  for (const PassageRow& row : content.rows) {
+    const bool isRanked = row.rank != 0;
+    const auto cell = [&row](const QString& text, Role ink, bool mono) {
+      return PaintedCell{.text = text, .ink = ink, .mono = mono, .help = row.text};
+    };
+    table.rows.push_back(
+        {cell(stateText(row), stateInk(row), false),
+         cell(isRanked ? QString::number(row.rank) : QStringLiteral("–"), Role::TextSecond, true),
+         cell(isRanked ? scoreText(row.score) : QStringLiteral("–"), Role::TextSecond, true),
+         cell(row.text.simplified(), row.inPrompt ? Role::Text : Role::TextSecond, false),
+         cell(row.source, Role::TextSecond, false), cell(row.found, Role::TextSecond, true)});
   }
-  beginResetModel();
-  m_content = std::move(content);
-  endResetModel();
-}
-
-void PassageListModel::setTheme(const Theme& theme) {
-  if (theme == m_theme) return;
-  m_theme = theme;
-  if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
-}
-
-int PassageListModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_content.rows.size());
-}
-
-int PassageListModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : ColumnCount;
-}
-
-QString PassageListModel::stateText(const PassageRow& row) {
-  using document::PassageMark;
-  if (row.mark == PassageMark::Pinned) return row.isChanged ? tr("pinned, next run") : tr("pinned");
-  if (row.mark == PassageMark::Dropped) return row.isChanged ? tr("dropped, next run") : tr("dropped");
-  if (row.isChanged) return tr("by rank, next run");
-  return row.inPrompt ? tr("in the prompt") : tr("left out");
-}
-
-Role PassageListModel::stateInk(const PassageRow& row) {
-  using document::PassageMark;
-  if (row.mark == PassageMark::Pinned) return Role::Accent;
-  if (row.mark == PassageMark::Dropped) return Role::Error;
-  return row.inPrompt ? Role::HitInk : Role::TextThird;
-}
-
-QString PassageListModel::text(const PassageRow& row, int column) const {
-  switch (column) {
-    case State:
-      return stateText(row);
-    case Rank:
-      return row.rank == 0 ? QStringLiteral("–") : QString::number(row.rank);
-    case Score:
-      return row.rank == 0 ? QStringLiteral("–") : scoreText(row.score);
-    case Found:
-      return row.found;
-    case Source:
-      return row.source;
-    case Text:
-      return row.text.simplified();
-    default:
-      return {};
-  }
-}
-
-QVariant PassageListModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid() || index.row() >= rowCount()) return {};
-  const PassageRow& row = m_content.rows[static_cast<std::size_t>(index.row())];
-  const int column = index.column();
-  const bool isNumber = column == Rank || column == Score || column == Found;
-  switch (role) {
-    case Qt::DisplayRole:
-      return text(row, column);
-    case Qt::ToolTipRole:
-      return row.text;
-    case Qt::AccessibleTextRole: {
-      const QString name = headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-      return QStringLiteral("%1: %2").arg(name, text(row, column));
-    }
-    case Qt::FontRole:
-      return isNumber ? m_theme.monoFont() : m_theme.interfaceFont();
-    case Qt::ForegroundRole:
-      if (column == State) return m_theme.color(stateInk(row));
-      if (column == Text) return m_theme.color(row.inPrompt ? Role::Text : Role::TextSecond);
-      return m_theme.color(Role::TextSecond);
-    default:
-      return {};
-  }
-}
-
-QVariant PassageListModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal) return {};
-  const QStringList names{tr("State"), tr("Rank"), tr("Score"), tr("Text"), tr("Source"), tr("Found by")};
-  if (role == Qt::DisplayRole && section >= 0 && section < names.size()) return names[section];
-  return {};
+  return table;
 }
 
 }  // namespace spanscope::ui

@@ -8,7 +8,6 @@
 #include "ui/views/common/input_view.h"
 #include "ui/views/common/table_painting.h"
 
-#include <QAbstractTableModel>
 #include <QPointer>
 #include <QString>
 
@@ -16,6 +15,10 @@
 #include <functional>
 #include <optional>
 #include <vector>
+
+class QAction;
+class QComboBox;
+class QSpinBox;
 
 namespace spanscope::ui {
 
@@ -53,41 +56,12 @@ PassagesContent passagesContent(const ViewInput& input);
 /// "5 in the prompt · 18 documents · hybrid". Empty if there is nothing.
 QString passagesSummary(const PassagesContent& content);
 
-/// The passages of an augment as a table.
-class PassageListModel : public QAbstractTableModel {
-  Q_OBJECT
- public:
-  enum Column { State, Rank, Score, Text, Source, Found, ColumnCount };
+/// The passages of an augment as a table: state, rank, score, text, source, and what found the passage. The
+/// state is that in the run, or in the next run: "in the prompt", "pinned", "dropped, next run", …
+PaintedTable passagesTable(const PassagesContent& content);
 
-  using QAbstractTableModel::QAbstractTableModel;
-
-  void setContent(PassagesContent content);
-  const PassagesContent& content() const { return m_content; }
-  void setTheme(const Theme& theme);
-
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
-  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
-  /// The state of a passage in the run, or in the next run: "in the prompt", "pinned", "dropped, next run", …
-  static QString stateText(const PassageRow& row);
-  static Role stateInk(const PassageRow& row);
-
- private:
-  QString text(const PassageRow& row, int column) const;
-
-  PassagesContent m_content;
-  Theme m_theme;
-};
-
-}  // namespace spanscope::ui
-class QComboBox;
-class QSpinBox;
-class QTableView;
-class QToolButton;
-
-namespace spanscope::ui {
+class TableView;
+class PaintedTableModel;
 
 class PassagesView : public RunView {
   Q_OBJECT
@@ -98,31 +72,26 @@ class PassagesView : public RunView {
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
-  const PassageListModel& list() const { return *m_list; }
-
  protected:
   void refresh() override;
   QString emptyText() const override;
-  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void makeControls();
   QString whatWillStandHere() const;
   void showControls();
-  void showMenu(const QPoint& at);
   /// Gives the current row this mark, or removes the mark if the row already has this mark.
   void toggleMark(document::PassageMark mark);
   void changeSettings(const QString& name, const std::function<void(document::RunSettings&)>& change);
-  std::optional<PassageRow> currentRow() const;
-  PaintedTable painted(const PassagesContent& content) const;
+  const PassageRow* currentRow() const;  ///< nullptr: there is none
 
-  PassageListModel* m_list;
-  QTableView* m_table;
-  std::optional<Theme> m_shown;  ///< the theme of the table's style
+  PassagesContent m_content;
+  PaintedTableModel* m_list;
+  TableView* m_table;
   QPointer<QComboBox> m_ranking;
   QPointer<QSpinBox> m_count;
-  QPointer<QToolButton> m_pin;
-  QPointer<QToolButton> m_drop;
+  QAction* m_pin = nullptr;
+  QAction* m_drop = nullptr;
 };
 
 }  // namespace spanscope::ui

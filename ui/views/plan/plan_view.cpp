@@ -6,7 +6,7 @@
 #include "ui/session/token_account.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/segment_names.h"
-#include "ui/views/common/table_painting.h"
+#include "ui/views/common/table_view.h"
 #include "ui/views/common/text_painting.h"
 #include "ui/views/plan/pass_view.h"
 #include "ui/words/glossary.h"
@@ -21,10 +21,8 @@
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QStringList>
-#include <QTableWidget>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace spanscope::ui {
@@ -51,29 +49,36 @@ Role inkOf(StepState state) {
   return Role::TextThird;
 }
 
-QStringList cellsOf(const PlanStep& step) {
-  const bool started = step.request != 0;
-  return {QString::number(step.step),
-          step.name,
-          needsText(step.needs),
-          stepStateText(step.state),
-          started ? QString::number(step.promptTokens) : QString(),
-          started ? QString::number(step.cachedTokens) : QString(),
-          started ? QString::number(step.generatedTokens) : QString()};
+/// The steps as a table, with the glossary's explanations of the headers.
+PaintedTable stepsTable(const PlanModel& model) {
+  PaintedTable table{.headers = {PlanView::tr("Step"), PlanView::tr("Name"), PlanView::tr("Needs"),
+                                 PlanView::tr("State"), metricShortTitle("prompt-tokens"),
+                                 metricShortTitle("cached-tokens"), metricShortTitle("generated-tokens")},
+                     .shares = {1, 4, 3, 2, 2, 2, 2},
+                     .rows = {}};
+  for (const char* term : {"step", "", "", "", "prompt", "cached"})
+    table.headerHelps.push_back(*term == '\0' ? QString() : explain(QString::fromLatin1(term)));
+  for (const PlanStep& step : model.steps) {
+    const QString tip =
+        step.node.empty() ? PlanView::tr("the root of the query") : QString::fromStdString(step.node);
+    const auto words = [&tip](const QString& text, Role ink) {
+      return PaintedCell{.text = text, .ink = ink, .help = tip};
+    };
+    const auto count = [&tip](std::int64_t number, bool isKnown = true) {
+      return PaintedCell{.text = isKnown ? QString::number(number) : QString(),
+                         .ink = Role::TextSecond,
+                         .mono = true,
+                         .isRight = true,
+                         .help = tip};
+    };
+    const bool started = step.request != 0;
+    table.rows.push_back(
+        {count(step.step), words(step.name, Role::Text), words(needsText(step.needs), Role::TextSecond),
+         words(stepStateText(step.state), inkOf(step.state)), count(step.promptTokens, started),
+         count(step.cachedTokens, started), count(step.generatedTokens, started)});
+  }
+  return table;
 }
-
-QStringList headers() {
-  return {PlanView::tr("Step"),
-          PlanView::tr("Name"),
-          PlanView::tr("Needs"),
-          PlanView::tr("State"),
-          metricShortTitle("prompt-tokens"),
-          metricShortTitle("cached-tokens"),
-          metricShortTitle("generated-tokens")};
-}
-
-/// The glossary's terms that explain the headers.
-constexpr std::array kHeaderTerms{"step", "", "", "", "prompt", "cached", ""};
 
 QString whatWillStandHere() {
   return PlanView::tr("Run a query to see its plan: its steps, what each needs, and why.");
@@ -87,26 +92,15 @@ PlanView::PlanView(QWidget* parent)
       m_nothing(new QWidget(this)),
       m_passes(new PassView(this)),
       m_splitter(new QSplitter(Qt::Vertical, this)),
-      m_table(new QTableWidget(m_splitter)),
+      m_table(new TableView(tr("Steps"), RowOrder::Fixed, m_splitter)),
+      m_steps(new PaintedTableModel(m_table)),
       m_text(new QPlainTextEdit(m_splitter)) {
   setAccessibleName(tr("Plan"));
-  m_table->setAccessibleName(tr("Steps"));
-  m_table->setColumnCount(static_cast<int>(headers().size()));
-  m_table->setHorizontalHeaderLabels(headers());
-  for (int column = 0; column < m_table->columnCount(); ++column) {
-    const QString term = QString::fromLatin1(kHeaderTerms.at(static_cast<std::size_t>(column)));
-    if (!term.isEmpty()) m_table->horizontalHeaderItem(column)->setToolTip(explain(term));
-  }
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setDefaultSectionSize(kRow);
-  m_table->setShowGrid(false);
-  m_table->setFrameShape(QFrame::NoFrame);
-  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  m_steps->setTable(stepsTable({}));
+  m_table->setModel(m_steps);
+  m_table->setRowHeight(kRow);
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-  m_table->setTabKeyNavigation(false);
-  m_table->horizontalHeader()->setHighlightSections(false);
-  m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  m_table->horizontalHeader()->setStretchLastSection(false);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
   m_text->setAccessibleName(tr("Result of the planner"));
@@ -135,8 +129,8 @@ PlanView::PlanView(QWidget* parent)
   row->addWidget(m_pages);
   connect(m_pages, &QComboBox::currentIndexChanged, this,
           [this](int index) { setPage(index == 0 ? Page::Rules : Page::Steps); });
-  connect(m_table, &QTableWidget::cellClicked, this, &PlanView::select);
-  connect(m_table, &QTableWidget::cellActivated, this, &PlanView::select);
+  connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) { select(index.row()); });
+  connect(m_table, &TableView::rowActivated, this, &PlanView::select);
 }
 
 bool PlanView::hasRules() const {
@@ -189,7 +183,7 @@ void PlanView::refreshSteps() {
   const bool same = model == m_model && m_shown == input()->theme;
   m_model = std::move(model);
   if (!same) {
-    if (m_shown != input()->theme) m_table->setStyleSheet(tableStyle(input()->theme));
+    m_table->setTheme(theme());
     m_shown = input()->theme;
     fill();
     update();
@@ -197,29 +191,13 @@ void PlanView::refreshSteps() {
   for (std::size_t i = 0; i < m_model.steps.size(); ++i) {
     const RequestId request = m_model.steps[i].request;
     if (request == 0 || input()->selection.request != request) continue;
-    const int row = static_cast<int>(i);
-    if (m_table->currentRow() != row) m_table->selectRow(row);
+    m_table->showRow(static_cast<int>(i));
   }
 }
 
 void PlanView::fill() {
   const Theme now = theme();
-  m_table->setRowCount(static_cast<int>(m_model.steps.size()));
-  for (int row = 0; row < m_table->rowCount(); ++row) {
-    const PlanStep& step = m_model.steps[static_cast<std::size_t>(row)];
-    const QStringList cells = cellsOf(step);
-    for (int column = 0; column < cells.size(); ++column) {
-      auto* item = new QTableWidgetItem(cells[column]);
-      const bool number = column == 0 || column > 3;
-      item->setFont(number ? now.monoFont() : now.interfaceFont());
-      item->setTextAlignment((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-      item->setForeground(now.color(column == 1   ? Role::Text
-                                    : column == 3 ? inkOf(step.state)
-                                                  : Role::TextSecond));
-      item->setToolTip(step.node.empty() ? tr("the root of the query") : QString::fromStdString(step.node));
-      m_table->setItem(row, column, item);
-    }
-  }
+  m_steps->setTable(stepsTable(m_model));
   m_text->setFont(now.monoFont());
   QPalette palette = m_text->palette();
   palette.setColor(QPalette::Base, now.color(Role::Canvas));
@@ -255,15 +233,12 @@ void PlanView::paintTo(QPainter& painter, const QSize& size) {
     paintEmptyText(painter, QRect(QPoint(), size), whatWillStandHere(), theme());
     return;
   }
-  PaintedTable table{.headers = {}, .shares = {1, 4, 3, 2, 2, 2, 2}, .rows = {}};
-  for (const QString& header : headers()) table.headers.push_back(header);
-  for (const PlanStep& step : m_model.steps) {
-    std::vector<PaintedCell> row;
-    const QStringList cells = cellsOf(step);
-    for (int column = 0; column < cells.size(); ++column) {
-      row.push_back({cells[column], column == 3 ? inkOf(step.state) : Role::Text, column == 0 || column > 3});
+  PaintedTable table = stepsTable(m_model);
+  for (std::vector<PaintedCell>& row : table.rows) {
+    for (PaintedCell& cell : row) {
+      cell.isRight = false;
+      if (&cell != &row[3]) cell.ink = Role::Text;
     }
-    table.rows.push_back(std::move(row));
   }
   const Theme now = theme();
   painter.fillRect(QRect(QPoint(), size), now.color(Role::Surface));

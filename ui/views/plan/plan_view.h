@@ -57,11 +57,12 @@ class QComboBox;
 class QPlainTextEdit;
 class QSplitter;
 class QStackedLayout;
-class QTableWidget;
 
 namespace spanscope::ui {
 
+class PaintedTableModel;
 class PassView;
+class TableView;
 
 class PlanView : public RunView {
   Q_OBJECT
@@ -74,7 +75,7 @@ class PlanView : public RunView {
   void paintTo(QPainter& painter, const QSize& size) override;
 
   const PlanModel& model() const { return m_model; }
-  QTableWidget& table() { return *m_table; }
+  TableView& table() { return *m_table; }
   PassView& passes() { return *m_passes; }
   /// The shown page: the page of setPage(), or the other page if that page is empty.
   Page page() const;
@@ -100,7 +101,8 @@ class PlanView : public RunView {
   PassView* m_passes;
   std::optional<Theme> m_shown;
   QSplitter* m_splitter;
-  QTableWidget* m_table;
+  TableView* m_table;
+  PaintedTableModel* m_steps;
   QPlainTextEdit* m_text;
 };
 
