@@ -47,6 +47,14 @@ void setFileSizeLimit(const rlimit& limit) {
   ::setrlimit(RLIMIT_FSIZE, &limit);
 }
 
+/// Changes the name, and waits until the side file has the change.
+void renameAndKeep(Autosave& autosave, DocumentModel& model, const char* text) {
+  autosave.setInterval(1ms);
+  QSignalSpy written(&autosave, &Autosave::written);
+  name(model, text);
+  QTRY_COMPARE(written.count(), 1);
+}
+
 }  // namespace
 
 class TestAutosave : public QObject {
@@ -173,10 +181,7 @@ void TestAutosave::goesOnACleanClose() {
   DocumentModel model;
   {
     Autosave autosave(model, directory.path());
-    autosave.setInterval(1ms);
-    QSignalSpy written(&autosave, &Autosave::written);
-    name(model, "one");
-    QTRY_COMPARE(written.count(), 1);
+    renameAndKeep(autosave, model, "one");
   }
   QVERIFY(filesIn(directory).isEmpty());
 }
@@ -185,10 +190,7 @@ void TestAutosave::isNotOfferedWhileItsProgramRuns() {
   const QTemporaryDir directory;
   DocumentModel model;
   Autosave autosave(model, directory.path());
-  autosave.setInterval(1ms);
-  QSignalSpy written(&autosave, &Autosave::written);
-  name(model, "one");
-  QTRY_COMPARE(written.count(), 1);
+  renameAndKeep(autosave, model, "one");
   QVERIFY(findRecoveries(directory.path()).empty());
   QVERIFY(QFile::exists(autosave.sideFile()));
 }
@@ -202,20 +204,14 @@ void TestAutosave::leavesWhatOthersLeftBehind() {
   QString left;
   {
     Autosave autosave(model, directory.path());
-    autosave.setInterval(1ms);
-    QSignalSpy written(&autosave, &Autosave::written);
-    name(model, "before");
-    QTRY_COMPARE(written.count(), 1);
+    renameAndKeep(autosave, model, "before");
     left = autosave.sideFile();
     QVERIFY(QFile::copy(left, files.filePath(QStringLiteral("kept"))));
   }
   QVERIFY(QFile::copy(files.filePath(QStringLiteral("kept")), left));
   {
     Autosave autosave(model, directory.path());
-    autosave.setInterval(1ms);
-    QSignalSpy written(&autosave, &Autosave::written);
-    name(model, "after");
-    QTRY_COMPARE(written.count(), 1);
+    renameAndKeep(autosave, model, "after");
     QVERIFY(autosave.sideFile() != left);
   }
   const std::vector<Recovery> recoveries = findRecoveries(directory.path());
@@ -232,10 +228,7 @@ void TestAutosave::offersOnlyWhatDiffers() {
   DocumentModel model;
   model.setFilePath(path);
   Autosave autosave(model, directory.path());
-  autosave.setInterval(1ms);
-  QSignalSpy written(&autosave, &Autosave::written);
-  name(model, "one");
-  QTRY_COMPARE(written.count(), 1);
+  renameAndKeep(autosave, model, "one");
   const QString copy = directory.filePath(QStringLiteral("copy.span-autosave"));
   QVERIFY(QFile::copy(autosave.sideFile(), copy));
   QVERIFY(!saveDocument(path, model.document()));

@@ -57,7 +57,6 @@ class TestSessionRecording : public QObject {
   void anEmptyOneIsRemoved();
   void aFullDiskLeavesWhatWasRecordedBefore();
   void aPipeIsRefused();
-  void twoThatReplaceOneFileAreBothKept();
   void twoOfOneNameAreBothKept();
 
  private:
@@ -210,39 +209,29 @@ void TestSessionRecording::aPipeIsRefused() {
   QVERIFY(!recording.isOn());
 }
 
-/// Both may replace the file that was there, but not each other.
-void TestSessionRecording::twoThatReplaceOneFileAreBothKept() {
-  QFile old(file("a.trace"));
-  QVERIFY(old.open(QIODevice::WriteOnly));
-  old.write("old");
-  old.close();
-  SessionRecording one;
-  SessionRecording other;
-  const auto first = newSession();
-  const auto second = newSession();
-  QCOMPARE(one.start(file("a.trace"), side(), first), QString());
-  QCOMPARE(other.start(file("a.trace"), side(), second), QString());
-  sendRun(*first, 1);
-  sendRun(*second, 2);
-  QCOMPARE(one.finish(), QString());
-  QVERIFY(!other.finish().isEmpty());
-  QCOMPARE(finishedRuns(file("a.trace")), std::vector<RunId>{1});
-  QCOMPARE(finishedRuns(file("a-2.trace")), std::vector<RunId>{2});
-}
-
+/// Both may replace a file that was there, but not each other.
 void TestSessionRecording::twoOfOneNameAreBothKept() {
-  SessionRecording one;
-  SessionRecording other;
-  const auto first = newSession();
-  const auto second = newSession();
-  QCOMPARE(one.start(file("a.trace"), side(), first), QString());
-  QCOMPARE(other.start(file("a.trace"), side(), second), QString());
-  sendRun(*first, 1);
-  sendRun(*second, 2);
-  QCOMPARE(one.finish(), QString());
-  QVERIFY(!other.finish().isEmpty());
-  QCOMPARE(finishedRuns(file("a.trace")), std::vector<RunId>{1});
-  QCOMPARE(finishedRuns(file("a-2.trace")), std::vector<RunId>{2});
+  for (const bool hasOld : {false, true}) {
+    QFile old(file("a.trace"));
+    if (hasOld) {
+      QVERIFY(QFile::remove(file("a-2.trace")));
+      QVERIFY(old.open(QIODevice::WriteOnly | QIODevice::Truncate));
+      old.write("old");
+      old.close();
+    }
+    SessionRecording one;
+    SessionRecording other;
+    const auto first = newSession();
+    const auto second = newSession();
+    QCOMPARE(one.start(file("a.trace"), side(), first), QString());
+    QCOMPARE(other.start(file("a.trace"), side(), second), QString());
+    sendRun(*first, 1);
+    sendRun(*second, 2);
+    QCOMPARE(one.finish(), QString());
+    QVERIFY(!other.finish().isEmpty());
+    QCOMPARE(finishedRuns(file("a.trace")), std::vector<RunId>{1});
+    QCOMPARE(finishedRuns(file("a-2.trace")), std::vector<RunId>{2});
+  }
 }
 
 SPANSCOPE_TEST(tst_session_recording, TestSessionRecording, QCoreApplication)
