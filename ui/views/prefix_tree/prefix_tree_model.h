@@ -6,7 +6,7 @@
 #include "engine/base/ids.h"
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
-#include "ui/views/common/block_history.h"
+#include "ui/views/common/request_blocks.h"
 
 #include <QString>
 
