@@ -298,10 +298,10 @@ BenchAction addExperimentBench(CLI::App& command, const Context& context, const 
   command.add_option("--chart", options->chart, "Kind of chart")
       ->check(CLI::IsMember(charts))
       ->capture_default_str();
-  addNumber(command, "--at", options->place,
-            fmt::format("Draw the histogram for this value of {} only (default: for all values)",
-                        experiment.xName),
-            Range<double>{0, kMostPlace});
+  addNumber(
+      command, "--at", options->place,
+      fmt::format("Draw the histogram for this value of {} only (default: for all values)", experiment.xName),
+      Range<double>{0, kMostPlace});
   command.add_option("--picture", options->picture, "Draw the chart in this SVG file")->type_name("FILE");
   command.add_option("--csv", options->csv, "Write every point and metric to this CSV file")
       ->type_name("FILE");

@@ -263,8 +263,8 @@ std::vector<std::string> documentsOf(const std::vector<std::string>& given) {
       if (entry->is_regular_file(error)) inside.push_back(entry->path());
     }
     if (error) throw Failure({name, {}, error.message(), "a folder that can be read"});
-      std::ranges::sort(inside);
-      for (const fs::path& path : inside) documents.push_back(path.string());
+    std::ranges::sort(inside);
+    for (const fs::path& path : inside) documents.push_back(path.string());
   }
   return documents;
 }

@@ -181,8 +181,8 @@ bool mayBe(const Setting& setting, std::string_view name) {
   if (setting.kind == TextKind::Policy) return policy::findChoice(name).has_value();
   if (setting.kind == TextKind::Device && compute::deviceKindOf(name) != nullptr) return true;
   const Choices choices = setting.choices();
-  return std::ranges::any_of(
-      choices, [&](const Choice& choice) { return choice.name == currentName(setting, name); });
+  return std::ranges::any_of(choices,
+                             [&](const Choice& choice) { return choice.name == currentName(setting, name); });
 }
 
 std::string currentName(const Setting& setting, std::string_view name) {

@@ -18,6 +18,7 @@
 #include <QMenu>
 #include <QSettings>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -74,7 +75,14 @@ void CommandController::fillMenu(DockHost& docks, LessonController& lessons) {
     if (category != CommandCategory::View) continue;
     menu->addSeparator();
     QMenu* shown = menu->addMenu(tr("Docks"));
-    for (Dock* dock : docks.docks()) shown->addAction(dock->toggleViewAction());
+    // A list of all docks would be higher than a small screen.
+    auto* others = new QMenu(tr("In no layout"), shown);
+    for (Dock* dock : docks.docks()) {
+      const auto info = std::ranges::find(viewTable(), dock->id(), &ViewInfo::id);
+      const bool isInLayout = info == viewTable().end() || !info->places.empty();
+      (isInLayout ? shown : others)->addAction(dock->toggleViewAction());
+    }
+    shown->addMenu(others);
   }
 }
 

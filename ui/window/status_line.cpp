@@ -280,8 +280,8 @@ void StatusLine::refreshHint() {
   showRight();
 }
 
-/// Shows the problems and, without a hint, two settings. The space of the settings is for the end of the text
-/// beside a hint.
+/// Shows the problems and, without a hint, two settings. Beside a hint, only real problems are shown. Their
+/// space is for the end of the state.
 void StatusLine::showRight() {
   const OpenDocument* shown = m_workspace.current();
   QString text;
@@ -290,6 +290,8 @@ void StatusLine::showRight() {
     text = problemText();
     if (m_hint->isHidden())
       text += tr("     block %1     seed %2").arg(settings.blockSize).arg(settings.seed);
+    else if (text == tr("no problems"))
+      text.clear();
   }
   m_statusRight->setText(text);
 }

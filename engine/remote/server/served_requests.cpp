@@ -121,7 +121,8 @@ std::uint64_t ServedRequests::add(ServedRequest request) {
 }
 
 ServedRequests::Kept* ServedRequests::kept(std::uint64_t number) {
-  const auto found = std::ranges::lower_bound(m_requests, number, {}, [](const Kept& kept) { return kept.request.number; });
+  const auto found =
+      std::ranges::lower_bound(m_requests, number, {}, [](const Kept& kept) { return kept.request.number; });
   return found != m_requests.end() && found->request.number == number ? &*found : nullptr;
 }
 

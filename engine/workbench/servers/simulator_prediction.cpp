@@ -8,9 +8,8 @@
 #include "engine/remote/chat/server_facts.h"
 #include "engine/remote/protocol.h"
 #include "engine/run/trace_values.h"
-#include "engine/workbench/run_options.h"
-
 #include "engine/text/conversation.h"
+#include "engine/workbench/run_options.h"
 
 #include <algorithm>
 #include <array>

@@ -165,6 +165,9 @@ void TestSpanqExitCodes::initTestCase() {
   QFile document(path("document.txt"));
   QVERIFY(document.open(QIODevice::WriteOnly));
   document.write("Mira lives in Lisbon.");
+  QFile answers(path("answers.json"));
+  QVERIFY(answers.open(QIODevice::WriteOnly));
+  answers.write(R"({"lesson": "3-prefix-caching.md", "answers": []})");
   QFile scenarios(path("scenarios.jsonl"));
   QVERIFY(scenarios.open(QIODevice::WriteOnly));
   scenarios.write(
@@ -208,6 +211,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"lesson check", {lesson}, {none}},
       {"lesson run", {lesson}, {none}},
       {"lesson export", {lesson}, {none}},
+      {"lesson grade", {lesson, path("answers.json")}, {lesson, none}},
       {"bench run", {"--repeats", "1", rag}, {none}},
       {"bench abba", {"--sizes", "16", "--repeats", "1", "--seconds", "0", "--cold-repeats", "1"}, noModel},
       {"bench start", {"--tokens", "4", "-r", "1"}, noModel},

@@ -85,7 +85,7 @@ class TestGgufFile : public QObject {
       QTest::newRow(name) << QByteArray::fromStdString(file.bytes()) << QString(place) << QString(found);
     };
     row(
-        "twice", [](GgufWriter& f) { f.tensorAt("a.weight", {1}, 99, 96); }, "a.weight", "second time");
+        "twice", [](GgufWriter& f) { f.tensorAt("a.weight", {1}, 99, 96); }, "a.weight", "second tensor");
     row(
         "overlap", [](GgufWriter& f) { f.tensorAt("d", {1}, kF32, 64); }, "d", "\"a.weight\"");
     row(

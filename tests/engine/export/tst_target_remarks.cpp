@@ -135,7 +135,7 @@ void TestTargetRemarks::table_data() {
   row("null number left out", nulls, "<number-tokens-null>", "n--n---", {.leavesOutNulls = true});
   row("null kept", nulls, "is null", "-------");
   row("no number of tokens", R"({"g":{"model":"spnl/m","temperature":0,"input":{"user":"a"}}})",
-      "number of tokens", "nnnnnn-");
+      "no max tokens", "nnnnnn-");
   row("YAML number", generate(R"({"user":"12"})"), "<ibm-spnl-may>", "-R-----");
   row("empty prompt", generate(R"({"seq":[]})"), "has no message", "-----R-");
   row("late system", generate(R"({"seq":[{"user":"a"},{"system":"s"}]})"), "<system-message-not>", "-----n-");

@@ -778,12 +778,12 @@ class TestLessonReader : public QObject {
         {"output", widthOf("output")}, {"canvas", widthOf("canvas")}, {"tokens", widthOf("tokens")}};
     perform("learn.present");
     course().answer(*course().waiting(), {});
-    // It compares two runs, in a dock that the layout does not have.
+    // The next step shows a dock that the layout does not have.
     for (int i = 0; i < 5 && course().step() == 2; ++i) QTest::keyClick(&reader(), Qt::Key_PageDown);
     QVERIFY(isIdle());
     QTest::qWait(300);
     QTest::keyClick(&reader(), Qt::Key_Escape);
-    QTRY_VERIFY(m_window->docks().dock(QStringLiteral("compare"))->isVisible());
+    QTRY_VERIFY(m_window->docks().dock(QStringLiteral("prefix-tree"))->isVisible());
     constexpr int kNear = 12;  // pixels
     for (const auto& [id, width] : before)
       QTRY_VERIFY2(

@@ -121,6 +121,10 @@ class TestAttentionAgain : public QObject {
     QVERIFY(attentionReadout(model, m_view->options(), 0, column)
                 .contains(worded("layer 4, head 2<computed-again-after>")));
     QVERIFY(m_view->csv().contains(QStringLiteral("recomputed")));
+    // The first tokens (attention sinks) are left out unless the user wants them.
+    AttentionOptions whole = m_view->options();
+    whole.withFirst = true;
+    m_view->setOptions(whole);
     double sum = 0;
     for (std::int32_t c = 0; c < model.columns; ++c) sum += static_cast<double>(model.mass[model.at(0, c)]);
     QVERIFY2(std::abs(sum - 1) < 1e-3, qPrintable(QString::number(sum)));

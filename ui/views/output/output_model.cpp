@@ -413,8 +413,8 @@ QString fidelityHeadline(const Answer& answer) {
                 .arg(fidelity.agreedTokens);
   QString headline = tr("%1 · %2").arg(said, divergenceWords(fidelity));
   if (answer.arithmeticMetrics)
-    headline +=
-        tr(" · %1 compared with f32: %2").arg(answer.arithmetic, divergenceWords(*answer.arithmeticMetrics));
+    headline += tr(" · difference between %1 and f32: %2")
+                    .arg(answer.arithmetic, divergenceWords(*answer.arithmeticMetrics));
   return headline;
 }
 

@@ -77,6 +77,24 @@ void TokenStripArea::paintFrom(QPainter& painter, const QRect& area, std::size_t
   m_layout = kept;
 }
 
+void TokenStripArea::paintFitting(QPainter& painter, const QSize& size) {
+  if (m_strip == nullptr || m_layout.tiles.empty()) return paintWhole(painter, size);
+  constexpr int kMostWidth = 1 << 14;  // pixels
+  const auto laidOut = [this](int width) {
+    return layOutTokens(*m_strip, width, theme().monoFont(), theme().smallFont());
+  };
+  int width = std::max(1, size.width());
+  StripLayout fitting = laidOut(width);
+  while (std::int64_t{fitting.height} * size.width() > std::int64_t{size.height()} * width &&
+         width < kMostWidth) {
+    width += width / 8 + 1;
+    fitting = laidOut(width);
+  }
+  const StripLayout kept = std::exchange(m_layout, std::move(fitting));
+  paintWhole(painter, size);
+  m_layout = kept;
+}
+
 bool TokenStripArea::isInSight(std::size_t token, int height) const {
   if (token >= m_layout.tiles.size()) return false;
   return QRect(offset(), QSize(m_layout.width, height)).intersects(m_layout.tiles[token]);

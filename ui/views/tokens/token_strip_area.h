@@ -81,6 +81,9 @@ class TokenStripArea : public PaintedScroll {
   void reveal(std::size_t token);
   /// Scrolls until the name of the section that begins with this token is at the top.
   void revealGroup(std::size_t first);
+  /// Paints the whole strip into a rectangle of this size. The shape of the rectangle gives the length of the
+  /// lines.
+  void paintFitting(QPainter& painter, const QSize& size);
   /// Paints the content from the section that begins with this token on, as far as the area reaches.
   void paintFrom(QPainter& painter, const QRect& area, std::size_t first);
 

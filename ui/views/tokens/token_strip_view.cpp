@@ -97,7 +97,7 @@ QString TokenStripView::csv() const {
 
 void TokenStripView::paintTo(QPainter& painter, const QSize& size) {
   ensureFresh();
-  m_area->paintWhole(painter, size);
+  m_area->paintFitting(painter, size);
 }
 
 ViewInfo tokensRow() {
