@@ -12,6 +12,7 @@
 #include <QApplication>
 #include <QEvent>
 #include <QPainter>
+#include <QScrollArea>
 #include <QTabBar>
 #include <QWidget>
 
@@ -289,15 +290,40 @@ bool LessonMarks::isSeen(const lesson::Target& target) const {
   return drawn && isSeen(*drawn);
 }
 
+namespace {
+
+/// Scrolls a view, and the area around the view, until `part` is visible.
+void reveal(DrawnParts& view, const Selection& part) {
+  view.bringIntoSight(part);
+  const std::vector<QRect> places = view.placesOf(part);
+  if (places.empty()) return;
+  for (const QWidget* inside = &view.placesIn(); inside != nullptr; inside = inside->parentWidget()) {
+    auto* around = qobject_cast<QScrollArea*>(inside->parentWidget());
+    if (around == nullptr || around->widget() == nullptr) continue;
+    const QPoint middle = view.placesIn().mapTo(around->widget(), places.front().center());
+    around->ensureVisible(middle.x(), middle.y(), places.front().width(), places.front().height());
+  }
+}
+
+}  // namespace
+
 void LessonMarks::showTargets() {
   const LessonCourse* course = m_reader.course();
   if (course == nullptr || course->isBusy() || !m_reader.isVisible() || m_reader.showsLessons()) return;
   bool isOnCanvas = false;
   for (const lesson::Target& target : course->spokenOf()) {
     // The text names other docks without showing them.
-    if (target.kind == lesson::Target::Kind::Dock || isSeen(target)) continue;
+    if (target.kind == lesson::Target::Kind::Dock) continue;
     const std::optional<Selection> part = partOf(target);
     if (!part) continue;
+    // The dock of the step shows the target, even if another dock shows it, too.
+    Dock* const own = m_docks.dock(course->dock());
+    auto* const ownView = own == nullptr ? nullptr : dynamic_cast<DrawnParts*>(own->openView());
+    if (ownView != nullptr) {
+      const std::optional<Drawn> there = drawnIn(*own, *part);
+      if (there && !isSeen(*there)) reveal(*ownView, *part);
+    }
+    if (isSeen(target)) continue;
     const std::optional<Drawn> drawn = drawnAt(target);
     const QString id = drawn                                        ? drawn->dock->id()
                        : target.kind == lesson::Target::Kind::Block ? QStringLiteral("block-table")
@@ -308,7 +334,7 @@ void LessonMarks::showTargets() {
     if (id == QLatin1String("canvas")) {
       isOnCanvas = true;
     } else if (auto* view = dynamic_cast<DrawnParts*>(dock == nullptr ? nullptr : dock->openView())) {
-      view->bringIntoSight(*part);
+      reveal(*view, *part);
     }
   }
   if (isOnCanvas) m_canvas.fit();
@@ -438,7 +464,7 @@ void LessonMarks::bring(const lesson::Target& target) {
     inside = &m_canvas;
     if (part) m_canvas.reveal(part->currentNode());
   } else if (auto* view = dynamic_cast<DrawnParts*>(dock->view()); view != nullptr && part) {
-    view->bringIntoSight(*part);
+    reveal(*view, *part);
   }
   if (dock->isFloating()) dock->activateWindow();
   if (inside != nullptr) inside->setFocus(Qt::OtherFocusReason);

@@ -735,7 +735,7 @@ void TestSpanqCommands::jinjaRendersTheTemplate() {
   QCOMPARE(withoutTimes(answered).replace("on polite,", "on spanlet,"), withoutTimes(byTable));
   const SpanqResult refused = spanq(
       {"run", "--model", model, "--template-variables", R"({"refuse": "system"})", kQueries + "rag.json"});
-  QCOMPARE(refused.code, 1);
+  QCOMPARE(refused.code, 3);
   QVERIFY2(refused.err.find("no system") != std::string::npos, refused.err.c_str());
   const SpanqResult damaged =
       spanq({"run", "--model", model, "--template-variables", "[1]", kQueries + "rag.json"});
