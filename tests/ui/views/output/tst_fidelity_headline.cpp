@@ -63,7 +63,7 @@ class TestFidelityHeadline : public QObject {
                                                       .medianDivergence = 1e-4,
                                                       .mostDivergence = 1e-3};
     QTest::newRow("fast arithmetic")
-        << fast << worded("<same-answer-as-prefill> · KL 0.13 · fast compared with f32: KL < 0.001");
+        << fast << worded("<same-answer-as-prefill> · KL 0.13 · difference between fast and f32: KL < 0.001");
     Answer sampled = measured(0, 0);
     sampled.fidelity->sampledSteps = 1;
     QTest::newRow("sampled") << sampled
