@@ -118,7 +118,7 @@ class TestFidelityButton : public QObject {
     QCOMPARE(answer().arithmeticMetrics->tokens, answer().fidelity->tokens);
     // The headline reports the job until its end has come too, after its metrics.
     QTRY_VERIFY_WITH_TIMEOUT(
-        fidelityHeadline(answer()).contains(QStringLiteral(" · fast compared with f32: KL ")),
+        fidelityHeadline(answer()).contains(QStringLiteral(" · difference between fast and f32: KL ")),
         test::kPatience);
     QVERIFY(fidelityDetails(answer()).contains(QStringLiteral("in fast arithmetic")));
     QVERIFY(m_view->csv().contains(ui::tr("%1, compared with f32").arg(metricHeading("divergence"))));
