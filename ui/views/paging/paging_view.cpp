@@ -25,7 +25,8 @@ namespace {
 constexpr std::int64_t kMaxTokens = 256;
 constexpr std::int64_t kMostRequests = 500;
 constexpr std::int64_t kMostTokens = 1'000'000;
-constexpr int kRowHeight = 13;  // pixels
+constexpr int kRowHeight = 13;        // pixels
+constexpr double kLeastOutlined = 4;  // pixels
 constexpr int kTitle = 18;
 constexpr int kLegend = 20;
 
@@ -250,10 +251,11 @@ void PagingDrawing::paintRange(QPainter& painter, const QRect& area, std::int64_
     const QRectF cell(area.left() + static_cast<double>(begin - row * slotsPerRow) * scale,
                       area.top() + static_cast<double>(row) * kRowHeight,
                       static_cast<double>(stop - begin) * scale, kRowHeight - 3);
-    if (hasOutline)
-      painter.drawRect(cell);
-    else
+    // The outline of a narrow block would hide the block.
+    if (!hasOutline)
       painter.fillRect(cell, brush);
+    else if (cell.width() >= kLeastOutlined)
+      painter.drawRect(cell);
     begin = stop;
   }
 }
@@ -303,8 +305,8 @@ void PagingDrawing::paint(QPainter& painter, const QRect& area) const {
     painter.drawText(QRect(x + 20, y, width + 2, 16), Qt::AlignLeft | Qt::AlignVCenter, text);
     x += 20 + width + 4 * kSpace;
   };
-  sample(tr("tokens of a request (one hue each)"), m_theme.segmentInk(0));
-  sample(tr("reserved and empty"), QBrush(m_theme.color(Role::TextThird), Qt::BDiagPattern));
+  sample(tr("tokens, a hue per request"), m_theme.segmentInk(0));
+  sample(tr("empty"), QBrush(m_theme.color(Role::TextThird), Qt::BDiagPattern));
   sample(tr("free"), m_theme.color(Role::Canvas));
   painter.restore();
 }

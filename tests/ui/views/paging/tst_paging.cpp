@@ -5,6 +5,8 @@
 #include "ui/views/paging/paging_view.h"
 
 #include <QApplication>
+#include <QImage>
+#include <QPainter>
 #include <QSlider>
 #include <QSpinBox>
 #include <QTest>
@@ -70,6 +72,26 @@ class TestPaging : public QObject {
       QCOMPARE(static_cast<std::int64_t>(tokens.size()), model.running(each));
       for (const auto& [request, count] : tokens) QCOMPARE(count, model.used);
     }
+  }
+
+  /// Blocks of less than a pixel are drawn, too.
+  void narrowBlocksAreVisible() {
+    PagingModel model = sample(4);
+    model.slots = 320000;
+    model.requests = 4000;
+    PagingDrawing drawing;
+    const Theme theme;
+    drawing.setContent(model, theme);
+    QImage image(300, 160, QImage::Format_RGB32);
+    image.fill(theme.color(Role::Surface));
+    QPainter painter(&image);
+    drawing.paint(painter, image.rect());
+    painter.end();
+    int inked = 0;
+    for (int y = 80; y < 130; ++y) {
+      for (int x = 0; x < image.width(); ++x) inked += image.pixelColor(x, y).saturation() > 60 ? 1 : 0;
+    }
+    QVERIFY2(inked > 3000, qPrintable(QString::number(inked)));
   }
 
   void theViewChoosesRequests() {
