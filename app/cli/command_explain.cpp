@@ -450,7 +450,7 @@ class ExplainCommand {
         json = withEntry(json, "parameters", parametersJson(parameters, planned.values));
       if (isPredicted())
         json = withEntry(json, "prediction", predictionJson(plan, predicted, m_prediction->blockSize()));
-      if (m_simulator) json = withEntry(json, "twin", m_simulator->json(plan, found));
+      if (m_simulator) json = withEntry(json, "simulator", m_simulator->json(plan, found));
       if (layouts) json = withEntry(json, "layouts", layoutsJson(*layouts));
       out << json;
     } else if (m_options.dot) {

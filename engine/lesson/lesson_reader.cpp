@@ -418,7 +418,7 @@ class LessonReader {
       return;
     }
     fault(offset, "a metric in " + std::string(metrics::unitName(unit)),
-          wantsBlock ? /*id:answer-is-a-block*/ "a block, such as \"run 2: first block not found\""
+          wantsBlock ? /*id:answer-is-a-block*/ "a block, such as \"run 2: first missing block\""
                      : /*id:answer-is-a-number*/ "a number, such as \"run 2: computed tokens\"");
   }
 

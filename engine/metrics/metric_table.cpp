@@ -729,7 +729,7 @@ const std::vector<Metric>& table() {
        .scopes = kPool,
        .ofPool = [](const PoolFacts& pool) { return ofOptional(pool.residency.gap); }},
       {.id = "first-block-not-found",
-       .name = forTranslation("Metrics", "first block not found"),
+       .name = forTranslation("Metrics", "first missing block"),
        .shortName = forTranslation("Metrics", "first miss"),
        .unit = Unit::Place,
        .meaning = forTranslation(

@@ -476,7 +476,7 @@ void ServingController::addCommands(CommandHandlers& rows) {
   rows.add(
       "run.serve", [] { return true; }, [this] { toggleServing(); },
       [this] {
-        return m_parts.workspace.serving().state()->phase == ServingPhase::Off ? tr("Serve this model")
+        return m_parts.workspace.serving().state()->phase == ServingPhase::Off ? tr("Start server")
                                                                                : tr("Stop server");
       });
   rows.add("run.requests", [this] { m_requests->setVisible(m_requests->isHidden()); });

@@ -432,7 +432,7 @@ void TestSpanqPredict::otherServers() {
   QVERIFY2(result.code == 0, result.err.c_str());
   // The objects follow each other; the last one is for the last file.
   const std::size_t begin = result.out.rfind("\n{\n");
-  const Json simulator = Json::parse(result.out.substr(begin == std::string::npos ? 0 : begin)).at("twin");
+  const Json simulator = Json::parse(result.out.substr(begin == std::string::npos ? 0 : begin)).at("simulator");
   QCOMPARE(simulator.at("server").get<std::string>(), options.at(1).toStdString());
   int counted = 0;
   int shifted = 0;
@@ -497,7 +497,7 @@ void TestSpanqPredict::lengthsOfAnswers() {
   const std::string b = folder.filePath(QStringLiteral("b.json")).toStdString();
   const auto exact = [](const SpanqResult& result) {
     const std::size_t begin = result.out.rfind("\n{\n");
-    return Json::parse(result.out.substr(begin)).at("twin").at("steps").at(0).at("exact").get<bool>();
+    return Json::parse(result.out.substr(begin)).at("simulator").at("steps").at(0).at("exact").get<bool>();
   };
   const std::vector<std::string> slot{"explain", "--as", "llama.cpp", "--slots", "1"};
   const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {

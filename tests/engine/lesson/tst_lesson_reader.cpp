@@ -287,7 +287,7 @@ void TestLessonReader::figuresAreNoMarks_data() {
   QTest::newRow("code of another kind") << "It is `{\"a\": {run 1}}` and `{x}`" << fine;
   QTest::newRow("an address") << "[here](https://a.b/{run 1: blocks})" << worded("<figure-address-link>");
   QTest::newRow("the number of a block")
-      << "[here](block:{run 1: first block not found})" << worded("<figure-address-link>");
+      << "[here](block:{run 1: first missing block})" << worded("<figure-address-link>");
   QTest::newRow("the words of a link") << "[{run 1: blocks} blocks](dock:pool)" << fine;
 }
 

@@ -257,7 +257,7 @@ void TestLessonRecording::questionsAndClaimsAreRecorded() {
   steps[1].text = "Now a block.";
   steps[1].question = {.kind = Question::Kind::Block,
                        .text = "Which?",
-                       .answer = "run 2: first block not found",
+                       .answer = "run 2: first missing block",
                        .choices = {{"left out", ""}}};
   steps[1].actions = {action("run")};
   const std::string text = written(head, steps);
@@ -277,7 +277,7 @@ void TestLessonRecording::questionsAndClaimsAreRecorded() {
   QCOMPARE(claims.claims[1].written, std::string("run 1: answer contains \"a\""));
   const auto& block = std::get<Question>(read.lesson.steps[1].blocks[1]);
   QVERIFY(block.kind == Question::Kind::Block && block.choices.empty());
-  QCOMPARE(written(*block.answer), std::string("run 2: first block not found"));
+  QCOMPARE(written(*block.answer), std::string("run 2: first missing block"));
 }
 
 /// A text with a link to a node is after the action that opens its query. Otherwise the lesson would be

@@ -205,7 +205,7 @@ void TestMetricTable::ofARun_data() {
                                               {"evicted blocks", "0"},
                                               {"block size", "4"},
                                               {"pool blocks", "8"},
-                                              {"first block not found", "0"},
+                                              {"first missing block", "0"},
                                               {"unread tokens", "0"},
                                               {"tokens beside the prompt", "0"},
                                               {"allocated blocks", "0"},

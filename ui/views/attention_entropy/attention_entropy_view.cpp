@@ -116,7 +116,7 @@ void AttentionEntropyView::refresh() {
   colorLabel(*m_sentence, theme(), Role::Text);
   m_status->setText(statusText());
   m_sentence->setText(entropySentence(m_shown));
-  m_compute->setText(m_shown.isRunning ? tr("Stop") : tr("Compute"));
+  m_compute->setText(m_shown.isRunning ? tr("Stop") : tr("Compute entropy"));
   m_compute->setEnabled(m_shown.isRunning || m_shown.canCompute());
   fillPlot();
   update();

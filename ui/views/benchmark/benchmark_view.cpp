@@ -110,7 +110,7 @@ void BenchmarkView::refresh() {
       .warnings = {},
       .remarks = {},
       .table = m_model.table,
-      .run = tr("Measure"),
+      .run = tr("Run benchmark"),
       .runHelp = m_model.isRunning ? tr("Stop, and keep the finished repeats")
                                    : tr("Measure in several steps. Other runs can start between two steps")};
   for (const BenchmarkRemark& remark : m_model.remarks)

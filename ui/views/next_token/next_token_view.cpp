@@ -24,7 +24,7 @@ namespace spanscope::ui {
 NextTokenView::NextTokenView(QWidget* parent)
     : RunView(parent, InputPart::Replay, Pace::EveryInput),
       m_status(new QLabel(this)),
-      m_compute(new QPushButton(tr("Compute"), this)),
+      m_compute(new QPushButton(tr("Compute alternatives"), this)),
       m_headline(new QLabel(this)),
       m_answer(new AnswerTokens(this)),
       m_sentence(new QLabel(this)),
@@ -147,7 +147,7 @@ void NextTokenView::showControls() {
   m_status->setText(statusText());
   m_headline->setText(nextTokenHeadline(m_shown));
   m_sentence->setText(m_shown.isComputed() ? nextTokenSentence(m_shown, m_shown.place) : QString());
-  m_compute->setText(m_shown.isRunning ? tr("Stop") : tr("Compute"));
+  m_compute->setText(m_shown.isRunning ? tr("Stop") : tr("Compute alternatives"));
   m_compute->setEnabled(m_shown.isRunning || canCompute());
   if (!m_against) return;
   QStringList names{tr("full prefill")};

@@ -274,7 +274,7 @@ void StoreCostStrip::showCost(const StoreCost& cost, const Theme& theme) {
   colorLabel(*m_text, theme, Role::TextSecond);
   m_text->setText(cost.text);
   m_text->setToolTip(cost.details);
-  m_measure->setText(cost.isMeasured ? tr("Measure again") : tr("Measure"));
+  m_measure->setText(cost.isMeasured ? tr("Repeat experiment") : tr("Run experiment"));
 }
 
 PoolView::PoolView(QWidget* parent)
