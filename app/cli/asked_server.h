@@ -43,7 +43,8 @@ CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const s
 /// nothing and reports the reason on standard error.
 std::optional<AskedServer> serverToAsk(const Context& context, const ServerOptions& options);
 
-/// If the server gives no facts, returns nothing and reports the reason on standard error.
+/// Asks the server for its facts. If the server gives no facts, returns nothing and reports the reason on
+/// standard error.
 std::optional<remote::ServerFacts> factsOf(const Context& context, remote::HttpClient& client,
                                            const std::string& url, const remote::HttpAccess& access);
 

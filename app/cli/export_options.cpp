@@ -32,9 +32,9 @@ void addRequestOptions(CLI::App& command, RequestExportOptions& options) {
 void addStageOption(CLI::App& command, std::string& stage) {
   command
       .add_option("--stage", stage,
-                  "Form of the query: read, simplified (one round of IBM/spnl's simplify) or optimized "
-                  "(IBM/spnl's optimizer). The form lowered has one line per bulk call of the server's "
-                  "endpoint")
+                  "Form of the query: \"read\" (not rewritten), \"simplified\" (one round of IBM/spnl's "
+                  "simplify), \"optimized\" (IBM/spnl's optimizer) or \"lowered\". The form \"lowered\" is "
+                  "one line for each call to IBM/spnl's query endpoint")
       ->check(CLI::IsMember({"read", "simplified", "optimized", "lowered"}))
       ->capture_default_str();
 }

@@ -413,8 +413,8 @@ std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
     const run::StepResult* step = stepOf(result, one.request);
     const trace::FidelityMetrics fidelity = metricsOf(one);
     if (step == nullptr || fidelity.sampledSteps > 0 || fidelity.sameAnswers == 1) continue;
-    text +=
-        "  step " + std::to_string(step->step) + ", a full prefill: " + one.answer.fidelity.fullText + '\n';
+    text += "  step " + std::to_string(step->step) +
+            ", answer of a full prefill: " + one.answer.fidelity.fullText + '\n';
   }
   return text;
 }

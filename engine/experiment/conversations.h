@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads conversations with retrieval in the format of MTRAG (github.com/IBM/mt-rag-benchmark). A conversation
-// has the messages up to each question, and its passages. The file is not part of this project. The user
-// names its place. Open this file to read another format.
+// has one turn per question. A turn has all messages up to the question, and the passages that were retrieved
+// for the question. The file is not part of this project. The user gives the path of the file, or puts the
+// file into a folder "mtrag" of published data. Open this file to read another format.
 #pragma once
 
 #include <cstddef>

@@ -51,19 +51,19 @@ struct ExperimentDrawing {
 /// Translates a text of an experiment for the reader. Without a function: unchanged.
 using ChartWords = std::function<std::string(const char*)>;
 
-/// Nothing without a point.
+/// Returns the drawn chart of one measure. Empty if the result has no point.
 Chart experimentChart(const ExperimentResult& result, const ExperimentDrawing& drawing,
                       const ChartWords& words = nullptr);
 
 /// Returns the chart as a picture. Empty without a point.
 std::string experimentSvg(const ExperimentResult& result, const ExperimentDrawing& drawing = {});
 
-/// Returns "time to first token, ms".
+/// Returns the name and the unit of a measure, such as "time to first token, ms".
 std::string measureTitle(const Measure& measure, const ChartWords& words = nullptr);
 
-/// One row per place. Lines are in the order of their beginnings, with places ascending. The columns are
-/// line, x, y (with a second axis) and repeats. Each measure has median and spread ("2.1 … 2.6"). The spread
-/// is the quartiles or, for fewer than five repeats, min and max.
+/// One row per place. The lines of the chart are in the order of their first points. Within a line, the rows
+/// are sorted by x, then y. The columns are line, x, y (with a second axis) and repeats. Each measure has
+/// median and spread ("2.1 … 2.6"). The spread is the quartiles or, for fewer than five repeats, min and max.
 struct ExperimentTable {
   std::vector<std::string> titles;
   std::vector<std::vector<std::string>> rows;

@@ -52,6 +52,7 @@ struct NextTokenJob {
   /// Max number of reported tokens of each side.
   static constexpr std::size_t kMostAlternatives = 6;
 
+  /// Returns the request of the answer and, if `other` is not 0, also `other`.
   static std::vector<RequestId> answers(const NextTokenChoice& choice);
   static const char* unavailableReason(const NextTokenChoice&, std::span<const AnswerFacts>) {
     return nullptr;
@@ -59,7 +60,7 @@ struct NextTokenJob {
   static bool isSound(const Result& result);
   static std::shared_ptr<RecordedJob> make(const NextTokenChoice& choice,
                                            std::vector<run::FinishedAnswer> answers);
-  /// Returns the answer and, if `other` is not 0, the answer with the policy to compare.
+  /// Returns the alternatives of each token of the first of `answers`.
   static Result compute(workbench::JobContext& place, const NextTokenChoice& choice,
                         const std::vector<run::FinishedAnswer>& answers, const std::stop_token& stop);
 };

@@ -37,7 +37,8 @@ std::string pageOf(const FilledLesson& lesson, const LessonFacts& facts,
 std::string promptPicture(const metrics::RunFacts& run, std::string_view title);
 
 /// Returns Markdown of lessons (paragraphs, lists, fenced code, emphasis, code, links) as HTML. Other
-/// Markdown is shown as it is. A link to a section of the query becomes its words.
+/// Markdown is shown as it is. A link to an https address stays a link. The page shows the text of any other
+/// link with emphasis, without a link.
 std::string htmlOf(std::string_view markdown);
 
 }  // namespace spanscope::lesson

@@ -17,8 +17,8 @@
 
 namespace spanscope::plan {
 
-/// The settings of a generate node: all fields except the input. Absent settings have the defaults of the
-/// language.
+/// The settings of a generate node: all fields except the input. An absent or null temperature has the
+/// default of makeDraft(). `maxTokens` is nothing if max_tokens is absent, null, or not above 0.
 struct DraftSettings {
   std::string model;
   std::optional<std::int32_t> maxTokens;

@@ -33,8 +33,8 @@ const Policy& policyForAnyCheckpoint() {
 
 std::string untrainedAdvice() {
   return std::string(
-             "no file of this checkpoint mentions training for block attention, so answers will be "
-             "less accurate than with the policy ") +
+             "no file of this checkpoint mentions training for block attention. Answers may be less "
+             "accurate than with the policy ") +
          policyForAnyCheckpoint().name;
 }
 

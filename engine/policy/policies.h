@@ -17,11 +17,11 @@ std::span<const Policy* const> policies();
 
 const Policy& standardPolicy();
 
-/// Returns the first policy that is as accurate as the checkpoint itself, for any training of the checkpoint.
+/// Returns the first policy that does not need a checkpoint trained for block attention.
 const Policy& policyForAnyCheckpoint();
 
-/// Returns the advice in the trace if a policy needs block attention, and the checkpoint was not trained for
-/// it.
+/// Returns the warning of a run whose policy needs block attention, if the checkpoint is not known to be
+/// trained for block attention.
 std::string untrainedAdvice();
 
 /// Returns what a policy's result matches on a device. On some devices, the bits of a row depend on other
@@ -29,7 +29,7 @@ std::string untrainedAdvice();
 /// check mark. Reused values are only close to recomputed values there.
 std::string exactnessOn(const Choice& choice, bool rowsAreBitEqual);
 
-/// Returns the advice in the trace on a device whose rows are not bit-equal.
+/// Returns the warning of a run on a device whose rows are not bit-equal.
 std::string closeDeviceAdvice();
 
 /// Returns the policy with this name, or nullptr. `name` has no values in parentheses.
@@ -43,19 +43,19 @@ std::vector<std::string> policyNames();
 extern const Policy kPrefix;
 
 /// Block attention with shared context: the children of a plus also attend to the prompt before their plus.
-/// Everything that a child attends to is part of its identity. The child is therefore a hit only after the
-/// same prompt, at the same distance. A subquery result is a conversation of its own and attends only to
-/// itself.
+/// The block keys of a child contain everything that the child attends to. A block of a child is therefore a
+/// hit only after the same prompt, and with the same distance between the start positions of prompt and
+/// child. A subquery result is a conversation of its own and attends only to itself.
 extern const Policy kSharedPrefix;
 
 /// Block attention. Each child of a plus is a segment that attends only to itself and is reused at any
 /// position. Everything after the plus attends to all children.
 extern const Policy kSpans;
 
-/// For study: block attention with all children of a plus at the start position of the first child. The cache
-/// thus seems to ignore the position of each child. Later tokens keep their usual position. A comparison with
-/// `spans` shows the value of relocation: 0.7 to 3.3 points in the Block-Attention paper (arXiv 2409.15355,
-/// Table 1).
+/// For study: block attention with all children of a plus at the start position of the first child. The
+/// result is that of a cache that reuses the keys of a child without rotation to the child's own position.
+/// Later tokens keep their usual position. A comparison with `spans` shows the value of relocation: 0.7
+/// to 3.3 points in the Block-Attention paper (arXiv 2409.15355, Table 1).
 extern const Policy kSpansNoReposition;
 
 /// Quest (arXiv 2406.10774): the prompt is computed as under `spans`. Each generated token then reads only b

@@ -17,7 +17,7 @@ namespace spanscope::retrieve {
 
 /// Embeds with a loaded checkpoint. The vector of a text has length 1. The vector comes from the last hidden
 /// states (after the last norm):
-/// - of the last token, if the checkpoint was trained so (model::Pooling::Last);
+/// - of the last token, if the checkpoint was trained to embed with its last token (model::Pooling::Last);
 /// - otherwise, the mean over the tokens of the text.
 ///
 /// Vectors represent the meaning well only if the checkpoint was trained for embedding.

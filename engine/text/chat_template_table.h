@@ -18,7 +18,7 @@ std::string canonicalTemplate(std::string_view source);
 /// Returns XXH3, 64 bits, of the canonical text.
 std::uint64_t templateFingerprint(std::string_view source);
 
-/// Returns the canonical text in one style. Tags have no spaces outside of quotes and one kind of quotes.
+/// Returns the canonical text in one style. Tags use one kind of quotes and have no spaces outside of quotes.
 /// message['role'] becomes m.role.
 std::string templateCode(std::string_view source);
 

@@ -16,8 +16,8 @@
 
 namespace spanscope::trace {
 
-/// Returns the approximate bytes of a value besides its own size. Data that copies of the value share counts
-/// in full.
+/// Returns the approximate bytes of a value besides its own size. Shared data (base/shared.h) counts in full
+/// for each copy of the value.
 template <class T>
 std::uint64_t heapBytes(const T& value) {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {

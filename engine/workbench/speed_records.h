@@ -18,12 +18,13 @@ namespace spanscope::workbench {
 /// any function. Newer measurements count more: the weight of older tokens is halved repeatedly.
 class SpeedRecords {
  public:
-  SpeedRecords() = default;  ///< until the program ends
+  SpeedRecords() = default;  ///< keeps the speeds in memory until the program ends
   /// Keeps the speeds in a file, which other programs may share. An unreadable file counts as empty. A file
   /// that cannot be written is ignored, because the speeds are only a convenience.
   explicit SpeedRecords(std::filesystem::path file);
 
-  /// Returns the pace with the settings of this model and device. Nothing: none was measured.
+  /// Returns the measured speed for the model, device, threads and arithmetic of `settings`. Nothing: no
+  /// speed was measured.
   std::optional<experiment::SpeedSample> find(const RunSettings& settings) const;
   void note(const RunSettings& settings, const experiment::SpeedSample& sample);
 

@@ -17,15 +17,19 @@ namespace spanscope::cpu {
 ///
 /// Codes are in groups of four k. A group has planes, for `half` = width / 2:
 /// - Eight bits: [4 k][width] bytes.
-/// - The lower four bits of 4, 5 and 6: [4 k][half] bytes. Byte i has feature i in the lower half and feature
+/// - Codes of 4, 5 and 6 bits: the lower four bits, [4 k][half] bytes. Byte i has feature i in the lower half
+/// and feature
 ///   i + half in the upper half.
-/// - The two bits of 2 and 3, and the upper two of 6: [2 pairs of k][half] bytes. The order from the lowest
+/// - Codes of 2 and 3 bits: the lower two bits; codes of 6 bits: the upper two. [2 pairs of k][half] bytes.
+/// The order from the lowest
 ///   bits: features i and i + half of the first k, then of the second k.
-/// - The upper bit of 3 and 5: [half] bytes. The order from the lowest bit: features i and i + half of each
+/// - Codes of 3 and 5 bits: the upper bit, [half] bytes. The order from the lowest bit: features i and i +
+/// half of each
 ///   k.
 ///
-/// One load of `half` bytes thus gives both vectors of a panel. Every value has as many bits as in the file,
-/// except that scales of six bits take eight.
+/// The first and the second half of a panel's features are one vector each. One load of `half` bytes thus
+/// gives the bits of both vectors. Every value has as many bits as in the file, except that scales of six
+/// bits take eight.
 struct PackedPanelShape {
   std::int64_t width = 0;
   std::int64_t blockElements = 0;
@@ -45,8 +49,9 @@ inline constexpr std::int64_t kPackedGroup = 4;  ///< number of k that are packe
 /// `width` is even.
 PackedPanelShape packedPanelShape(const compute::WeightFormatInfo& info, std::int64_t width);
 
-/// Packs `columns` columns of one panel from k on, both whole blocks. Features beyond the matrix become
-/// zeros. `out` has shape.panelBytes(columns) bytes. The panel is at most kMostPanelWidth wide.
+/// Packs `columns` columns of one panel, from column k on. `k` and `columns` are multiples of the block size.
+/// Features beyond the matrix become zeros. `out` has shape.panelBytes(columns) bytes. The panel is at most
+/// kMostPanelWidth wide.
 void packPanel(const compute::HostMatrix& matrix, const PackedPanelShape& shape, std::int64_t panel,
                std::int64_t k, std::int64_t columns, std::byte* out);
 

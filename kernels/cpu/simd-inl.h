@@ -56,8 +56,8 @@ HWY_INLINE FloatVector exponential(FloatTag d, FloatVector x) {
   const auto lowest = hn::Set(d, -87.0F);
   const auto isNormal = hn::Ge(x, lowest);
   const auto clamped = hn::Min(x, hn::Set(d, 88.0F));
-  // x = n·ln 2 + r with |r| ≤ ln 2 / 2. ln 2 is split into two parts. The first part has so few digits that n
-  // times it is exact.
+  // x = n·ln 2 + r with |r| ≤ ln 2 / 2. ln 2 is split into two parts. The first part has few digits, so its
+  // product with n is exact.
   const auto n = hn::Round(hn::Mul(clamped, hn::Set(d, 1.44269504F)));
   auto r = hn::NegMulAdd(n, hn::Set(d, 0.69140625F), clamped);
   r = hn::NegMulAdd(n, hn::Set(d, 1.7409305599452862e-3F), r);

@@ -13,7 +13,7 @@
 
 namespace spanscope::cpu {
 
-/// The bits of an f16 element. The type distinguishes them from bf16 bits.
+/// The bits of an f16 element. The type distinguishes f16 bits from bf16 bits.
 enum class F16Bits : std::uint16_t {};
 
 struct PanelLayout;
@@ -101,8 +101,8 @@ std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, compute::
 std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, const PanelLayout& panels,
                                       BufferArena& arena, ThreadPool& pool);
 
-/// The panels of a weight of f32, f16 or bf16, part by part, for products. Parts are read in memory. Parts of
-/// a borrowed weight are first arranged in `room`.
+/// The panels of a weight of f32, f16 or bf16, part by part, for products. Parts of a weight with its own
+/// data are read in place. Parts of a borrowed weight are first arranged in `room`.
 class PanelParts {
  public:
   /// `room` is the memory for arranged parts. Only borrowed weights use it.
@@ -117,7 +117,8 @@ class PanelParts {
   std::int64_t stride(std::int64_t count) const {
     return m_room == nullptr ? m_weight.panelBytes() : count * m_width * m_elementBytes;
   }
-  /// Returns `count` columns from k on of `together` panels. The previous result becomes invalid.
+  /// Returns the columns k … k + count − 1 of `together` consecutive panels, the first of which is `panel`.
+  /// The previous result becomes invalid.
   const std::byte* take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
     if (m_room == nullptr) return m_data + panel * m_weight.panelBytes() + k * m_width * m_elementBytes;
     for (std::int64_t i = 0; i < together; ++i)
@@ -133,8 +134,8 @@ class PanelParts {
   const std::byte* m_data;
 };
 
-/// Some columns of a panel of a packed weight. The columns are read in memory. For a borrowed weight, the
-/// columns are first arranged in `room`.
+/// Some columns of a panel of a packed weight. The columns of a weight with its own data are read in place.
+/// For a borrowed weight, the columns are first arranged in `room`.
 struct PackedPart {
   PackedPart(const CpuWeight& weight, std::int64_t panel, std::int64_t first, std::int64_t count,
              std::byte* room) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the status of each node of the document from the trace: the number of its tokens, and how the tokens
-// were served. A generate node also has a phase and an answer.
+// Reads the status of each node of the document from the trace. The status has the number of tokens, and how
+// the tokens were served. A generate node also has a phase and an answer.
 #pragma once
 
 #include "engine/metrics/metric_table.h"

@@ -331,9 +331,9 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   if (lost.isEmpty() && removed.isEmpty()) return path;
 
   QMessageBox box(QMessageBox::Question, tr("Save"),
-                  removed.isEmpty()
-                      ? tr("%1 stores only the query. A document (.span) also stores layout and settings.")
-                            .arg(file.fileName())
+                  removed.isEmpty() ? tr("%1 stores only the query. A document (.span) also stores the "
+                                         "positions of the nodes and the settings.")
+                                          .arg(file.fileName())
                   : isOwnFile ? tr("Saving to %1 removes the parts of the file that are not in the document.")
                                     .arg(file.fileName())
                               : tr("%1 will not contain all parts of the opened file.").arg(file.fileName()),

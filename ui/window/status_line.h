@@ -40,15 +40,17 @@ struct StatusModel {
   std::size_t event = 0;        ///< number of events before the shown time, if an older state is shown
   std::size_t events = 0;       ///< number of all events; 0: the newest state is shown
   bool isOfSteps = false;       ///< the run has several steps, so latencies are medians
-  double timeToFirstToken = 0;  ///< seconds, median over its steps; 0: not known yet
+  double timeToFirstToken = 0;  ///< seconds, median over the steps of the run; 0: not known yet
   RunBasis basis;
   RunBasis previous;                    ///< the last earlier run of the same document on the same model
   double previousTimeToFirstToken = 0;  ///< seconds; 0: none
-  double interTokenLatency = 0;         ///< seconds, median over its steps; 0: no step has made two tokens
+  double interTokenLatency =
+      0;  ///< seconds, median over the steps of the run; 0: no step has made two tokens
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
   QStringList accountWords;     ///< counts of recomputed, padding and truncated tokens, if any
-  std::size_t blocksInUse = 0;  ///< filled blocks at the shown time, or just before the next run if earlier
+  std::size_t blocksInUse = 0;  ///< filled blocks at the shown time; after a later run has begun: the filled
+                                ///< blocks at the end of the described run
   std::size_t blocks = 0;       ///< without the null block
   std::int32_t blockSize = 0;   ///< 0: no session yet
   bool operator==(const StatusModel&) const = default;

@@ -77,7 +77,7 @@ void readSwitchedWindows(const checkpoint::JsonPlace& config, ModelConfig& resul
   if (!config.flag("use_sliding_window", false)) {
     if (std::ranges::find(windowed, true) == windowed.end()) return;
     throw config.field("layer_types")
-        .fail("layers with a window", "no such layers without use_sliding_window");
+        .fail("layers with a window", "only layers without a window, because use_sliding_window is off");
   }
   const std::int64_t first = config.integer("max_window_layers", 0, kMaxLayers, kMaxLayers);
   for (std::int32_t layer = static_cast<std::int32_t>(windowed.size()); layer < result.layers; ++layer)

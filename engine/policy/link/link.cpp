@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<Parameter, 1> kParameters{
     {{.name = "n",
-      .label = forTranslation("Policies", /*id:tokens-each-document*/ "tokens of each document"),
+      .label = forTranslation("Policies", /*id:tokens-each-document*/ "recomputed tokens per document"),
       .help = forTranslation("Policies",
                              "Number of tokens at the beginning of each document that are recomputed with "
                              "attention to all earlier text"),

@@ -13,7 +13,7 @@ namespace spanscope::policy {
 /// generate node, the policy equals `spans`. With several generate nodes, each answer depends on all answers.
 /// Each answer reads in this order:
 /// - its own prompt;
-/// - the tokens of the other answers, including those of the same step;
+/// - the tokens of the other answers, including the tokens of the same forward pass;
 /// - its own tokens.
 extern const Policy kViews;
 

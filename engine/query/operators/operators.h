@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the operators: their fields, and how other code treats them. The first part has fields that are
-// settings: values that may be parameters, and the settings of a generate node. Open this file to add an
-// operator or a setting of a generate node.
+// Defines the operators: their fields, and how other code treats them. The file begins with the types of
+// settings, whose values may be parameters, and with the settings of a generate node. Open this file to add
+// an operator or a setting of a generate node.
 #pragma once
 
 #include "engine/base/shared.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An answer of a server, streamed or not, in any protocol (protocol.h). The answer is untrusted. Errors come
-// with status 200, whole texts come where pieces are expected, and characters are split between events. Open
+// An answer of a server, streamed or not, in any protocol (protocol.h). The answer is untrusted. Some servers
+// send errors with status 200, or whole texts in place of pieces. Two events can share one character. Open
 // this file to read another field of an answer.
 #pragma once
 
@@ -92,8 +92,10 @@ struct AnswerForm {
 /// Adds one event of a stream of answers. Each answer is a choice, identified by its index. The server counts
 /// all answers together, and the first answer has these counts. `name` is the name of the event, usually
 /// empty. Keep-alives are skipped. The first answer keeps other words that are no JSON. Throws the same
-/// errors as AnswerForm::take(). Throws Failure for damaged JSON, another form, an event of another API, and
-/// an error that the server reports.
+/// errors as AnswerForm::take(). Throws Failure for:
+/// - damaged JSON, or another form;
+/// - an event of another API;
+/// - an error that the server reports.
 std::vector<AnswerText> addEvent(const AnswerForm& form, std::span<ChatAnswer> answers, std::string_view data,
                                  std::string_view name = {});
 
@@ -114,10 +116,10 @@ std::string takeOther(ChatAnswer& answer);
 /// answer. Nothing: the answer is valid.
 std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty = false);
 
-/// Whether the model ended the answer. The function accepts the names of all known servers.
+/// Whether the model ended the answer. Accepts the finish reasons of all known servers.
 bool isOwnEnd(std::string_view finish);
 
-/// Whether the token limit ended the answer. The function accepts the names of all known servers.
+/// Whether the token limit ended the answer. Accepts the finish reasons of all known servers.
 bool isTokenLimit(std::string_view finish);
 
 /// Returns the cached tokens of the answer, as reported by servers of this kind.

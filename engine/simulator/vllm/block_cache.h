@@ -25,7 +25,7 @@ namespace spanscope::simulator::vllm {
 
 using BlockName = Sha256Value;
 
-/// Returns the hash before the first block, which is the hash of the server's default text.
+/// Returns the hash that precedes the first block: the hash of vLLM's fixed text "vllm-none-hash".
 BlockName standardRoot();
 
 struct Adapter {
@@ -112,7 +112,7 @@ struct Cleared {};
 using CacheEvent = std::variant<Stored, Removed, Cleared>;
 
 struct Admission {
-  std::int64_t cached = 0;  ///< hits, even if the request is refused
+  std::int64_t cached = 0;  ///< tokens of the hits; also set if the request is refused
   bool isRefused = false;   ///< there are too few free blocks
   std::vector<BlockId> hitBlocks;
   std::vector<BlockId> newBlocks;
@@ -154,7 +154,7 @@ class BlockCache {
   struct Running {
     BlockChain chain;
     std::vector<BlockId> blocks;
-    std::size_t stored = 0;  ///< number of its blocks with hashes
+    std::size_t stored = 0;  ///< number of the request's blocks with hashes
   };
   struct NameHash {
     std::size_t operator()(const BlockName& name) const noexcept;

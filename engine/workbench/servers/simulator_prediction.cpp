@@ -284,9 +284,9 @@ bool SimulatorPredictor::Place::gets(const ServerPrompt& prompt) {
   const std::int64_t there = prompt.answer.promptTokens.value_or(counted);
   prediction.problem.clear();
   if (there != counted) {
-    prediction.problem = "the server counted " + std::to_string(there) + " tokens of a prompt that has " +
+    prediction.problem = "the server counted " + std::to_string(there) + " tokens, but Spanscope counted " +
                          std::to_string(counted) +
-                         " here: the model of the server has another tokenizer or chat template";
+                         ". The model of the server has another tokenizer or chat template";
   }
   return there == counted;
 }

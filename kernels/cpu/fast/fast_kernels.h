@@ -20,10 +20,11 @@ MatmulKernels amxByteKernels();      ///< AMX_INT8 and AVX512_VNNI
 //
 // A block of 32 activations becomes integers of eight bits and a factor. The factor is the max magnitude
 // divided by 127. The sum over the elements that share a scale of the weight is exact. The product of this
-// sum and the block's factor is rounded. The weight's factor times this product is added to the sum in f32.
-// The weight's minimum times the sum of the activations is also added. All these additions are one chain of
-// multiply-adds over the parts. Then the bias is added, then the old value. As in matmul.h, the bits of a row
-// do not depend on other rows. The bits also do not depend on the instructions of the exact sums.
+// sum and the block's factor is rounded. For each part, a multiply-add adds the weight's factor times this
+// product to the f32 sum of the output element. The weight's minimum times the sum of the activations is also
+// added. All these additions are one chain of multiply-adds over the parts. Then the bias is added, then the
+// old value. As in matmul.h, the bits of a row do not depend on other rows. The bits also do not depend on
+// the instructions of the exact sums.
 
 /// For weights in CpuWeight::Layout::ByteGroups. Without functions if the processor has no such instructions.
 MatmulKernels byteKernels(ByteDots dots);

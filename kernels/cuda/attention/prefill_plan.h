@@ -18,7 +18,7 @@ struct PrefillRange {
   std::int32_t end = 0;
   std::int32_t causal = 0;                              ///< not 0: a row reads up to its own position
   std::int32_t windowOffset = RowRun::kReadsFromBegin;  ///< like RowRun::windowOffset()
-  std::int32_t rotation = 0;  ///< row of the rotation table minus the row's position in its segment
+  std::int32_t rotation = 0;  ///< a query row with position p in its segment uses table row `rotation` + p
 };
 
 struct PrefillRun {
@@ -47,12 +47,13 @@ struct PrefillPlan {
 PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
                         std::int64_t keptRotations = 0);
 
-// Divides attention on tensor cores also along the keys, for two reasons. A single row and a row among many
-// rows must get the same result; the places are then fixed. Or the rows alone would leave most of the GPU
-// idle.
+// Divides attention on tensor cores also along the keys, for one of two reasons:
+// - A single row and a row among many rows must get the same result. The keys are then divided at fixed
+//   positions.
+// - The rows alone would leave most of the GPU idle.
 
-/// Number of keys that are summed together, counted from position 0 of each segment, if the places must be
-/// fixed. The result of a row then depends only on its keys.
+/// Fixed division of the keys: each piece has this number of positions, counted from position 0 of the
+/// segment. The result of a row then depends only on its keys.
 inline constexpr std::int32_t kSplitKeys = 512;
 
 /// Pairs of a row and a query head for one thread block, numbered as in PrefillItem.
@@ -70,7 +71,7 @@ struct SplitItem {
   std::int32_t range = 0;
   std::int32_t begin = 0;  ///< positions in the segment, all in one range of `splitKeys` positions
   std::int32_t end = 0;
-  std::int64_t firstPartial = 0;  ///< number of earlier pairs per key head in its launch
+  std::int64_t firstPartial = 0;  ///< number of earlier partial results in the launch, per key head
 };
 
 /// Tiles whose partial results are in memory at the same time.
@@ -79,7 +80,7 @@ struct SplitLaunch {
   std::int32_t tileCount = 0;
   std::int32_t firstItem = 0;
   std::int32_t itemCount = 0;
-  std::int64_t partials = 0;  ///< number of pairs per key head
+  std::int64_t partials = 0;  ///< number of partial results per key head: one for each item and pair
   bool operator==(const SplitLaunch&) const = default;
 };
 
@@ -90,9 +91,9 @@ struct SplitPlan {
   std::vector<SplitLaunch> launches;
 };
 
-/// `group`: number of query heads per key head. A launch has at most `mostPartials` pairs, or only one tile.
-/// Keys are divided at multiples of `splitKeys` positions. `splitKeys` must be a multiple of
-/// kPrefillTileKeys. `keptRotations`: as for Rotations::close().
+/// `group`: number of query heads per key head. A launch has at most `mostPartials` partial results per key
+/// head, or only one tile. Keys are divided at multiples of `splitKeys` positions. `splitKeys` must be a
+/// multiple of kPrefillTileKeys. `keptRotations`: as for Rotations::close().
 SplitPlan planSplit(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
                     std::int64_t mostPartials, std::int32_t splitKeys = kSplitKeys,
                     std::int64_t keptRotations = 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A forward pass on the GPU. The lists of the forward pass are in one piece of memory, which is uploaded
-// once. More memory is for the results. Open this file to add an input of a forward pass.
+// once. The results arrive in separate host memory. Open this file to add an input of a forward pass.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -40,8 +40,9 @@ struct PassSupplies {
 
 class DevicePass final : public compute::Pass {
  public:
-  /// Throws Failure for inputs that do not fit each other. A decode step takes the fixed place if this place
-  /// is free, and the following work is noted.
+  /// Throws Failure for inputs that do not fit each other. A decode step takes the fixed place
+  /// (fixed_place.h) if no other forward pass has this place and attention needs one launch. The work of such
+  /// a step is then noted first, so that a recorded graph can be replayed (device_work.h).
   DevicePass(PassSupplies supplies, const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
              const compute::KvShape& store, const compute::PassInputs& inputs);
   /// Waits for the stream if necessary, because host memory is returned.
@@ -57,7 +58,7 @@ class DevicePass final : public compute::Pass {
   const float* keyRotations() const { return m_rotations.at(m_keyRotations, m_lists.data()); }
   const std::int32_t* list(compute::RowList list) const;
   RowCount count(compute::RowList list) const;
-  /// Whether a row may not read all blocks.
+  /// Whether attention chooses the blocks that some rows read.
   bool choosesBlocks() const;
 
   /// See compute::Backend. The host chooses the rows, and therefore waits for the scores. Throws Failure if
@@ -127,8 +128,9 @@ class DevicePass final : public compute::Pass {
   const T* at(std::size_t place) const {
     return reinterpret_cast<const T*>(m_lists.data() + place);
   }
-  /// The lists in the form of the arguments of attention.
+  /// Returns the scales of the rows; null: the rows have no scales of their own.
   const float* rowScales() const { return m_hasRowScales ? at<float>(m_rowScales) : nullptr; }
+  /// Adds the lists of attention to the upload. Returns their places.
   AttentionLists addAttention(UploadList& lists, const AttentionWork& work);
   DeviceBuffer take(std::size_t bytes) {
     return m_lease ? DeviceBuffer(m_lease.take(bytes)) : m_supplies.buffers->take(bytes);

@@ -31,8 +31,8 @@ class ExperimentForm : public QWidget {
   std::int32_t showExperiment(const experiment::Experiment& shown, std::int32_t repeatsBefore);
   /// Values by field.
   std::map<std::string, std::string> values() const;
-  /// The source of the documents, and the expected answer. If the experiment asks no question, documents are
-  /// generated and no answer is expected.
+  /// The source of the documents, and the expected answer. If the experiment cannot use the user's documents,
+  /// source() is Made. expected() is empty unless the experiment grades answers about the user's documents.
   experiment::DocumentSource source() const;
   void setSource(experiment::DocumentSource source);
   std::string expected() const;
@@ -50,7 +50,7 @@ class ExperimentForm : public QWidget {
 
  Q_SIGNALS:
   void changed();
-  void runWanted();  ///< Return in a field
+  void runWanted();  ///< the user pressed Return in a field
 
  private:
   void addRow(const experiment::ExperimentField& field, const std::string& value, int row);

@@ -225,8 +225,10 @@ class MaskMaker {
                                   .arg(progress.windows.size())
                                   .arg(*std::max_element(progress.windows.begin(), progress.windows.end())));
     if (const auto* team = lastOf<trace::TeamFormed>(m_input, m_model.request))
-      m_model.notes.push_back(
-          tr("The answer also attends to the answers of %1 other steps").arg(team->requests.size() - 1));
+      m_model.notes.push_back(team->requests.size() == 2
+                                  ? tr("The answer also attends to the answer of another step")
+                                  : tr("The answer also attends to the answers of %1 other steps")
+                                        .arg(team->requests.size() - 1));
     const auto run = progress.runs.find(m_request.run);
     if (run == progress.runs.end()) return;
     const std::optional<policy::Choice> choice = policy::findChoice(run->second.policy);

@@ -81,7 +81,7 @@ PaintedTable stepsTable(const PlanModel& model) {
 }
 
 QString whatWillStandHere() {
-  return PlanView::tr("Run a query to see its plan: its steps, what each needs, and why.");
+  return PlanView::tr("Run a query to see its plan: the steps, and the steps that each one needs.");
 }
 
 }  // namespace
@@ -265,7 +265,7 @@ void PlanView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo planRow() {
   return {.id = QStringLiteral("plan"),
           .title = tr("Plan"),
-          .help = tr("The steps of a query, what each needs, and why"),
+          .help = tr("The steps of a query, the steps that each one needs, and the rules that made them"),
           .make = makeViewOf<PlanView>,
           .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 4, 0},
                      {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 3, 0}}};

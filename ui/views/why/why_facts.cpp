@@ -82,7 +82,7 @@ class FactMaker {
       text += tr(", copied from #%1").arg(lookup.block);
     add(tr("Reused"), text);
     if (loaded == nullptr) return;
-    add(tr("Loaded from"), tr("%1, where it was stored at position %2: %3 bytes in %4 ms")
+    add(tr("Loaded from"), tr("%1, stored with start position %2: %3 bytes in %4 ms")
                                .arg(tierPlace(loaded->tier))
                                .arg(position(lookup.storedBase))
                                .arg(loaded->bytes)
