@@ -728,7 +728,7 @@ const std::vector<Metric>& table() {
        .events = "block_shared, block_removed",
        .scopes = kPool,
        .ofPool = [](const PoolFacts& pool) { return ofOptional(pool.residency.gap); }},
-      {.id = "first-block-not-found",
+      {.id = "first-missing-block",
        .name = forTranslation("Metrics", "first missing block"),
        .shortName = forTranslation("Metrics", "first miss"),
        .unit = Unit::Place,
