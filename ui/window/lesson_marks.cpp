@@ -447,8 +447,14 @@ bool LessonMarks::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void LessonMarks::bring(const lesson::Target& target) {
-  const std::optional<Drawn> drawn = drawnAt(target);
-  Dock* dock = drawn ? drawn->dock : nullptr;
+  const LessonCourse* course = m_reader.course();
+  const std::optional<Selection> part = course == nullptr ? std::nullopt : course->selectionFor(target);
+  // The dock of the step comes back for its target, even if another dock shows the target at this moment.
+  Dock* dock = course == nullptr || !part ? nullptr : m_docks.dock(course->dock());
+  if (dock == nullptr || !drawnIn(*dock, *part)) {
+    const std::optional<Drawn> drawn = drawnAt(target);
+    dock = drawn ? drawn->dock : nullptr;
+  }
   if (dock == nullptr &&
       (target.kind == lesson::Target::Kind::Block || target.kind == lesson::Target::Kind::Token)) {
     // The view was not made yet.
@@ -457,8 +463,6 @@ void LessonMarks::bring(const lesson::Target& target) {
   }
   if (dock == nullptr) return;
   m_docks.bring(dock->id());
-  const LessonCourse* course = m_reader.course();
-  const std::optional<Selection> part = course == nullptr ? std::nullopt : course->selectionFor(target);
   QWidget* inside = dock->openView();
   if (dock->id() == QLatin1String("canvas")) {
     inside = &m_canvas;
