@@ -28,6 +28,12 @@ std::int64_t normColumns(std::int64_t rowColumns, const Weight& weight) {
                         "a multiple of the " + std::to_string(columns) + " of its weight"));
 }
 
+void Backend::mixExperts(const Tensor& /*x*/, const Tensor& /*scores*/,
+                         std::span<const ExpertWeights> /*experts*/, const ExpertChoice& /*choice*/,
+                         Activation /*activation*/, Tensor& /*out*/) {
+  throw Failure(errorAt(info().name, "experts", "a device that computes mixtures of experts"));
+}
+
 std::size_t slotBytes(const KvShape& shape) {
   return 2 * static_cast<std::size_t>(shape.layers) * static_cast<std::size_t>(shape.heads) *
          static_cast<std::size_t>(shape.headSize) * sizeOf(shape.type);

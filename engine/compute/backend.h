@@ -10,6 +10,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/compute/dtype.h"
+#include "engine/compute/experts.h"
 #include "engine/compute/pass.h"
 #include "engine/compute/weight_format/weight_format.h"
 
@@ -60,12 +61,22 @@ struct HostMatrix {
   }
 };
 
+/// The matrices of one expert: two [inner][hidden] and one [hidden][inner]. Biases may be null.
+struct ExpertWeights {
+  const Weight* gate = nullptr;
+  const Weight* up = nullptr;
+  const Weight* down = nullptr;
+  const Weight* gateBias = nullptr;
+  const Weight* upBias = nullptr;
+  const Weight* downBias = nullptr;
+};
+
 /// The use of a weight.
 enum class WeightUse : std::uint8_t {
   Matrix,     ///< for `matmul`
   Logits,     ///< for a product that `sample` reads: the product is in f32 on every backend
   Embedding,  ///< for `embed`
-  Vector      ///< for `rmsNorm`; f32
+  Vector      ///< for `rmsNorm`, biases and attention sinks; f32
 };
 
 /// The shape of a store with the keys and values of all layers, by physical block. The address of a slot is
@@ -156,8 +167,10 @@ struct AttentionShape {
 
 /// The function that is applied to a gate before the product.
 enum class Activation : std::uint8_t {
-  Silu,     ///< g / (1 + e^−g)
-  GeluTanh  ///< g / (1 + e^−2u) with u = √(2/π) · (g + 0.044715 g³): the tanh approximation of GELU
+  Silu,      ///< g / (1 + e^−g)
+  GeluTanh,  ///< g / (1 + e^−2u) with u = √(2/π) · (g + 0.044715 g³): the tanh approximation of GELU.
+  /// For gpt-oss: g / (1 + e^−1.702g) with g at most 7. The other factor is u + 1 with u from −7 to 7.
+  ClampedSwiglu
 };
 
 /// The two kinds of data that a store has for a token.
@@ -175,6 +188,8 @@ struct DeviceInfo {
   /// not matter. A reused block is then bit-identical to a recomputed block.
   bool rowsAreBitEqual = false;
   DType activations = DType::F32;  ///< element type of tensors; sums have at least f32
+  bool mixesExperts = false;       ///< whether the device computes mixExperts()
+  bool takesSinks = false;         ///< whether attend() accepts attention sinks
 };
 
 /// Returns the number of columns that rmsNorm() norms together: the columns of the weight. Throws Failure if
@@ -219,8 +234,17 @@ class Backend {
   /// out = x · weightᵀ (+ bias) (+ out, if accumulate). Resizes out unless accumulating. bias may be null.
   virtual void matmul(const Tensor& x, const Weight& weight, const Weight* bias, bool accumulate,
                       Tensor& out) = 0;
-  /// out = activation(gate) ⊙ up. Resizes out. out may be gate.
+  /// out = activation(gate) ⊙ up. Resizes out. out may be gate. Some activations also change up.
   virtual void multiplyGated(Activation activation, const Tensor& gate, const Tensor& up, Tensor& out) = 0;
+  /// Computes out[r] = Σ weight(r, e) · expertₑ(x[r]) over the experts e that chooseExperts() chooses by
+  /// scores[r]. The sum is in the order of the experts. An expert computes down · (activation(gate · x) ⊙ up
+  /// · x). Its biases are added to the three products.
+  /// - scores: [rows][experts]
+  /// - Only the weights of chosen experts are read.
+  /// - Resizes out. out must not be x.
+  /// - Throws Failure if the device does not mix experts; see DeviceInfo.
+  virtual void mixExperts(const Tensor& x, const Tensor& scores, std::span<const ExpertWeights> experts,
+                          const ExpertChoice& choice, Activation activation, Tensor& out);
   /// x = factor · x
   virtual void scale(Tensor& x, float factor) = 0;
   /// out = out + factor · x. x and out have the same shape.
@@ -246,9 +270,10 @@ class Backend {
   /// stored rotated by the position in its segment. `p` is the position of the row. `b` is the start position
   /// of the key's segment. `s` is the position scale. Shape of queries and out: [rows][queryHeads ·
   /// headSize]. The query vectors are not rotated yet. If `observed`, the results of the forward pass contain
-  /// the attention mass of this layer that the inputs request.
+  /// the attention mass of this layer that the inputs request. `sinks` has one score per query head, or is
+  /// null. A sink is one more key of the row, without a value. Its score is in the softmax once per row.
   virtual void attend(Pass& pass, const Tensor& queries, const KvStore& store, std::int32_t layer,
-                      bool observed, Tensor& out) = 0;
+                      bool observed, Tensor& out, const Weight* sinks = nullptr) = 0;
 
   /// Computes out[r] = Σ (x − stored)² over the heads of row r. `x` has keys (before rotation) or values of
   /// the forward pass. `stored` has the keys or values in the row's slot in this layer. `x` is rotated and

@@ -54,7 +54,7 @@ std::vector<std::byte> randomBlocks(std::size_t blocks, std::int64_t columns,
   const auto set = [&](std::size_t count, double factor, double minimum) {
     for (std::size_t block = 0; block < count; ++block) {
       std::byte* place = bytes.data() + block * size;
-      compute::storeElement(place + info.factorAt, compute::DType::F16, static_cast<float>(factor));
+      compute::storeFactor(info, static_cast<float>(factor), place);
       if (info.rule.hasMinimum)
         compute::storeElement(place + info.minimumAt, compute::DType::F16, static_cast<float>(minimum));
     }

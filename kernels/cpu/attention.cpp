@@ -11,7 +11,8 @@ namespace spanscope::cpu {
 
 void Attention::run(Executor& executor, const RowKernels& rows, const CpuAttentionPlan& plan,
                     const CpuTensor& queries, const CpuKvStore& store, std::int32_t layer, CpuTensor& out,
-                    const compute::MassRequest* request, std::vector<compute::RunMass>* mass) {
+                    const float* sinks, const compute::MassRequest* request,
+                    std::vector<compute::RunMass>* mass) {
   const compute::AttentionShape& shape = plan.shape();
   out.resize(queries.rows(), queries.columns());
   const bool wantsMass = request != nullptr && mass != nullptr && !request->runs.empty();
@@ -22,7 +23,8 @@ void Attention::run(Executor& executor, const RowKernels& rows, const CpuAttenti
                    .stop = &executor.stopToken(),
                    .layer = layer,
                    .queries = queries.data(),
-                   .out = out.data()};
+                   .out = out.data(),
+                   .sinks = sinks};
   const std::int64_t group = shape.queryHeads / shape.keyHeads;
   m_scratchFloats = m_kernels.scratchFloats(plan.rowsPerTask() * group, shape.headSize);
   m_scratch.reserve(checkedBytes("attention", m_scratchFloats, executor.threads(), sizeof(float)),

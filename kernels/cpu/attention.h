@@ -36,6 +36,7 @@ struct AttentionJob {
   std::int32_t layer = 0;
   const float* queries = nullptr;  ///< [rows][queryHeads · headSize]
   float* out = nullptr;            ///< [rows][queryHeads · headSize]
+  const float* sinks = nullptr;    ///< [queryHeads] or null; see Backend::attend()
   float* weightScale = nullptr;  ///< maximum score and 1 / sum, for the mass, as [rows][queryHeads][2]; null:
                                  ///< not needed.
   /// Results of stretches, as a join's tasks write them: [results][resultFloats].
@@ -74,8 +75,8 @@ class Attention {
   Attention() : m_kernels(attentionKernels()) {}
 
   void run(Executor& executor, const RowKernels& rows, const CpuAttentionPlan& plan, const CpuTensor& queries,
-           const CpuKvStore& store, std::int32_t layer, CpuTensor& out, const compute::MassRequest* request,
-           std::vector<compute::RunMass>* mass);
+           const CpuKvStore& store, std::int32_t layer, CpuTensor& out, const float* sinks,
+           const compute::MassRequest* request, std::vector<compute::RunMass>* mass);
 
  private:
   void runMass(Executor& executor, const AttentionJob& job, const compute::MassRequest& request,

@@ -524,14 +524,27 @@ class HeadWorker {
     }
   }
 
+  /// Returns the factor on the merged sums of a query vector whose softmax has a sink. A row that reads no
+  /// key gives 0.
+  float scaleWithSink(std::int64_t query, float sink) const {
+    const float total = m_scratch.mergedTotal[query];
+    if (total == 0.0F) return 0.0F;
+    const float maximum = m_scratch.mergedMaximum[query];
+    const float highest = std::max(maximum, sink);
+    const float keep = exponential(maximum - highest);
+    return keep / (total * keep + exponential(sink - highest));
+  }
+
   void writeOut(std::int64_t firstRow, std::int64_t rowCount) {
     for (std::int64_t row = 0; row < rowCount; ++row) {
       for (std::int64_t inGroup = 0; inGroup < m_group; ++inGroup) {
         const std::int64_t query = row * m_group + inGroup;
         const float total = m_scratch.mergedTotal[query];
-        const float scale = total == 0.0F ? 0.0F : 1.0F / total;
-        const std::int64_t head =
-            (m_run.firstRow + firstRow + row) * m_shape.queryHeads + m_keyHead * m_group + inGroup;
+        const std::int64_t ofRow = m_keyHead * m_group + inGroup;
+        const float scale = m_job.sinks != nullptr ? scaleWithSink(query, m_job.sinks[ofRow])
+                            : total == 0.0F        ? 0.0F
+                                                   : 1.0F / total;
+        const std::int64_t head = (m_run.firstRow + firstRow + row) * m_shape.queryHeads + ofRow;
         float* out = m_job.out + head * m_shape.headSize;
         const float* merged = m_scratch.merged + query * m_scratch.sumStride;
         for (std::int64_t i = 0; i < m_shape.headSize; ++i) out[i] = merged[i] * scale;

@@ -6,6 +6,7 @@
 #include "hwy/highway.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/executor.h"
+#include "kernels/cpu/expert_mixture.h"
 #include "kernels/cpu/fast/low_precision.h"
 #include "kernels/cpu/kv_store.h"
 #include "kernels/cpu/machine_limits.h"
@@ -64,6 +65,8 @@ class CpuBackend final : public compute::Backend {
     info.numericRevision = std::string(kNumericRevision) + "/" + m_rowKernels.target;
     if (low.isAny()) info.numericRevision += std::string(kFastRevision) + low.sums();
     info.rowsAreBitEqual = compute::kProcessor.rowsAreBitEqual;
+    info.mixesExperts = true;
+    info.takesSinks = true;
     return info;
   }
 
@@ -162,6 +165,14 @@ class CpuBackend final : public compute::Backend {
     });
   }
 
+  void mixExperts(const compute::Tensor& x, const compute::Tensor& scores,
+                  std::span<const compute::ExpertWeights> experts, const compute::ExpertChoice& choice,
+                  compute::Activation activation, compute::Tensor& out) override {
+    settle();
+    m_experts.run(m_executor, m_matmul, m_rowKernels,
+                  {cpuTensor(x), cpuTensor(scores), experts, choice, activation}, cpuTensor(out));
+  }
+
   void scale(compute::Tensor& x, float factor) override {
     settle();
     CpuTensor& target = cpuTensor(x);
@@ -217,13 +228,15 @@ class CpuBackend final : public compute::Backend {
   }
 
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
-              std::int32_t layer, bool observed, compute::Tensor& out) override {
+              std::int32_t layer, bool observed, compute::Tensor& out,
+              const compute::Weight* sinks) override {
     settle();
     CpuPass& own = cpuPass(pass);
     compute::LayerMass* mass = nullptr;
     if (observed) mass = &own.results.mass.emplace_back(compute::LayerMass{.layer = layer, .runs = {}});
     m_attention.run(m_executor, m_rowKernels, own.attention(), cpuTensor(queries), cpuKvStore(store), layer,
-                    cpuTensor(out), observed ? &own.mass() : nullptr, observed ? &mass->runs : nullptr);
+                    cpuTensor(out), sinks != nullptr ? cpuWeight(*sinks).data<float>() : nullptr,
+                    observed ? &own.mass() : nullptr, observed ? &mass->runs : nullptr);
   }
 
   void deviations(const compute::Pass& pass, compute::StoredPart part, const compute::Tensor& x,
@@ -302,6 +315,7 @@ class CpuBackend final : public compute::Backend {
   BufferArena m_arena;
   RowKernels m_rowKernels;
   Matmul m_matmul;
+  ExpertMixture m_experts;
   Attention m_attention;
   RotaryCache m_rotary;
   Sampler m_sampler;

@@ -33,6 +33,9 @@ constexpr std::int64_t kBorrowedColumns = 512;
 // With few rows, weights are streamed. A block has at most about this many bytes of weights.
 constexpr std::int64_t kStreamedBytes = 2048 * 1024;
 
+// Up to this number of packings, all threads share each packing. More packings are distributed.
+constexpr std::size_t kMostDividedPackings = 4;
+
 constexpr auto kLineBytes = static_cast<std::int64_t>(AlignedBuffer::kAlignment);
 constexpr auto kLineFloats = kLineBytes / static_cast<std::int64_t>(sizeof(float));
 
@@ -88,16 +91,28 @@ void Matmul::add(Executor& executor, const CpuTensor& x, const CpuWeight& weight
       m_waiting, [&](const Waiting& other) { return other.x == &x && other.out != &x && other.out != &out; });
   if (!fits) settle(executor);
   if (!accumulate) out.resize(x.rows(), weight.rows());
-  m_waiting.push_back({&x, &weight, bias, accumulate, &out});
+  m_waiting.push_back({{0, x.rows(), &x, &weight, bias, &out}, accumulate});
+}
+
+void Matmul::multiplyGroups(Executor& executor, std::span<const RowProduct> products) {
+  settle(executor);
+  m_running.clear();
+  for (const RowProduct& product : products) m_running.push_back({product, false});
+  runAll(executor);
 }
 
 void Matmul::settle(Executor& executor) {
   if (m_waiting.empty()) return;
   m_running.clear();
   std::swap(m_running, m_waiting);
-  const std::int64_t rows = m_running.front().x->rows();
+  runAll(executor);
+}
+
+void Matmul::runAll(Executor& executor) {
+  std::int64_t rows = 0;
+  for (const Waiting& product : m_running) rows = std::max(rows, product.rows);
   for (std::int64_t first = 0; first < rows && !executor.stopped(); first += kMostRows)
-    runRows(executor, first, std::min(kMostRows, rows - first));
+    runRows(executor, first);
 }
 
 Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::int64_t rows,
@@ -115,6 +130,7 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
   job.accumulate = product.accumulate;
   job.rowTiles = {rows, ceilDiv(rows, kernels.rowTile)};
   job.out = product.out->row(first);
+  piece.x = product.x->row(first);
 
   const bool isPacked = compute::infoOf(weight.format()).isPacked();
   const bool isFast = weight.layout() != CpuWeight::Layout::Panels;
@@ -154,17 +170,17 @@ Matmul::Piece Matmul::pieceOf(const Waiting& product, std::int64_t first, std::i
 }
 
 /// Products whose rows are packed in the same way share the packed rows.
-void Matmul::packRows(Executor& executor, const CpuTensor& x, std::int64_t first) {
+void Matmul::packRows(Executor& executor) {
   m_packings.clear();
   std::size_t bytes = 0;
   for (Piece& piece : m_pieces) {
     const std::int64_t rows = piece.job.rowTiles.rows;
     if (rows == 1 && piece.kernels->readsSingleRow) {
-      piece.job.packedRows = reinterpret_cast<const std::byte*>(x.row(first));
+      piece.job.packedRows = reinterpret_cast<const std::byte*>(piece.x);
       continue;
     }
     const auto same = std::ranges::find_if(m_packings, [&](const Packing& other) {
-      return other.piece->kernels == piece.kernels &&
+      return other.piece->x == piece.x && other.piece->kernels == piece.kernels &&
              other.piece->job.weight->format() == piece.job.weight->format();
     });
     piece.packing = static_cast<std::size_t>(same - m_packings.begin());
@@ -185,36 +201,47 @@ void Matmul::packRows(Executor& executor, const CpuTensor& x, std::int64_t first
   for (Piece& piece : m_pieces) {
     if (piece.job.packedRows == nullptr) piece.job.packedRows = m_packings[piece.packing].out;
   }
+  const auto pack = [](const Packing& packing, std::int64_t begin, std::int64_t end) {
+    const Piece& piece = *packing.piece;
+    piece.kernels->packRows(*piece.job.weight, piece.x, piece.job.rowTiles, begin, end, packing.out);
+  };
+  // The groups of a mixture of experts have few rows each.
+  if (m_packings.size() > kMostDividedPackings) {
+    const auto count = static_cast<std::int64_t>(m_packings.size());
+    executor.run(count, static_cast<std::int64_t>(bytes), [&](std::int64_t index, int /*thread*/) {
+      const Packing& packing = m_packings[static_cast<std::size_t>(index)];
+      pack(packing, 0, packing.piece->job.rowTiles.tiles);
+    });
+    return;
+  }
   for (const Packing& packing : m_packings) {
     const MatmulJob& job = packing.piece->job;
-    const MatmulKernels& kernels = *packing.piece->kernels;
-    executor.runRanges(job.rowTiles.tiles, kernels.rowTile * job.columns,
-                       [&](std::int64_t begin, std::int64_t end) {
-                         kernels.packRows(*job.weight, x.row(first), job.rowTiles, begin, end, packing.out);
-                       });
+    executor.runRanges(job.rowTiles.tiles, packing.piece->kernels->rowTile * job.columns,
+                       [&](std::int64_t begin, std::int64_t end) { pack(packing, begin, end); });
   }
 }
 
-void Matmul::runRows(Executor& executor, std::int64_t first, std::int64_t rows) {
+void Matmul::runRows(Executor& executor, std::int64_t first) {
   const std::int64_t threads = executor.threads();
   m_pieces.clear();
   std::int64_t blocks = 0;
   std::int64_t work = 0;
   std::int64_t floats = 0;
   for (const Waiting& product : m_running) {
-    Piece& piece = m_pieces.emplace_back(pieceOf(product, first, rows, threads));
+    const std::int64_t rows = std::min(kMostRows, product.rows - first);
+    if (rows <= 0) continue;
+    Piece& piece = m_pieces.emplace_back(pieceOf(product, product.firstRow + first, rows, threads));
     piece.firstBlock = blocks;
     blocks += piece.blocks;
     work += rows * piece.job.columns * piece.job.features;
     floats = std::max(floats, piece.scratch());
   }
-  packRows(executor, *m_running.front().x, first);
+  packRows(executor);
   m_scratch.reserve(checkedBytes("sums", floats, threads, sizeof(float)), "sums");
   float* const scratch = m_scratch.as<float>();
   executor.run(blocks, work, [&](std::int64_t index, int thread) {
-    std::size_t number = m_pieces.size() - 1;
-    while (m_pieces[number].firstBlock > index) --number;
-    const Piece& piece = m_pieces[number];
+    const auto after = std::ranges::upper_bound(m_pieces, index, {}, &Piece::firstBlock);
+    const Piece& piece = *(after - 1);
     const std::int64_t block = index - piece.firstBlock;
     float* const own = scratch + thread * floats;
     // Neighbouring blocks share panels. Panels are read from memory once; the rows stay in a cache anyway.

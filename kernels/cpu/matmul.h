@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace spanscope::cpu {
@@ -81,6 +82,16 @@ struct MatmulKernels {
 /// CpuWeight::Layout::Panels.
 MatmulKernels matmulKernels();
 
+/// Consecutive rows of a product's operand, multiplied with a weight of their own.
+struct RowProduct {
+  std::int64_t firstRow = 0;
+  std::int64_t rows = 0;
+  const CpuTensor* x = nullptr;
+  const CpuWeight* weight = nullptr;
+  const CpuWeight* bias = nullptr;  ///< one row of f32 or null
+  CpuTensor* out = nullptr;         ///< gets the rows at the same places; must be large enough
+};
+
 /// Matrix products, with their scratch memory.
 class Matmul {
  public:
@@ -97,23 +108,23 @@ class Matmul {
   /// one row of f32 or null.
   void add(Executor& executor, const CpuTensor& x, const CpuWeight& weight, const CpuWeight* bias,
            bool accumulate, CpuTensor& out);
+  /// Computes products of several groups of rows together, and returns. A group may occur in several
+  /// consecutive products.
+  void multiplyGroups(Executor& executor, std::span<const RowProduct> products);
   /// Computes the waiting products. Call this before other code uses the tensors of these products.
   void settle(Executor& executor);
   /// Drops the waiting products.
   void clear() { m_waiting.clear(); }
 
  private:
-  struct Waiting {
-    const CpuTensor* x = nullptr;
-    const CpuWeight* weight = nullptr;
-    const CpuWeight* bias = nullptr;
+  struct Waiting : RowProduct {
     bool accumulate = false;
-    CpuTensor* out = nullptr;
   };
   /// A product, divided into blocks.
   struct Piece {
     const MatmulKernels* kernels = nullptr;
     MatmulJob job;
+    const float* x = nullptr;  ///< the first row
     std::int64_t rowBlocks = 0;
     std::int64_t blocks = 0;
     std::int64_t firstBlock = 0;  ///< index of the first block among the blocks of all pieces
@@ -131,9 +142,11 @@ class Matmul {
     std::byte* out = nullptr;
   };
 
-  void runRows(Executor& executor, std::int64_t first, std::int64_t rows);
+  void runAll(Executor& executor);
+  /// Computes up to kMostRows rows of each product, from its row `first` on.
+  void runRows(Executor& executor, std::int64_t first);
   Piece pieceOf(const Waiting& product, std::int64_t first, std::int64_t rows, std::int64_t threads) const;
-  void packRows(Executor& executor, const CpuTensor& x, std::int64_t first);
+  void packRows(Executor& executor);
   const MatmulKernels& kernelsFor(const CpuWeight& weight) const;
 
   LowPrecision m_lowPrecision;

@@ -11,7 +11,7 @@
 namespace spanscope::cpu {
 
 /// A panel of `width` output features has for each block along k:
-/// - the factors of all features, in f16;
+/// - the factors of all features, in f16, or in bf16 if they are powers of two;
 /// - their minima, in f16, if the format has minima;
 /// - for each part: the scales and the parts' minima, one byte each, then the codes.
 ///

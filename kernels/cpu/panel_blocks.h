@@ -21,7 +21,7 @@ using PanelBlocks = std::array<compute::PackedParts, kMostPanelWidth>;
 
 /// Packs `columns` columns of a panel from k on, both whole blocks. `shape` has the numbers of bytes. Each
 /// block gets these bytes in order:
-/// - the factors and minima of all features, in f16;
+/// - the factors and minima of all features, in f16 (factors that are powers of two: in bf16);
 /// - for each part: the scales and the parts' minima, a byte each, then the output of packCodes(blocks, part,
 ///   out).
 template <class Shape, class PackCodes>
@@ -48,7 +48,8 @@ void packBlocks(const compute::HostMatrix& matrix, const Shape& shape, std::int6
     info.takeCodes({source, rowBytes, features}, blocks.data());
     for (std::int64_t feature = 0; feature < features; ++feature) {
       const std::byte* const own = source + feature * rowBytes;
-      std::memcpy(out + 2 * feature, own + info.factorAt, 2);
+      const std::uint16_t factor = compute::factorBits(info, own);
+      std::memcpy(out + 2 * feature, &factor, sizeof factor);
       if (info.rule.hasMinimum) std::memcpy(out + 2 * (width + feature), own + info.minimumAt, 2);
     }
     for (std::int64_t part = 0; part < shape.blockElements / shape.partElements; ++part) {

@@ -72,21 +72,39 @@ void rmsNorm(const float* x, const float* weight, float epsilon, std::int64_t co
       });
 }
 
-/// The activations, each a functor over vectors.
-struct Silu {
+/// The activations, each a functor over vectors, and the other factor of the product.
+struct PlainUp {
+  HWY_INLINE static FloatVector up(FloatVector value) { return value; }
+};
+
+struct Silu : PlainUp {
   HWY_INLINE FloatVector operator()(FloatVector gate) const {
     const FloatTag d;
     return hn::Div(gate, hn::Add(hn::Set(d, 1.0F), exponential(d, hn::Neg(gate))));
   }
 };
 
-struct GeluTanh {
+struct GeluTanh : PlainUp {
   HWY_INLINE FloatVector operator()(FloatVector gate) const {
     const FloatTag d;
     constexpr float kTwice = 2 * 0.79788456080286535588F;  // 2 · √(2/π)
     constexpr float kCubic = kTwice * 0.044715F;
     const auto factor = hn::MulAdd(hn::Mul(gate, gate), hn::Set(d, kCubic), hn::Set(d, kTwice));
     return hn::Div(gate, hn::Add(hn::Set(d, 1.0F), exponential(d, hn::Neg(hn::Mul(gate, factor)))));
+  }
+};
+
+struct ClampedSwiglu {
+  static constexpr float kLimit = 7;
+  HWY_INLINE FloatVector operator()(FloatVector gate) const {
+    const FloatTag d;
+    const auto clamped = hn::Min(gate, hn::Set(d, kLimit));
+    const auto power = exponential(d, hn::Mul(clamped, hn::Set(d, -1.702F)));
+    return hn::Div(clamped, hn::Add(hn::Set(d, 1.0F), power));
+  }
+  HWY_INLINE static FloatVector up(FloatVector value) {
+    const FloatTag d;
+    return hn::Add(hn::Clamp(value, hn::Set(d, -kLimit), hn::Set(d, kLimit)), hn::Set(d, 1.0F));
   }
 };
 
@@ -97,10 +115,12 @@ void multiplyGated(const float* gate, const float* up, std::int64_t columns, flo
   forVectors(
       columns,
       [&](std::int64_t at) HWY_ATTR {
-        hn::StoreU(hn::Mul(activation(hn::LoadU(d, gate + at)), hn::LoadU(d, up + at)), d, out + at);
+        hn::StoreU(hn::Mul(activation(hn::LoadU(d, gate + at)), Activation::up(hn::LoadU(d, up + at))), d,
+                   out + at);
       },
       [&](std::int64_t at, std::size_t count) HWY_ATTR {
-        storePart(hn::Mul(activation(loadPart(gate + at, count)), loadPart(up + at, count)), out + at, count);
+        storePart(hn::Mul(activation(loadPart(gate + at, count)), Activation::up(loadPart(up + at, count))),
+                  out + at, count);
       });
 }
 
@@ -167,8 +187,15 @@ RowKernels targetRowKernels() {
   const char* target = hwy::TargetName(HWY_TARGET);
   // Highway calls all levels of AVX-512 by names of its own.
   const char* instructionSet = std::string_view(target).substr(0, 4) == "AVX3" ? "AVX-512" : target;
-  return {target, instructionSet, kStep,   &rmsNorm,      {&multiplyGated<Silu>, &multiplyGated<GeluTanh>},
-          &scale, &addScaled,     &rotate, &exponentialOf};
+  return {target,
+          instructionSet,
+          kStep,
+          &rmsNorm,
+          {&multiplyGated<Silu>, &multiplyGated<GeluTanh>, &multiplyGated<ClampedSwiglu>},
+          &scale,
+          &addScaled,
+          &rotate,
+          &exponentialOf};
 }
 
 }  // namespace HWY_NAMESPACE

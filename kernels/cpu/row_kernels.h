@@ -16,7 +16,7 @@ struct RowKernels {
   void (*rmsNorm)(const float* x, const float* weight, float epsilon, std::int64_t columns,
                   float* out) = nullptr;
   /// out = activation(gate) · up, by the number of the activation. out may be gate.
-  void (*multiplyGated[2])(const float* gate, const float* up, std::int64_t columns, float* out) = {};
+  void (*multiplyGated[3])(const float* gate, const float* up, std::int64_t columns, float* out) = {};
   /// x = factor · x
   void (*scale)(float* x, float factor, std::int64_t columns) = nullptr;
   /// out = out + factor · x. Product and sum together are rounded once.

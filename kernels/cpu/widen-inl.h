@@ -58,6 +58,16 @@ HWY_INLINE PanelPair loadHalfPair(const std::byte* data) {
   return {loadHalves(data), loadHalves(data + 2 * kLanes)};
 }
 
+/// For factors in bf16.
+HWY_INLINE PanelPair loadUpperPair(const std::byte* data) {
+  const hn::Rebind<std::uint16_t, FloatTag> halves;
+  const auto widened = [&](const std::byte* from) {
+    const auto bits = hn::LoadU(halves, reinterpret_cast<const std::uint16_t*>(from));
+    return hn::BitCast(FloatTag(), hn::ShiftLeft<16>(hn::PromoteTo(WordTag(), bits)));
+  };
+  return {widened(data), widened(data + 2 * kLanes)};
+}
+
 HWY_INLINE PanelPair loadSignedPair(const std::byte* data) {
   const SignedByteTag bytes;
   const auto* at = reinterpret_cast<const std::int8_t*>(data);
@@ -313,7 +323,10 @@ struct Part {
     const std::int64_t parts = shape.blockElements / shape.partElements;
     const std::byte* block = panel + part / parts * shape.blockBytes;
     const std::byte* at = block + shape.headBytes + part % parts * shape.partBytes;
-    factors.scale = loadHalfPair(block);
+    if constexpr (kRule.isPowerOfTwo)
+      factors.scale = loadUpperPair(block);
+    else
+      factors.scale = loadHalfPair(block);
     if constexpr (kRule.hasScales) {
       const PanelPair scales = loadSignedPair(at);
       factors.scale = {hn::Mul(factors.scale.first, scales.first),

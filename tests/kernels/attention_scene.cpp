@@ -149,7 +149,13 @@ void runPass(compute::Backend& backend, const Scene& scene, const Stored& stored
   backend.upload(queries, static_cast<std::int64_t>(queries.size() / width), static_cast<std::int64_t>(width),
                  *rows);
   const auto pass = backend.makePass(scene.attention(), scene.rotary, stored.shape(), inputs);
-  backend.attend(*pass, *rows, stored.store(), Stored::kLayer, presentation.observed, *out);
+  std::unique_ptr<compute::Weight> sinks;
+  if (!scene.sinks.empty()) {
+    const compute::HostMatrix vector{std::as_bytes(std::span(scene.sinks)).data(), compute::WeightFormat::F32,
+                                     1, scene.shape.queryHeads};
+    sinks = backend.prepare(vector, compute::WeightUse::Vector);
+  }
+  backend.attend(*pass, *rows, stored.store(), Stored::kLayer, presentation.observed, *out, sinks.get());
   backend.fetch(*pass, *out);
   const compute::PassResults results = backend.finish(*pass);
   const std::vector<float>& values = results.fetched.at(0);

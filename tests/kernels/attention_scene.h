@@ -42,6 +42,7 @@ struct Scene {
   compute::RotaryTable rotary;
   std::vector<SceneSegment> segments;  ///< the last is the rows' own
   std::vector<float> queries;          ///< [rows][queryHeads · headSize]
+  std::vector<float> sinks = {};       ///< [queryHeads], or none
 
   std::int32_t firstLocal() const { return segments.back().tokens - shape.rows; }
   compute::AttentionShape attention() const;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
 #include "engine/compute/dtype.h"
 #include "tests/kernels/attention_scene.h"
 #include "tests/kernels/each_device.h"
@@ -461,6 +462,33 @@ class TestAttention : public QObject {
     write(0, -1.0F);
     backend->writeBlocks(std::vector<compute::BlockFromHost>{{blocks[4], 1, bytes}}, *store);
     QCOMPARE(read(), 0.0F);  // what token 4 now holds of token 0
+  }
+
+  /// A sink counts once per row, whatever the number of segments, chunks or other rows.
+  void sinksCountOncePerRow_data() { addDevices(); }
+  void sinksCountOncePerRow() {
+    const DeviceInUse device;
+    const auto backend = device.make();
+    Random random(m_seed + 9);
+    for (int i = 0; i < device.rounds(60); ++i) {
+      Scene scene = randomScene(*backend, random);
+      const std::vector<float> without = runScene(*backend, scene).out;
+      scene.sinks = randomValues(random, static_cast<std::size_t>(scene.shape.queryHeads), 4);
+      if (i % 5 == 0) scene.sinks.front() = 300;  // leaves nothing to the keys
+      if (i % 5 == 1) scene.sinks.front() = -300;
+      if (!backend->info().takesSinks) {
+        QVERIFY_EXCEPTION_THROWN(runScene(*backend, scene), Failure);
+        continue;
+      }
+      const QString difference = differs(*backend, scene);
+      QVERIFY2(difference.isEmpty(), qPrintable(difference));
+      const std::vector<float> with = runScene(*backend, scene).out;
+      QVERIFY(!equalBits(with, without));
+      if (!backend->info().rowsAreBitEqual) continue;
+      Presentation chunks;
+      chunks.chunks = randomChunks(scene.shape.rows, random);
+      QVERIFY2(equalBits(runScene(*backend, scene, chunks).out, with), scene.text().c_str());
+    }
   }
 
   void largeScoresStayFinite_data() { addDevices(); }

@@ -66,8 +66,9 @@ HostWeight::HostWeight(Random& random, std::int64_t rows, std::int64_t columns, 
 
 void HostWeight::fillCodes(std::byte byte) {
   const compute::WeightFormatInfo& info = compute::infoOf(m_format);
-  const auto isNumber = [](std::size_t at, std::int32_t place) {
-    return at == static_cast<std::size_t>(place) || at == static_cast<std::size_t>(place) + 1;
+  const std::size_t size = info.rule.isPowerOfTwo ? 1 : 2;
+  const auto isNumber = [size](std::size_t at, std::int32_t place) {
+    return at >= static_cast<std::size_t>(place) && at < static_cast<std::size_t>(place) + size;
   };
   for (std::size_t i = m_offset; i < m_bytes.size(); ++i) {
     const std::size_t at = (i - m_offset) % static_cast<std::size_t>(info.blockBytes);
@@ -94,7 +95,11 @@ void fillBlocks(Random& random, const compute::WeightFormatInfo& info, std::span
   // Without the highest bit of its exponent, a number in f16 is finite.
   const auto size = static_cast<std::size_t>(info.blockBytes);
   for (std::size_t block = 0; block + size <= bytes.size(); block += size) {
-    bytes[block + static_cast<std::size_t>(info.factorAt) + 1] &= std::byte{0xBF};
+    std::byte* const factor = &bytes[block + static_cast<std::size_t>(info.factorAt)];
+    if (info.rule.isPowerOfTwo)
+      *factor = (*factor & std::byte{0x1F}) | std::byte{0x60};
+    else
+      factor[1] &= std::byte{0xBF};
     if (info.rule.hasMinimum) bytes[block + static_cast<std::size_t>(info.minimumAt) + 1] &= std::byte{0xBF};
   }
 }

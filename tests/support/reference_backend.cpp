@@ -370,7 +370,9 @@ compute::DeviceInfo ReferenceBackend::info() const {
           {},
           raw ? "reference-raw-1" : "reference-1",
           true,
-          compute::DType::F32};
+          compute::DType::F32,
+          true,
+          true};
 }
 
 void ReferenceBackend::begin(std::stop_token stop) {
@@ -482,11 +484,57 @@ void ReferenceBackend::multiplyGated(compute::Activation activation, const compu
   if (&gate != &out) target.resize(left.rows(), left.columns());
   for (std::int64_t r = 0; r < left.rows(); ++r) {
     for (std::int64_t c = 0; c < left.columns(); ++c) {
+      if (activation == compute::Activation::ClampedSwiglu) {
+        const double clamped = std::min(left.row(r)[c], 7.0);
+        const double other = std::clamp(right.row(r)[c], -7.0, 7.0) + 1;
+        target.row(r)[c] = clamped / (1 + std::exp(-1.702 * clamped)) * other;
+        continue;
+      }
       const double x = left.row(r)[c];
       const double u = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
       // (1 + tanh u) / 2 without the difference of numbers that are nearly equal.
       const double part = 1 / (1 + std::exp(activation == compute::Activation::Silu ? -x : -2 * u));
       target.row(r)[c] = x * part * right.row(r)[c];
+    }
+  }
+}
+
+void ReferenceBackend::mixExperts(const compute::Tensor& x, const compute::Tensor& scores,
+                                  std::span<const compute::ExpertWeights> experts,
+                                  const compute::ExpertChoice& choice, compute::Activation activation,
+                                  compute::Tensor& out) {
+  const ReferenceTensor& source = tensor(x);
+  const ReferenceTensor& routed = tensor(scores);
+  ReferenceTensor& target = tensor(out);
+  require(&x != &out, "mixExperts: in place");
+  require(routed.rows() == source.rows() && index(routed.columns()) == experts.size(),
+          "mixExperts: scores of another shape");
+  require(choice.used >= 1 && index(choice.used) <= experts.size(), "mixExperts: too many experts per row");
+  target.resize(source.rows(), source.columns());
+  ReferenceTensor row;
+  ReferenceTensor gate;
+  ReferenceTensor up;
+  ReferenceTensor down;
+  for (std::int64_t r = 0; r < source.rows() && !stopped(); ++r) {
+    const double* score = routed.row(r);
+    std::vector<std::size_t> order(experts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [score](std::size_t a, std::size_t b) { return score[a] > score[b]; });
+    double sum = 0;
+    for (std::size_t i = 0; i < (choice.isNormalised ? index(choice.used) : order.size()); ++i)
+      sum += std::exp(score[order[i]] - score[order.front()]);
+    row.resize(1, source.columns());
+    std::copy_n(source.row(r), source.columns(), row.row(0));
+    std::fill_n(target.row(r), source.columns(), 0.0);
+    for (std::size_t i = 0; i < index(choice.used); ++i) {
+      const compute::ExpertWeights& expert = experts[order[i]];
+      matmul(row, *expert.gate, expert.gateBias, false, gate);
+      matmul(row, *expert.up, expert.upBias, false, up);
+      multiplyGated(activation, gate, up, gate);
+      matmul(gate, *expert.down, expert.downBias, false, down);
+      const double weight = std::exp(score[order[i]] - score[order.front()]) / sum;
+      for (std::int64_t c = 0; c < source.columns(); ++c) target.row(r)[c] += weight * down.row(0)[c];
     }
   }
 }
@@ -615,7 +663,7 @@ void ReferenceBackend::writeBlocks(std::span<const compute::BlockFromHost> block
 
 void ReferenceBackend::attend(compute::Pass& pass, const compute::Tensor& queries,
                               const compute::KvStore& store, std::int32_t layer, bool observed,
-                              compute::Tensor& out) {
+                              compute::Tensor& out, const compute::Weight* sinks) {
   auto& planned = as<ReferencePass>(pass);
   const compute::MassRequest* request = observed ? &planned.inputs.mass : nullptr;
   std::vector<compute::RunMass>* mass =
@@ -671,7 +719,8 @@ void ReferenceBackend::attend(compute::Pass& pass, const compute::Tensor& querie
         std::vector<Scored> ranges = scored(head);
         if (run.mostBlocks > 0) keepBlocks(ranges, bounds, run, planned.store.blockSize);
         std::vector<Partial> partials;
-        double total = -std::numeric_limits<double>::infinity();
+        double total = sinks == nullptr ? -std::numeric_limits<double>::infinity()
+                                        : weightFor(*sinks, compute::WeightUse::Vector).row(0)[head];
         for (const Scored& range : ranges) {
           partials.push_back(weigh(range, size));
           if (partials.back().scores.empty()) continue;

@@ -45,6 +45,10 @@ class ReferenceBackend : public compute::Backend {
               bool accumulate, compute::Tensor& out) override;
   void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
                      compute::Tensor& out) override;
+  /// Each row and expert alone, with matmul() and multiplyGated() of this object.
+  void mixExperts(const compute::Tensor& x, const compute::Tensor& scores,
+                  std::span<const compute::ExpertWeights> experts, const compute::ExpertChoice& choice,
+                  compute::Activation activation, compute::Tensor& out) override;
   void scale(compute::Tensor& x, float factor) override;
   void addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) override;
   void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
@@ -56,7 +60,8 @@ class ReferenceBackend : public compute::Backend {
   void readBlocks(std::span<const compute::BlockToHost> blocks, const compute::KvStore& store) override;
   void writeBlocks(std::span<const compute::BlockFromHost> blocks, compute::KvStore& store) override;
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
-              std::int32_t layer, bool observed, compute::Tensor& out) override;
+              std::int32_t layer, bool observed, compute::Tensor& out,
+              const compute::Weight* sinks = nullptr) override;
   void deviations(const compute::Pass& pass, compute::StoredPart part, const compute::Tensor& x,
                   std::int32_t layer, const compute::KvStore& store, compute::Tensor& out) override;
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override;

@@ -2,6 +2,7 @@
 #include "engine/compute/weight_format/weight_format.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace spanscope::compute {
@@ -26,6 +27,12 @@ void widenBlock(const WeightFormatInfo& info, const PackedParts& parts, float* o
 
 bool isFinite(const std::byte* half) {
   return (std::to_integer<unsigned>(half[1]) & 0x7CU) != 0x7CU;
+}
+
+/// Of powers of two, the last number is NaN.
+bool hasFiniteFactor(const WeightFormatInfo& info, const std::byte* block) {
+  const std::byte* const factor = block + info.factorAt;
+  return info.rule.isPowerOfTwo ? *factor != std::byte{255} : isFinite(factor);
 }
 
 }  // namespace
@@ -74,8 +81,27 @@ std::size_t bytesOf(WeightFormat format, std::int64_t elements) {
   return static_cast<std::size_t>(elements / info.blockElements) * static_cast<std::size_t>(info.blockBytes);
 }
 
+std::uint16_t factorBits(const WeightFormatInfo& info, const std::byte* block) {
+  std::uint16_t bits = 0;
+  if (!info.rule.isPowerOfTwo) {
+    std::memcpy(&bits, block + info.factorAt, sizeof bits);
+    return bits;
+  }
+  // The exponent is one lower than in a float, and the two lowest numbers are subnormal.
+  const auto exponent = std::to_integer<unsigned>(block[info.factorAt]);
+  return static_cast<std::uint16_t>(exponent < 2 ? 0x20U << exponent : (exponent - 1) << 7U);
+}
+
+void storeFactor(const WeightFormatInfo& info, float factor, std::byte* block) {
+  if (!info.rule.isPowerOfTwo) return storeElement(block + info.factorAt, DType::F16, factor);
+  constexpr float kBias = 128;
+  block[info.factorAt] =
+      static_cast<std::byte>(std::clamp(std::ceil(std::log2(factor)) + kBias, 0.0F, 254.0F));
+}
+
 void takeApart(const WeightFormatInfo& info, const std::byte* block, PackedParts& parts) {
-  parts.factor = loadElement(block + info.factorAt, DType::F16);
+  parts.factor = info.rule.isPowerOfTwo ? floatFromBf16(factorBits(info, block))
+                                        : loadElement(block + info.factorAt, DType::F16);
   if (info.rule.hasMinimum) parts.minimum = loadElement(block + info.minimumAt, DType::F16);
   info.takeCodes({.first = block}, &parts);
 }
@@ -97,7 +123,7 @@ std::optional<std::int64_t> findBlockNotFinite(WeightFormat format, const std::b
                                                std::int64_t blocks) {
   const WeightFormatInfo& info = infoOf(format);
   for (std::int64_t block = 0; block < blocks; ++block, data += info.blockBytes) {
-    if (!isFinite(data + info.factorAt) || (info.rule.hasMinimum && !isFinite(data + info.minimumAt)))
+    if (!hasFiniteFactor(info, data) || (info.rule.hasMinimum && !isFinite(data + info.minimumAt)))
       return block;
   }
   return std::nullopt;
@@ -204,6 +230,10 @@ void takeQ4_0(const std::byte* block, PackedParts& parts) {
   takeHalves(block + 2, parts.codes);
 }
 
+void takeMXFP4(const std::byte* block, PackedParts& parts) {
+  takeHalves(block + 1, parts.codes);
+}
+
 void takeQ4_1(const std::byte* block, PackedParts& parts) {
   takeHalves(block + 4, parts.codes);
 }
@@ -295,6 +325,9 @@ void takeCodesQ8_0(const BlockColumn& blocks, PackedParts* parts) {
 }
 void takeCodesQ4_0(const BlockColumn& blocks, PackedParts* parts) {
   takeEach<takeQ4_0>(blocks, parts);
+}
+void takeCodesMXFP4(const BlockColumn& blocks, PackedParts* parts) {
+  takeEach<takeMXFP4>(blocks, parts);
 }
 void takeCodesQ4_1(const BlockColumn& blocks, PackedParts* parts) {
   takeEach<takeQ4_1>(blocks, parts);

@@ -32,7 +32,8 @@ enum class WeightFormat : std::uint8_t {
   Q5_K,
   Q6_K,
   IQ4_NL,
-  IQ4_XS
+  IQ4_XS,
+  MXFP4
 };
 
 /// The value of an element is (factor · scale) · value of its code, plus (minimum · part's minimum). Each
@@ -47,7 +48,8 @@ struct PackedRule {
   std::array<std::int8_t, 16> table{};  ///< the value of a code is table[code], if there is a table
   bool hasScales = false;               ///< whether each part has a scale
   bool hasMinimum = false;              ///< whether the block has a minimum
-  bool hasMinima = false;  ///< whether each part has a minimum, too; the product of both is subtracted
+  bool isPowerOfTwo = false;  ///< whether the factor is 2^(byte − 128) of one byte; otherwise, it is in f16
+  bool hasMinima = false;     ///< whether each part has a minimum, too; the product of both is subtracted
 };
 
 /// The contents of a block in separate arrays. The elements are in the order of the row.
@@ -75,7 +77,7 @@ struct WeightFormatInfo {
   std::int32_t blockElements = 1;  ///< a row is a whole number of blocks
   std::int32_t blockBytes = 0;
   PackedRule rule{};           ///< for packed formats
-  std::int32_t factorAt = 0;   ///< offset in bytes of the factor in a packed block; the factor is in f16
+  std::int32_t factorAt = 0;   ///< offset in bytes of the factor in a packed block
   std::int32_t minimumAt = 0;  ///< offset in bytes of the minimum, if the format has one.
   /// Takes scales, minima and codes out of blocks, each into one of `parts`. Null for plain formats. See
   /// takeApart().
@@ -111,11 +113,21 @@ void widen(WeightFormat format, const std::byte* data, std::int64_t elements, fl
 std::optional<std::int64_t> findBlockNotFinite(WeightFormat format, const std::byte* data,
                                                std::int64_t blocks);
 
+/// Returns the factor of a block in two bytes, as panels have it: f16, or bf16 for powers of two. Both are
+/// exact.
+std::uint16_t factorBits(const WeightFormatInfo& info, const std::byte* block);
+/// Writes the factor of a block. Powers of two are rounded up to the next.
+void storeFactor(const WeightFormatInfo& info, float factor, std::byte* block);
+
 // The places of scales, minima and codes in the blocks of each packed format. Numbers are little-endian.
 
 /// The values of the codes of IQ4_NL and IQ4_XS.
 inline constexpr std::array<std::int8_t, 16> kNonLinearValues = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                                  1,    13,   25,  38,  53,  69,  89,  113};
+
+/// Twice the values of the codes of MXFP4, so that all values are whole numbers.
+inline constexpr std::array<std::int8_t, 16> kDoubledFloats = {0, 1,  2,  3,  4,  6,  8,  12,
+                                                               0, -1, -2, -3, -4, -6, -8, -12};
 
 // Blocks of 32 elements.
 void takeCodesQ8_0(const BlockColumn& blocks, PackedParts* parts);
@@ -123,6 +135,7 @@ void takeCodesQ4_0(const BlockColumn& blocks, PackedParts* parts);  ///< and IQ4
 void takeCodesQ4_1(const BlockColumn& blocks, PackedParts* parts);
 void takeCodesQ5_0(const BlockColumn& blocks, PackedParts* parts);
 void takeCodesQ5_1(const BlockColumn& blocks, PackedParts* parts);
+void takeCodesMXFP4(const BlockColumn& blocks, PackedParts* parts);
 
 // Blocks of 256 elements.
 void takeCodesQ2_K(const BlockColumn& blocks, PackedParts* parts);
@@ -156,7 +169,7 @@ constexpr WeightFormatInfo packedFormat(WeightFormat format, const char* name, s
 }
 
 /// In the order of the enumeration.
-inline constexpr std::array<WeightFormatInfo, 15> kWeightFormats = {{
+inline constexpr std::array<WeightFormatInfo, 16> kWeightFormats = {{
     plainFormat(WeightFormat::F32, "F32", 0, 4),
     plainFormat(WeightFormat::F16, "F16", 1, 2),
     plainFormat(WeightFormat::BF16, "BF16", 30, 2),
@@ -183,6 +196,9 @@ inline constexpr std::array<WeightFormatInfo, 15> kWeightFormats = {{
     packedFormat(WeightFormat::IQ4_XS, "IQ4_XS", 23, kLargeBlock, 136,
                  {.bits = 4, .hasTable = true, .table = kNonLinearValues, .hasScales = true},
                  &takeCodesIQ4_XS),
+    packedFormat(WeightFormat::MXFP4, "MXFP4", 39, kSmallBlock, 17,
+                 {.bits = 4, .hasTable = true, .table = kDoubledFloats, .isPowerOfTwo = true},
+                 &takeCodesMXFP4),
 }};
 
 }  // namespace spanscope::compute

@@ -35,6 +35,11 @@ constexpr std::int64_t takenBytesOf(std::int64_t partElements) {
 inline __m512 halves(const std::byte* at) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
 }
+/// For factors in bf16.
+inline __m512 upperHalves(const std::byte* at) {
+  const __m512i bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16));
+}
 inline __m512 signedBytes(const std::byte* at) {
   return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))));
 }
@@ -101,7 +106,12 @@ void takeCodes(const BytePart& place, std::byte* out) {
 /// Returns the factors of the part's 16 features from `feature` on.
 template <WeightFormat kFormat>
 HWY_INLINE __m512 factorsOf(const BytePart& place, std::int64_t feature) {
-  const __m512 factors = halves(place.block + 2 * feature);
+  const std::byte* const at = place.block + 2 * feature;
+  __m512 factors;
+  if constexpr (kRuleOf<kFormat>.isPowerOfTwo)
+    factors = upperHalves(at);
+  else
+    factors = halves(at);
   if constexpr (kRuleOf<kFormat>.hasScales) return _mm512_mul_ps(factors, signedBytes(place.part + feature));
   return factors;
 }

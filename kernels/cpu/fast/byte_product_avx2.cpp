@@ -73,6 +73,11 @@ constexpr int kSummedGroups = std::min(std::numeric_limits<std::int16_t>::max() 
 __m256 halves(const std::byte* at) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
 }
+/// For factors in bf16.
+__m256 upperHalves(const std::byte* at) {
+  const __m256i bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(bits, 16));
+}
 __m256 signedBytes(const std::byte* at) {
   return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at))));
 }
@@ -139,7 +144,12 @@ __m256i secondAndFourth(__m256i codes) {
 /// Returns the factors of the part's 8 features from `feature` on.
 template <WeightFormat kFormat>
 HWY_INLINE __m256 factorsOf(const BytePart& place, std::int64_t feature) {
-  const __m256 factors = halves(place.block + 2 * feature);
+  const std::byte* const at = place.block + 2 * feature;
+  __m256 factors;
+  if constexpr (kRuleOf<kFormat>.isPowerOfTwo)
+    factors = upperHalves(at);
+  else
+    factors = halves(at);
   if constexpr (kRuleOf<kFormat>.hasScales) return _mm256_mul_ps(factors, signedBytes(place.part + feature));
   return factors;
 }

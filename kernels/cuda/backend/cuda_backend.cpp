@@ -221,6 +221,8 @@ class CudaBackend final : public compute::Backend {
 
   void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
                      compute::Tensor& out) override {
+    if (activation == compute::Activation::ClampedSwiglu)
+      throw Failure(errorAt(info().name, "a clamped activation", "an activation that the device computes"));
     const DeviceTensor& gates = deviceTensor(gate);
     DeviceTensor& target = deviceTensor(out);
     target.resizeAs(gates.rowCount(), gates.columns(), false);
@@ -316,7 +318,10 @@ class CudaBackend final : public compute::Backend {
   }
 
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
-              std::int32_t layer, bool observed, compute::Tensor& out) override {
+              std::int32_t layer, bool observed, compute::Tensor& out,
+              const compute::Weight* sinks) override {
+    if (sinks != nullptr)
+      throw Failure(errorAt(info().name, "attention sinks", "a device that takes attention sinks"));
     const DeviceTensor& source = deviceTensor(queries);
     DeviceTensor& target = deviceTensor(out);
     target.resizeAs(devicePass(pass).rows(), source.columns(), false);

@@ -14,6 +14,7 @@
 #include <QJsonObject>
 #include <QTest>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -104,8 +105,26 @@ class TestWeightFormat : public QObject {
       put(5, info.minimumAt, std::numeric_limits<float>::quiet_NaN());
       QCOMPARE(*findBlockNotFinite(format, bytes.data(), kBlocks), 5);
     }
-    put(2, info.factorAt, -std::numeric_limits<float>::infinity());
+    if (info.rule.isPowerOfTwo)
+      bytes[2 * static_cast<std::size_t>(info.blockBytes)] = std::byte{255};
+    else
+      put(2, info.factorAt, -std::numeric_limits<float>::infinity());
     QCOMPARE(*findBlockNotFinite(format, bytes.data(), kBlocks), 2);
+  }
+
+  /// 2^(byte − 128), subnormal ones included.
+  void powersOfTwoAreExact() {
+    const WeightFormatInfo& info = infoOf(WeightFormat::MXFP4);
+    std::vector<std::byte> block(static_cast<std::size_t>(info.blockBytes), std::byte{0x72});
+    std::vector<float> values(static_cast<std::size_t>(info.blockElements));
+    for (const int exponent : {0, 1, 2, 100, 128, 254}) {
+      block[0] = static_cast<std::byte>(exponent);
+      widen(info.format, block.data(), info.blockElements, values.data());
+      QCOMPARE(values[0], std::ldexp(2.0F, exponent - 128));
+      QCOMPARE(values[16], std::ldexp(12.0F, exponent - 128));
+      storeFactor(info, std::ldexp(1.0F, exponent - 128), block.data());
+      QCOMPARE(std::to_integer<int>(block[0]), exponent);
+    }
   }
 
   void plainFormatsAreWidenedExactly() {

@@ -192,9 +192,10 @@ class OrderedBackend : public ReferenceBackend {
     ReferenceBackend::narrow(pass, scores);
   }
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
-              std::int32_t layer, bool observed, compute::Tensor& out) override {
+              std::int32_t layer, bool observed, compute::Tensor& out,
+              const compute::Weight* sinks) override {
     order += 'a';
-    ReferenceBackend::attend(pass, queries, store, layer, observed, out);
+    ReferenceBackend::attend(pass, queries, store, layer, observed, out, sinks);
   }
   void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
                      compute::Tensor& out) override {

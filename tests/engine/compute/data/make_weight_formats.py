@@ -20,6 +20,7 @@ SEED = 20261124
 FACTORS = {
     "Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q2_K": [80, 82], "Q3_K": [108],
     "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ4_XS": [0],
+    "MXFP4": [],
 }
 
 
@@ -41,6 +42,8 @@ for name, places in FACTORS.items():
     blocks = random_bytes(BLOCKS * size).reshape(BLOCKS, size)
     for place in places:
         blocks[:, place + 1] &= 0xBF
+    if name == "MXFP4":  # its factors are powers of two
+        blocks[:, 0] = blocks[:, 0] & 0x1F | 0x60
     values = quants.dequantize(blocks, kind).astype("<f4")
     formats[name] = {
         "ggufType": int(kind),
