@@ -218,7 +218,12 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   json["layers"] = config.layers;
   json["hidden_size"] = config.hiddenSize;
   json["intermediate_size"] = config.intermediateSize;
+  if (config.experts.count > 0) {
+    json["experts"] = config.experts.count;
+    json["experts_per_token"] = config.experts.choice.used;
+  }
   json["heads"] = config.heads;
+  if (config.attentionSinks) json["attention_sinks"] = true;
   json["key_value_heads"] = config.keyValueHeads;
   json["head_size"] = config.headSize;
   json["vocabulary"] = config.vocabularySize;

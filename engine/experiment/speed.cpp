@@ -151,8 +151,11 @@ ModelCost costOf(const model::ModelConfig& config, double weightElementBytes, do
   const double inner = config.intermediateSize;
   const double queries = static_cast<double>(config.heads) * config.headSize;
   const double keys = static_cast<double>(config.keyValueHeads) * config.headSize;
-  const double layerWeights =
-      layers * (hidden * queries + 2 * hidden * keys + queries * hidden + 3 * hidden * inner);
+  // A token uses some of the experts, and a router reads the token.
+  const double gated = config.experts.count == 0
+                           ? 3 * hidden * inner
+                           : 3 * hidden * inner * config.experts.choice.used + hidden * config.experts.count;
+  const double layerWeights = layers * (hidden * queries + 2 * hidden * keys + queries * hidden + gated);
   const double outputWeights = static_cast<double>(config.vocabularySize) * hidden;
   return {.layerFlops = 2 * layerWeights,
           .outputFlops = 2 * outputWeights,

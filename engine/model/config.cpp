@@ -102,12 +102,19 @@ void refuseQuantizerFiles(const std::filesystem::path& directory) {
   }
 }
 
-void refuseOtherArithmetic(const JsonPlace& config) {
+/// Whether the family reads the packed weights of the file.
+bool isReadAsPacked(const JsonPlace& config, const Architecture& family) {
+  const JsonPlace settings = config.field("quantization_config");
+  return family.readsMxfp4 && settings.value().is_object() &&
+         settings.text("quant_method").value_or(std::string()) == "mxfp4";
+}
+
+void refuseOtherArithmetic(const JsonPlace& config, const Architecture& family) {
   if (config.has("quantization")) {
     throw config.field("quantization")
         .fail(/*id:quantised-by-mlx*/ "a quantised checkpoint of MLX", kPlainWeights);
   }
-  if (config.has("quantization_config")) {
+  if (config.has("quantization_config") && !isReadAsPacked(config, family)) {
     throw config.field("quantization_config")
         .fail(quantisedBy(config.field("quantization_config")), kPlainWeights);
   }
@@ -214,7 +221,7 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
       json, source, kConfiguration,
       [&source](const JsonPlace& stated) {
         const Architecture& architecture = findArchitecture(stated);
-        refuseOtherArithmetic(stated);
+        refuseOtherArithmetic(stated, architecture);
         const nlohmann::json whole = withDefaults(stated.value(), architecture);
         const JsonPlace config(whole, stated.pointer(), stated.file());
         ModelConfig result;
@@ -370,6 +377,11 @@ std::string fingerprint(const ModelConfig& config) {
   // Usual values are left out.
   if (config.norms != NormPlace::Before) text << "/norms" << static_cast<int>(config.norms);
   if (config.activation != compute::Activation::Silu) text << "/act" << static_cast<int>(config.activation);
+  if (config.experts.count > 0) {
+    text << "/experts" << config.experts.count << ":" << config.experts.choice.used
+         << (config.experts.choice.isNormalised ? "n" : "") << (config.experts.routerBias ? "b" : "");
+  }
+  if (config.attentionSinks) text << "/sinks";
   if (config.embeddingScale != 1) text << "/embedding" << config.embeddingScale;
   if (config.residualScale != 1) text << "/residual" << config.residualScale;
   if (config.attentionScale != 0) text << "/scores" << config.attentionScale;

@@ -103,6 +103,14 @@ enum class QueryKeyNorm : std::uint8_t {
   Rows    ///< all heads of a token together
 };
 
+/// The experts of the gated product after attention. A router chooses some of the experts for each token.
+struct Experts {
+  std::int32_t count = 0;  ///< 0: one gated product for all tokens
+  compute::ExpertChoice choice = {};
+  bool routerBias = false;
+  bool operator==(const Experts&) const = default;
+};
+
 /// A model as `config.json` or the keys of a GGUF file describe it. All values are checked: each value is in
 /// range, and the values agree with each other. Everything specific to a family is a fact here. Other code
 /// therefore does not depend on the family.
@@ -117,7 +125,7 @@ struct ModelConfig {
   std::string architecture;  ///< "LlamaForCausalLM"; see engine/model/architectures
   std::int32_t vocabularySize = 0;
   std::int32_t hiddenSize = 0;
-  std::int32_t intermediateSize = 0;
+  std::int32_t intermediateSize = 0;  ///< inner width of the gated product; of one expert, if there are any
   std::int32_t layers = 0;
   std::int32_t heads = 0;
   std::int32_t keyValueHeads = 0;
@@ -126,6 +134,7 @@ struct ModelConfig {
   NormPlace norms = NormPlace::Before;
   QueryKeyNorm queryKeyNorm = QueryKeyNorm::None;
   compute::Activation activation = compute::Activation::Silu;
+  Experts experts = {};
   AttentionKind attention;                ///< of the layers without an entry in otherKinds
   std::vector<AttentionKind> otherKinds;  ///< the kinds of other layers
   /// By layer: 0 for `attention`, i + 1 for otherKinds[i]. Empty: all layers are of the first kind.
@@ -141,7 +150,8 @@ struct ModelConfig {
   Pooling pooling = Pooling::None;  ///< how the checkpoint was trained to make vectors of texts
   bool attentionBias = false;       ///< whether queries, keys and values have biases
   bool outputBias = false;          ///< whether the projection after attention has a bias
-  bool mlpBias = false;
+  bool mlpBias = false;             ///< the gated product's biases; those of all experts, if there are any
+  bool attentionSinks = false;      ///< whether each query head has a learned score without a value
   std::int64_t maxPositions = 2048;
   std::vector<EndToken> endTokens;  ///< from all files that name end tokens; each is in the vocabulary
   std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if that file has no value
@@ -204,6 +214,7 @@ inline constexpr std::int64_t kMaxIntermediateSize = 1 << 20;
 inline constexpr std::int64_t kMaxLayers = 1024;
 inline constexpr std::int64_t kMaxHeads = 1024;
 inline constexpr std::int64_t kMaxHeadSize = 1024;
+inline constexpr std::int64_t kMaxExperts = 1024;
 inline constexpr std::int64_t kMaxPositions = 1 << 30;
 inline constexpr double kMaxRopeTheta = 1e12;
 inline constexpr double kDefaultRopeTheta = 10000;

@@ -36,7 +36,19 @@ struct Layer {
   std::unique_ptr<Weight> beforeAttention, afterAttention, beforeGate, afterGate;
   Linear query, key, value, output;
   std::unique_ptr<Weight> queryNorm, keyNorm;  ///< the same
-  Linear gate, up, down;
+  std::unique_ptr<Weight> sinks;               ///< the same
+  Linear gate, up, down;                       ///< without experts
+  Linear router;
+  std::vector<Linear> expertMatrices;  ///< gate, up and down of each expert
+  std::vector<compute::ExpertWeights> experts;
+
+  void gatherExperts() {
+    for (std::size_t i = 0; i < expertMatrices.size(); i += 3) {
+      const Linear* const own = &expertMatrices[i];
+      experts.push_back({own[0].matrix.get(), own[1].matrix.get(), own[2].matrix.get(), own[0].bias.get(),
+                         own[1].bias.get(), own[2].bias.get()});
+    }
+  }
 };
 
 using Passes = std::vector<std::unique_ptr<compute::Pass>>;
@@ -164,6 +176,20 @@ bool wantsRows(const Batch& batch) {
 
 }  // namespace
 
+namespace {
+
+/// Some devices lack operations of some families.
+void checkDevice(const ModelConfig& config, const compute::DeviceInfo& device) {
+  const auto refuseModel = [&](const char* what) {
+    throw Failure({"", config.architecture, std::string(what) + " on the device " + device.name,
+                   "the device \"cpu\", which computes this model"});
+  };
+  if (config.experts.count > 0 && !device.mixesExperts) refuseModel("a mixture of experts");
+  if (config.attentionSinks && !device.takesSinks) refuseModel("attention sinks");
+}
+
+}  // namespace
+
 void checkTensors(const ModelConfig& config, const WeightSource& source) {
   std::set<std::string> used;
   for (const NamedTensor& tensor : tensorsOf(config)) {
@@ -205,7 +231,7 @@ struct Decoder::Impl {
   std::unique_ptr<Tensor> added, addedNormed;  ///< the sum that attention or the MLP adds to the residual
   std::unique_ptr<Tensor> lowRank;             ///< between the two matrices of an adapter
   std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the requested rows
-  std::unique_ptr<Tensor> scores, kept;                            ///< of rows that may be left out
+  std::unique_ptr<Tensor> scores, kept;  ///< of rows that may be left out; scores also of experts
 
   Impl(const ModelConfig& model, std::string sourceName, compute::Backend& device)
       : config(model), modelName(std::move(sourceName)), backend(device) {
@@ -254,6 +280,7 @@ struct Decoder::Impl {
   }
   /// Adds the output of a part of a layer to the residual.
   void add(const Tensor& rows, const Linear& weight, const std::unique_ptr<Weight>& norm, Tensor& x);
+  void addSum(const Tensor& sum, const std::unique_ptr<Weight>& norm, Tensor& x);
   void selfAttention(const Batch& batch, std::size_t index, const Passes& passes, compute::KvStore& store);
   void keepWantedRows(const compute::Pass& pass);
   void feedForward(const Layer& layer, const Tensor& seen, Tensor& x);
@@ -325,6 +352,18 @@ void Decoder::Impl::load(const WeightSource& source, const DecoderOptions& optio
       layer.queryNorm = vector(prefix + "self_attn.q_norm.weight", isOfHeads ? config.headSize : queryWidth);
       layer.keyNorm = vector(prefix + "self_attn.k_norm.weight", isOfHeads ? config.headSize : keyWidth);
     }
+    if (config.attentionSinks) layer.sinks = vector(prefix + kSinks, config.heads);
+    if (config.experts.count > 0) {
+      layer.router = linear(prefix + kRouter, config.experts.count, hidden, config.experts.routerBias);
+      for (std::int32_t expert = 0; expert < config.experts.count; ++expert) {
+        const std::string name = prefix + expertName(expert);
+        layer.expertMatrices.push_back(linear(name + "gate_proj", inner, hidden, config.mlpBias));
+        layer.expertMatrices.push_back(linear(name + "up_proj", inner, hidden, config.mlpBias));
+        layer.expertMatrices.push_back(linear(name + "down_proj", hidden, inner, config.mlpBias));
+      }
+      layer.gatherExperts();
+      continue;
+    }
     layer.gate = linear(prefix + "mlp.gate_proj", inner, hidden, config.mlpBias);
     layer.up = linear(prefix + "mlp.up_proj", inner, hidden, config.mlpBias);
     layer.down = linear(prefix + "mlp.down_proj", hidden, inner, config.mlpBias);
@@ -388,8 +427,12 @@ void Decoder::Impl::add(const Tensor& rows, const Linear& weight, const std::uni
     return;
   }
   multiply(rows, weight, false, *added);
-  if (norm) backend.rmsNorm(*added, *norm, config.normEpsilon, *addedNormed);
-  backend.addScaled(norm ? *addedNormed : *added, config.residualScale, x);
+  addSum(*added, norm, x);
+}
+
+void Decoder::Impl::addSum(const Tensor& sum, const std::unique_ptr<Weight>& norm, Tensor& x) {
+  if (norm) backend.rmsNorm(sum, *norm, config.normEpsilon, *addedNormed);
+  backend.addScaled(norm ? *addedNormed : sum, config.residualScale, x);
 }
 
 /// Attention of one layer up to `attended`.
@@ -420,7 +463,7 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
     backend.fetch(*passes.front(), *queries);
     backend.fetch(*passes.front(), *keys);
   }
-  backend.attend(pass, *queries, store, number, observed, *attended);
+  backend.attend(pass, *queries, store, number, observed, *attended, layer.sinks.get());
 }
 
 /// After the last layer's attention, only the requested rows continue.
@@ -433,6 +476,11 @@ void Decoder::Impl::keepWantedRows(const compute::Pass& pass) {
 void Decoder::Impl::feedForward(const Layer& layer, const Tensor& seen, Tensor& x) {
   add(seen, layer.output, layer.afterAttention, x);
   const Tensor& rows = entering(x, layer.beforeGate);
+  if (!layer.experts.empty()) {
+    multiply(rows, layer.router, false, *scores);
+    backend.mixExperts(rows, *scores, layer.experts, config.experts.choice, config.activation, *added);
+    return addSum(*added, layer.afterGate, x);
+  }
   multiply(rows, layer.gate, false, *gate);
   multiply(rows, layer.up, false, *up);
   backend.multiplyGated(config.activation, *gate, *up, *gate);
@@ -487,6 +535,7 @@ void Decoder::Impl::computeLogits(const Batch& batch, compute::Pass& pass) {
 Decoder::Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend,
                  const DecoderOptions& options)
     : m_impl(std::make_unique<Impl>(config, weights.name(), backend)) {
+  checkDevice(config, backend.info());
   m_impl->load(weights, options);
 }
 

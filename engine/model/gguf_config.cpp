@@ -148,11 +148,11 @@ ModelConfig configOf(const GgufFile& file) {
   readHeads(keys, config);
   config.maxPositions = keys.integer("context_length", kMaxPositions, 2048);
   config.normEpsilon = static_cast<float>(keys.number("attention.layer_norm_rms_epsilon", 1e-12, 1, 1e-6));
-  if (keys.count("expert_count", kMaxHeads) > 1)
-    throw keys.fail("expert_count", "experts", "a dense model; experts are not supported");
   config.attention.rotary = readRope(keys, config);
   config.tiedEmbeddings = !file.tensors().contains("output.weight");
   family->readGguf(keys, config);
+  if (config.experts.count == 0 && keys.count("expert_count", kMaxExperts) > 1)
+    throw keys.fail("expert_count", "experts", "a dense model; experts are not supported in this family");
   config.pooling = poolingOf(file.metadata(), *architecture);
   keys.refuseUnused(config);
   fixContext(config, 0);

@@ -28,12 +28,21 @@ constexpr std::array kOuterNames = {NamePair{"model.embed_tokens", "token_embd"}
                                     NamePair{"model.norm", "output_norm"}, NamePair{"lm_head", "output"}};
 
 /// Within a layer.
-constexpr std::array kLayerNames = {
-    NamePair{"self_attn.q_proj", "attn_q"},      NamePair{"self_attn.k_proj", "attn_k"},
-    NamePair{"self_attn.v_proj", "attn_v"},      NamePair{"self_attn.qkv_proj", "attn_qkv"},
-    NamePair{"self_attn.q_norm", "attn_q_norm"}, NamePair{"self_attn.k_norm", "attn_k_norm"},
-    NamePair{"self_attn.o_proj", "attn_output"}, NamePair{"mlp.gate_proj", "ffn_gate"},
-    NamePair{"mlp.up_proj", "ffn_up"},           NamePair{"mlp.down_proj", "ffn_down"}};
+constexpr std::array kLayerNames = {NamePair{"self_attn.q_proj", "attn_q"},
+                                    NamePair{"self_attn.k_proj", "attn_k"},
+                                    NamePair{"self_attn.v_proj", "attn_v"},
+                                    NamePair{"self_attn.qkv_proj", "attn_qkv"},
+                                    NamePair{"self_attn.q_norm", "attn_q_norm"},
+                                    NamePair{"self_attn.k_norm", "attn_k_norm"},
+                                    NamePair{"self_attn.o_proj", "attn_output"},
+                                    NamePair{"mlp.gate_proj", "ffn_gate"},
+                                    NamePair{"mlp.up_proj", "ffn_up"},
+                                    NamePair{"mlp.down_proj", "ffn_down"},
+                                    NamePair{"mlp.gate", "ffn_gate_inp"},
+                                    NamePair{"mlp.experts.gate_proj", "ffn_gate_exps"},
+                                    NamePair{"mlp.experts.up_proj", "ffn_up_exps"},
+                                    NamePair{"mlp.experts.down_proj", "ffn_down_exps"},
+                                    NamePair{"self_attn.sinks", "attn_sinks"}};
 
 /// The names of norms in files, by the place of the norm.
 constexpr NormNames kGgufNorms = {.beforeAttention = "attn_norm",
@@ -60,6 +69,8 @@ class HuggingFaceNames {
     add(kGgufNorms.afterAttention, norms.afterAttention);
     add(kGgufNorms.beforeGate, norms.beforeGate);
     add(kGgufNorms.afterGate, norms.afterGate);
+    // Some families have the norm before the gated product under the other name of Hugging Face.
+    if (norms.afterAttention == nullptr) add(kGgufNorms.afterAttention, norms.beforeGate);
   }
 
   /// Returns the same name if Hugging Face has no other name.
@@ -208,7 +219,8 @@ class GgufWeights final : public WeightSource {
     }
     const GgufFile::Located& located = m_file.tensors().at(own->second);
     // Outermost dimension first, as in the rest of the engine.
-    const std::vector<std::uint64_t> shape(located.tensor.shape.rbegin(), located.tensor.shape.rend());
+    const std::vector<std::uint64_t> shape =
+        flattened({located.tensor.shape.rbegin(), located.tensor.shape.rend()});
     if (shape != matrix && !(rows == 1 && shape == vector)) {
       throw Failure(
           {located.file, own->second, "shape " + checkpoint::shapeText(shape), "shape " + expected});

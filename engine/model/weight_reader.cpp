@@ -212,6 +212,10 @@ NormNames normsOf(NormPlace place) {
           .afterGate = "post_feedforward_layernorm"};
 }
 
+std::string expertName(std::int32_t expert) {
+  return "mlp.experts." + std::to_string(expert) + ".";
+}
+
 std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
   const std::int64_t hidden = config.hiddenSize;
   const std::int64_t inner = config.intermediateSize;
@@ -244,9 +248,18 @@ std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
       tensors.push_back(
           {prefix + "self_attn.k_norm.weight", 1, isOfHeads ? config.headSize : keyWidth, true});
     }
-    linear(prefix + "mlp.gate_proj", inner, hidden, config.mlpBias);
-    linear(prefix + "mlp.up_proj", inner, hidden, config.mlpBias);
-    linear(prefix + "mlp.down_proj", hidden, inner, config.mlpBias);
+    if (config.attentionSinks) tensors.push_back({prefix + kSinks, 1, config.heads, false});
+    const auto gated = [&](const std::string& name) {
+      linear(name + "gate_proj", inner, hidden, config.mlpBias);
+      linear(name + "up_proj", inner, hidden, config.mlpBias);
+      linear(name + "down_proj", hidden, inner, config.mlpBias);
+    };
+    if (config.experts.count == 0) {
+      gated(prefix + "mlp.");
+      continue;
+    }
+    linear(prefix + kRouter, config.experts.count, hidden, config.experts.routerBias);
+    for (std::int32_t expert = 0; expert < config.experts.count; ++expert) gated(prefix + expertName(expert));
   }
   return tensors;
 }

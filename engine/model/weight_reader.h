@@ -103,6 +103,13 @@ struct NormNames {
 };
 NormNames normsOf(NormPlace place);
 
+// The names of tensors of experts and of attention sinks in a layer, in the arrangement of the decoder. An
+// expert has the tensors "gate_proj", "up_proj" and "down_proj".
+inline constexpr const char* kRouter = "mlp.gate";
+inline constexpr const char* kSinks = "self_attn.sinks.weight";
+/// Returns "mlp.experts.7.".
+std::string expertName(std::int32_t expert);
+
 /// Lists all tensors of a model in the order of their use. The list has tied embeddings once.
 std::vector<NamedTensor> tensorsOf(const ModelConfig& config);
 

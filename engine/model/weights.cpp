@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/model/weights.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
@@ -28,9 +29,14 @@ std::string fileOf(const WeightSource& source, const std::string& name) {
 std::unique_ptr<WeightSource> openWeights(const checkpoint::Checkpoint& checkpoint,
                                           const ModelConfig& config) {
   const Architecture* family = architectureByName(config.architecture);
-  if (const std::optional<std::filesystem::path> gguf = checkpoint.gguf())
-    return arrange(openGguf(*gguf, config), config, false);
-  return arrange(openSafetensors(checkpoint), config, family != nullptr && family->normsLackOne);
+  const std::optional<std::filesystem::path> gguf = checkpoint.gguf();
+  std::unique_ptr<WeightSource> source = gguf ? openGguf(*gguf, config) : openSafetensors(checkpoint);
+  if (config.experts.count > 0) source = splitExperts(std::move(source), config);
+  return arrange(std::move(source), config, !gguf && family != nullptr && family->normsLackOne);
+}
+
+std::span<const std::byte> WeightSource::bytesOf(const std::string& name, std::size_t count) const {
+  throw Failure({fileOf(*this, name), name, "no such tensor of bytes", counted(count, "byte")});
 }
 
 namespace {
@@ -206,13 +212,25 @@ class SafetensorsWeights final : public WeightSource {
       throw Failure({m_directory.string(), name, "no such tensor", "a tensor of shape " + expected});
     }
     const checkpoint::SafetensorsTensor& tensor = found->second.tensor;
-    if (tensor.shape != matrix && !(rows == 1 && tensor.shape == vector)) {
+    if (flattened(tensor.shape) != matrix && !(rows == 1 && tensor.shape == vector)) {
       throw Failure(
           {found->second.file, name, "shape " + checkpoint::shapeText(tensor.shape), "shape " + expected});
     }
     if (!tensor.type)
       throw Failure({found->second.file, name, "type " + tensor.typeName, "F32, F16 or BF16"});
     return {tensor.data.data(), compute::formatOf(*tensor.type), rows, columns};
+  }
+
+  std::span<const std::byte> bytesOf(const std::string& name, std::size_t count) const override {
+    const auto found = m_tensors.find(name);
+    if (found == m_tensors.end()) return WeightSource::bytesOf(name, count);
+    const checkpoint::SafetensorsTensor& tensor = found->second.tensor;
+    if (tensor.typeName != "U8") throw Failure({found->second.file, name, "type " + tensor.typeName, "U8"});
+    if (tensor.data.size() != count) {
+      throw Failure(
+          {found->second.file, name, "shape " + checkpoint::shapeText(tensor.shape), counted(count, "byte")});
+    }
+    return tensor.data;
   }
 
   void requireWhole() const override {

@@ -42,6 +42,9 @@ class WeightSource {
                                          std::int64_t columns) const {
     return get(name, rows, columns).format;
   }
+  /// Returns the elements of a tensor of bytes with this number of elements. Throws Failure if there is no
+  /// such tensor.
+  virtual std::span<const std::byte> bytesOf(const std::string& name, std::size_t count) const;
   /// Call this after reading the data of get(), before using it. Throws Failure if a file was truncated
   /// meanwhile. The bytes that were read may then be wrong.
   virtual void requireWhole() const {}
@@ -59,6 +62,14 @@ class WeightSource {
 
 /// Returns the file that contains a tensor. Returns the name of the source if the source has no such tensor.
 std::string fileOf(const WeightSource& source, const std::string& name);
+
+/// Returns the shape of a stack of matrices as one matrix with the rows of all. Other shapes stay as they
+/// are.
+inline std::vector<std::uint64_t> flattened(const std::vector<std::uint64_t>& shape) {
+  if (shape.size() != 3 || shape[0] > (std::uint64_t{1} << 31U) || shape[1] > (std::uint64_t{1} << 31U))
+    return shape;
+  return {shape[0] * shape[1], shape[2]};
+}
 
 /// Opens the `*.safetensors` of a Hugging Face directory, memory-mapped. The files are `model.safetensors`,
 /// or the shards that `model.safetensors.index.json` lists. Throws Failure if these files cannot be read.
@@ -108,6 +119,14 @@ void addSamples(Digest& digest, std::span<const std::byte> data);
 /// Throws Failure for a matrix that cannot be split.
 std::unique_ptr<WeightSource> arrange(std::unique_ptr<WeightSource> source, const ModelConfig& config,
                                       bool normsLackOne);
+
+/// Returns a source with matrices for each expert of a model. Files store the experts of a layer together:
+/// - GGUF files: one stack for each of gate, up and down;
+/// - Granite: gate and up of each expert one after the other;
+/// - gpt-oss: gate and up interleaved, and transposed or in MXFP4.
+///
+/// Throws Failure like `source`.
+std::unique_ptr<WeightSource> splitExperts(std::unique_ptr<WeightSource> source, const ModelConfig& config);
 
 /// Arranges an adapter like the weights. Pairs for a matrix that is split are split too. Rows of the query
 /// and key matrices are reordered. Pairs that match no matrix of the model stay as they are.

@@ -301,8 +301,11 @@ MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmoun
                                    .headSize = config.headSize,
                                    .type = need.kvType});
   // The sum has these parts: residual, normed and kept rows; query vectors and attention results; keys and
-  // values; both halves of the activation. The logits of one row are always f32.
-  const std::int64_t columns = 3 * hidden + 2 * queries + 2 * keys + 2 * inner;
+  // values; both halves of the activation. The logits of one row are always f32. With experts, a row has the
+  // last parts and its input and output once for each of its experts.
+  const std::int64_t used = config.experts.choice.used;
+  const std::int64_t gated = used > 0 ? used * (2 * hidden + 2 * inner) : 2 * inner;
+  const std::int64_t columns = 3 * hidden + 2 * queries + 2 * keys + gated;
   need.workspace =
       saturatedSum({saturatedProduct({session->rowsPerPass, columns, rules.ofActivation}),
                     saturatedProduct({config.vocabularySize, std::int64_t{sizeof(float)}}), rules.ofPasses});

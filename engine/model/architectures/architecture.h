@@ -24,6 +24,7 @@ struct Architecture {
   bool pairsRowsInGguf = false;
   /// Whether files of Hugging Face store the weights of norms minus 1. GGUF files never do.
   bool normsLackOne = false;
+  bool readsMxfp4 = false;  ///< whether folders of Hugging Face may have experts in MXFP4.
   /// Values for fields that config.json lacks: the defaults of the family's configuration class in
   /// transformers 5.24, as a JSON object. A null field does not count as missing here.
   const char* defaults = "{}";
@@ -42,10 +43,12 @@ const Architecture* architectureByGguf(std::string_view name);
 std::string modelTypes();
 std::string ggufArchitectures();
 
-extern const Architecture kGemma3;   ///< Gemma 3 without pictures
-extern const Architecture kGranite;  ///< Granite 3 without experts
-extern const Architecture kLlama;    ///< Llama 2 and 3, SmolLM2, Tulu 3, Yi
-extern const Architecture kMistral;  ///< Mistral 7B and Nemo
+extern const Architecture kGemma3;  ///< Gemma 3 without pictures
+extern const Architecture kGptOss;
+extern const Architecture kGranite;     ///< Granite 3 without experts
+extern const Architecture kGraniteMoe;  ///< Granite 3 with experts
+extern const Architecture kLlama;       ///< Llama 2 and 3, SmolLM2, Tulu 3, Yi
+extern const Architecture kMistral;     ///< Mistral 7B and Nemo
 /// Ministral 3 and Devstral 2. GGUF files of Mistral Small 3 may have the same name.
 extern const Architecture kMistral3;
 extern const Architecture kOlmo2;
@@ -53,6 +56,7 @@ extern const Architecture kOlmo3;
 extern const Architecture kPhi3;   ///< Phi-3, Phi-3.5 and Phi-4 without pictures or experts
 extern const Architecture kQwen2;  ///< Qwen2 and Qwen2.5, DeepSeek-R1-Distill-Qwen
 extern const Architecture kQwen3;  ///< Qwen3 without experts
+extern const Architecture kQwen3Moe;
 extern const Architecture kSmolLm3;
 
 // Functions that several families share.
@@ -66,6 +70,10 @@ std::vector<bool> windowedLayers(const checkpoint::JsonPlace& config, const Mode
 
 /// For Qwen: windows count only with `use_sliding_window`, from layer `max_window_layers` on.
 void readSwitchedWindows(const checkpoint::JsonPlace& config, ModelConfig& result);
+
+/// Read the numbers of experts. In GGUF files, `feed_forward_length` may be the width of an expert.
+void readExperts(const checkpoint::JsonPlace& config, const char* countField, ModelConfig& result);
+void readExperts(const GgufKeys& keys, ModelConfig& result);
 
 /// Builds the kinds of a model from one kind for each layer.
 void setKinds(ModelConfig& config, const std::vector<AttentionKind>& byLayer);

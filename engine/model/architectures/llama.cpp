@@ -182,4 +182,32 @@ constinit const Architecture kGranite = {.name = "GraniteForCausalLM",
                                          .readJson = &readGraniteJson,
                                          .readGguf = &readGraniteGguf};
 
+namespace {
+
+constexpr const char* kGraniteMoeDefaults = R"({
+  "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+  "num_attention_heads": 32, "max_position_embeddings": 2048, "rms_norm_eps": 1e-6, "eos_token_id": 2,
+  "num_local_experts": 8, "num_experts_per_tok": 2
+})";
+
+void readGraniteMoeJson(const checkpoint::JsonPlace& config, ModelConfig& result) {
+  readGraniteJson(config, result);
+  readExperts(config, "num_local_experts", result);
+}
+
+void readGraniteMoeGguf(const GgufKeys& keys, ModelConfig& result) {
+  readGraniteGguf(keys, result);
+  readExperts(keys, result);
+}
+
+}  // namespace
+
+constinit const Architecture kGraniteMoe = {.name = "GraniteMoeForCausalLM",
+                                            .modelType = "granitemoe",
+                                            .ggufName = "granitemoe",
+                                            .pairsRowsInGguf = true,
+                                            .defaults = kGraniteMoeDefaults,
+                                            .readJson = &readGraniteMoeJson,
+                                            .readGguf = &readGraniteMoeGguf};
+
 }  // namespace spanscope::model

@@ -48,7 +48,7 @@ constexpr std::array kRows = {
         R"(t5gemma t5gemma2 bart mbart pegasus m2m100 marian whisper switchtransformers nllbmoe longt5)"},
     Row{NotComputed::Diffusion, "dream llada lladamoe rnd1 diffusiongemma"},
     Row{NotComputed::Experts,
-        R"(mixtral qwen2moe qwen3moe phimoe gptoss dbrx grok olmoe flexolmo granitemoe granitemoeshared )"
+        R"(mixtral qwen2moe phimoe dbrx grok olmoe flexolmo granitemoeshared )"
         R"(granitemoeswa )"
         R"(graniteswitch arctic deepseek bailingmoe bailingmoe2 bailingmoe3 dots1 dots3note glm4moe hunyuanmoe )"
         R"(hunyuanv1moe ernie45moe exaonemoe afmoe cohere2moe smallthinker grovemoe minimaxm2 minimaxm3 )"

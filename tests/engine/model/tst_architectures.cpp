@@ -105,7 +105,7 @@ class TestArchitectures : public QObject {
         "/architectures", "cannot be relocated");
     row("an encoder", {{"model_type", "bert"}, {"architectures", {"BertForMaskedLM"}}}, "/architectures",
         "<encoder-reads-ahead>");
-    row("experts", {{"model_type", "qwen3_moe"}}, "/model_type", "<router-chooses-among>");
+    row("experts", {{"model_type", "mixtral"}}, "/model_type", "<router-chooses-among>");
     row("pictures", {{"model_type", "gemma3"}, {"architectures", {"Gemma3ForConditionalGeneration"}}},
         "/architectures", "<model-pictures-sound>");
     row("positions that scale", {{"model_type", "llama4_text"}}, "/model_type", "<scales-queries-position>");
@@ -122,6 +122,40 @@ class TestArchitectures : public QObject {
     QVERIFY2(QString::fromStdString(error->place).endsWith(place), error->place.c_str());
     QVERIFY2(says(error->found, words), error->found.c_str());
     QVERIFY(QString::fromStdString(error->expected).contains(QStringLiteral("\"llama\"")));
+  }
+
+  void mixturesAreRefusedByField_data() {
+    QTest::addColumn<QByteArray>("fields");
+    QTest::addColumn<QString>("place");
+    const auto row = [](const char* name, const json& fields, const char* place) {
+      QTest::newRow(name) << QByteArray::fromStdString(fields.dump()) << QString(place);
+    };
+    const json qwen = {{"model_type", "qwen3_moe"}, {"num_experts", 4}, {"num_experts_per_tok", 2}};
+    const json gptOss = {{"model_type", "gpt_oss"}, {"num_local_experts", 4}, {"num_experts_per_tok", 2}};
+    const auto with = [](json fields, const json& more) {
+      fields.update(more);
+      return fields;
+    };
+    row("complete", qwen, "");
+    row("more experts than there are", with(qwen, {{"num_experts_per_tok", 5}}), "/num_experts_per_tok");
+    row("one expert", with(qwen, {{"num_experts", 1}}), "/num_experts");
+    row("dense layers by a step", with(qwen, {{"decoder_sparse_step", 2}}), "/decoder_sparse_step");
+    row("dense layers by a list", with(qwen, {{"mlp_only_layers", {1}}}), "/mlp_only_layers");
+    row("gpt-oss", gptOss, "");
+    row("another limit", with(gptOss, {{"swiglu_limit", 5}}), "/swiglu_limit");
+    const json mxfp4 = {{"quantization_config", {{"quant_method", "mxfp4"}}}};
+    row("gpt-oss in MXFP4", with(gptOss, mxfp4), "");
+    row("others in MXFP4", with(qwen, mxfp4), "/quantization_config");
+  }
+  void mixturesAreRefusedByField() {
+    QFETCH(QByteArray, fields);
+    QFETCH(QString, place);
+    json config = sizes();
+    config.update(json::parse(fields.toStdString()));
+    config["head_dim"] = 8;
+    const std::optional<Error> error = errorOf(config);
+    QCOMPARE(error.has_value(), !place.isEmpty());
+    if (error) QVERIFY2(QString::fromStdString(error->place).endsWith(place), error->place.c_str());
   }
 
   void filesTellTheirStateLayers() {

@@ -498,6 +498,8 @@ class TestConfig : public QObject {
     QVERIFY(differs([](ModelConfig& c) { c.residualScale = 0.5F; }));
     QVERIFY(differs([](ModelConfig& c) { c.activation = compute::Activation::GeluTanh; }));
     QVERIFY(differs([](ModelConfig& c) { c.norms = NormPlace::After; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attentionSinks = true; }));
+    QVERIFY(differs([](ModelConfig& c) { c.experts = {.count = 4, .choice = {.used = 2}}; }));
     QVERIFY(differs([](ModelConfig& c) {
       c.otherKinds = {AttentionKind{.window = 5}};
       c.layerKinds = {0, 1};

@@ -172,7 +172,7 @@ class TestDecoderLogits : public QObject {
   }
 
  private Q_SLOTS:
-  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 26); }
+  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 31); }
 
   void fullAttention_data() { addRows(); }
   void fullAttention() {
@@ -207,7 +207,8 @@ class TestDecoderLogits : public QObject {
     QTest::addColumn<QString>("checkpoint");
     for (const auto& entry : goldenCases()) {
       const QString name = entry.toObject()["name"].toString();
-      QTest::newRow(qPrintable(name)) << name;
+      // Activations become bytes where they meet packed weights.
+      if (name != "gpt_oss_mxfp4") QTest::newRow(qPrintable(name)) << name;
     }
   }
   void fastIsTheReferenceThatRounds() {

@@ -234,9 +234,9 @@ class TestGgufModel : public QObject {
   /// Files that llama.cpp's converter made of the checkpoints; see data/make_gguf.py.
   void convertedFilesAreTheSameModel_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name :
-         {"qwen2_tied", "qwen3_tied", "qwen3_yarn", "mistral", "llama_linear", "smollm3", "granite", "olmo2",
-          "olmo3", "phi3_short", "phi3_long", "phi3_window", "gemma3", "ministral3"})
+    for (const char* name : {"qwen2_tied", "qwen3_tied", "qwen3_yarn", "mistral", "llama_linear", "smollm3",
+                             "granite", "olmo2", "olmo3", "phi3_short", "phi3_long", "phi3_window", "gemma3",
+                             "ministral3", "qwen3moe", "granitemoe", "gpt_oss", "gpt_oss_mxfp4"})
       QTest::newRow(name) << QString(name);
   }
   void convertedFilesAreTheSameModel() {
@@ -520,7 +520,7 @@ class TestGgufModel : public QObject {
     QTest::newRow("unknown type") << "blk.1.ffn_up.weight"
                                   << "type 99";
     QTest::newRow("surplus") << ""
-                             << "\"blk.0.attn_sinks.weight\"";
+                             << "\"blk.0.attn_unknown.weight\"";
   }
   void refusesWhatItCannotCompute() {
     QFETCH(QString, place);
@@ -531,7 +531,7 @@ class TestGgufModel : public QObject {
     if (row == "part of a head") file.unsignedInteger("llama.rope.dimension_count", 33);
     if (row == "experts") file.unsignedInteger("llama.expert_count", 8);
     if (row == "scaling") file.text("llama.rope.scaling.type", "dynamic");
-    if (row == "surplus") file.tensor("blk.0.attn_sinks.weight", {4}, 0, std::string(16, '\0'));
+    if (row == "surplus") file.tensor("blk.0.attn_unknown.weight", {4}, 0, std::string(16, '\0'));
     addTensors(file, config, *model::makeRandomWeights(config, 1));
     std::string bytes = file.bytes();
     if (row == "architecture") bytes = replaced(bytes, "llama", "mamba");
@@ -616,7 +616,7 @@ class TestGgufModel : public QObject {
     auto* bytes = const_cast<std::byte*>(view.data);  // its own
     const std::int64_t blocks = tensor.rows * (tensor.columns / info.blockElements);
     for (std::int64_t block = 0; block < blocks; ++block, bytes += info.blockBytes) {
-      compute::storeElement(bytes + info.factorAt, compute::DType::F16, 0x1p-14F);
+      compute::storeFactor(info, 0x1p-14F, bytes);
       if (info.rule.hasMinimum) compute::storeElement(bytes + info.minimumAt, compute::DType::F16, 0x1p-14F);
     }
     return weight;

@@ -86,8 +86,22 @@ std::vector<NamedConfig> familyConfigs() {
 
   ModelConfig stepped = tinyConfig();  // as Ministral 3, with steps that lie within prompts
   stepped.attention.positionScale = {.beta = 0.6F, .step = 11};
-  return {{"llama", tinyConfig()}, {"gemma3", windows}, {"smollm3", still},
-          {"olmo2", after},        {"granite", scaled}, {"ministral3", stepped}};
+
+  ModelConfig mixture = tinyConfig();  // as Qwen3 with experts
+  mixture.queryKeyNorm = QueryKeyNorm::Heads;
+  mixture.intermediateSize = 24;
+  mixture.experts = {.count = 5, .choice = {.used = 2}};
+
+  ModelConfig sinks = mixture;  // as gpt-oss
+  sinks.queryKeyNorm = QueryKeyNorm::None;
+  sinks.attentionBias = sinks.outputBias = sinks.mlpBias = sinks.experts.routerBias = true;
+  sinks.attentionSinks = true;
+  sinks.activation = compute::Activation::ClampedSwiglu;
+  sinks.attention.window = 9;
+  sinks.otherKinds = {AttentionKind{}};
+  sinks.layerKinds = {0, 1};
+  return {{"llama", tinyConfig()}, {"gemma3", windows},     {"smollm3", still},    {"olmo2", after},
+          {"granite", scaled},     {"ministral3", stepped}, {"qwen3moe", mixture}, {"gpt-oss", sinks}};
 }
 
 TinySession::TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape)

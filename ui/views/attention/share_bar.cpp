@@ -369,7 +369,9 @@ void ShareBar::paintNow(QPainter& painter, const QRect& area) const {
     // Pieces of a few pixels have no gap between them.
     fill(painter, place.adjusted(0, 0, place.width() > 4 ? -1 : 0, 0), piece);
     const bool hasPattern = piece.kind == ShareKind::Sink || piece.kind == ShareKind::Beside;
-    if (!texts[i].isEmpty()) {
+    // The legend names these pieces. A part of the name would only puzzle.
+    const bool isNamed = !texts[i].isEmpty() && (!hasPattern || texts[i] == piece.name);
+    if (isNamed) {
       const QRect text(place.center().x() - QFontMetrics(bold).horizontalAdvance(texts[i]) / 2 - 3,
                        place.top() + 3, QFontMetrics(bold).horizontalAdvance(texts[i]) + 6, kBar - 6);
       if (hasPattern || piece.hue >= kSegmentHues)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes small random checkpoints of the families beside Llama, and their logits, with transformers.
 
-    python3 make_families.py [folder]        (made with transformers 5.24.0, torch 2.15.0)
+    python3 make_families.py [folder [NAME …]]        (made with transformers 5.24.0, torch 2.15.0)
 
 config.json is the one that transformers writes. Everything else is as in make_logits.py; families.json lists the
 cases.
@@ -18,6 +18,9 @@ from transformers import (Gemma3ForCausalLM, Gemma3TextConfig, GraniteConfig, Gr
                           LlamaForCausalLM, Ministral3Config, Ministral3ForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM,
                           Olmo3Config, Olmo3ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
                           Qwen3Config, Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
+
+from transformers import (GptOssConfig, GptOssForCausalLM, GraniteMoeConfig, GraniteMoeForCausalLM, Qwen3MoeConfig,
+                          Qwen3MoeForCausalLM)
 
 from make_logits import block_mask, parse_segments, random_weights, save_weights
 
@@ -109,6 +112,29 @@ CASES = {
             "full_attention": rope(1e6, rope_type="linear", factor=8.0), "sliding_attention": rope(1e4)},
         **COMMON)),
 }
+GPT_OSS = dict(vocab_size=88, hidden_size=64, intermediate_size=32, num_attention_heads=4, num_key_value_heads=2,
+               head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=9, rope_parameters=rope(
+                   15e4, rope_type="yarn", factor=32.0, beta_fast=32.0, beta_slow=1.0, truncate=False,
+                   original_max_position_embeddings=40))
+CASES |= {
+    "qwen3moe": (Qwen3MoeForCausalLM, "bfloat16", "d2,i16,i15,d14", Qwen3MoeConfig(
+        vocab_size=92, hidden_size=32, intermediate_size=80, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=12, num_experts=8, num_experts_per_tok=3, moe_intermediate_size=24,
+        norm_topk_prob=True, rope_parameters=rope(1e6), **COMMON)),
+    "qwen3moe_raw": (Qwen3MoeForCausalLM, "float32", "i9,i8,d7", Qwen3MoeConfig(
+        vocab_size=72, hidden_size=24, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=12, num_experts=5, num_experts_per_tok=2, moe_intermediate_size=16,
+        norm_topk_prob=False, tie_word_embeddings=True, rope_parameters=rope(1e4), **COMMON)),
+    "granitemoe": (GraniteMoeForCausalLM, "bfloat16", "i15,i16,d12", GraniteMoeConfig(
+        vocab_size=84, hidden_size=32, intermediate_size=28, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, num_local_experts=6, num_experts_per_tok=2, embedding_multiplier=5.0,
+        residual_multiplier=0.22, attention_multiplier=0.21, logits_scaling=3.0, tie_word_embeddings=True,
+        rope_parameters=rope(1e5), **COMMON)),
+    "gpt_oss": (GptOssForCausalLM, "float32", "d3,i21,i15,d6", GptOssConfig(
+        num_hidden_layers=3, **GPT_OSS, **COMMON)),
+    "gpt_oss_mxfp4": (GptOssForCausalLM, "bfloat16", "i14,i13,d4", GptOssConfig(
+        num_hidden_layers=4, **GPT_OSS, **COMMON)),
+}
 # The length for which the longer divisors of LongRoPE are used; transformers chooses by the prompt.
 CONTEXTS = {"phi3_long": 64}
 
@@ -137,6 +163,38 @@ def logits(model, ids, mask=None):
         return model(torch.tensor([ids]), attention_mask=mask, position_ids=positions, use_cache=False).logits[0]
 
 
+def as_stored(kind, state):
+    """The tensors of experts as checkpoints on the hub have them; transformers keeps them together."""
+    stored = {}
+    for key, value in state.items():
+        stem, _, part = key.rpartition(".experts.")
+        if kind is Qwen3MoeForCausalLM and stem:
+            names = ("gate_proj", "up_proj") if part == "gate_up_proj" else ("down_proj",)
+            for expert, matrix in enumerate(value):
+                for own, piece in zip(names, matrix.chunk(len(names))):
+                    stored[f"{stem}.experts.{expert}.{own}.weight"] = piece.contiguous()
+        elif kind is GraniteMoeForCausalLM and ".block_sparse_moe." in key:
+            stored[f"{stem}.{'input' if part == 'gate_up_proj' else 'output'}_linear.weight" if stem else
+                   key.replace(".router.weight", ".router.layer.weight")] = value
+        else:
+            stored[key] = value
+    return stored
+
+
+def in_mxfp4(state, generator):
+    """Random blocks instead of the experts' matrices."""
+    stored = {}
+    for key, value in state.items():
+        if not key.endswith(("experts.gate_up_proj", "experts.down_proj")):
+            stored[key] = value
+            continue
+        experts, columns, rows = value.shape
+        shape = (experts, rows, columns // 32)
+        stored[key + "_blocks"] = torch.randint(0, 256, (*shape, 16), generator=generator, dtype=torch.uint8)
+        stored[key + "_scales"] = torch.randint(122, 125, shape, generator=generator, dtype=torch.uint8)
+    return stored
+
+
 def make(name, folder):
     kind, type_name, segment_text, config = CASES[name]
     folder.mkdir(parents=True)
@@ -146,10 +204,16 @@ def make(name, folder):
     state = random_weights(kind(config), getattr(torch, type_name), generator)
     if kind is Gemma3ForCausalLM:  # its norms hold their weights less 1
         state = {key: value - 1 if "norm" in key else value for key, value in state.items()}
+    state = as_stored(kind, state)
+    if kind is GptOssForCausalLM:  # large enough to matter
+        state = {key: value * 3 if "sinks" in key else value for key, value in state.items()}
+    if name.endswith("mxfp4"):
+        state = in_mxfp4(state, generator)
+        config.quantization_config = {"quant_method": "mxfp4", "modules_to_not_convert": []}
     config.save_pretrained(folder)
     save_weights(folder, state, 1)
 
-    model = kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    model = kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").float().eval()
     segments = parse_segments(segment_text)
     count = sum(length for _, length in segments)
     ids = torch.randint(0, config.vocab_size, (count,), generator=generator).tolist()
@@ -166,10 +230,12 @@ def main():
     here = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(1)
-    entries = []
-    for name in CASES:
+    known = here / "families.json"
+    kept = {entry["name"]: entry for entry in json.loads(known.read_text())} if known.exists() else {}
+    for name in sys.argv[2:] or CASES:
         shutil.rmtree(here / name, ignore_errors=True)
-        entries.append(make(name, here / name))
+        kept[name] = make(name, here / name)
+    entries = [kept[name] for name in CASES if name in kept]
     (here / "families.json").write_text("[\n" + ",\n".join(json.dumps(entry) for entry in entries) + "\n]\n")
 
 
