@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/simulator/order/child_order.h"
 #include "engine/simulator/tracing/cache_tracer.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -83,6 +84,10 @@ class Simulator {
   /// Returns a copy of this simulator in the same state.
   virtual std::unique_ptr<Simulator> copy() const = 0;
   virtual CacheShape shape() const = 0;
+  /// Returns a function that gives the hits of a beginning in the present state, without salt. The function
+  /// is fast if its calls differ only at their ends. The function must not outlive the simulator or its
+  /// state.
+  virtual CachedTokens cachedBeginnings() const = 0;
   /// Serves a request. Throws Failure and changes nothing if the prompt has no tokens. `observer`, if not
   /// null, gets the events of the cache. In these events, the request has the name kServedName.
   virtual Answer serve(const Request& request, CacheObserver* observer) = 0;

@@ -137,6 +137,27 @@ class LlamaCppSimulator final : public Simulator {
 
   CacheShape shape() const override { return m_slots.shape(); }
 
+  /// A short beginning may go to another slot than the whole prompt. The function therefore gives the longest
+  /// beginning in any slot and in host memory.
+  CachedTokens cachedBeginnings() const override {
+    const std::vector<const llama_cpp::Tokens*> kept = m_slots.kept();
+    return [kept, last = std::vector<TokenId>(),
+            common = std::vector<std::size_t>(kept.size())](std::span<const TokenId> beginning) mutable {
+      const std::size_t same = llama_cpp::commonBeginning(last, beginning);
+      std::size_t most = 0;
+      for (std::size_t i = 0; i < kept.size(); ++i) {
+        // A difference before the changed end is still there.
+        if (common[i] >= same) {
+          common[i] =
+              same + llama_cpp::commonBeginning(std::span(*kept[i]).subspan(same), beginning.subspan(same));
+        }
+        most = std::max(most, common[i]);
+      }
+      last.assign(beginning.begin(), beginning.end());
+      return static_cast<std::int64_t>(most);
+    };
+  }
+
   Answer serve(const Request& request, CacheObserver* observer) override {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one token"));
     const auto size = static_cast<std::int32_t>(request.prompt.size());

@@ -91,6 +91,14 @@ CacheShape Slots::shape() const {
   return {.blockSize = 1, .blocks = parts * m_slotRoom};
 }
 
+std::vector<const Tokens*> Slots::kept() const {
+  std::vector<const Tokens*> kept;
+  for (const Slot& slot : m_slots) kept.push_back(&slot.tokens);
+  if (!m_store) return kept;
+  for (const Tokens& state : m_store->states()) kept.push_back(&state);
+  return kept;
+}
+
 void Slots::drop(BlockId cell, const std::string& request) {
   if (m_observer != nullptr) m_observer->removed(request, cell, trace::RemovalReason::Evicted);
   m_numbers.giveBack(cell);

@@ -48,6 +48,7 @@ class PromptStore {
   bool load(Tokens& tokens, std::span<const TokenId> wanted, std::size_t room);
   /// Drops the oldest prompts until the others fit.
   void fit();
+  const std::list<Tokens>& states() const { return m_states; }
 
  private:
   std::uint64_t bytesOf(const Tokens& tokens) const;
@@ -103,6 +104,8 @@ class Slots {
 
   /// A block is a cell with one token.
   CacheShape shape() const;
+  /// The tokens of every slot, and of every prompt in host memory. Valid until the next request.
+  std::vector<const Tokens*> kept() const;
   /// Sends later events to `observer`. Null: no events. The real server has other cell numbers.
   void watch(CacheObserver* observer) { m_observer = observer; }
 

@@ -120,6 +120,12 @@ class SglangSimulator final : public Simulator {
 
   CacheShape shape() const override { return m_cache.shape(); }
 
+  CachedTokens cachedBeginnings() const override {
+    return [this](std::span<const TokenId> beginning) {
+      return static_cast<std::int64_t>(m_cache.tree().matchedTokens({}, beginning));
+    };
+  }
+
   Answer serve(const Request& request, CacheObserver* observer) override {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one token"));
     const Watching watching(m_cache, observer);

@@ -307,17 +307,22 @@ std::span<const TokenId> BlockChain::tokensOf(std::size_t block) const {
   return std::span(m_tokens).subspan(block * m_blockSize, m_blockSize);
 }
 
+BlockName blockName(const BlockName& parent, std::span<const TokenId> tokens, const ExtraKeys& extra,
+                    std::int64_t begin) {
+  CborText text;
+  text.addHead(CborKind::Array, 3);
+  text.add(parent);
+  text.addHead(CborKind::Array, tokens.size());
+  for (const TokenId token : tokens) text.add(std::int64_t{token});
+  addExtraKeys(text, extra, begin, begin + static_cast<std::int64_t>(tokens.size()));
+  return text.name();
+}
+
 void BlockChain::nameFullBlocks() {
   while ((m_names.size() + 1) * m_blockSize <= m_tokens.size()) {
     const std::size_t begin = m_names.size() * m_blockSize;
-    CborText text;
-    text.addHead(CborKind::Array, 3);
-    text.add(m_names.empty() ? m_root : m_names.back());
-    text.addHead(CborKind::Array, m_blockSize);
-    for (const TokenId token : tokensOf(m_names.size())) text.add(std::int64_t{token});
-    addExtraKeys(text, m_extra, static_cast<std::int64_t>(begin),
-                 static_cast<std::int64_t>(begin + m_blockSize));
-    m_names.push_back(text.name());
+    m_names.push_back(blockName(m_names.empty() ? m_root : m_names.back(), tokensOf(m_names.size()), m_extra,
+                                static_cast<std::int64_t>(begin)));
   }
 }
 

@@ -48,6 +48,10 @@ struct ExtraKeys {
   std::string salt;           ///< empty: none
 };
 
+/// Returns the hash of a full block. `begin`: the position of its first token in the prompt.
+BlockName blockName(const BlockName& parent, std::span<const TokenId> tokens, const ExtraKeys& extra,
+                    std::int64_t begin);
+
 /// The tokens of a request and the hashes of its full blocks.
 class BlockChain {
  public:

@@ -184,6 +184,27 @@ class VllmSimulator final : public Simulator {
 
   CacheShape shape() const override { return m_cache.shape(); }
 
+  CachedTokens cachedBeginnings() const override {
+    // The hashes of the last beginning, up to the first unknown block.
+    return [this, last = std::vector<TokenId>(),
+            names = std::vector<vllm::BlockName>()](std::span<const TokenId> beginning) mutable {
+      const auto size = static_cast<std::size_t>(m_cache.blockSize());
+      const auto parted = std::mismatch(last.begin(), last.end(), beginning.begin(), beginning.end());
+      const auto same = static_cast<std::size_t>(parted.first - last.begin());
+      if (names.size() > same / size) names.resize(same / size);
+      last.assign(beginning.begin(), beginning.end());
+      while ((names.size() + 1) * size <= beginning.size()) {
+        const std::size_t begin = names.size() * size;
+        const vllm::BlockName name =
+            vllm::blockName(names.empty() ? vllm::standardRoot() : names.back(),
+                            beginning.subspan(begin, size), {}, static_cast<std::int64_t>(begin));
+        if (!m_cache.knows(name)) break;
+        names.push_back(name);
+      }
+      return static_cast<std::int64_t>(names.size() * size);
+    };
+  }
+
   Answer serve(const Request& request, CacheObserver* observer) override {
     if (request.prompt.empty()) throw Failure(errorAt("prompt", "no token", "at least one token"));
     const Watching watching(m_cache, observer);

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simulator/order/child_order.h"
+
+#include "engine/base/hash.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+namespace spanscope::simulator {
+namespace {
+
+/// A part with its content, and with the preferred order of its children.
+struct Part {
+  PartKind kind = PartKind::Text;
+  std::span<const TokenId> tokens;
+  std::size_t text = 0;  ///< number of the text
+  std::uint64_t content = 0;
+  std::vector<Part> children;
+  std::vector<std::size_t> preferred;  ///< of a free part: all children
+};
+
+std::uint64_t contentOf(PartKind kind, std::span<const TokenId> tokens, std::vector<std::uint64_t> children) {
+  if (kind == PartKind::Text) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the bytes of the ids are hashed.
+    return hash64({reinterpret_cast<const char*>(tokens.data()), tokens.size_bytes()});
+  }
+  if (kind == PartKind::Free) std::ranges::sort(children);
+  std::uint64_t content = mixBits(static_cast<std::uint64_t>(kind));
+  for (const std::uint64_t child : children) content = mixBits(content ^ child);
+  return content;
+}
+
+Part partOf(const PromptPart& part, const PartCounts& counts, std::size_t& texts) {
+  Part made{.kind = part.kind, .tokens = part.tokens, .children = {}, .preferred = {}};
+  if (part.kind == PartKind::Text) made.text = texts++;
+  std::vector<std::uint64_t> contents;
+  for (const PromptPart& child : part.children) {
+    made.children.push_back(partOf(child, counts, texts));
+    contents.push_back(made.children.back().content);
+  }
+  made.content = contentOf(part.kind, part.tokens, std::move(contents));
+  made.preferred.resize(made.children.size());
+  std::iota(made.preferred.begin(), made.preferred.end(), std::size_t{0});
+  if (part.kind != PartKind::Free) return made;
+  std::ranges::stable_sort(made.preferred, [&](std::size_t a, std::size_t b) {
+    const std::uint64_t one = made.children[a].content;
+    const std::uint64_t other = made.children[b].content;
+    const std::uint32_t oneCount = counts.of(one);
+    const std::uint32_t otherCount = counts.of(other);
+    return oneCount != otherCount ? oneCount > otherCount : one < other;
+  });
+  return made;
+}
+
+std::size_t freeChildren(const Part& part) {
+  std::size_t count = part.kind == PartKind::Free ? part.children.size() : 0;
+  for (const Part& child : part.children) count += freeChildren(child);
+  return count;
+}
+
+void appendTokens(const Part& part, std::vector<TokenId>& tokens) {
+  tokens.insert(tokens.end(), part.tokens.begin(), part.tokens.end());
+  for (const Part& child : part.children) appendTokens(child, tokens);
+}
+
+/// Visits the texts of a part in preferred order.
+template <class Visit>
+void visitPreferred(const Part& part, const Visit& visit) {
+  if (part.kind == PartKind::Text) visit(part);
+  for (const std::size_t child : part.preferred) visitPreferred(part.children[child], visit);
+}
+
+/// Depth-first search over the orders of a prompt. The search continues a beginning only while all its blocks
+/// are cached, because later texts cannot be cached otherwise.
+class OrderSearch {
+ public:
+  OrderSearch(const Part& prompt, std::int64_t tokens, const CachedTokens& cached, const OrderRules& rules)
+      : m_cached(cached),
+        m_rules(rules),
+        m_all(tokens),
+        m_isExact(freeChildren(prompt) <= rules.exactChildren) {
+    m_open.push_back({.part = &prompt, .isUsed = std::vector<bool>(prompt.children.size())});
+  }
+
+  void run() { advance(); }
+
+  const std::vector<std::size_t>& best() const { return m_best; }
+  /// Whether no order is better, up to a step.
+  bool isSettled() const { return !m_isCut; }
+
+ private:
+  /// A part whose children are not all in the beginning yet.
+  struct Open {
+    const Part* part = nullptr;
+    std::vector<bool> isUsed;
+    std::size_t used = 0;
+  };
+
+  bool isOver() const { return m_bestSteps == m_all / m_rules.step; }
+
+  std::int64_t stepsOf(std::int64_t tokens) const { return tokens / m_rules.step; }
+
+  /// Notes the current beginning, and completes the order with the preferred order of all other texts.
+  void note(std::int64_t cached) {
+    if (stepsOf(cached) <= m_bestSteps) return;
+    m_bestSteps = stepsOf(cached);
+    m_best = m_texts;
+    for (auto open = m_open.rbegin(); open != m_open.rend(); ++open) {
+      for (const std::size_t child : open->part->preferred) {
+        if (open->isUsed[child]) continue;
+        visitPreferred(open->part->children[child],
+                       [this](const Part& text) { m_best.push_back(text.text); });
+      }
+    }
+  }
+
+  /// Continues the current beginning in every possible way. The depth is at most the number of choices.
+  void advance() {
+    while (true) {
+      while (!m_open.empty() && m_open.back().used == m_open.back().part->children.size()) m_open.pop_back();
+      if (m_open.empty()) return note(m_all);
+      if (m_open.back().part->kind == PartKind::Free) break;
+      if (!enter(m_open.back().used)) return;
+    }
+    const Part& part = *m_open.back().part;
+    std::vector<std::size_t> children;
+    for (const std::size_t child : part.preferred) {
+      // Children with equal contents are neighbours in the preferred order.
+      const bool isEqual =
+          !children.empty() && part.children[children.back()].content == part.children[child].content;
+      if (!m_open.back().isUsed[child] && !isEqual) children.push_back(child);
+    }
+    if (!m_isExact) sortByHits(part, children);
+    const std::vector<Open> before = m_open;
+    const std::size_t tokens = m_tokens.size();
+    const std::size_t texts = m_texts.size();
+    for (const std::size_t child : children) {
+      if (isOver()) return;
+      if (!m_isExact && m_tries >= m_rules.mostTries) {
+        m_isCut = true;
+        return note(hitsNow());
+      }
+      if (enter(child)) advance();
+      m_open = before;
+      m_tokens.resize(tokens);
+      m_texts.resize(texts);
+    }
+  }
+
+  /// Sorts children by the hits of their first texts, the most first.
+  void sortByHits(const Part& part, std::vector<std::size_t>& children) {
+    std::vector<std::int64_t> hits(part.children.size());
+    const std::size_t before = m_tokens.size();
+    for (const std::size_t child : children) {
+      const Part* first = &part.children[child];
+      while (first->kind != PartKind::Text && !first->preferred.empty())
+        first = &first->children[first->preferred.front()];
+      m_tokens.insert(m_tokens.end(), first->tokens.begin(), first->tokens.end());
+      hits[child] = stepsOf(hitsNow());
+      m_tokens.resize(before);
+    }
+    std::ranges::stable_sort(children, std::ranges::greater(),
+                             [&](std::size_t child) { return hits[child]; });
+  }
+
+  /// Continues with a child of the last open part. Returns false if later texts cannot be cached.
+  bool enter(std::size_t child) {
+    Open& open = m_open.back();
+    open.isUsed[child] = true;
+    ++open.used;
+    const Part& part = open.part->children[child];
+    if (part.kind != PartKind::Text) {
+      m_open.push_back({.part = &part, .isUsed = std::vector<bool>(part.children.size())});
+      return true;
+    }
+    m_texts.push_back(part.text);
+    m_tokens.insert(m_tokens.end(), part.tokens.begin(), part.tokens.end());
+    const std::int64_t cached = hitsNow();
+    const bool isWhole = static_cast<std::int64_t>(m_tokens.size()) - cached < m_rules.block;
+    if (!isWhole) note(cached);
+    return isWhole;
+  }
+
+  std::int64_t hitsNow() {
+    ++m_tries;
+    return m_cached(m_tokens);
+  }
+
+  const CachedTokens& m_cached;
+  const OrderRules& m_rules;
+  std::int64_t m_all;
+  bool m_isExact;
+  bool m_isCut = false;
+  std::vector<Open> m_open;
+  std::vector<TokenId> m_tokens;     ///< the current beginning
+  std::vector<std::size_t> m_texts;  ///< its texts
+  std::vector<std::size_t> m_best;
+  std::int64_t m_bestSteps = -1;
+  std::size_t m_tries = 0;
+};
+
+void addFree(const PromptPart& part, std::vector<std::uint64_t>& contents) {
+  for (const PromptPart& child : part.children) {
+    if (part.kind == PartKind::Free) contents.push_back(contentOf(child));
+    addFree(child, contents);
+  }
+}
+
+}  // namespace
+
+std::uint64_t contentOf(const PromptPart& part) {
+  std::vector<std::uint64_t> children;
+  for (const PromptPart& child : part.children) children.push_back(contentOf(child));
+  return contentOf(part.kind, part.tokens, std::move(children));
+}
+
+void PartCounts::add(const PromptPart& prompt) {
+  std::vector<std::uint64_t> contents;
+  addFree(prompt, contents);
+  std::ranges::sort(contents);
+  contents.erase(std::unique(contents.begin(), contents.end()), contents.end());
+  for (const std::uint64_t content : contents) ++m_counts[content];
+  if (m_counts.size() <= kMost) return;
+  for (auto& [content, count] : m_counts) count /= 2;
+  std::erase_if(m_counts, [](const auto& entry) { return entry.second == 0; });
+}
+
+std::uint32_t PartCounts::of(std::uint64_t content) const {
+  const auto found = m_counts.find(content);
+  return found == m_counts.end() ? 0 : found->second;
+}
+
+bool ChosenOrder::isMoved() const {
+  return !std::ranges::is_sorted(texts);
+}
+
+ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, const PartCounts& counts,
+                        const OrderRules& rules) {
+  std::size_t count = 0;
+  const Part root{
+      .kind = PartKind::Series, .tokens = {}, .children = {partOf(prompt, counts, count)}, .preferred = {0}};
+  std::vector<TokenId> written;
+  appendTokens(root, written);
+  ChosenOrder chosen;
+  chosen.tokens = static_cast<std::int64_t>(written.size());
+  // The last token of a prompt is always computed.
+  const auto hitsOf = [&cached](std::span<const TokenId> tokens) {
+    return tokens.empty() ? 0 : cached(tokens.first(tokens.size() - 1));
+  };
+  chosen.asWritten = hitsOf(written);
+  OrderSearch search(root, chosen.tokens, cached, rules);
+  search.run();
+  chosen.texts = search.best();
+  std::vector<std::span<const TokenId>> texts(count);
+  visitPreferred(root, [&texts](const Part& text) { texts[text.text] = text.tokens; });
+  std::vector<TokenId> sent;
+  for (const std::size_t text : chosen.texts) sent.insert(sent.end(), texts[text].begin(), texts[text].end());
+  chosen.cached = hitsOf(sent);
+  // The chosen order can have fewer hits only within a step, or if the search was cut.
+  if (chosen.cached / rules.step < chosen.asWritten / rules.step || chosen.texts.size() != count) {
+    chosen.texts.resize(count);
+    std::iota(chosen.texts.begin(), chosen.texts.end(), std::size_t{0});
+    chosen.cached = chosen.asWritten;
+  }
+  chosen.isExact = search.isSettled();
+  chosen.most = chosen.isExact ? chosen.cached : std::max<std::int64_t>(chosen.cached, chosen.tokens - 1);
+  return chosen;
+}
+
+std::vector<std::size_t> sendingOrder(const std::vector<PromptPart>& prompts, const PartCounts& counts) {
+  struct Key {
+    std::uint32_t count = 0;
+    std::uint64_t content = 0;
+    bool operator==(const Key&) const = default;
+  };
+  std::vector<std::vector<Key>> keys;
+  for (const PromptPart& prompt : prompts) {
+    std::size_t texts = 0;
+    const Part part = partOf(prompt, counts, texts);
+    std::vector<Key>& own = keys.emplace_back();
+    visitPreferred(part, [&](const Part& text) { own.push_back({counts.of(text.content), text.content}); });
+  }
+  std::vector<std::size_t> order(prompts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&keys](std::size_t a, std::size_t b) {
+    return std::ranges::lexicographical_compare(keys[a], keys[b], [](const Key& one, const Key& other) {
+      return one.count != other.count ? one.count > other.count : one.content < other.content;
+    });
+  });
+  return order;
+}
+
+}  // namespace spanscope::simulator

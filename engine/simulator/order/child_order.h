@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Chooses the order of the children of `plus` in a prompt, so that a server with prefix caching reuses as
+// many tokens as possible. All functions are pure: the cache is a function from the beginning of a prompt to
+// its number of cached tokens. Open this file to change the order of a prompt.
+//
+// The rules, in this order:
+// - the order with the most cached tokens now
+// - children that occur in many prompts come first, because later prompts then share a longer beginning
+// - a fixed order of contents, so that equal sets of children always have equal prompts
+// The children of `seq` and `cross` keep their places.
+#pragma once
+
+#include "engine/base/ids.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace spanscope::simulator {
+
+enum class PartKind : std::uint8_t {
+  Text,    ///< tokens, without children
+  Series,  ///< the children keep their order (seq, par, cross)
+  Free,    ///< the children may change places (plus)
+};
+
+/// A prompt as a tree. The texts of a prompt have numbers from 0, in written order.
+struct PromptPart {
+  PartKind kind = PartKind::Text;
+  std::vector<TokenId> tokens{};       ///< of a text
+  std::vector<PromptPart> children{};  ///< of a series or a free part
+};
+
+/// Returns a hash of the contents. Two orders of the children of a free part have the same hash.
+std::uint64_t contentOf(const PromptPart& part);
+
+/// Returns the number of cached tokens of `beginning`, if more tokens follow. A longer beginning never has
+/// fewer cached tokens.
+using CachedTokens = std::function<std::int64_t(std::span<const TokenId> beginning)>;
+
+/// The number of prompts that contained each child of a free part.
+class PartCounts {
+ public:
+  /// Counts the children of all free parts of a prompt, each content once.
+  void add(const PromptPart& prompt);
+  std::uint32_t of(std::uint64_t content) const;
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 18U;
+  std::unordered_map<std::uint64_t, std::uint32_t> m_counts;
+};
+
+struct OrderRules {
+  std::int64_t block = 1;  ///< tokens of a cache block, at least 1: hits are multiples of this number
+  /// Two numbers of cached tokens count as equal if they are in the same step of this size. Documents often
+  /// begin with the same few words. Such a short hit must not change the order.
+  std::int64_t step = 1;
+  /// If the free parts together have at most this number of children, the search is exact.
+  std::size_t exactChildren = 8;
+  /// The most beginnings that the search tries for a prompt with more children.
+  std::size_t mostTries = 2000;
+};
+
+struct ChosenOrder {
+  std::vector<std::size_t> texts;  ///< the numbers of all texts, in the chosen order
+  std::int64_t tokens = 0;         ///< of the prompt
+  std::int64_t cached = 0;         ///< cached tokens in the chosen order
+  std::int64_t asWritten = 0;      ///< cached tokens in written order; at most `cached`, up to a step
+  /// No order has more cached tokens. Equal to `cached`, up to a step, if the search was exact.
+  std::int64_t most = 0;
+  bool isExact = true;  ///< whether the search tried every order that could be better
+  bool isMoved() const;
+};
+
+/// Chooses the order of a prompt. The result depends only on the arguments. With more than
+/// OrderRules::exactChildren children, the search first tries the child with the most cached tokens, and ends
+/// after OrderRules::mostTries beginnings. The result is never worse than the written order, and never worse
+/// than the best choice of the first child.
+ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, const PartCounts& counts,
+                        const OrderRules& rules);
+
+/// Returns the order in which prompts should be sent, as indices. Prompts with a common beginning follow each
+/// other. `counts` should contain all prompts.
+std::vector<std::size_t> sendingOrder(const std::vector<PromptPart>& prompts, const PartCounts& counts);
+
+}  // namespace spanscope::simulator
