@@ -34,9 +34,21 @@ void Backend::mixExperts(const Tensor& /*x*/, const Tensor& /*scores*/,
   throw Failure(errorAt(info().name, "experts", "a device that computes mixtures of experts"));
 }
 
+void checkColumns(std::int64_t columns, std::int64_t first, std::int64_t count) {
+  if (first >= 0 && count >= 0 && first <= columns && count <= columns - first) return;
+  throw Failure(errorAt("columns", std::to_string(count) + " from " + std::to_string(first),
+                        "columns of a row with " + std::to_string(columns)));
+}
+
+std::int64_t KvShape::slotElements() const {
+  if (byLayer.empty()) return layers * KvHeads{heads, headSize}.elements();
+  std::int64_t elements = 0;
+  for (const KvHeads& layer : byLayer) elements += layer.elements();
+  return elements;
+}
+
 std::size_t slotBytes(const KvShape& shape) {
-  return 2 * static_cast<std::size_t>(shape.layers) * static_cast<std::size_t>(shape.heads) *
-         static_cast<std::size_t>(shape.headSize) * sizeOf(shape.type);
+  return 2 * static_cast<std::size_t>(shape.slotElements()) * sizeOf(shape.type);
 }
 
 }  // namespace spanscope::compute

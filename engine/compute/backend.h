@@ -79,6 +79,14 @@ enum class WeightUse : std::uint8_t {
   Vector      ///< for `rmsNorm`, biases and attention sinks; f32
 };
 
+/// The heads whose keys and values a layer stores.
+struct KvHeads {
+  std::int32_t heads = 0;
+  std::int32_t headSize = 0;  ///< even
+  std::int64_t elements() const { return std::int64_t{heads} * headSize; }
+  bool operator==(const KvHeads&) const = default;
+};
+
 /// The shape of a store with the keys and values of all layers, by physical block. The address of a slot is
 /// block · blockSize + slot.
 struct KvShape {
@@ -88,6 +96,14 @@ struct KvShape {
   std::int32_t heads = 0;     ///< key/value heads
   std::int32_t headSize = 0;  ///< even
   DType type = DType::F32;    ///< F32 or BF16
+  /// The heads of each layer, if layers differ. Empty: all layers have the heads above.
+  std::vector<KvHeads> byLayer = {};
+
+  KvHeads headsOf(std::int32_t layer) const {
+    return byLayer.empty() ? KvHeads{heads, headSize} : byLayer[static_cast<std::size_t>(layer)];
+  }
+  /// Returns the elements of a token's keys in all layers. The values have the same number of elements.
+  std::int64_t slotElements() const;
   bool operator==(const KvShape&) const = default;
 };
 class KvStore {
@@ -108,8 +124,8 @@ struct BlockCopy {
 };
 
 /// Keys and values of the first `slots` token slots of a block, copied to host memory. All devices use one
-/// layout without gaps: [slots][layers][keys, values][heads][headSize] elements of the store's type. A copy
-/// of fewer slots therefore equals the beginning of a copy of more slots.
+/// layout without gaps: [slots][layers][keys, values][heads][headSize] elements of the store's type, with the
+/// heads of each layer. A copy of fewer slots therefore equals the beginning of a copy of more slots.
 struct BlockToHost {
   BlockId block = kNullBlock;
   std::int32_t slots = 0;
@@ -163,6 +179,7 @@ struct AttentionShape {
   /// A row reads only keys less than this number of positions before it, itself included. 0: all.
   std::int32_t window = 0;
   PositionScale positionScale{};
+  float softCap = 0;  ///< bound c of scores: c · tanh(score / c); 0: none
 };
 
 /// The function that is applied to a gate before the product.
@@ -195,6 +212,9 @@ struct DeviceInfo {
 /// Returns the number of columns that rmsNorm() norms together: the columns of the weight. Throws Failure if
 /// this number does not divide the number of columns of the row.
 std::int64_t normColumns(std::int64_t rowColumns, const Weight& weight);
+
+/// Throws Failure unless a row of `columns` columns has the columns first … first + count − 1.
+void checkColumns(std::int64_t columns, std::int64_t first, std::int64_t count);
 
 class Backend {
  public:
@@ -231,6 +251,8 @@ class Backend {
   /// weight has the length of one head. Resizes out. out must not be x. Throws Failure if a row is not a
   /// whole number of sections.
   virtual void rmsNorm(const Tensor& x, const Weight& weight, float epsilon, Tensor& out) = 0;
+  /// out[r] = (x[r] − mean(x[r])) / √(variance(x[r]) + epsilon) · weight. Otherwise like rmsNorm().
+  virtual void layerNorm(const Tensor& x, const Weight& weight, float epsilon, Tensor& out) = 0;
   /// out = x · weightᵀ (+ bias) (+ out, if accumulate). Resizes out unless accumulating. bias may be null.
   virtual void matmul(const Tensor& x, const Weight& weight, const Weight* bias, bool accumulate,
                       Tensor& out) = 0;
@@ -247,6 +269,11 @@ class Backend {
                           const ExpertChoice& choice, Activation activation, Tensor& out);
   /// x = factor · x
   virtual void scale(Tensor& x, float factor) = 0;
+  /// x = cap · tanh(x / cap). `cap` is above 0.
+  virtual void softCap(Tensor& x, float cap) = 0;
+  /// out[r] = x[r][first … first + count − 1]. Resizes out. out must not be x. Throws Failure if x has fewer
+  /// columns.
+  virtual void takeColumns(const Tensor& x, std::int64_t first, std::int64_t count, Tensor& out) = 0;
   /// out = out + factor · x. x and out have the same shape.
   virtual void addScaled(const Tensor& x, float factor, Tensor& out) = 0;
   /// out[i] = x[row i of the list]. Resizes out. out must not be x.
@@ -266,7 +293,8 @@ class Backend {
   /// undefined. The bytes can be freed after the call. Throws like readBlocks().
   virtual void writeBlocks(std::span<const BlockFromHost> blocks, KvStore& store) = 0;
 
-  /// Computes out[r] = softmax(scale · s(p) · ⟨R(p − b)q, k⟩) · values, over all keys of the row. `k` is
+  /// Computes out[r] = softmax(scale · s(p) · ⟨R(p − b)q, k⟩) · values, over all keys of the row. A soft cap
+  /// of the shape bounds the scores before the softmax. `k` is
   /// stored rotated by the position in its segment. `p` is the position of the row. `b` is the start position
   /// of the key's segment. `s` is the position scale. Shape of queries and out: [rows][queryHeads ·
   /// headSize]. The query vectors are not rotated yet. If `observed`, the results of the forward pass contain

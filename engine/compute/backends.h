@@ -63,8 +63,11 @@ struct MemoryRules {
   /// Memory of a store, proportional to its number of blocks. The shape may have any numbers ≥ 0. Returns the
   /// largest value if the number of bytes overflows.
   std::function<std::uint64_t(const KvShape&)> ofStore = [](const KvShape& shape) {
-    return saturatedProduct({2, shape.layers, shape.blocks, shape.blockSize, shape.heads, shape.headSize,
-                             static_cast<std::int64_t>(sizeOf(shape.type))});
+    const auto size = static_cast<std::int64_t>(sizeOf(shape.type));
+    if (!shape.byLayer.empty())
+      return saturatedProduct({2, shape.slotElements(), shape.blocks, shape.blockSize, size});
+    return saturatedProduct(
+        {2, shape.layers, shape.blocks, shape.blockSize, shape.heads, shape.headSize, size});
   };
   /// Memory of N elements of matrices that have this format in the checkpoint.
   std::function<std::uint64_t(WeightFormat, std::int64_t)> ofMatrix =

@@ -126,6 +126,14 @@ void checkKvShape(const KvShape& shape) {
     refuse("block size", shape.blockSize, "1 to 1024");
   if (shape.heads < 1) refuse("heads of the KV store", shape.heads, "at least 1");
   if (shape.headSize < 2 || shape.headSize % 2 != 0) refuse("head size", shape.headSize, "an even number");
+  if (!shape.byLayer.empty() && std::cmp_not_equal(shape.byLayer.size(), shape.layers))
+    refuse("layers with heads", std::ssize(shape.byLayer), "one for each layer of the KV store");
+  for (const KvHeads& layer : shape.byLayer) {
+    // The heads of the shape bound the size of the store.
+    if (layer.heads < 1 || layer.headSize < 2 || layer.headSize % 2 != 0 ||
+        layer.elements() > KvHeads{shape.heads, shape.headSize}.elements())
+      refuse("elements of a layer's keys", layer.elements(), "even heads, and at most those of the shape");
+  }
   if (shape.type == DType::F16)
     throw Failure(Error{"", "type of the KV store", nameOf(shape.type), "F32 or BF16"});
   // The bytes of keys and values. A device may pad heads a little.

@@ -82,7 +82,7 @@ class HeadWorker {
         m_scratch(memory, queries, m_shape.headSize) {
     m_parts = {.keys = job.store->keys<Element>(job.layer),
                .values = job.store->values<Element>(job.layer),
-               .places = job.store->places(),
+               .places = job.store->places(job.layer),
                .head = keyHead,
                .headSize = m_shape.headSize};
   }
@@ -275,6 +275,17 @@ class HeadWorker {
             m_scratch.scores + query * kScoreStride, query == first);
       }
     }
+    if (m_shape.softCap > 0) cap(first, last, all);
+  }
+
+  /// Bounds the scores of query vectors first … last − 1 with the keys of some pieces. Scores of keys between
+  /// two pieces get no weight later.
+  void cap(std::int64_t first, std::int64_t last, std::span<const KeyPiece<Element>> pieces) {
+    if (pieces.empty()) return;
+    const std::int64_t begin = pieces.front().at;
+    const std::int64_t end = pieces.back().at + pieces.back().count;
+    for (std::int64_t query = first; query < last; ++query)
+      m_job.rows->softCap(m_scratch.scores + query * kScoreStride + begin, m_shape.softCap, end - begin);
   }
 
   /// Gives no weight to keys of the tile that are in no piece.

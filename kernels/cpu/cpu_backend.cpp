@@ -127,18 +127,12 @@ class CpuBackend final : public compute::Backend {
 
   void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
                compute::Tensor& out) override {
-    settle();
-    const CpuTensor& source = cpuTensor(x);
-    CpuTensor& target = cpuTensor(out);
-    target.resize(source.rows(), source.columns());
-    const float* factors = cpuWeight(weight).data<float>();
-    const std::int64_t columns = compute::normColumns(source.columns(), weight);
-    m_executor.runRanges(source.rows(), source.columns(), [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t row = first; row < last; ++row) {
-        for (std::int64_t at = 0; at < source.columns(); at += columns)
-          m_rowKernels.rmsNorm(source.row(row) + at, factors, epsilon, columns, target.row(row) + at);
-      }
-    });
+    norm(m_rowKernels.rmsNorm, x, weight, epsilon, out);
+  }
+
+  void layerNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
+                 compute::Tensor& out) override {
+    norm(m_rowKernels.layerNorm, x, weight, epsilon, out);
   }
 
   void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
@@ -180,6 +174,26 @@ class CpuBackend final : public compute::Backend {
       for (std::int64_t row = first; row < last; ++row)
         m_rowKernels.scale(target.row(row), factor, target.columns());
     });
+  }
+
+  void softCap(compute::Tensor& x, float cap) override {
+    settle();
+    CpuTensor& target = cpuTensor(x);
+    m_executor.runRanges(target.rows(), target.columns() * 4, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row)
+        m_rowKernels.softCap(target.row(row), cap, target.columns());
+    });
+  }
+
+  void takeColumns(const compute::Tensor& x, std::int64_t first, std::int64_t count,
+                   compute::Tensor& out) override {
+    settle();
+    const CpuTensor& source = cpuTensor(x);
+    CpuTensor& target = cpuTensor(out);
+    compute::checkColumns(source.columns(), first, count);
+    target.resize(source.rows(), count);
+    for (std::int64_t row = 0; row < source.rows(); ++row)
+      std::copy_n(source.row(row) + first, count, target.row(row));
   }
 
   void addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) override {
@@ -302,6 +316,22 @@ class CpuBackend final : public compute::Backend {
   }
 
  private:
+  void norm(decltype(RowKernels::rmsNorm) kernel, const compute::Tensor& x, const compute::Weight& weight,
+            float epsilon, compute::Tensor& out) {
+    settle();
+    const CpuTensor& source = cpuTensor(x);
+    CpuTensor& target = cpuTensor(out);
+    target.resize(source.rows(), source.columns());
+    const float* factors = cpuWeight(weight).data<float>();
+    const std::int64_t columns = compute::normColumns(source.columns(), weight);
+    m_executor.runRanges(source.rows(), source.columns(), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row) {
+        for (std::int64_t at = 0; at < source.columns(); at += columns)
+          kernel(source.row(row) + at, factors, epsilon, columns, target.row(row) + at);
+      }
+    });
+  }
+
   /// All operations except products come after the waiting products.
   void settle() { m_matmul.settle(m_executor); }
 

@@ -30,10 +30,15 @@ CpuKvStore::CpuKvStore(const compute::KvShape& shape) : m_shape(shape), m_bounds
   const auto elements = [&](std::int64_t a, std::int64_t b, std::int64_t c) {
     return static_cast<std::int64_t>(checkedBytes("KV store", a, b, c, size)) / size;
   };
-  m_headElements = elements(shape.headSize, shape.blockSize, 1);
-  m_layerElements = elements(m_headElements, shape.heads, shape.blocks);
-  m_places = KvPlaces(shape.blocks, shape.blockSize, shape.heads, m_headElements);
-  const std::size_t bytes = checkedBytes("KV store", m_layerElements, shape.layers, size);
+  std::int64_t before = 0;
+  for (std::int32_t layer = 0; layer < shape.layers; ++layer) {
+    const compute::KvHeads heads = shape.headsOf(layer);
+    const std::int64_t headElements = elements(heads.headSize, shape.blockSize, 1);
+    m_layers.push_back(
+        {.first = before, .places = KvPlaces(shape.blocks, shape.blockSize, heads.heads, headElements)});
+    before += elements(headElements, heads.heads, shape.blocks);
+  }
+  const std::size_t bytes = checkedBytes("KV store", before, 1, size);
   m_keys = AlignedBuffer(bytes, "keys of the KV store");
   m_values = AlignedBuffer(bytes, "values of the KV store");
 }
@@ -41,14 +46,15 @@ CpuKvStore::CpuKvStore(const compute::KvShape& shape) : m_shape(shape), m_bounds
 template <class T>
 void CpuKvStore::copyBlockOf(BlockId source, BlockId target, std::int32_t slots) {
   const std::int64_t blockSize = m_shape.blockSize;
-  const std::int64_t headSize = m_shape.headSize;
   for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < m_shape.heads; ++head) {
+    const auto [heads, headSize] = m_shape.headsOf(layer);
+    for (std::int64_t head = 0; head < heads; ++head) {
       const T* fromKeys = keys<T>(layer, source, head);
       T* toKeys = keys<T>(layer, target, head);
       for (std::int64_t i = 0; i < headSize; ++i)
         std::copy_n(fromKeys + i * blockSize, slots, toKeys + i * blockSize);
-      std::copy_n(values<T>(layer, source, head), slots * headSize, values<T>(layer, target, head));
+      std::copy_n(values<T>(layer, source, head), std::int64_t{slots} * headSize,
+                  values<T>(layer, target, head));
     }
   }
 }
@@ -69,16 +75,16 @@ void CpuKvStore::copyBlock(BlockId source, BlockId target, std::int32_t slots) {
 template <class T>
 void CpuKvStore::readBlockOf(BlockId block, std::int32_t slots, std::byte* out) const {
   const std::int64_t blockSize = m_shape.blockSize;
-  const std::int64_t headSize = m_shape.headSize;
-  const auto headBytes = static_cast<std::size_t>(headSize) * sizeof(T);
-  const std::size_t sideBytes = static_cast<std::size_t>(m_shape.heads) * headBytes;
-  std::vector<T> row(static_cast<std::size_t>(headSize));
+  std::size_t before = 0;  // bytes of a slot's earlier layers
   for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < m_shape.heads; ++head) {
+    const auto [heads, headSize] = m_shape.headsOf(layer);
+    const auto headBytes = static_cast<std::size_t>(headSize) * sizeof(T);
+    const std::size_t sideBytes = static_cast<std::size_t>(heads) * headBytes;
+    std::vector<T> row(static_cast<std::size_t>(headSize));
+    for (std::int64_t head = 0; head < heads; ++head) {
       const T* headKeys = keys<T>(layer, block, head);
       const T* headValues = values<T>(layer, block, head);
-      std::byte* to =
-          out + static_cast<std::size_t>(layer) * 2 * sideBytes + static_cast<std::size_t>(head) * headBytes;
+      std::byte* to = out + before + static_cast<std::size_t>(head) * headBytes;
       for (std::int64_t slot = 0; slot < slots; ++slot, to += compute::slotBytes(m_shape)) {
         for (std::int64_t i = 0; i < headSize; ++i)
           row[static_cast<std::size_t>(i)] = headKeys[i * blockSize + slot];
@@ -86,22 +92,23 @@ void CpuKvStore::readBlockOf(BlockId block, std::int32_t slots, std::byte* out) 
         std::memcpy(to + sideBytes, headValues + slot * headSize, headBytes);
       }
     }
+    before += 2 * sideBytes;
   }
 }
 
 template <class T>
 void CpuKvStore::writeBlockOf(BlockId block, std::int32_t slots, const std::byte* bytes) {
   const std::int64_t blockSize = m_shape.blockSize;
-  const std::int64_t headSize = m_shape.headSize;
-  const auto headBytes = static_cast<std::size_t>(headSize) * sizeof(T);
-  const std::size_t sideBytes = static_cast<std::size_t>(m_shape.heads) * headBytes;
-  std::vector<T> row(static_cast<std::size_t>(headSize));
+  std::size_t before = 0;  // bytes of a slot's earlier layers
   for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < m_shape.heads; ++head) {
+    const auto [heads, headSize] = m_shape.headsOf(layer);
+    const auto headBytes = static_cast<std::size_t>(headSize) * sizeof(T);
+    const std::size_t sideBytes = static_cast<std::size_t>(heads) * headBytes;
+    std::vector<T> row(static_cast<std::size_t>(headSize));
+    for (std::int64_t head = 0; head < heads; ++head) {
       T* headKeys = keys<T>(layer, block, head);
       T* headValues = values<T>(layer, block, head);
-      const std::byte* from = bytes + static_cast<std::size_t>(layer) * 2 * sideBytes +
-                              static_cast<std::size_t>(head) * headBytes;
+      const std::byte* from = bytes + before + static_cast<std::size_t>(head) * headBytes;
       for (std::int64_t slot = 0; slot < slots; ++slot, from += compute::slotBytes(m_shape)) {
         std::memcpy(row.data(), from, headBytes);
         for (std::int64_t i = 0; i < headSize; ++i)
@@ -109,6 +116,7 @@ void CpuKvStore::writeBlockOf(BlockId block, std::int32_t slots, const std::byte
         std::memcpy(headValues + slot * headSize, from + sideBytes, headBytes);
       }
     }
+    before += 2 * sideBytes;
   }
 }
 
@@ -135,10 +143,10 @@ template <class T>
 void CpuKvStore::readFrom(std::int32_t layer, std::int64_t slot, std::span<float> key,
                           std::span<float> value) const {
   const std::int64_t blockSize = m_shape.blockSize;
-  const std::int64_t headSize = m_shape.headSize;
+  const auto [heads, headSize] = m_shape.headsOf(layer);
   const auto block = static_cast<BlockId>(slot / blockSize);
   const std::int64_t inBlock = slot % blockSize;
-  for (std::int64_t head = 0; head < m_shape.heads; ++head) {
+  for (std::int64_t head = 0; head < heads; ++head) {
     const T* headKeys = keys<T>(layer, block, head);
     const T* headValues = values<T>(layer, block, head);
     for (std::int64_t i = 0; i < headSize; ++i) {
@@ -186,18 +194,20 @@ void learnBounds(Executor& executor, const CpuAttentionPlan& plan, const CpuKvSt
       }
     }
   }
-  const auto tiles = static_cast<std::int64_t>(unknown.size()) * shape.heads;
-  const auto measure = [&](auto element, BlockId block, std::int64_t head) {
+  const auto [heads, headSize] = shape.headsOf(layer);
+  const auto tiles = static_cast<std::int64_t>(unknown.size()) * heads;
+  const auto measure = [&, size = headSize](auto element, BlockId block, std::int64_t head) {
     using Element = decltype(element);
-    measureBounds(store.keys<Element>(layer, block, head), shape.headSize, shape.blockSize, 0,
-                  shape.blockSize, bounds.of(layer, block, head));
+    measureBounds(store.keys<Element>(layer, block, head), size, shape.blockSize, 0, shape.blockSize,
+                  bounds.of(layer, block, head));
   };
-  executor.runWhole(tiles, tiles * store.headElements(), [&](std::int64_t tile, int) {
-    const BlockId block = unknown[static_cast<std::size_t>(tile / shape.heads)];
+  const std::int64_t headElements = std::int64_t{headSize} * shape.blockSize;
+  executor.runWhole(tiles, tiles * headElements, [&, count = heads](std::int64_t tile, int) {
+    const BlockId block = unknown[static_cast<std::size_t>(tile / count)];
     if (shape.type == compute::DType::BF16) {
-      measure(std::uint16_t{}, block, tile % shape.heads);
+      measure(std::uint16_t{}, block, tile % count);
     } else {
-      measure(float{}, block, tile % shape.heads);
+      measure(float{}, block, tile % count);
     }
   });
 }
@@ -223,13 +233,12 @@ struct Writer {
 
   template <class T>
   void writeRow(std::int64_t row, const float* cosSin, float* rotated) const {
-    const compute::KvShape& shape = store.shape();
-    const std::int64_t headSize = shape.headSize;
-    const std::int64_t blockSize = shape.blockSize;
+    const std::int64_t blockSize = store.shape().blockSize;
+    const auto [heads, headSize] = store.shape().headsOf(layer);
     const std::int64_t slot = slots[static_cast<std::size_t>(row)];
     const std::int64_t inBlock = slot % blockSize;
     const auto block = static_cast<BlockId>(slot / blockSize);
-    for (std::int64_t head = 0; head < shape.heads; ++head) {
+    for (std::int64_t head = 0; head < heads; ++head) {
       kernels.rotate(keys.row(row) + head * headSize, cosSin, headSize / 2, 1.0F, rotated);
       T* toKeys = store.keys<T>(layer, block, head) + inBlock;
       for (std::int64_t i = 0; i < headSize; ++i) toKeys[i * blockSize] = narrow<T>(rotated[i]);
@@ -245,7 +254,7 @@ struct Writer {
 void writeKeysValues(Executor& executor, const RowKernels& kernels, const CpuPass& pass,
                      const CpuTensor& keys, const CpuTensor& values, std::int32_t layer, CpuKvStore& store) {
   const Writer writer{kernels, keys, values, pass.slots(), layer, store};
-  const auto headSize = static_cast<std::size_t>(store.shape().headSize);
+  const auto headSize = static_cast<std::size_t>(store.shape().headsOf(layer).headSize);
   const bool isBf16 = store.shape().type == DType::BF16;
   for (const std::int64_t slot : pass.slots())
     store.keyBounds().forget(layer, static_cast<BlockId>(slot / store.shape().blockSize));
@@ -271,13 +280,13 @@ template <class T>
 float deviationOf(const float* row, const CpuKvStore& store, StoredPart part, std::int32_t layer,
                   std::int64_t slot, const RowKernels& kernels, const float* cosSin, float* rotated) {
   const compute::KvShape& shape = store.shape();
-  const std::int64_t headSize = shape.headSize;
+  const auto [heads, headSize] = shape.headsOf(layer);
   const std::int64_t inBlock = slot % shape.blockSize;
   const auto block = static_cast<BlockId>(slot / shape.blockSize);
   const bool isKeys = part == StoredPart::Keys;
   const std::int64_t step = isKeys ? shape.blockSize : 1;
   float sum = 0;
-  for (std::int64_t head = 0; head < shape.heads; ++head) {
+  for (std::int64_t head = 0; head < heads; ++head) {
     const float* own = row + head * headSize;
     if (isKeys) {
       kernels.rotate(own, cosSin, headSize / 2, 1.0F, rotated);
@@ -305,7 +314,7 @@ void measureDeviations(Executor& executor, const RowKernels& kernels, const CpuP
                        const CpuTensor& x, std::int32_t layer, const CpuKvStore& store, CpuTensor& out) {
   const bool isBf16 = store.shape().type == DType::BF16;
   executor.runRanges(x.rows(), x.columns() * 4, [&](std::int64_t first, std::int64_t last) {
-    std::vector<float> rotated(static_cast<std::size_t>(store.shape().headSize));
+    std::vector<float> rotated(static_cast<std::size_t>(store.shape().headsOf(layer).headSize));
     for (std::int64_t row = first; row < last; ++row) {
       const std::int64_t slot = pass.slots()[static_cast<std::size_t>(row)];
       const auto deviation = isBf16 ? &deviationOf<std::uint16_t> : &deviationOf<float>;

@@ -55,8 +55,11 @@ class KeyBounds {
     return static_cast<std::size_t>(layer) * static_cast<std::size_t>(m_shape.blocks) +
            static_cast<std::size_t>(block);
   }
+  /// Every layer has the space of the largest heads.
   std::int64_t placeOf(std::int32_t layer, BlockId block, std::int64_t head) const {
-    return (static_cast<std::int64_t>(at(layer, block)) * m_shape.heads + head) * 2 * m_shape.headSize;
+    const std::int64_t before =
+        static_cast<std::int64_t>(at(layer, block)) * m_shape.heads * m_shape.headSize;
+    return 2 * (before + head * m_shape.headsOf(layer).headSize);
   }
 
   compute::KvShape m_shape;
@@ -114,30 +117,29 @@ class CpuKvStore final : public compute::KvStore {
   /// Returns the first element of a layer's keys and values, or of a head of a block in the layer.
   template <class T>
   const T* keys(std::int32_t layer) const {
-    return m_keys.as<T>() + layer * m_layerElements;
+    return m_keys.as<T>() + of(layer).first;
   }
   template <class T>
   const T* values(std::int32_t layer) const {
-    return m_values.as<T>() + layer * m_layerElements;
+    return m_values.as<T>() + of(layer).first;
   }
   template <class T>
   const T* keys(std::int32_t layer, BlockId block, std::int64_t head) const {
-    return keys<T>(layer) + m_places.of(block, head);
+    return keys<T>(layer) + places(layer).of(block, head);
   }
   template <class T>
   const T* values(std::int32_t layer, BlockId block, std::int64_t head) const {
-    return values<T>(layer) + m_places.of(block, head);
+    return values<T>(layer) + places(layer).of(block, head);
   }
   template <class T>
   T* keys(std::int32_t layer, BlockId block, std::int64_t head) {
-    return m_keys.as<T>() + layer * m_layerElements + m_places.of(block, head);
+    return m_keys.as<T>() + of(layer).first + places(layer).of(block, head);
   }
   template <class T>
   T* values(std::int32_t layer, BlockId block, std::int64_t head) {
-    return m_values.as<T>() + layer * m_layerElements + m_places.of(block, head);
+    return m_values.as<T>() + of(layer).first + places(layer).of(block, head);
   }
-  const KvPlaces& places() const { return m_places; }
-  std::int64_t headElements() const { return m_headElements; }  ///< of a head of a block
+  const KvPlaces& places(std::int32_t layer) const { return of(layer).places; }
 
   /// Returns the bounds of the current keys. Code that writes keys without this store's functions must call
   /// forget() for the block.
@@ -153,10 +155,15 @@ class CpuKvStore final : public compute::KvStore {
   template <class T>
   void readFrom(std::int32_t layer, std::int64_t slot, std::span<float> key, std::span<float> value) const;
 
+  /// The place of a layer in the store.
+  struct Layer {
+    std::int64_t first = 0;  ///< elements before it
+    KvPlaces places;
+  };
+  const Layer& of(std::int32_t layer) const { return m_layers[static_cast<std::size_t>(layer)]; }
+
   compute::KvShape m_shape;
-  std::int64_t m_headElements = 0;
-  std::int64_t m_layerElements = 0;
-  KvPlaces m_places;
+  std::vector<Layer> m_layers;
   AlignedBuffer m_keys;
   AlignedBuffer m_values;
   mutable KeyBounds m_bounds;  ///< computed from the keys at its first use

@@ -42,6 +42,39 @@ HWY_INLINE void storePart(FloatVector value, float* target, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) target[i] = part[i];
 }
 
+/// The first `columns` elements of a row, minus `mean`. Elements after them are 0.
+HWY_INLINE FloatVector centred(const float* x, std::int64_t at, std::int64_t columns, FloatVector mean) {
+  const FloatTag d;
+  if (at + kStep <= columns) return hn::Sub(hn::LoadU(d, x + at), mean);
+  const auto count = static_cast<std::size_t>(columns - at);
+  return hn::IfThenElseZero(hn::FirstN(d, count), hn::Sub(loadPart(x + at, count), mean));
+}
+
+void layerNorm(const float* x, const float* weight, float epsilon, std::int64_t columns, float* out) {
+  const FloatTag d;
+  const auto count = static_cast<float>(columns);
+  auto sum = hn::Zero(d);
+  for (std::int64_t i = 0; i < columns; i += kStep) sum = hn::Add(sum, centred(x, i, columns, hn::Zero(d)));
+  const auto mean = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, sum)) / count);
+  auto squares = hn::Zero(d);
+  for (std::int64_t i = 0; i < columns; i += kStep) {
+    const auto a = centred(x, i, columns, mean);
+    squares = hn::MulAdd(a, a, squares);
+  }
+  const float variance = hn::GetLane(hn::SumOfLanes(d, squares)) / count;
+  const auto factor = hn::Set(d, 1.0F / std::sqrt(variance + epsilon));
+  forVectors(
+      columns,
+      [&](std::int64_t at) HWY_ATTR {
+        const auto a = hn::Mul(centred(x, at, columns, mean), factor);
+        hn::StoreU(hn::Mul(a, hn::LoadU(d, weight + at)), d, out + at);
+      },
+      [&](std::int64_t at, std::size_t part) HWY_ATTR {
+        const auto a = hn::Mul(centred(x, at, columns, mean), factor);
+        storePart(hn::Mul(a, loadPart(weight + at, part)), out + at, part);
+      });
+}
+
 void rmsNorm(const float* x, const float* weight, float epsilon, std::int64_t columns, float* out) {
   const FloatTag d;
   auto sum = hn::Zero(d);
@@ -133,6 +166,34 @@ void scale(float* x, float factor, std::int64_t columns) {
           HWY_ATTR { storePart(hn::Mul(loadPart(x + at, count), by), x + at, count); });
 }
 
+/// tanh. The quotient of exponentials would lose digits near 0, so a polynomial replaces it there.
+HWY_INLINE FloatVector hyperbolicTangent(FloatVector x) {
+  const FloatTag d;
+  const auto size = hn::Abs(x);
+  const auto power = exponential(d, hn::Mul(hn::Set(d, -2.0F), size));
+  const auto one = hn::Set(d, 1.0F);
+  const auto large = hn::CopySign(hn::Div(hn::Sub(one, power), hn::Add(one, power)), x);
+  const auto square = hn::Mul(x, x);
+  // The series of tanh(x) / x. The next term is below half a unit in the last place.
+  auto series = hn::Set(d, 62.0F / 2835);
+  series = hn::MulAdd(series, square, hn::Set(d, -17.0F / 315));
+  series = hn::MulAdd(series, square, hn::Set(d, 2.0F / 15));
+  series = hn::MulAdd(series, square, hn::Set(d, -1.0F / 3));
+  const auto small = hn::MulAdd(hn::Mul(x, square), series, x);
+  return hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.25F)), small, large);
+}
+
+void softCap(float* x, float cap, std::int64_t columns) {
+  const FloatTag d;
+  const auto limit = hn::Set(d, cap);
+  const auto capped = [&](FloatVector value)
+                          HWY_ATTR { return hn::Mul(hyperbolicTangent(hn::Div(value, limit)), limit); };
+  forVectors(
+      columns, [&](std::int64_t at) HWY_ATTR { hn::StoreU(capped(hn::LoadU(d, x + at)), d, x + at); },
+      [&](std::int64_t at, std::size_t count)
+          HWY_ATTR { storePart(capped(loadPart(x + at, count)), x + at, count); });
+}
+
 void addScaled(const float* x, float factor, std::int64_t columns, float* out) {
   const FloatTag d;
   const auto by = hn::Set(d, factor);
@@ -187,15 +248,17 @@ RowKernels targetRowKernels() {
   const char* target = hwy::TargetName(HWY_TARGET);
   // Highway calls all levels of AVX-512 by names of its own.
   const char* instructionSet = std::string_view(target).substr(0, 4) == "AVX3" ? "AVX-512" : target;
-  return {target,
-          instructionSet,
-          kStep,
-          &rmsNorm,
-          {&multiplyGated<Silu>, &multiplyGated<GeluTanh>, &multiplyGated<ClampedSwiglu>},
-          &scale,
-          &addScaled,
-          &rotate,
-          &exponentialOf};
+  return {.target = target,
+          .instructionSet = instructionSet,
+          .lanes = kStep,
+          .rmsNorm = &rmsNorm,
+          .layerNorm = &layerNorm,
+          .multiplyGated = {&multiplyGated<Silu>, &multiplyGated<GeluTanh>, &multiplyGated<ClampedSwiglu>},
+          .scale = &scale,
+          .softCap = &softCap,
+          .addScaled = &addScaled,
+          .rotate = &rotate,
+          .exponential = &exponentialOf};
 }
 
 }  // namespace HWY_NAMESPACE

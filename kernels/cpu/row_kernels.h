@@ -15,10 +15,15 @@ struct RowKernels {
   /// out = x / √(mean(x²) + epsilon) · weight
   void (*rmsNorm)(const float* x, const float* weight, float epsilon, std::int64_t columns,
                   float* out) = nullptr;
+  /// out = (x − mean(x)) / √(variance(x) + epsilon) · weight
+  void (*layerNorm)(const float* x, const float* weight, float epsilon, std::int64_t columns,
+                    float* out) = nullptr;
   /// out = activation(gate) · up, by the number of the activation. out may be gate.
   void (*multiplyGated[3])(const float* gate, const float* up, std::int64_t columns, float* out) = {};
   /// x = factor · x
   void (*scale)(float* x, float factor, std::int64_t columns) = nullptr;
+  /// x = cap · tanh(x / cap)
+  void (*softCap)(float* x, float cap, std::int64_t columns) = nullptr;
   /// out = out + factor · x. Product and sum together are rounded once.
   void (*addScaled)(const float* x, float factor, std::int64_t columns, float* out) = nullptr;
   /// Rotates the pairs (i, i + pairs) of a head by angles and multiplies by `scale`. `cosSin` has `pairs`

@@ -182,7 +182,8 @@ double largestNorm(const std::vector<float>& values, std::size_t size) {
 compute::AttentionShape Scene::attention() const {
   return {shape.queryHeads, shape.keyHeads,
           shape.headSize,   1.0F / std::sqrt(static_cast<float>(shape.headSize)),
-          shape.window,     shape.positionScale};
+          shape.window,     shape.positionScale,
+          shape.softCap};
 }
 
 std::string Scene::text() const {
@@ -195,6 +196,7 @@ std::string Scene::text() const {
     text += ", queries scaled by " + std::to_string(shape.positionScale.beta) + " at every " +
             std::to_string(shape.positionScale.step);
   }
+  if (shape.softCap > 0) text += ", a soft cap of " + std::to_string(shape.softCap);
   text += ", segments";
   for (const SceneSegment& segment : segments) {
     text += " " + std::to_string(segment.begin) + "-" + std::to_string(segment.end) + "/" +

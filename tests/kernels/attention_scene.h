@@ -25,6 +25,7 @@ struct SceneShape {
   std::int32_t mostBlocks = 0;   ///< max number of blocks that a row reads, as in compute::QueryRun
   std::int32_t window = 0;       ///< as in compute::AttentionShape
   compute::PositionScale positionScale = {};
+  float softCap = 0;  ///< as in compute::AttentionShape
 };
 
 /// Tokens of one segment, with their keys (not rotated) and values: [tokens][keyHeads · headSize].

@@ -90,6 +90,7 @@ Scene randomScene(compute::Backend& backend, Random& random) {
   while (!takesHeads(backend, shape.headSize)) shape = randomShape(random);
   if (random.below(2) == 0) shape.window = static_cast<std::int32_t>(random.between(1, 90));
   if (random.below(3) == 0) shape.positionScale = {.beta = 0.4F, .step = random.between(1, 60)};
+  if (random.below(3) == 0) shape.softCap = 0.5F + static_cast<float>(random.between(0, 5));
   return makeScene(shape, random);
 }
 
@@ -299,6 +300,47 @@ class TestAttention : public QObject {
       scene.shape.positionScale = {.beta = 0.5F, .step = step};
       const QString difference = differs(*backend, scene);
       QVERIFY2(difference.isEmpty(), qPrintable(difference));
+    }
+  }
+
+  /// From a cap that bounds nearly every score to one that bounds none.
+  void cappedScoresEqualReference_data() {
+    addDeviceColumns();
+    QTest::addColumn<double>("cap");
+    QTest::addColumn<int>("rows");
+    QTest::addColumn<int>("mostBlocks");
+    for (const DeviceVariant& variant : deviceVariants()) {
+      for (const double cap : {0.1, 1.0, 50.0}) {
+        for (const int rows : {1, 5, 40}) {
+          for (const int mostBlocks : {0, 3}) {
+            QTest::addRow("%s, %d rows, of all blocks but for %d, a cap of %g", variant.name.c_str(), rows,
+                          mostBlocks, cap)
+                << QString::fromStdString(variant.device) << qlonglong{variant.target} << cap << rows
+                << mostBlocks;
+          }
+        }
+      }
+    }
+  }
+  void cappedScoresEqualReference() {
+    QFETCH(double, cap);
+    QFETCH(int, rows);
+    QFETCH(int, mostBlocks);
+    const DeviceInUse device;
+    Random random(m_seed + 10);
+    const auto backend = device.make();
+    for (const DType type : {DType::F32, DType::BF16}) {
+      // Short segments share tiles, and long segments have several.
+      for (const std::int32_t tokens : {12, 200}) {
+        Scene scene = makeScene({4, 2, 64, 16, type, 4, tokens, std::min(rows, tokens / 2)}, random);
+        roundToBf16(scene);
+        scene.shape.mostBlocks = mostBlocks;
+        const std::vector<float> uncapped = runScene(*backend, scene).out;
+        scene.shape.softCap = static_cast<float>(cap);
+        const QString difference = differs(*backend, scene);
+        QVERIFY2(difference.isEmpty(), qPrintable(difference));
+        QVERIFY(!equalBits(runScene(*backend, scene).out, uncapped));
+      }
     }
   }
 

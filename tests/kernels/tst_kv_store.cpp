@@ -43,7 +43,7 @@ struct Tokens {
              std::int64_t first) const {
     const auto keyRows = backend.makeTensor();
     const auto valueRows = backend.makeTensor();
-    const std::int64_t width = std::int64_t{target.shape().heads} * target.shape().headSize;
+    const std::int64_t width = target.shape().headsOf(layer).elements();
     backend.upload(keys, kTokens, width, *keyRows);
     backend.upload(values, kTokens, width, *valueRows);
     std::vector<std::int32_t> locals(kTokens);
@@ -59,7 +59,7 @@ struct Slot {
   std::vector<float> value;
 
   Slot(const compute::KvStore& store, std::int32_t layer, std::int64_t slot)
-      : key(static_cast<std::size_t>(store.shape().heads * store.shape().headSize)), value(key.size()) {
+      : key(static_cast<std::size_t>(store.shape().headsOf(layer).elements())), value(key.size()) {
     store.read(layer, slot, key, value);
   }
   bool operator==(const Slot&) const = default;
@@ -308,6 +308,61 @@ class TestKvStore : public QObject {
       }
     }
     QVERIFY(Slot(*store, 1, std::int64_t{1} * blockSize) == neighbour);
+  }
+
+  void layersMayHaveOtherHeads_data() { addDevices(); }
+  /// Layers of different heads do not overlap, are copied whole, and have their own part of host memory.
+  void layersMayHaveOtherHeads() {
+    Random random(m_seed);
+    const DeviceInUse device;
+    const auto backend = device.make(1);
+    constexpr int kBlockSize = 16;
+    const KvShape shape{.layers = 3,
+                        .blocks = 2 + 2 * kTokens / kBlockSize + 2,
+                        .blockSize = kBlockSize,
+                        .heads = 3,
+                        .headSize = 16,
+                        .type = DType::F32,
+                        .byLayer = {{3, 16}, {1, 32}, {4, 8}}};
+    QCOMPARE(compute::slotBytes(shape), std::size_t{2 * (48 + 32 + 32) * 4});
+    if (activationUnit(*backend) != 0x1p-24) {  // a GPU
+      QVERIFY_EXCEPTION_THROWN(backend->makeKvStore(shape), Failure);
+      return;
+    }
+    const auto store = backend->makeKvStore(shape);
+    std::vector<std::vector<Slot>> expected;
+    for (std::int32_t layer = 0; layer < shape.layers; ++layer) {
+      // A store of this layer alone has the same keys and values.
+      const auto [heads, headSize] = shape.headsOf(layer);
+      const KvShape alone{1, shape.blocks, kBlockSize, heads, headSize, DType::F32};
+      const auto other = backend->makeKvStore(alone);
+      const Tokens tokens(alone, random);
+      tokens.store(*backend, *other, 0, kBlockSize);
+      tokens.store(*backend, *store, layer, kBlockSize);
+      std::vector<Slot>& slots = expected.emplace_back();
+      for (std::int64_t slot = 0; slot < kTokens; ++slot) slots.emplace_back(*other, 0, kBlockSize + slot);
+    }
+    const std::int32_t last = shape.blocks - 1;
+    backend->copyBlocks(std::vector<compute::BlockCopy>{{1, last, kBlockSize}}, *store);
+    std::vector<std::byte> bytes(kBlockSize * compute::slotBytes(shape));
+    backend->readBlocks(std::vector<compute::BlockToHost>{{1, kBlockSize, bytes}}, *store);
+    backend->writeBlocks(std::vector<compute::BlockFromHost>{{last - 1, kBlockSize, bytes}}, *store);
+    for (std::int32_t layer = 0; layer < shape.layers; ++layer) {
+      const std::vector<Slot>& slots = expected[static_cast<std::size_t>(layer)];
+      for (std::int64_t slot = 0; slot < kTokens; ++slot) {
+        const Slot& own = slots[static_cast<std::size_t>(slot)];
+        QVERIFY(Slot(*store, layer, kBlockSize + slot) == own);
+        if (slot >= kBlockSize) continue;
+        QVERIFY(Slot(*store, layer, std::int64_t{last} * kBlockSize + slot) == own);
+        QVERIFY(Slot(*store, layer, std::int64_t{last - 1} * kBlockSize + slot) == own);
+      }
+    }
+    KvShape wrong = shape;
+    wrong.byLayer.pop_back();
+    QVERIFY_EXCEPTION_THROWN(backend->makeKvStore(wrong), Failure);
+    wrong = shape;
+    wrong.byLayer[1] = {4, 16};
+    QVERIFY_EXCEPTION_THROWN(backend->makeKvStore(wrong), Failure);
   }
 
   void refusesHostBlocks_data() { addDevices(); }

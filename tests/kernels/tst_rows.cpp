@@ -39,12 +39,20 @@ std::unique_ptr<compute::Tensor> uploaded(compute::Backend& backend, const std::
   return tensor;
 }
 
-std::vector<float> rmsNorm(compute::Backend& backend, const std::vector<float>& x, std::int64_t rows,
-                           const HostWeight& weight, float epsilon) {
+using Norm = void (compute::Backend::*)(const compute::Tensor&, const compute::Weight&, float,
+                                        compute::Tensor&);
+
+std::vector<float> normed(compute::Backend& backend, Norm norm, const std::vector<float>& x,
+                          std::int64_t rows, const HostWeight& weight, float epsilon) {
   const auto out = backend.makeTensor();
-  backend.rmsNorm(*uploaded(backend, x, rows), *backend.prepare(weight.view(), WeightUse::Vector), epsilon,
+  (backend.*norm)(*uploaded(backend, x, rows), *backend.prepare(weight.view(), WeightUse::Vector), epsilon,
                   *out);
   return downloaded(backend, *out);
+}
+
+std::vector<float> rmsNorm(compute::Backend& backend, const std::vector<float>& x, std::int64_t rows,
+                           const HostWeight& weight, float epsilon) {
+  return normed(backend, &compute::Backend::rmsNorm, x, rows, weight, epsilon);
 }
 
 std::vector<float> multiplyGated(compute::Backend& backend, compute::Activation activation,
@@ -99,6 +107,89 @@ class TestRowOperations : public QObject {
     const std::vector<float> first(x.begin(), x.begin() + columns);
     if (!backend->info().rowsAreBitEqual) return;
     QVERIFY(sameFirstRow(actual, rmsNorm(*backend, first, 1, weight, 1e-5F)));
+  }
+
+  void layerNormEqualsReference_data() { addWidths(); }
+  void layerNormEqualsReference() {
+    QFETCH(int, columns);
+    const DeviceInUse device;
+    Random random(m_seed + 3);
+    ReferenceBackend reference;
+    const auto backend = device.make();
+    std::vector<float> x = randomValues(random, product(37, columns), 3);
+    for (float& value : x) value += 2;  // a mean to subtract
+    x = heldBy(*backend, x);
+    const HostWeight weight = randomWeight(random, 1, columns, DType::BF16, 1.0, 1);
+    const auto norm = [&](compute::Backend& with, const std::vector<float>& rows, std::int64_t count) {
+      return normed(with, &compute::Backend::layerNorm, rows, count, weight, 1e-2F);
+    };
+    const std::vector<float> actual = norm(*backend, x, 37);
+    // Rounding of the mean changes elements near the mean by a part of the largest element.
+    const Comparison comparison =
+        compareRows(actual, norm(reference, x, 37), static_cast<std::size_t>(columns),
+                    columns == 1 ? 1 : 32 * activationUnit(*backend));
+    QVERIFY2(comparison.ok, comparison.text().c_str());
+    if (!backend->info().rowsAreBitEqual) return;
+    QVERIFY(sameFirstRow(actual, norm(*backend, {x.begin(), x.begin() + columns}, 1)));
+  }
+
+  void softCapEqualsReference_data() { addWidths(); }
+  void softCapEqualsReference() {
+    QFETCH(int, columns);
+    const DeviceInUse device;
+    Random random(m_seed + 4);
+    ReferenceBackend reference;
+    const auto backend = device.make();
+    std::vector<float> x = randomValues(random, product(37, columns), 8);
+    for (std::size_t i = 0; i < x.size(); i += 3) x[i] *= 1e-3F;
+    x = heldBy(*backend, x);
+    const auto capped = [&](compute::Backend& with, std::int64_t rows, bool isOfLogits) {
+      const auto tensor = with.makeTensor();
+      const std::vector<float> part(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(rows * columns));
+      if (isOfLogits) {
+        with.uploadLogits(part, rows, columns, *tensor);
+      } else {
+        with.upload(part, rows, columns, *tensor);
+      }
+      with.softCap(*tensor, 3.0F);
+      return downloaded(with, *tensor);
+    };
+    for (const bool isOfLogits : {false, true}) {
+      const std::vector<float> actual = capped(*backend, 37, isOfLogits);
+      const std::vector<float> expected = capped(reference, 37, isOfLogits);
+      for (std::size_t i = 0; i < actual.size(); ++i) {
+        const double error = std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
+        // A device without a polynomial near 0 has the error of numbers near 1.
+        const bool isExact = activationUnit(*backend) == 0x1p-24;
+        const double most =
+            isExact ? 8 * 0x1p-24 * std::abs(static_cast<double>(expected[i]))
+                    : 2 * activationUnit(*backend) * std::abs(static_cast<double>(expected[i])) + 3 * 0x1p-22;
+        QVERIFY2(error <= most, qPrintable(QString::number(x[i])));
+      }
+      if (backend->info().rowsAreBitEqual) QVERIFY(sameFirstRow(actual, capped(*backend, 1, isOfLogits)));
+    }
+  }
+
+  void columnsAreTaken_data() { addWidths(); }
+  void columnsAreTaken() {
+    QFETCH(int, columns);
+    const DeviceInUse device;
+    Random random(m_seed + 5);
+    const auto backend = device.make();
+    const std::vector<float> x = heldBy(*backend, randomValues(random, product(9, columns), 3));
+    const auto tensor = uploaded(*backend, x, 9);
+    const auto out = backend->makeTensor();
+    const int first = columns / 3;
+    const int count = columns - 2 * first;
+    backend->takeColumns(*tensor, first, count, *out);
+    QCOMPARE(out->columns(), std::int64_t{count});
+    const std::vector<float> taken = downloaded(*backend, *out);
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      const std::size_t row = i / static_cast<std::size_t>(count);
+      const std::size_t column = static_cast<std::size_t>(first) + i % static_cast<std::size_t>(count);
+      QCOMPARE(taken[i], x[row * static_cast<std::size_t>(columns) + column]);
+    }
+    QVERIFY_EXCEPTION_THROWN(backend->takeColumns(*tensor, 1, columns, *out), Failure);
   }
 
   /// A weight of one head norms every head of a row as if it were a row.

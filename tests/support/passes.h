@@ -37,7 +37,9 @@ inline void storeTokens(compute::Backend& backend, const compute::RotaryTable& r
   compute::PassInputs inputs = plainRows(locals.size());
   inputs.localIndices = std::move(locals);
   inputs.slots = std::move(slots);
-  const compute::KvShape& shape = store.shape();
+  compute::KvShape shape = store.shape();
+  shape.heads = store.shape().headsOf(layer).heads;
+  shape.headSize = store.shape().headsOf(layer).headSize;
   const auto pass = backend.makePass({shape.heads, shape.heads, shape.headSize, 1.0F}, rotary, shape, inputs);
   backend.storeKeysValues(*pass, keys, values, layer, store);
   backend.finish(*pass);

@@ -79,7 +79,8 @@ class ReferenceWeight : public compute::Weight {
   std::vector<double> m_values;
 };
 
-/// [layers][blocks · blockSize][heads · headSize], keys and values apart.
+/// [layers][blocks · blockSize][heads · headSize], keys and values apart. Layers of fewer elements use the
+/// beginning of a slot.
 class ReferenceStore : public compute::KvStore {
  public:
   explicit ReferenceStore(const KvShape& shape) : m_shape(shape) {
@@ -101,22 +102,23 @@ class ReferenceStore : public compute::KvStore {
       for (std::int32_t slot = 0; slot < slots; ++slot) {
         const std::int64_t from = std::int64_t{source} * m_shape.blockSize + slot;
         const std::int64_t to = std::int64_t{target} * m_shape.blockSize + slot;
-        std::copy_n(key(layer, from), width(), key(layer, to));
-        std::copy_n(value(layer, from), width(), value(layer, to));
+        std::copy_n(key(layer, from), width(layer), key(layer, to));
+        std::copy_n(value(layer, from), width(layer), value(layer, to));
       }
     }
   }
   void read(std::int32_t layer, std::int64_t slot, std::span<float> keyOut,
             std::span<float> valueOut) const override {
     require(layer >= 0 && layer < m_shape.layers && slot >= 0 && slot < slots(), "read: no such slot");
-    require(keyOut.size() == width() && valueOut.size() == width(), "read: wrong size");
-    for (std::size_t i = 0; i < width(); ++i) {
+    require(keyOut.size() == width(layer) && valueOut.size() == width(layer), "read: wrong size");
+    for (std::size_t i = 0; i < width(layer); ++i) {
       keyOut[i] = static_cast<float>(key(layer, slot)[i]);
       valueOut[i] = static_cast<float>(value(layer, slot)[i]);
     }
   }
   std::int64_t slots() const { return std::int64_t{m_shape.blocks} * m_shape.blockSize; }
   std::size_t width() const { return index(m_shape.heads) * index(m_shape.headSize); }
+  std::size_t width(std::int32_t layer) const { return index(m_shape.headsOf(layer).elements()); }
   double* key(std::int32_t layer, std::int64_t slot) { return m_keys.data() + offset(layer, slot); }
   double* value(std::int32_t layer, std::int64_t slot) { return m_values.data() + offset(layer, slot); }
   const double* key(std::int32_t layer, std::int64_t slot) const {
@@ -236,6 +238,17 @@ struct Partial {
   double logSumExp() const { return maximum + std::log(sum); }
 };
 
+double capped(double value, float cap) {
+  const auto limit = static_cast<double>(cap);
+  return limit > 0 ? limit * std::tanh(value / limit) : value;
+}
+
+/// Whether a pass was made for this layer of a store.
+bool fits(const KvShape& pass, const KvShape& store, std::int32_t layer) {
+  return pass.headsOf(layer) == store.headsOf(layer) && pass.layers == store.layers &&
+         pass.blocks == store.blocks && pass.blockSize == store.blockSize && pass.type == store.type;
+}
+
 /// Where one query head of one row reads.
 struct HeadQuery {
   const double* query;
@@ -278,7 +291,7 @@ Scored scoreRange(const ReferencePass& plan, const ReferenceStore& store, std::i
     if (layout == KeyLayout::Raw) rotate(key.data(), size, plan.rotary, range.base + j);
     double score = 0;
     for (std::size_t d = 0; d < size; ++d) score += query[d] * key[d];
-    scored.scores.push_back(score * scale);
+    scored.scores.push_back(capped(score * scale, plan.shape.softCap));
     scored.keys.push_back(key);
     scored.values.push_back(store.value(layer, slot) + row.keyHead * size);
   }
@@ -449,6 +462,29 @@ void ReferenceBackend::rmsNorm(const compute::Tensor& x, const compute::Weight& 
   }
 }
 
+void ReferenceBackend::layerNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
+                                 compute::Tensor& out) {
+  require(&x != &out, "layerNorm: in place");
+  const ReferenceTensor& source = tensor(x);
+  const ReferenceWeight& scale = weightFor(weight, compute::WeightUse::Vector);
+  const std::int64_t columns = scale.columns();
+  require(columns > 0 && source.columns() % columns == 0, "layerNorm: sizes differ");
+  ReferenceTensor& target = tensor(out);
+  target.resize(source.rows(), source.columns());
+  for (std::int64_t r = 0; r < source.rows() && !stopped(); ++r) {
+    for (std::int64_t first = 0; first < source.columns(); first += columns) {
+      const std::span<const double> row(source.row(r) + first, index(columns));
+      const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(columns);
+      double squares = 0;
+      for (const double value : row) squares += (value - mean) * (value - mean);
+      const double variance = squares / static_cast<double>(columns);
+      const double factor = 1.0 / std::sqrt(variance + static_cast<double>(epsilon));
+      for (std::int64_t c = 0; c < columns; ++c)
+        target.row(r)[first + c] = (row[index(c)] - mean) * factor * scale.row(0)[c];
+    }
+  }
+}
+
 void ReferenceBackend::matmul(const compute::Tensor& x, const compute::Weight& weight,
                               const compute::Weight* bias, bool accumulate, compute::Tensor& out) {
   require(&x != &out, "matmul: in place");
@@ -546,6 +582,24 @@ void ReferenceBackend::scale(compute::Tensor& x, float factor) {
   }
 }
 
+void ReferenceBackend::softCap(compute::Tensor& x, float cap) {
+  require(cap > 0, "softCap: no cap");
+  ReferenceTensor& target = tensor(x);
+  for (std::int64_t r = 0; r < target.rows(); ++r) {
+    for (std::int64_t c = 0; c < target.columns(); ++c) target.row(r)[c] = capped(target.row(r)[c], cap);
+  }
+}
+
+void ReferenceBackend::takeColumns(const compute::Tensor& x, std::int64_t first, std::int64_t count,
+                                   compute::Tensor& out) {
+  require(&x != &out, "takeColumns: in place");
+  const ReferenceTensor& source = tensor(x);
+  compute::checkColumns(source.columns(), first, count);
+  ReferenceTensor& target = tensor(out);
+  target.resize(source.rows(), count);
+  for (std::int64_t r = 0; r < source.rows(); ++r) std::copy_n(source.row(r) + first, count, target.row(r));
+}
+
 void ReferenceBackend::addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) {
   const ReferenceTensor& source = tensor(x);
   ReferenceTensor& target = tensor(out);
@@ -580,22 +634,21 @@ void ReferenceBackend::storeKeysValues(const compute::Pass& pass, const compute:
   const ReferenceTensor& v = tensor(values);
   ReferenceStore& target = as<ReferenceStore>(store);
   const KvShape& shape = target.shape();
-  const std::size_t size = index(shape.headSize);
-  require(shape == own.store, "store: another store than the pass is for");
-  require(index(k.columns()) == target.width() && index(v.columns()) == target.width(),
-          "store: width differs");
-  require(k.rows() == v.rows() && index(k.rows()) == slots.size(), "store: row counts differ");
   require(layer >= 0 && layer < shape.layers, "store: no such layer");
+  const std::size_t size = index(shape.headsOf(layer).headSize);
+  const std::size_t width = target.width(layer);
+  require(fits(own.store, shape, layer), "store: another store than the pass is for");
+  require(index(k.columns()) == width && index(v.columns()) == width, "store: width differs");
+  require(k.rows() == v.rows() && index(k.rows()) == slots.size(), "store: row counts differ");
   for (std::int64_t r = 0; r < k.rows(); ++r) {
-    std::vector<double> row(k.row(r), k.row(r) + target.width());
+    std::vector<double> row(k.row(r), k.row(r) + width);
     if (m_layout == KeyLayout::LocalRotation) {
-      for (std::size_t head = 0; head < index(shape.heads); ++head) {
-        rotate(row.data() + head * size, size, rotary, localIndices[index(r)]);
-      }
+      for (std::size_t at = 0; at < width; at += size)
+        rotate(row.data() + at, size, rotary, localIndices[index(r)]);
     }
     double* key = target.key(layer, slots[index(r)]);
     double* value = target.value(layer, slots[index(r)]);
-    for (std::size_t i = 0; i < target.width(); ++i) {
+    for (std::size_t i = 0; i < width; ++i) {
       key[i] = rounded(row[i], shape.type);
       value[i] = rounded(v.row(r)[i], shape.type);
     }
@@ -619,7 +672,7 @@ void visitHostBlock(Store& store, BlockId block, std::int32_t slots, Bytes bytes
     const std::int64_t place = std::int64_t{block} * shape.blockSize + slot;
     for (std::int32_t layer = 0; layer < shape.layers; ++layer) {
       for (auto* row : {store.key(layer, place), store.value(layer, place)}) {
-        for (std::size_t i = 0; i < store.width(); ++i, at += compute::sizeOf(shape.type))
+        for (std::size_t i = 0; i < store.width(layer); ++i, at += compute::sizeOf(shape.type))
           visit(row[i], bytes.data() + at);
       }
     }
@@ -676,8 +729,10 @@ void ReferenceBackend::attend(compute::Pass& pass, const compute::Tensor& querie
   const std::size_t group = heads / index(planned.shape.keyHeads);
   require(&queries != &out, "attend: in place");
   require(index(q.columns()) == heads * size, "attend: query width differs");
-  require(kv.shape() == planned.store, "attend: another store than planned for");
   require(layer >= 0 && layer < kv.shape().layers, "attend: no such layer");
+  require(fits(planned.store, kv.shape(), layer) &&
+              index(planned.shape.headSize) * index(planned.shape.keyHeads) == kv.width(layer),
+          "attend: another store than planned for");
   target.resize(q.rows(), q.columns());
   for (std::size_t runIndex = 0; runIndex < planned.inputs.runs.size(); ++runIndex) {
     const QueryRun& run = planned.inputs.runs[runIndex];
@@ -762,13 +817,14 @@ void ReferenceBackend::deviations(const compute::Pass& pass, compute::StoredPart
   const ReferenceTensor& source = tensor(x);
   ReferenceTensor& target = tensor(out);
   require(&x != &out, "deviations: in place");
-  require(index(source.columns()) == kv.width() && index(source.rows()) == own.inputs.tokens.size(),
+  const std::size_t width = kv.width(layer);
+  require(index(source.columns()) == width && index(source.rows()) == own.inputs.tokens.size(),
           "deviations: other rows than the pass has");
   target.resize(source.rows(), 1);
   const bool isRotated = part == compute::StoredPart::Keys && m_layout == KeyLayout::LocalRotation;
   for (std::int64_t r = 0; r < source.rows(); ++r) {
-    std::vector<double> row(source.row(r), source.row(r) + kv.width());
-    const std::size_t size = index(kv.shape().headSize);
+    std::vector<double> row(source.row(r), source.row(r) + width);
+    const std::size_t size = index(kv.shape().headsOf(layer).headSize);
     for (std::size_t at = 0; isRotated && at < row.size(); at += size)
       rotate(row.data() + at, size, own.rotary, own.inputs.localIndices[index(r)]);
     const std::int64_t slot = own.inputs.slots[index(r)];

@@ -41,6 +41,8 @@ class ReferenceBackend : public compute::Backend {
   void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override;
   void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
                compute::Tensor& out) override;
+  void layerNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
+                 compute::Tensor& out) override;
   void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
               bool accumulate, compute::Tensor& out) override;
   void multiplyGated(compute::Activation activation, const compute::Tensor& gate, const compute::Tensor& up,
@@ -50,6 +52,9 @@ class ReferenceBackend : public compute::Backend {
                   std::span<const compute::ExpertWeights> experts, const compute::ExpertChoice& choice,
                   compute::Activation activation, compute::Tensor& out) override;
   void scale(compute::Tensor& x, float factor) override;
+  void softCap(compute::Tensor& x, float cap) override;
+  void takeColumns(const compute::Tensor& x, std::int64_t first, std::int64_t count,
+                   compute::Tensor& out) override;
   void addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) override;
   void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
                   compute::Tensor& out) override;

@@ -145,6 +145,7 @@ struct Decoding {
         score = scores[head * kWarpSize + laneIndex()];
         for (int part = 1; part < parts(); ++part)
           score += scores[(part * group + head) * kWarpSize + laneIndex()];
+        score = cappedOf(arguments, score);
       }
       if (arguments.itemStretches > 0 && laneIndex() < tileKeys && key < count)
         all[head * arguments.chunkKeys + key] = score;

@@ -19,6 +19,7 @@ struct DecodeAttentionArguments {
   int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 per pool head
   float scale = 0;
   const float* rowScales = nullptr;  ///< [rows]; if not null, these factors replace `scale`
+  float softCap = 0;                 ///< as in compute::AttentionShape
   KeyValuePool
       pool;  ///< headSize is a multiple of 16 up to 256; heads of queries, rotations and out have no padding
   int layer = 0;

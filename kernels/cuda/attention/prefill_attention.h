@@ -23,6 +23,7 @@ struct PrefillAttentionArguments {
   int queryHeads = 0;  ///< a multiple of the pool's heads
   float scale = 0;
   const float* rowScales = nullptr;  ///< [rows]; if not null, these factors replace `scale`
+  float softCap = 0;                 ///< as in compute::AttentionShape
   KeyValuePool pool;  ///< as isForTensorCores() requires; queries, rotations and out have no padding
   int layer = 0;
 

@@ -175,6 +175,20 @@ struct LaneRows {
   PartialSum sums[2];  ///< `largest` is over the keys of all lanes, `sum` over the keys of this lane
 };
 
+/// Scales and bounds the scores of a tile, if there is a soft cap. Returns whether there is one.
+template <class Arguments, int KeyColumns>
+SPANSCOPE_DEVICE bool capScores(const Arguments& arguments, SumFragment (&scores)[KeyColumns],
+                                const float (&scales)[2]) {
+  if (!(arguments.softCap > 0)) return false;
+  SPANSCOPE_UNROLL
+  for (int column = 0; column < KeyColumns; ++column) {
+    SPANSCOPE_UNROLL
+    for (int i = 0; i < 4; ++i)
+      scores[column].values[i] = cappedOf(arguments, scores[column].values[i] * scales[i / 2]);
+  }
+  return true;
+}
+
 /// Turns the scores of a tile into weights, and scales the sums so far to the new largest score. The function
 /// isSeen(key, half) returns whether this row of the lane reads a key of the tile.
 template <int KeyColumns, int Columns, class Seen>
@@ -268,7 +282,8 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
     const int begins[2] = {rows.begins[0] - firstKey, rows.begins[1] - firstKey};
     const int limits[2] = {rows.limits[0] - firstKey, rows.limits[1] - firstKey};
     const auto isSeen = [&](int key, int half) { return key >= begins[half] && key < limits[half]; };
-    weigh(scores, scales, isSeen, rows.sums, sums);
+    const bool isCapped = capScores(work.arguments, scores, scales);
+    weigh(scores, {isCapped ? 1.0F : scales[0], isCapped ? 1.0F : scales[1]}, isSeen, rows.sums, sums);
     waitCopies<1>();
     syncBlock();  // the values have arrived
     work.multiplyValues(scores, sums);

@@ -150,7 +150,7 @@ struct TensorDecoding {
         const int key = column * kColumns + laneIndex() % 4 * 2 + i % 2;
         if (head >= group || (seen >> static_cast<unsigned>(key) & 1U) == 0) continue;
         const int inChunk = (slice * kSliceKeys + key) % arguments.chunkKeys;
-        all[head * arguments.chunkKeys + inChunk] = scores[column].values[i] * scale;
+        all[head * arguments.chunkKeys + inChunk] = cappedOf(arguments, scores[column].values[i] * scale);
       }
     }
   }
@@ -221,8 +221,9 @@ tensorDecodeKernel(DecodeAttentionArguments arguments) {
     SumFragment scores[kSliceColumns];
     work.multiplyKeys(stage, scores);
     if (hasMass) work.keepScores(current, seen, scale, scores);
+    const float left = capScores(arguments, scores, {scale, scale}) ? 1.0F : scale;
     weigh(
-        scores, {scale, scale}, [&](int key, int) { return (seen >> static_cast<unsigned>(key) & 1U) != 0; },
+        scores, {left, left}, [&](int key, int) { return (seen >> static_cast<unsigned>(key) & 1U) != 0; },
         rows, sums);
     work.multiplyValues(stage, scores, sums);
     syncWarp();  // the slice has been read

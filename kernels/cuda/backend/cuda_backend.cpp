@@ -153,6 +153,15 @@ class CudaBackend final : public compute::Backend {
 
   void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
                compute::Tensor& out) override {
+    norm(x, weight, epsilon, false, out);
+  }
+  void layerNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
+                 compute::Tensor& out) override {
+    norm(x, weight, epsilon, true, out);
+  }
+
+  void norm(const compute::Tensor& x, const compute::Weight& weight, float epsilon, bool centers,
+            compute::Tensor& out) {
     const DeviceTensor& source = deviceTensor(x);
     DeviceTensor& target = deviceTensor(out);
     const std::int64_t columns = compute::normColumns(source.columns(), weight);
@@ -166,7 +175,8 @@ class CudaBackend final : public compute::Backend {
                                  .out = target.elements(),
                                  .rows = allRows(source.rowCount()) * stretches,
                                  .columns = static_cast<int>(columns),
-                                 .epsilon = epsilon});
+                                 .epsilon = epsilon,
+                                 .centers = centers});
   }
 
   void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
@@ -247,6 +257,30 @@ class CudaBackend final : public compute::Backend {
                              .outFactor = factor,
                              .factor = 0,
                              .count = allRows(target.rowCount()) * target.columns()});
+  }
+
+  void softCap(compute::Tensor& x, float cap) override {
+    const DeviceTensor& target = deviceTensor(x);
+    if (m_work->wasStopped() || target.rows() == 0) return;
+    m_work->give(cuda::softCap, {.x = target.data(),
+                                 .isFloat = target.isFloat(),
+                                 .cap = cap,
+                                 .count = allRows(target.rowCount()) * target.columns()});
+  }
+
+  void takeColumns(const compute::Tensor& x, std::int64_t first, std::int64_t count,
+                   compute::Tensor& out) override {
+    const DeviceTensor& source = deviceTensor(x);
+    DeviceTensor& target = deviceTensor(out);
+    compute::checkColumns(source.columns(), first, count);
+    target.resizeAs(source.rowCount(), count, false);
+    if (m_work->wasStopped() || source.rows() == 0) return;
+    m_work->give(cuda::takeColumns, {.x = source.elements(),
+                                     .out = target.elements(),
+                                     .rows = allRows(source.rowCount()),
+                                     .stride = static_cast<int>(source.columns()),
+                                     .first = static_cast<int>(first),
+                                     .columns = static_cast<int>(count)});
   }
 
   void addScaled(const compute::Tensor& x, float factor, compute::Tensor& out) override {

@@ -22,6 +22,10 @@ const compute::KvShape& checked(const compute::KvShape& shape) {
     throw Failure(errorAt("keys and values on a CUDA device", "heads of " + std::to_string(shape.headSize),
                           "at most " + std::to_string(kMostHeadSize)));
   }
+  if (!shape.byLayer.empty()) {
+    throw Failure(errorAt("keys and values on a CUDA device", "layers with different heads",
+                          "the same heads in all layers"));
+  }
   return shape;
 }
 

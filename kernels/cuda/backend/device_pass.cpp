@@ -244,6 +244,7 @@ void DevicePass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16
   arguments.queryStride = std::int64_t{m_shape.queryHeads} * m_shape.headSize;
   arguments.queryHeads = m_shape.queryHeads;
   arguments.scale = m_shape.scale;
+  arguments.softCap = m_shape.softCap;
   arguments.rowScales = rowScales();
   arguments.pool = pool;
   arguments.layer = layer;
@@ -286,6 +287,7 @@ void DevicePass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::i
   arguments.queryStride = heads * m_shape.headSize;
   arguments.queryHeads = m_shape.queryHeads;
   arguments.scale = m_shape.scale;
+  arguments.softCap = m_shape.softCap;
   if (m_hasRowScales) arguments.rowScales = rowScales() + lists.firstRow;
   arguments.pool = pool;
   arguments.layer = layer;

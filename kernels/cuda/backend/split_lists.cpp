@@ -39,6 +39,7 @@ void SplitLists::attend(DeviceWork& work, std::byte* scratch, const std::byte* u
   rows.queryStride = std::int64_t{shape.queryHeads} * shape.headSize;
   rows.queryHeads = shape.queryHeads;
   rows.scale = shape.scale;
+  rows.softCap = shape.softCap;
   rows.rowScales = rowScales;
   rows.pool = pool;
   rows.layer = layer;

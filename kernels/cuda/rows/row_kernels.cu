@@ -3,6 +3,7 @@
 #include "kernels/cuda/reductions.h"
 #include "kernels/cuda/rows/bf16_vectors.h"
 #include "kernels/cuda/rows/row_kernels.h"
+#include "kernels/cuda/soft_cap.h"
 
 namespace spanscope::cuda {
 
@@ -82,7 +83,7 @@ void gatherRows(Stream& stream, const GatherRowsArguments& arguments) {
          gatherRowsKernel, arguments);
 }
 
-/// A block for each row. A thread has the same elements in both loops, and thus reads only its own writes.
+/// A block for each row. A thread has the same elements in all loops, and thus reads only its own writes.
 SPANSCOPE_KERNEL(kRmsNormBudget) rmsNormKernel(RmsNormArguments arguments) {
   SharedMemory shared;
   float* const scratch = shared.take<float>(kRmsNormThreads / kWarpSize);
@@ -90,6 +91,7 @@ SPANSCOPE_KERNEL(kRmsNormBudget) rmsNormKernel(RmsNormArguments arguments) {
   const std::int64_t begin = static_cast<std::int64_t>(blockIndex().x) * columns;
   Bf16* const x = arguments.x + begin;
   float squares = 0;
+  float sum = 0;
   for (int i = threadIndex() * kVectorElements; i < columns; i += threadCount() * kVectorElements) {
     Bf16Vector values = loadVector(x, i, columns);
     if (arguments.added != nullptr) {
@@ -100,16 +102,33 @@ SPANSCOPE_KERNEL(kRmsNormBudget) rmsNormKernel(RmsNormArguments arguments) {
       storeVector(x, i, columns, values);
     }
     SPANSCOPE_UNROLL
-    for (int e = 0; e < kVectorElements; ++e)
+    for (int e = 0; e < kVectorElements; ++e) {
       squares = multiplyAdd(values.elements[e], values.elements[e], squares);
+      sum += values.elements[e];
+    }
   }
-  const float mean = blockSum(squares, scratch) / static_cast<float>(columns);
-  const float factor = inverseRootFast(mean + arguments.epsilon);
+  float mean = 0;
+  if (arguments.centers) {
+    mean = blockSum(sum, scratch) / static_cast<float>(columns);
+    syncBlock();  // the scratch has been read
+    squares = 0;
+    for (int i = threadIndex() * kVectorElements; i < columns; i += threadCount() * kVectorElements) {
+      const Bf16Vector values = loadVector(x, i, columns);
+      SPANSCOPE_UNROLL
+      for (int e = 0; e < kVectorElements; ++e) {
+        const float difference = i + e < columns ? values.elements[e] - mean : 0.0F;
+        squares = multiplyAdd(difference, difference, squares);
+      }
+    }
+  }
+  const float meanSquare = blockSum(squares, scratch) / static_cast<float>(columns);
+  const float factor = inverseRootFast(meanSquare + arguments.epsilon);
   for (int i = threadIndex() * kVectorElements; i < columns; i += threadCount() * kVectorElements) {
     Bf16Vector values = loadVector(x, i, columns);
     SPANSCOPE_UNROLL
     for (int e = 0; e < kVectorElements; ++e) {
-      if (i + e < columns) values.elements[e] *= factor * arguments.weight[i + e];
+      if (i + e < columns)
+        values.elements[e] = (values.elements[e] - mean) * (factor * arguments.weight[i + e]);
     }
     storeVector(arguments.out + begin, i, columns, values);
   }
@@ -134,6 +153,37 @@ SPANSCOPE_KERNEL(kScaledSumBudget) scaledSumKernel(ScaledSumArguments arguments)
     Bf16* const out = static_cast<Bf16*>(arguments.out) + i;
     *out = toBf16(arguments.outFactor * toFloat(*out) + added);
   }
+}
+
+SPANSCOPE_KERNEL(kSoftCapBudget) softCapKernel(SoftCapArguments arguments) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIndex().x) * kSoftCapBudget.threads + threadIndex();
+  if (i >= arguments.count) return;
+  if (arguments.isFloat) {
+    float* const x = static_cast<float*>(arguments.x) + i;
+    *x = softCapped(*x, arguments.cap);
+  } else {
+    Bf16* const x = static_cast<Bf16*>(arguments.x) + i;
+    *x = toBf16(softCapped(toFloat(*x), arguments.cap));
+  }
+}
+
+void softCap(Stream& stream, const SoftCapArguments& arguments) {
+  const std::int64_t blocks = (arguments.count + kSoftCapBudget.threads - 1) / kSoftCapBudget.threads;
+  launch(stream, "softCap", {.grid = {static_cast<int>(blocks)}, .threads = kSoftCapBudget.threads},
+         softCapKernel, arguments);
+}
+
+/// A block for each row.
+SPANSCOPE_KERNEL(kTakeColumnsBudget) takeColumnsKernel(TakeColumnsArguments arguments) {
+  const std::int64_t row = blockIndex().x;
+  const Bf16* const x = arguments.x + row * arguments.stride + arguments.first;
+  Bf16* const out = arguments.out + row * arguments.columns;
+  for (int i = threadIndex(); i < arguments.columns; i += threadCount()) out[i] = x[i];
+}
+
+void takeColumns(Stream& stream, const TakeColumnsArguments& arguments) {
+  launch(stream, "takeColumns", {.grid = {arguments.rows}, .threads = kTakeColumnsBudget.threads},
+         takeColumnsKernel, arguments);
 }
 
 void scaledSum(Stream& stream, const ScaledSumArguments& arguments) {

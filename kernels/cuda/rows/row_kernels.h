@@ -71,7 +71,7 @@ inline constexpr KernelBudget kGatherRowsBudget{"gatherRowsKernel", 128, 16, 0};
 void gatherRows(Stream& stream, const GatherRowsArguments& arguments);
 
 /// out[r] = x[r] / √(mean(x[r]²) + epsilon) · weight. If `added` is set, x[r] first becomes x[r] + added[r],
-/// rounded to bf16 once.
+/// rounded to bf16 once. If `centers`, x[r] − mean(x[r]) replaces x[r] in the formula.
 struct RmsNormArguments {
   Bf16* x = nullptr;              ///< [rows][columns]; written only if `added` is set
   const Bf16* added = nullptr;    ///< [rows][columns], or null
@@ -80,6 +80,7 @@ struct RmsNormArguments {
   int rows = 0;
   int columns = 0;
   float epsilon = 0;
+  bool centers = false;
 
   bool operator==(const RmsNormArguments&) const = default;
 };
@@ -105,5 +106,35 @@ struct ScaledSumArguments {
 inline constexpr KernelBudget kScaledSumBudget{"scaledSumKernel", 128, 12, 0};
 
 void scaledSum(Stream& stream, const ScaledSumArguments& arguments);
+
+/// x = cap · tanh(x / cap)
+struct SoftCapArguments {
+  void* x = nullptr;     ///< [count]
+  bool isFloat = false;  ///< f32, else bf16
+  float cap = 0;
+  std::int64_t count = 0;
+
+  bool operator==(const SoftCapArguments&) const = default;
+};
+
+inline constexpr KernelBudget kSoftCapBudget{"softCapKernel", 128, 12, 0};
+
+void softCap(Stream& stream, const SoftCapArguments& arguments);
+
+/// out[r] = x[r][first … first + columns − 1]
+struct TakeColumnsArguments {
+  const Bf16* x = nullptr;  ///< [rows] of `stride` elements
+  Bf16* out = nullptr;      ///< [rows][columns]; must not overlap x
+  int rows = 0;
+  int stride = 0;
+  int first = 0;
+  int columns = 0;
+
+  bool operator==(const TakeColumnsArguments&) const = default;
+};
+
+inline constexpr KernelBudget kTakeColumnsBudget{"takeColumnsKernel", 128, 16, 0};
+
+void takeColumns(Stream& stream, const TakeColumnsArguments& arguments);
 
 }  // namespace spanscope::cuda

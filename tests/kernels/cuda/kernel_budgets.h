@@ -35,7 +35,9 @@ inline std::vector<cuda::KernelBudget> kernelBudgets() {
                                           cuda::kRmsNormBudget,
                                           cuda::kSampleBudget,
                                           cuda::kScaledSumBudget,
-                                          cuda::kSplitMergeBudget};
+                                          cuda::kSoftCapBudget,
+                                          cuda::kSplitMergeBudget,
+                                          cuda::kTakeColumnsBudget};
   budgets.insert(budgets.end(), std::begin(cuda::kFewRowBudgets), std::end(cuda::kFewRowBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kPrefillBudgets), std::end(cuda::kPrefillBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kSplitBudgets), std::end(cuda::kSplitBudgets));

@@ -9,6 +9,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -165,6 +166,114 @@ class TestCudaRowKernels : public QObject {
                                   .epsilon = kEpsilon});
       QVERIFY(sameBits(card.download(out), {before.end() - columns, before.end()}));
     }
+  }
+
+  void centredNormEqualsReference_data() { addShapes(m_seed + 3); }
+  void centredNormEqualsReference() {
+    QFETCH(int, rows);
+    QFETCH(int, columns);
+    if (columns == 1) QSKIP("a row of one element is its mean");
+    EmulatedDevice card;
+    Random random(m_seed);
+    const std::size_t count = product(rows, columns);
+    const std::vector<Bf16> x = randomBf16(random, count, 3);
+    const std::vector<float> weight = randomValues(random, static_cast<std::size_t>(columns));
+    constexpr float kEpsilon = 1e-2F;
+    std::vector<double> expected(count);
+    double largest = 0;
+    for (int row = 0; row < rows; ++row) {
+      double mean = 0;
+      for (std::size_t i = product(row, columns); i < product(row + 1, columns); ++i)
+        mean += static_cast<double>(valueOf(x[i])) / columns;
+      double squares = 0;
+      for (std::size_t i = product(row, columns); i < product(row + 1, columns); ++i)
+        squares += std::pow(static_cast<double>(valueOf(x[i])) - mean, 2);
+      const double factor = 1 / std::sqrt(squares / columns + static_cast<double>(kEpsilon));
+      for (std::size_t i = product(row, columns); i < product(row + 1, columns); ++i) {
+        expected[i] = (static_cast<double>(valueOf(x[i])) - mean) * factor *
+                      static_cast<double>(weight[i % static_cast<std::size_t>(columns)]);
+        largest = std::max(largest, std::abs(expected[i]));
+      }
+    }
+    const auto deviceX = card.upload(x);
+    const auto deviceWeight = card.upload(weight);
+    inEveryOrder(card, [&](const char* order) {
+      const auto out = card.empty<Bf16>(count);
+      cuda::rmsNorm(card.stream, {.x = deviceX.data(),
+                                  .added = nullptr,
+                                  .weight = deviceWeight.data(),
+                                  .out = out.data(),
+                                  .rows = rows,
+                                  .columns = columns,
+                                  .epsilon = kEpsilon,
+                                  .centers = true});
+      const std::vector<Bf16> actual = card.download(out);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double error = std::abs(static_cast<double>(valueOf(actual[i])) - expected[i]);
+        QVERIFY2(error <= kHalfPlace * std::abs(expected[i]) + largest * 0x1p-17, order);
+      }
+    });
+  }
+
+  void softCapEqualsReference_data() { addShapes(m_seed + 4); }
+  void softCapEqualsReference() {
+    QFETCH(int, rows);
+    QFETCH(int, columns);
+    EmulatedDevice card;
+    Random random(m_seed);
+    const std::vector<float> x = randomValues(random, product(rows, columns), 6);
+    const std::vector<Bf16> rounded = testing::toBf16(x);
+    constexpr float kCap = 2.5F;
+    constexpr double kError = 4 * 0x1p-21;  // of numbers near the cap
+    inEveryOrder(card, [&](const char* order) {
+      const auto floats = card.upload(x);
+      cuda::softCap(
+          card.stream,
+          {.x = floats.data(), .isFloat = true, .cap = kCap, .count = static_cast<std::int64_t>(x.size())});
+      const std::vector<float> actual = card.download(floats);
+      const auto halves = card.upload(rounded);
+      cuda::softCap(
+          card.stream,
+          {.x = halves.data(), .isFloat = false, .cap = kCap, .count = static_cast<std::int64_t>(x.size())});
+      const std::vector<Bf16> ofHalves = card.download(halves);
+      const auto capped = [&](float value) {
+        return static_cast<double>(kCap) * std::tanh(static_cast<double>(value) / static_cast<double>(kCap));
+      };
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        QVERIFY2(std::abs(static_cast<double>(actual[i]) - capped(x[i])) <= kError, order);
+        const double expected = capped(valueOf(rounded[i]));
+        QVERIFY2(std::abs(static_cast<double>(valueOf(ofHalves[i])) - expected) <=
+                     kHalfPlace * std::abs(expected) + kError,
+                 order);
+      }
+    });
+  }
+
+  void takesColumns_data() { addShapes(m_seed + 5); }
+  void takesColumns() {
+    QFETCH(int, rows);
+    QFETCH(int, columns);
+    EmulatedDevice card;
+    Random random(m_seed);
+    const std::vector<Bf16> x = randomBf16(random, product(rows, columns));
+    const int first = columns / 3;
+    const int count = columns - 2 * first;
+    std::vector<Bf16> expected;
+    for (int row = 0; row < rows; ++row) {
+      const auto begin = x.begin() + static_cast<std::ptrdiff_t>(product(row, columns)) + first;
+      expected.insert(expected.end(), begin, begin + count);
+    }
+    const auto deviceX = card.upload(x);
+    inEveryOrder(card, [&](const char* order) {
+      const auto out = card.empty<Bf16>(expected.size());
+      cuda::takeColumns(card.stream, {.x = deviceX.data(),
+                                      .out = out.data(),
+                                      .rows = rows,
+                                      .stride = columns,
+                                      .first = first,
+                                      .columns = count});
+      QVERIFY2(sameBits(card.download(out), expected), order);
+    });
   }
 
   void gatedActivationEqualsReference_data() { addShapes(m_seed + 2); }
