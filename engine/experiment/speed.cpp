@@ -146,22 +146,29 @@ double keysRead(std::int64_t depth, std::int64_t count) {
 }  // namespace
 
 ModelCost costOf(const model::ModelConfig& config, double weightElementBytes, double keyValueElementBytes) {
-  const double layers = config.layers;
   const double hidden = config.hiddenSize;
-  const double inner = config.intermediateSize;
-  const double queries = static_cast<double>(config.heads) * config.headSize;
-  const double keys = static_cast<double>(config.keyValueHeads) * config.headSize;
-  // A token uses some of the experts, and a router reads the token.
-  const double gated = config.experts.count == 0
-                           ? 3 * hidden * inner
-                           : 3 * hidden * inner * config.experts.choice.used + hidden * config.experts.count;
-  const double layerWeights = layers * (hidden * queries + 2 * hidden * keys + queries * hidden + gated);
+  const double perLayer = config.perLayerSize;
+  double layerWeights = perLayer * config.layers * hidden;
+  double allQueries = 0;
+  for (std::int32_t layer = 0; layer < config.layers; ++layer) {
+    const model::AttentionKind& kind = config.kind(config.kindOf(layer));
+    const double headSize = config.headSizeOf(kind);
+    const double queries = config.heads * headSize;
+    const double keys = config.isSharing(layer) ? 0 : config.keyValueHeadsOf(kind) * headSize;
+    // A token uses some of the experts, and a router reads the token.
+    const double inner = config.intermediateSizeOf(layer);
+    const double gated =
+        config.experts.count == 0 ? 3 * inner : 3 * inner * config.experts.choice.used + config.experts.count;
+    layerWeights += hidden * (2 * queries + 2 * keys + gated + 2 * perLayer);
+    allQueries += queries;
+  }
+  const auto stored = static_cast<double>(model::kvShapeOf(config, 1, 1, compute::DType::F32).slotElements());
   const double outputWeights = static_cast<double>(config.vocabularySize) * hidden;
   return {.layerFlops = 2 * layerWeights,
           .outputFlops = 2 * outputWeights,
-          .attentionFlops = 4 * layers * queries,
+          .attentionFlops = 4 * allQueries,
           .weightBytes = (layerWeights + outputWeights) * weightElementBytes,
-          .keyValueBytes = 2 * layers * keys * keyValueElementBytes};
+          .keyValueBytes = 2 * stored * keyValueElementBytes};
 }
 
 double promptFlops(const ModelCost& cost, std::int64_t depth, std::int64_t count) {

@@ -38,11 +38,7 @@ bool PairVectorsJob::isSound(const Result& result) {
     if (!isIn(shape.queryHeads) || !isIn(shape.keyHeads) || !isIn(shape.headSize)) return false;
     if (shape.queryHeads % shape.keyHeads != 0 || shape.headSize % 2 != 0) return false;
     if (layer.rotary.inverseFrequencies.size() != static_cast<std::size_t>(shape.headSize) / 2) return false;
-    // The vectors have one size for all layers.
-    if (shape.queryHeads != result.layers.front().shape.queryHeads ||
-        shape.keyHeads != result.layers.front().shape.keyHeads ||
-        shape.headSize != result.layers.front().shape.headSize)
-      return false;
+    if (shape.queryHeads != result.layers.front().shape.queryHeads) return false;
     queries += static_cast<std::size_t>(shape.queryHeads) * static_cast<std::size_t>(shape.headSize);
     keys += static_cast<std::size_t>(shape.keyHeads) * static_cast<std::size_t>(shape.headSize);
     weights += static_cast<std::size_t>(shape.queryHeads);

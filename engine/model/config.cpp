@@ -319,6 +319,7 @@ void writeScaling(std::ostringstream& text, const AttentionKind& kind) {
     }
     write(text, rotary.factors);
     if (rotary.turned > 0) text << "/turned" << rotary.turned;
+    if (rotary.firstPairs > 0) text << "/pairs" << rotary.firstPairs;
     if (rotary.linearFactor != 1) text << "/linear" << rotary.linearFactor;
     if (rotary.attentionScale != 1) text << "/scale" << rotary.attentionScale;
     if (rotary.yarn) {
@@ -333,6 +334,9 @@ void writeScaling(std::ostringstream& text, const AttentionKind& kind) {
   if (kind.window > 0) text << "/window" << kind.window;
   if (kind.positionScale.isOn())
     text << "/positions" << kind.positionScale.beta << "x" << kind.positionScale.step;
+  if (kind.headSize > 0 || kind.keyValueHeads > 0)
+    text << "/heads" << kind.keyValueHeads << "x" << kind.headSize;
+  if (kind.valuesAreKeys) text << "/same";
 }
 
 void writeBase(std::ostringstream& text, const AttentionKind& kind) {
@@ -344,6 +348,32 @@ void writeBase(std::ostringstream& text, const AttentionKind& kind) {
 }
 
 }  // namespace
+
+std::int32_t ModelConfig::keyLayerOf(std::int32_t layer) const {
+  if (!isSharing(layer)) return layer;
+  for (std::int32_t other = storingLayers() - 1; other > 0; --other) {
+    if (kindOf(other) == kindOf(layer)) return other;
+  }
+  return 0;  // the readers of configurations refuse a kind without such a layer
+}
+
+compute::KvShape kvShapeOf(const ModelConfig& config, std::int32_t blocks, std::int32_t blockSize,
+                           compute::DType type) {
+  compute::KvShape shape{config.storingLayers(), blocks,          blockSize,
+                         config.keyValueHeads,   config.headSize, type};
+  std::vector<compute::KvHeads> byLayer;
+  for (std::int32_t layer = 0; layer < shape.layers; ++layer) {
+    const AttentionKind& kind = config.kind(config.kindOf(layer));
+    byLayer.push_back({config.keyValueHeadsOf(kind), config.headSizeOf(kind)});
+  }
+  if (std::ranges::all_of(byLayer, [&](const compute::KvHeads& heads) { return heads == shape.headsOf(0); }))
+    return shape;
+  const compute::KvHeads most = *std::ranges::max_element(byLayer, {}, &compute::KvHeads::elements);
+  shape.heads = most.heads;
+  shape.headSize = most.headSize;
+  shape.byLayer = std::move(byLayer);
+  return shape;
+}
 
 std::int64_t positionStepOf(const ModelConfig& config) {
   for (std::size_t kind = 0; kind < config.kinds(); ++kind) {
@@ -386,6 +416,14 @@ std::string fingerprint(const ModelConfig& config) {
   if (config.residualScale != 1) text << "/residual" << config.residualScale;
   if (config.attentionScale != 0) text << "/scores" << config.attentionScale;
   if (config.logitScale != 1) text << "/logits" << config.logitScale;
+  if (config.normKind != NormKind::Rms) text << "/layernorm";
+  if (config.attentionCap > 0) text << "/cap" << config.attentionCap;
+  if (config.logitCap > 0) text << "/logitcap" << config.logitCap;
+  if (config.sharingLayers > 0)
+    text << "/sharing" << config.sharingLayers << (config.sharingIsWide ? "wide" : "");
+  if (config.valueNorm) text << "/vnorm";
+  if (config.perLayerSize > 0) text << "/perlayer" << config.perLayerSize;
+  if (config.layerScale) text << "/layerscale";
   for (const AttentionKind& kind : config.otherKinds) {
     text << "/kind";
     writeBase(text, kind);
@@ -438,6 +476,8 @@ std::string kindText(const AttentionKind& kind) {
   if (!kind.rotary) return text + ", not rotated";
   text += ", base " + numberText(kind.rotary->theta);
   if (kind.rotary->turned > 0) text += ", the first " + std::to_string(kind.rotary->turned) + " of each head";
+  if (kind.rotary->firstPairs > 0)
+    text += ", the first " + counted(kind.rotary->firstPairs, "pair") + " of each head";
   const std::string scaling = scalingText(kind);
   if (scaling != "none") text += ", " + scaling;
   if (kind.positionScale.isOn()) {
@@ -474,6 +514,12 @@ std::string attentionText(const ModelConfig& config) {
     text += counted(counts[kind], "layer") + (counts[kind] == 1 ? " attends to " : " attend to ") +
             kindText(config.kind(kind));
   }
+  if (config.sharingLayers > 0) {
+    text += "; the last " + counted(config.sharingLayers, "layer") +
+            /*id:layers-read-other-keys*/ " of these read the keys and values of earlier layers";
+  }
+  if (config.attentionCap > 0)
+    text += /*id:soft-cap-bounds-scores*/ "; a soft cap bounds scores to " + numberText(config.attentionCap);
   return text;
 }
 
@@ -565,7 +611,8 @@ compute::RotaryTable makeRotaryTable(const AttentionKind& kind, std::int32_t hea
     divisors = rotary.longRope->isLong ? &rotary.longRope->longFactors : &rotary.longRope->shortFactors;
   std::optional<YarnRamp> ramp;
   if (rotary.yarn) ramp.emplace(*rotary.yarn, rotary.theta, turned);
-  for (std::int32_t i = 0; i < turned / 2; ++i) {
+  const std::int32_t pairs = rotary.firstPairs > 0 ? rotary.firstPairs : turned / 2;
+  for (std::int32_t i = 0; i < pairs; ++i) {
     const auto pair = static_cast<std::size_t>(i);
     const double divisor = divisors->empty() ? 1 : static_cast<double>((*divisors)[pair]);
     double frequency = std::pow(rotary.theta, -2.0 * i / turned) / divisor / rotary.linearFactor;

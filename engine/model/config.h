@@ -63,6 +63,9 @@ struct RotarySpec {
   std::optional<LongRope> longRope = {};
   /// The divisor of each frequency, as GGUF files have it for Llama 3.1. Empty: 1.
   std::vector<float> factors = {};
+  /// Number of rotated pairs of the whole head, from the first pair on. The frequencies are those of the
+  /// whole head (proportional rotary embedding, Gemma 4). 0: all.
+  std::int32_t firstPairs = 0;
   float attentionScale = 1;  ///< factor on rotated queries and on rotated keys
   bool operator==(const RotarySpec&) const = default;
 };
@@ -74,6 +77,9 @@ struct AttentionKind {
   /// Positions are those of the request view.
   std::int32_t window = 0;
   compute::PositionScale positionScale = {};
+  std::int32_t headSize = 0;       ///< 0: that of the model
+  std::int32_t keyValueHeads = 0;  ///< 0: those of the model
+  bool valuesAreKeys = false;      ///< the values are the keys before the norm and the rotation
   bool operator==(const AttentionKind&) const = default;
 };
 
@@ -91,9 +97,17 @@ namespace spanscope::model {
 
 /// The places of the norms of a layer.
 enum class NormPlace : std::uint8_t {
-  Before,  ///< before attention and before the gated product
-  After,   ///< after each of them, before the result is added
-  Around   ///< both
+  Before,       ///< before attention and before the gated product
+  After,        ///< after each of them, before the result is added
+  Around,       ///< both
+  AroundParts,  ///< both; files name the later norms by attention and by the gated product (GLM-4)
+  Shared  ///< one norm before both. Attention and the gated product read the same rows, and both results are
+          ///< added.
+};
+
+enum class NormKind : std::uint8_t {
+  Rms,   ///< divides by the root of the mean square
+  Layer  ///< subtracts the mean first
 };
 
 /// Which rows of query and key vectors are normed before the rotation.
@@ -132,6 +146,7 @@ struct ModelConfig {
   std::int32_t headSize = 0;
   float normEpsilon = 1e-5F;
   NormPlace norms = NormPlace::Before;
+  NormKind normKind = NormKind::Rms;
   QueryKeyNorm queryKeyNorm = QueryKeyNorm::None;
   compute::Activation activation = compute::Activation::Silu;
   Experts experts = {};
@@ -139,10 +154,22 @@ struct ModelConfig {
   std::vector<AttentionKind> otherKinds;  ///< the kinds of other layers
   /// By layer: 0 for `attention`, i + 1 for otherKinds[i]. Empty: all layers are of the first kind.
   std::vector<std::uint8_t> layerKinds;
-  float embeddingScale = 1;  ///< factor on the rows of the token embeddings
-  float residualScale = 1;   ///< factor on the sum that a layer adds
-  float attentionScale = 0;  ///< factor on scores; 0: 1/√headSize
-  float logitScale = 1;      ///< factor on logits
+  /// Whether the files have the two rows of a rotated pair (in query and key matrices) next to each other, in
+  /// every layer. In other files, the two rows are half of the rotated rows apart.
+  bool pairsAdjacent = false;
+  /// Number of the last layers that have no keys and values. Such a layer reads the keys and values of the
+  /// last layer of its kind that has them.
+  std::int32_t sharingLayers = 0;
+  bool sharingIsWide = false;     ///< whether these layers have twice the intermediate size
+  bool valueNorm = false;         ///< whether values are normed by head, without a weight
+  std::int32_t perLayerSize = 0;  ///< elements of a token's vector for each layer; 0: no such vectors
+  bool layerScale = false;        ///< whether each layer has a factor on its result
+  float embeddingScale = 1;       ///< factor on the rows of the token embeddings
+  float residualScale = 1;        ///< factor on the sum that a layer adds
+  float attentionScale = 0;       ///< factor on scores; 0: 1/√headSize
+  float attentionCap = 0;         ///< soft cap of scores: cap · tanh(score / cap); 0: none
+  float logitScale = 1;           ///< factor on logits
+  float logitCap = 0;             ///< soft cap of logits; 0: none
   bool tiedEmbeddings = false;
   /// Whether the checkpoint states a head of its own, but was saved without it. `tiedEmbeddings` is then
   /// true.
@@ -168,6 +195,19 @@ struct ModelConfig {
   }
   std::size_t kindOf(std::int32_t layer) const {
     return layerKinds.empty() ? 0 : layerKinds[static_cast<std::size_t>(layer)];
+  }
+  std::int32_t headSizeOf(const AttentionKind& kind) const {
+    return kind.headSize > 0 ? kind.headSize : headSize;
+  }
+  std::int32_t keyValueHeadsOf(const AttentionKind& kind) const {
+    return kind.keyValueHeads > 0 ? kind.keyValueHeads : keyValueHeads;
+  }
+  std::int32_t storingLayers() const { return layers - sharingLayers; }
+  bool isSharing(std::int32_t layer) const { return layer >= storingLayers(); }
+  /// Returns the layer whose keys and values a layer reads.
+  std::int32_t keyLayerOf(std::int32_t layer) const;
+  std::int32_t intermediateSizeOf(std::int32_t layer) const {
+    return intermediateSize * (sharingIsWide && isSharing(layer) ? 2 : 1);
   }
   bool operator==(const ModelConfig&) const = default;
 };
@@ -202,8 +242,12 @@ void fixContext(ModelConfig& config, std::int64_t tokens);
 
 /// Returns the rotary table of the first kind of layers.
 inline compute::RotaryTable makeRotaryTable(const ModelConfig& config) {
-  return makeRotaryTable(config.attention, config.headSize);
+  return makeRotaryTable(config.attention, config.headSizeOf(config.attention));
 }
+
+/// Returns the shape of a KV store for a model.
+compute::KvShape kvShapeOf(const ModelConfig& config, std::int32_t blocks, std::int32_t blockSize,
+                           compute::DType type);
 
 // Limits of the values of a configuration. The limits are far above the values of every known model. No
 // product of two limits overflows 64 bits.

@@ -49,6 +49,10 @@ struct Layer {
                          own[1].bias.get(), own[2].bias.get()});
     }
   }
+  // For vectors of each layer.
+  Linear perLayerGate, perLayerProjection;
+  std::unique_ptr<Weight> afterPerLayer;
+  float scale = 1;
 };
 
 using Passes = std::vector<std::unique_ptr<compute::Pass>>;
@@ -65,8 +69,7 @@ void checkRange(const std::vector<Number>& values, std::int64_t end, const char*
 }
 
 void checkBatch(const Batch& batch, const ModelConfig& config, const compute::KvShape& store) {
-  if (store.layers != config.layers || store.heads != config.keyValueHeads ||
-      store.headSize != config.headSize) {
+  if (store != kvShapeOf(config, store.blocks, store.blockSize, store.type)) {
     refuse("KV store", "the shape of another model", "the shape for this model");
   }
   const std::size_t rows = batch.tokens.size();
@@ -84,7 +87,7 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
       refuse("sampled tokens", std::to_string(draw.logits), "one of " + counted(count, "row") + " of logits");
   }
   checkRange(batch.massLayers, config.layers, "layers with attention sums");
-  checkRange(batch.narrowingLayers, config.layers, "layers that leave out rows");
+  checkRange(batch.narrowingLayers, config.storingLayers(), "layers that leave out rows");
   if (batch.narrowingLayers.size() != batch.narrowings.size() ||
       !std::ranges::is_sorted(batch.narrowingLayers, std::less_equal<>())) {
     refuse("layers that leave out rows", counted(batch.narrowingLayers.size(), "layer"),
@@ -169,6 +172,17 @@ void checkToken(const compute::SampledToken& token, const std::string& model) {
   refuseResult(isNan ? "nan" : "an infinite number", "logits", model);
 }
 
+/// Names the observed layers of one kind. Attention knows a layer by the layer whose keys it reads.
+void nameLayers(const ModelConfig& config, const Batch& batch, std::size_t kind,
+                std::vector<LayerMass>& mass) {
+  auto next = mass.begin();
+  for (std::int32_t layer = 0; config.sharingLayers > 0 && layer < config.layers; ++layer) {
+    if (next == mass.end()) return;
+    if (config.kindOf(layer) == kind && std::ranges::find(batch.massLayers, layer) != batch.massLayers.end())
+      (next++)->layer = layer;
+  }
+}
+
 /// Whether any row continues after the last layer's attention.
 bool wantsRows(const Batch& batch) {
   return !batch.logitRows.empty() || !batch.hiddenRows.empty();
@@ -206,10 +220,13 @@ struct Decoder::Impl {
   struct Kind {
     compute::RotaryTable rotary;
     compute::AttentionShape attention;
+    std::unique_ptr<Weight> ones;  ///< the weight of a norm of heads without one; null if not needed
   };
   std::vector<Kind> kinds;
 
   std::unique_ptr<Weight> embedding;
+  std::unique_ptr<Weight> perLayerEmbedding, perLayerNorm;
+  Linear perLayerInput;
   std::vector<Layer> layers;
   std::unique_ptr<Weight> finalNorm;
   std::unique_ptr<Weight> logitMatrix;
@@ -231,23 +248,30 @@ struct Decoder::Impl {
   std::unique_ptr<Tensor> added, addedNormed;  ///< the sum that attention or the MLP adds to the residual
   std::unique_ptr<Tensor> lowRank;             ///< between the two matrices of an adapter
   std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the requested rows
-  std::unique_ptr<Tensor> scores, kept;  ///< of rows that may be left out; scores also of experts
+  std::unique_ptr<Tensor> scores, kept;       ///< of rows that may be left out; scores also of experts
+  std::unique_ptr<Tensor> keptNormedRows;     ///< of the requested rows, for a norm before both parts
+  std::unique_ptr<Tensor> perLayer, ofLayer;  ///< vectors of all layers, and of one layer
 
   Impl(const ModelConfig& model, std::string sourceName, compute::Backend& device)
       : config(model), modelName(std::move(sourceName)), backend(device) {
-    const auto usual = static_cast<float>(1.0 / std::sqrt(static_cast<double>(model.headSize)));
-    for (std::size_t kind = 0; kind < model.kinds(); ++kind) {
-      kinds.push_back({.rotary = makeRotaryTable(model.kind(kind), model.headSize),
+    for (std::size_t index = 0; index < model.kinds(); ++index) {
+      const AttentionKind& kind = model.kind(index);
+      const std::int32_t headSize = model.headSizeOf(kind);
+      const auto usual = static_cast<float>(1.0 / std::sqrt(static_cast<double>(headSize)));
+      kinds.push_back({.rotary = makeRotaryTable(kind, headSize),
                        .attention = {.queryHeads = model.heads,
-                                     .keyHeads = model.keyValueHeads,
-                                     .headSize = model.headSize,
+                                     .keyHeads = model.keyValueHeadsOf(kind),
+                                     .headSize = headSize,
                                      .scale = model.attentionScale > 0 ? model.attentionScale : usual,
-                                     .window = model.kind(kind).window,
-                                     .positionScale = model.kind(kind).positionScale}});
+                                     .window = kind.window,
+                                     .positionScale = kind.positionScale,
+                                     .softCap = model.attentionCap},
+                       .ones = {}});
     }
     for (auto* tensor :
-         {&residual, &normed, &queries, &keys, &values, &headNormed, &attended, &gate, &up, &logits, &added,
-          &addedNormed, &lowRank, &keptResidual, &keptAttended, &keptNormed, &scores, &kept}) {
+         {&residual,     &normed,     &queries, &keys,  &values,         &headNormed, &attended,
+          &gate,         &up,         &logits,  &added, &addedNormed,    &lowRank,    &keptResidual,
+          &keptAttended, &keptNormed, &scores,  &kept,  &keptNormedRows, &perLayer,   &ofLayer}) {
       *tensor = backend.makeTensor();
     }
   }
@@ -263,9 +287,13 @@ struct Decoder::Impl {
     backend.matmul(x, *weight.down, nullptr, false, *lowRank);
     backend.matmul(*lowRank, *weight.up, nullptr, true, out);
   }
+  void norm(const Tensor& x, const Weight& weight, Tensor& out) {
+    if (config.normKind == NormKind::Layer) return backend.layerNorm(x, weight, config.normEpsilon, out);
+    backend.rmsNorm(x, weight, config.normEpsilon, out);
+  }
   /// Norms each head of all rows separately.
   void normHeads(const Weight& weight, std::unique_ptr<Tensor>& rows) {
-    backend.rmsNorm(*rows, weight, config.normEpsilon, *headNormed);
+    norm(*rows, weight, *headNormed);
     std::swap(rows, headNormed);
   }
   compute::Pass& passOf(const Passes& passes, std::int32_t layer) const {
@@ -273,17 +301,18 @@ struct Decoder::Impl {
   }
   void narrow(const Batch& batch, std::int32_t layer, const Passes& passes, const compute::KvStore& store);
   /// Returns the rows that enter a part of a layer. The rows are normed if there is a norm before the part.
-  Tensor& entering(Tensor& x, const std::unique_ptr<Weight>& norm) {
-    if (!norm) return x;
-    backend.rmsNorm(x, *norm, config.normEpsilon, *normed);
+  Tensor& entering(Tensor& x, const std::unique_ptr<Weight>& weight) {
+    if (!weight) return x;
+    norm(x, *weight, *normed);
     return *normed;
   }
   /// Adds the output of a part of a layer to the residual.
-  void add(const Tensor& rows, const Linear& weight, const std::unique_ptr<Weight>& norm, Tensor& x);
-  void addSum(const Tensor& sum, const std::unique_ptr<Weight>& norm, Tensor& x);
+  void add(const Tensor& rows, const Linear& weight, const std::unique_ptr<Weight>& weightOfNorm, Tensor& x);
+  void addSum(const Tensor& sum, const std::unique_ptr<Weight>& weightOfNorm, Tensor& x);
   void selfAttention(const Batch& batch, std::size_t index, const Passes& passes, compute::KvStore& store);
+  void embedForLayers(const compute::Pass& pass);
   void keepWantedRows(const compute::Pass& pass);
-  void feedForward(const Layer& layer, const Tensor& seen, Tensor& x);
+  void feedForward(std::size_t index, const Tensor& seen, Tensor& x);
   void computeLogits(const Batch& batch, compute::Pass& pass);
 };
 
@@ -326,16 +355,19 @@ void Decoder::Impl::load(const WeightSource& source, const DecoderOptions& optio
     return result;
   };
   const std::int64_t hidden = config.hiddenSize;
-  const std::int64_t inner = config.intermediateSize;
-  const std::int64_t queryWidth = std::int64_t{config.heads} * config.headSize;
-  const std::int64_t keyWidth = std::int64_t{config.keyValueHeads} * config.headSize;
-
   const NormNames norms = normsOf(config.norms);
   embedding = prepare("model.embed_tokens.weight", config.vocabularySize, hidden, WeightUse::Embedding);
   layers.resize(static_cast<std::size_t>(config.layers));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const std::string prefix = "model.layers." + std::to_string(i) + ".";
     Layer& layer = layers[i];
+    const auto number = static_cast<std::int32_t>(i);
+    const AttentionKind& kind = config.kind(config.kindOf(number));
+    const std::int64_t headSize = config.headSizeOf(kind);
+    const std::int64_t queryWidth = config.heads * headSize;
+    const std::int64_t keyWidth = config.keyValueHeadsOf(kind) * headSize;
+    const std::int64_t inner = config.intermediateSizeOf(number);
+    const bool isSharing = config.isSharing(number);
     const auto norm = [&](const char* name) {
       return name == nullptr ? nullptr : vector(prefix + name + ".weight", hidden);
     };
@@ -344,13 +376,15 @@ void Decoder::Impl::load(const WeightSource& source, const DecoderOptions& optio
     layer.beforeGate = norm(norms.beforeGate);
     layer.afterGate = norm(norms.afterGate);
     layer.query = linear(prefix + "self_attn.q_proj", queryWidth, hidden, config.attentionBias);
-    layer.key = linear(prefix + "self_attn.k_proj", keyWidth, hidden, config.attentionBias);
-    layer.value = linear(prefix + "self_attn.v_proj", keyWidth, hidden, config.attentionBias);
+    if (!isSharing) layer.key = linear(prefix + "self_attn.k_proj", keyWidth, hidden, config.attentionBias);
+    if (!isSharing && !kind.valuesAreKeys)
+      layer.value = linear(prefix + "self_attn.v_proj", keyWidth, hidden, config.attentionBias);
     layer.output = linear(prefix + "self_attn.o_proj", hidden, queryWidth, config.outputBias);
     if (config.queryKeyNorm != QueryKeyNorm::None) {
       const bool isOfHeads = config.queryKeyNorm == QueryKeyNorm::Heads;
-      layer.queryNorm = vector(prefix + "self_attn.q_norm.weight", isOfHeads ? config.headSize : queryWidth);
-      layer.keyNorm = vector(prefix + "self_attn.k_norm.weight", isOfHeads ? config.headSize : keyWidth);
+      layer.queryNorm = vector(prefix + "self_attn.q_norm.weight", isOfHeads ? headSize : queryWidth);
+      if (!isSharing)
+        layer.keyNorm = vector(prefix + "self_attn.k_norm.weight", isOfHeads ? headSize : keyWidth);
     }
     if (config.attentionSinks) layer.sinks = vector(prefix + kSinks, config.heads);
     if (config.experts.count > 0) {
@@ -362,11 +396,41 @@ void Decoder::Impl::load(const WeightSource& source, const DecoderOptions& optio
         layer.expertMatrices.push_back(linear(name + "down_proj", hidden, inner, config.mlpBias));
       }
       layer.gatherExperts();
-      continue;
+    } else {
+      layer.gate = linear(prefix + "mlp.gate_proj", inner, hidden, config.mlpBias);
+      layer.up = linear(prefix + "mlp.up_proj", inner, hidden, config.mlpBias);
+      layer.down = linear(prefix + "mlp.down_proj", hidden, inner, config.mlpBias);
     }
-    layer.gate = linear(prefix + "mlp.gate_proj", inner, hidden, config.mlpBias);
-    layer.up = linear(prefix + "mlp.up_proj", inner, hidden, config.mlpBias);
-    layer.down = linear(prefix + "mlp.down_proj", hidden, inner, config.mlpBias);
+    if (config.perLayerSize > 0) {
+      const std::int64_t size = config.perLayerSize;
+      layer.perLayerGate = linear(prefix + "per_layer_input_gate", size, hidden, false);
+      layer.perLayerProjection = linear(prefix + "per_layer_projection", hidden, size, false);
+      layer.afterPerLayer = vector(prefix + "post_per_layer_input_norm.weight", hidden);
+    }
+    if (config.layerScale) {
+      const std::string name = prefix + kLayerScale;
+      const compute::HostMatrix matrix = source.get(name, 1, 1);
+      compute::widen(matrix.format, matrix.data, 1, &layer.scale);
+      used.insert(name);
+      tensors.push_back({name, 1, 1});
+      reader.add(name, matrix);
+    }
+  }
+  if (config.perLayerSize > 0) {
+    const std::int64_t all = std::int64_t{config.perLayerSize} * config.layers;
+    perLayerEmbedding =
+        prepare("model.embed_tokens_per_layer.weight", config.vocabularySize, all, WeightUse::Embedding);
+    perLayerInput = linear("model.per_layer_model_projection", all, hidden, false);
+    perLayerNorm = vector("model.per_layer_projection_norm.weight", config.perLayerSize);
+  }
+  for (Kind& kind : kinds) {
+    if (!config.valueNorm) continue;
+    const std::vector<float> ones(static_cast<std::size_t>(kind.attention.headSize), 1.0F);
+    kind.ones = backend.prepare({.data = std::as_bytes(std::span(ones)).data(),
+                                 .format = compute::WeightFormat::F32,
+                                 .rows = 1,
+                                 .columns = std::ssize(ones)},
+                                WeightUse::Vector);
   }
   finalNorm = vector("model.norm.weight", hidden);
   // Lookup and product need different layouts. A tied table is therefore prepared for both uses.
@@ -414,25 +478,26 @@ void Decoder::Impl::narrow(const Batch& batch, std::int32_t layer, const Passes&
   for (const auto& pass : passes) backend.narrow(*pass, *scores);
   std::vector<std::unique_ptr<Tensor>*> rows{&residual, &keys, &values};
   if (layers[static_cast<std::size_t>(layer)].beforeAttention) rows.push_back(&normed);
+  if (config.perLayerSize > 0) rows.push_back(&perLayer);
   for (auto* const each : rows) {
     backend.gatherRows(*passes.front(), compute::RowList::Chosen, **each, *kept);
     std::swap(*each, kept);
   }
 }
 
-void Decoder::Impl::add(const Tensor& rows, const Linear& weight, const std::unique_ptr<Weight>& norm,
+void Decoder::Impl::add(const Tensor& rows, const Linear& weight, const std::unique_ptr<Weight>& weightOfNorm,
                         Tensor& x) {
-  if (!norm && config.residualScale == 1) {
+  if (!weightOfNorm && config.residualScale == 1) {
     multiply(rows, weight, true, x);
     return;
   }
   multiply(rows, weight, false, *added);
-  addSum(*added, norm, x);
+  addSum(*added, weightOfNorm, x);
 }
 
-void Decoder::Impl::addSum(const Tensor& sum, const std::unique_ptr<Weight>& norm, Tensor& x) {
-  if (norm) backend.rmsNorm(sum, *norm, config.normEpsilon, *addedNormed);
-  backend.addScaled(norm ? *addedNormed : sum, config.residualScale, x);
+void Decoder::Impl::addSum(const Tensor& sum, const std::unique_ptr<Weight>& weightOfNorm, Tensor& x) {
+  if (weightOfNorm) norm(sum, *weightOfNorm, *addedNormed);
+  backend.addScaled(weightOfNorm ? *addedNormed : sum, config.residualScale, x);
 }
 
 /// Attention of one layer up to `attended`.
@@ -449,11 +514,15 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
   const Tensor& all = entering(*residual, layer.beforeAttention);
   // These calls are consecutive, so that a device can compute products of the same rows together.
   if (isAttended && !isNarrowed) multiply(all, layer.query, false, *queries);
-  multiply(all, layer.key, false, *keys);
-  multiply(all, layer.value, false, *values);
-  if (layer.keyNorm) normHeads(*layer.keyNorm, keys);
-  if (isNarrowed) narrow(batch, number, passes, store);
-  backend.storeKeysValues(pass, *keys, *values, number, store);
+  if (!config.isSharing(number)) {
+    const Kind& kind = kinds[config.kindOf(number)];
+    multiply(all, layer.key, false, *keys);
+    multiply(all, layer.value.matrix ? layer.value : layer.key, false, *values);
+    if (layer.keyNorm) normHeads(*layer.keyNorm, keys);
+    if (kind.ones) normHeads(*kind.ones, values);
+    if (isNarrowed) narrow(batch, number, passes, store);
+    backend.storeKeysValues(pass, *keys, *values, number, store);
+  }
   if (!isAttended) return;
 
   // Only for the remaining rows.
@@ -461,38 +530,75 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const P
   if (layer.queryNorm) normHeads(*layer.queryNorm, queries);
   if (batch.vectorsWanted) {
     backend.fetch(*passes.front(), *queries);
-    backend.fetch(*passes.front(), *keys);
+    if (!config.isSharing(number)) backend.fetch(*passes.front(), *keys);
   }
-  backend.attend(pass, *queries, store, number, observed, *attended, layer.sinks.get());
+  backend.attend(pass, *queries, store, config.keyLayerOf(number), observed, *attended, layer.sinks.get());
 }
 
 /// After the last layer's attention, only the requested rows continue.
 void Decoder::Impl::keepWantedRows(const compute::Pass& pass) {
-  backend.gatherRows(pass, compute::RowList::Wanted, *residual, *keptResidual);
-  backend.gatherRows(pass, compute::RowList::Wanted, *attended, *keptAttended);
+  const auto keep = [&](std::unique_ptr<Tensor>& rows, std::unique_ptr<Tensor>& wanted) {
+    backend.gatherRows(pass, compute::RowList::Wanted, *rows, *wanted);
+  };
+  keep(residual, keptResidual);
+  keep(attended, keptAttended);
+  if (config.norms == NormPlace::Shared) {
+    keep(normed, keptNormedRows);
+    std::swap(normed, keptNormedRows);
+  }
+  if (config.perLayerSize == 0) return;
+  keep(perLayer, kept);
+  std::swap(perLayer, kept);
+}
+
+/// Computes the vectors of the tokens for each layer: from a table of tokens, and from the embeddings in
+/// `residual`.
+void Decoder::Impl::embedForLayers(const compute::Pass& pass) {
+  const auto size = static_cast<double>(config.perLayerSize);
+  multiply(*residual, perLayerInput, false, *ofLayer);
+  backend.scale(*ofLayer, static_cast<float>(1 / std::sqrt(static_cast<double>(config.hiddenSize))));
+  norm(*ofLayer, *perLayerNorm, *perLayer);
+  backend.embed(pass, *perLayerEmbedding, *ofLayer);
+  // The mean of both, times √2.
+  backend.scale(*perLayer, static_cast<float>(std::sqrt(0.5)));
+  backend.addScaled(*ofLayer, static_cast<float>(std::sqrt(size / 2)), *perLayer);
 }
 
 /// Computes the rest of a layer after attention. `seen` is the attention's result, x the residual.
-void Decoder::Impl::feedForward(const Layer& layer, const Tensor& seen, Tensor& x) {
+void Decoder::Impl::feedForward(std::size_t index, const Tensor& seen, Tensor& x) {
+  const Layer& layer = layers[index];
   add(seen, layer.output, layer.afterAttention, x);
-  const Tensor& rows = entering(x, layer.beforeGate);
+  const Tensor& rows = config.norms == NormPlace::Shared ? *normed : entering(x, layer.beforeGate);
   if (!layer.experts.empty()) {
     multiply(rows, layer.router, false, *scores);
     backend.mixExperts(rows, *scores, layer.experts, config.experts.choice, config.activation, *added);
-    return addSum(*added, layer.afterGate, x);
+    addSum(*added, layer.afterGate, x);
+  } else {
+    multiply(rows, layer.gate, false, *gate);
+    multiply(rows, layer.up, false, *up);
+    backend.multiplyGated(config.activation, *gate, *up, *gate);
+    add(*gate, layer.down, layer.afterGate, x);
   }
-  multiply(rows, layer.gate, false, *gate);
-  multiply(rows, layer.up, false, *up);
-  backend.multiplyGated(config.activation, *gate, *up, *gate);
-  add(*gate, layer.down, layer.afterGate, x);
+  if (config.perLayerSize > 0) {
+    multiply(x, layer.perLayerGate, false, *gate);
+    backend.takeColumns(*perLayer, static_cast<std::int64_t>(index) * config.perLayerSize,
+                        config.perLayerSize, *ofLayer);
+    backend.multiplyGated(config.activation, *gate, *ofLayer, *gate);
+    add(*gate, layer.perLayerProjection, layer.afterPerLayer, x);
+  }
+  if (config.layerScale) backend.scale(x, layer.scale);
 }
 
 /// Makes the inputs of one forward pass for each kind of layer. All these inputs have the same rows, but
 /// different keys and distances. The first inputs also serve operations that concern only rows.
 Passes Decoder::Impl::makePasses(const Batch& batch, const compute::KvShape& store) {
   Passes passes;
-  for (const Kind& kind : kinds)
-    passes.push_back(backend.makePass(kind.attention, kind.rotary, store, batch));
+  for (const Kind& kind : kinds) {
+    compute::KvShape ofKind = store;
+    ofKind.heads = kind.attention.keyHeads;
+    ofKind.headSize = kind.attention.headSize;
+    passes.push_back(backend.makePass(kind.attention, kind.rotary, ofKind, batch));
+  }
   return passes;
 }
 
@@ -501,18 +607,22 @@ void Decoder::Impl::runLayers(const Batch& batch, const Passes& passes, compute:
   compute::Pass& pass = *passes.front();
   backend.embed(pass, *embedding, *residual);
   if (config.embeddingScale != 1) backend.scale(*residual, config.embeddingScale);
+  if (config.perLayerSize > 0) embedForLayers(pass);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (backend.stopped()) return;
+    // Only results need the layers without keys and values.
+    const bool isObserved = !batch.massLayers.empty() || batch.vectorsWanted;
+    if (config.isSharing(static_cast<std::int32_t>(i)) && !wantsRows(batch) && !isObserved) return;
     selfAttention(batch, i, passes, store);
     if (i + 1 < layers.size()) {
-      feedForward(layers[i], *attended, *residual);
+      feedForward(i, *attended, *residual);
       continue;
     }
     if (!wantsRows(batch)) return;
     keepWantedRows(pass);
-    feedForward(layers[i], *keptAttended, *keptResidual);
+    feedForward(i, *keptAttended, *keptResidual);
   }
-  backend.rmsNorm(*keptResidual, *finalNorm, config.normEpsilon, *normed);
+  norm(*keptResidual, *finalNorm, *normed);
   if (!batch.hiddenRows.empty()) backend.fetch(pass, *normed);
   if (!batch.logitRows.empty()) computeLogits(batch, pass);
 }
@@ -527,6 +637,7 @@ void Decoder::Impl::computeLogits(const Batch& batch, compute::Pass& pass) {
   }
   backend.matmul(*rows, *logitMatrix, nullptr, false, *logits);
   if (config.logitScale != 1) backend.scale(*logits, config.logitScale);
+  if (config.logitCap > 0) backend.softCap(*logits, config.logitCap);
   if (backend.stopped()) return;
   if (!batch.draws.empty()) backend.sample(pass, *logits);
   if (batch.logitsWanted) backend.fetch(pass, *logits);
@@ -566,8 +677,7 @@ bool Decoder::own(std::size_t bytes) {
 }
 
 compute::KvShape Decoder::kvShape(std::int32_t blocks, std::int32_t blockSize, compute::DType type) const {
-  const ModelConfig& config = m_impl->config;
-  return {config.layers, blocks, blockSize, config.keyValueHeads, config.headSize, type};
+  return kvShapeOf(m_impl->config, blocks, blockSize, type);
 }
 
 ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std::stop_token stop) {
@@ -579,8 +689,10 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
   const Passes passes = impl.makePasses(batch, store.shape());
   impl.runLayers(batch, passes, store);
   compute::PassResults results = impl.backend.finish(*passes.front());
+  nameLayers(impl.config, batch, 0, results.mass);
   for (std::size_t kind = 1; kind < passes.size(); ++kind) {
     std::vector<LayerMass> others = impl.backend.finish(*passes[kind]).mass;
+    nameLayers(impl.config, batch, kind, others);
     std::move(others.begin(), others.end(), std::back_inserter(results.mass));
   }
   std::ranges::sort(results.mass, {}, &LayerMass::layer);
@@ -600,7 +712,11 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
     LayerVectors& vectors = result.vectors.emplace_back(
         LayerVectors{.queries = {}, .keys = {}, .rotary = kind.rotary, .shape = kind.attention});
     vectors.queries = std::move(*fetched++);
-    vectors.keys = std::move(*fetched++);
+    if (impl.config.isSharing(layer)) {
+      vectors.keys = result.vectors[static_cast<std::size_t>(impl.config.keyLayerOf(layer))].keys;
+    } else {
+      vectors.keys = std::move(*fetched++);
+    }
     checkResult(vectors.queries, "queries", impl.modelName);
     checkResult(vectors.keys, "keys", impl.modelName);
   }

@@ -27,7 +27,8 @@ using checkpoint::GgufMetadata;
 
 void readHeads(const GgufKeys& keys, ModelConfig& config) {
   config.heads = narrow(keys.integer("attention.head_count", kMaxHeads));
-  config.keyValueHeads = narrow(keys.integer("attention.head_count_kv", kMaxHeads, config.heads));
+  config.keyValueHeads =
+      narrow(keys.ofFirst("attention.head_count_kv", kMaxHeads, config.layers, config.heads));
   if (config.heads % config.keyValueHeads != 0) {
     throw keys.fail("attention.head_count_kv", std::to_string(config.keyValueHeads),
                     "a divisor of the " + counted(config.heads, "attention head"));
@@ -142,8 +143,8 @@ ModelConfig configOf(const GgufFile& file) {
   ModelConfig config;
   config.architecture = family->name;
   config.hiddenSize = narrow(keys.integer("embedding_length", kMaxHiddenSize));
-  config.intermediateSize = narrow(keys.integer("feed_forward_length", kMaxIntermediateSize));
   config.layers = narrow(keys.integer("block_count", kMaxLayers));
+  config.intermediateSize = narrow(keys.ofFirst("feed_forward_length", kMaxIntermediateSize, config.layers));
   config.vocabularySize = narrow(vocabularyOf(file, keys));
   readHeads(keys, config);
   config.maxPositions = keys.integer("context_length", kMaxPositions, 2048);
@@ -190,8 +191,8 @@ constexpr std::array kUnusedKeys = {
     UnusedKey{"tensor_data_layout"},
     // For vectors of texts. Logits are the same.
     UnusedKey{"pooling_type"},
-    // For a kind of norm that no family here has.
-    UnusedKey{"attention.layer_norm_epsilon"},
+    // For another kind of norm than the family has.
+    UnusedKey{"attention.layer_norm_epsilon"}, UnusedKey{"attention.layer_norm_rms_epsilon"},
     // For scalings that the file does not choose.
     UnusedKey{"rope.scaling.finetuned"}, UnusedKey{"rope.scaling.original_context_length"},
     UnusedKey{"rope.scaling.yarn_beta_fast"}, UnusedKey{"rope.scaling.yarn_beta_slow"},
@@ -301,6 +302,8 @@ std::string GgufKeys::used(const std::string& key) const {
 }
 
 void GgufKeys::refuseUnused(const ModelConfig& config) const {
+  if (!m_lists.empty())
+    throw fail(*m_lists.begin(), "a list of different numbers", "one number for all layers");
   const std::string prefix = name("");
   for (const auto& [whole, value] : metadata().values()) {
     if (!whole.starts_with(prefix) || m_used.contains(whole)) continue;
@@ -325,6 +328,30 @@ std::int64_t GgufKeys::integer(const std::string& key, std::int64_t most,
   }
   if (*value < 1 || *value > most) throw fail(key, std::to_string(*value), "1 to " + std::to_string(most));
   return *value;
+}
+
+std::vector<std::int64_t> GgufKeys::byLayer(const std::string& key, std::int64_t most, std::int32_t layers,
+                                            std::optional<std::int64_t> otherwise) const {
+  m_lists.erase(key);
+  const auto found = metadata().values().find(used(key));
+  const auto* list =
+      found == metadata().values().end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&found->second);
+  if (list == nullptr)
+    return std::vector<std::int64_t>(static_cast<std::size_t>(layers), integer(key, most, otherwise));
+  if (list->size() != static_cast<std::size_t>(layers))
+    throw fail(key, counted(list->size(), "entry", "entries"), "one for each of " + counted(layers, "layer"));
+  for (const std::int64_t value : *list) {
+    if (value < 1 || value > most) throw fail(key, std::to_string(value), "1 to " + std::to_string(most));
+  }
+  return *list;
+}
+
+std::int64_t GgufKeys::ofFirst(const std::string& key, std::int64_t most, std::int32_t layers,
+                               std::optional<std::int64_t> otherwise) const {
+  const std::vector<std::int64_t> values = byLayer(key, most, layers, otherwise);
+  if (std::ranges::any_of(values, [&](std::int64_t value) { return value != values.front(); }))
+    m_lists.insert(key);
+  return values.front();
 }
 
 std::int64_t GgufKeys::count(const std::string& key, std::int64_t most) const {

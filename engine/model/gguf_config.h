@@ -34,6 +34,13 @@ class GgufKeys {
   /// Returns 1 to `most`.
   std::int64_t integer(const std::string& key, std::int64_t most,
                        std::optional<std::int64_t> otherwise = {}) const;
+  /// Returns by layer a number from 1 to `most`. The key has a list, or one number for all layers.
+  std::vector<std::int64_t> byLayer(const std::string& key, std::int64_t most, std::int32_t layers,
+                                    std::optional<std::int64_t> otherwise = {}) const;
+  /// Returns the number of the first layer. refuseUnused() refuses a list of different numbers, unless the
+  /// family has read the key with byLayer().
+  std::int64_t ofFirst(const std::string& key, std::int64_t most, std::int32_t layers,
+                       std::optional<std::int64_t> otherwise = {}) const;
   /// Returns 0 to `most`, and 0 without the key.
   std::int64_t count(const std::string& key, std::int64_t most) const;
   /// Returns 0 if there is no window.
@@ -66,7 +73,8 @@ class GgufKeys {
 
   const checkpoint::GgufFile& m_file;
   std::string m_architecture;
-  mutable std::set<std::string> m_used;  ///< whole names
+  mutable std::set<std::string> m_used;   ///< whole names
+  mutable std::set<std::string> m_lists;  ///< keys with a list of different numbers that no family has read
 };
 
 }  // namespace spanscope::model

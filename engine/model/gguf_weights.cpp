@@ -25,7 +25,11 @@ struct NamePair {
 
 /// Tensors outside of the layers.
 constexpr std::array kOuterNames = {NamePair{"model.embed_tokens", "token_embd"},
-                                    NamePair{"model.norm", "output_norm"}, NamePair{"lm_head", "output"}};
+                                    NamePair{"model.norm", "output_norm"},
+                                    NamePair{"lm_head", "output"},
+                                    NamePair{"model.embed_tokens_per_layer", "per_layer_token_embd"},
+                                    NamePair{"model.per_layer_model_projection", "per_layer_model_proj"},
+                                    NamePair{"model.per_layer_projection_norm", "per_layer_proj_norm"}};
 
 /// Within a layer.
 constexpr std::array kLayerNames = {NamePair{"self_attn.q_proj", "attn_q"},
@@ -42,7 +46,13 @@ constexpr std::array kLayerNames = {NamePair{"self_attn.q_proj", "attn_q"},
                                     NamePair{"mlp.experts.gate_proj", "ffn_gate_exps"},
                                     NamePair{"mlp.experts.up_proj", "ffn_up_exps"},
                                     NamePair{"mlp.experts.down_proj", "ffn_down_exps"},
-                                    NamePair{"self_attn.sinks", "attn_sinks"}};
+                                    NamePair{"self_attn.sinks", "attn_sinks"},
+                                    NamePair{"per_layer_input_gate", "inp_gate"},
+                                    NamePair{"per_layer_projection", "proj"},
+                                    NamePair{"post_per_layer_input_norm", "post_norm"}};
+
+/// The name in a layer of the factor on its result.
+constexpr std::string_view kGgufLayerScale = "layer_output_scale.weight";
 
 /// The names of norms in files, by the place of the norm.
 constexpr NormNames kGgufNorms = {.beforeAttention = "attn_norm",
@@ -86,6 +96,8 @@ class HuggingFaceNames {
     stem.remove_prefix(kGgufLayer.size());
     const std::size_t split = stem.find('.');
     if (split == std::string_view::npos) return name;
+    if (name.ends_with(kGgufLayerScale))
+      return std::string(kHuggingFaceLayer) + std::string(stem.substr(0, split + 1)) + kLayerScale;
     const auto found = m_ofLayers.find(stem.substr(split + 1));
     if (found == m_ofLayers.end()) return name;
     return std::string(kHuggingFaceLayer) + std::string(stem.substr(0, split)) + "." +
@@ -98,6 +110,9 @@ class HuggingFaceNames {
     if (dot == std::string::npos) return name;
     const std::string ending = name.substr(dot);
     std::string_view stem = std::string_view(name).substr(0, dot);
+    if (stem.starts_with(kHuggingFaceLayer) && ending.substr(1) == kLayerScale)
+      return std::string(kGgufLayer) + std::string(stem.substr(kHuggingFaceLayer.size())) + "." +
+             std::string(kGgufLayerScale);
     std::string layer;
     if (stem.starts_with(kHuggingFaceLayer)) {
       stem.remove_prefix(kHuggingFaceLayer.size());

@@ -16,6 +16,7 @@ using checkpoint::inQuotes;
 using checkpoint::JsonPlace;
 
 constexpr double kMaxRopeFactor = 1e6;
+constexpr const char* kProportional = "proportional";
 
 /// As in transformers, the field beside the scaling has priority over the field in the scaling.
 std::int64_t originalPositions(const JsonPlace& config, const JsonPlace& fields, std::int64_t otherwise) {
@@ -93,6 +94,18 @@ void readScaling(const JsonPlace& config, const JsonPlace& fields, const ModelCo
   const char* typeField = fields.has("rope_type") ? "rope_type" : "type";
   const std::string type = fields.text(typeField).value_or("default");
   if (type == "default") return;
+  if (type == kProportional) {
+    const std::int32_t pairs = model.headSize / 2;
+    const auto rotated =
+        static_cast<std::int32_t>(fields.number("partial_rotary_factor", 0, 1, 1) * model.headSize / 2);
+    if (rotated < 1) {
+      throw fields.field("partial_rotary_factor")
+          .fail("no pair of " + counted(model.headSize, "element"), "at least one rotated pair");
+    }
+    result.firstPairs = rotated == pairs ? 0 : rotated;
+    result.linearFactor = fields.number("factor", 1e-3, kMaxRopeFactor, 1);
+    return;
+  }
   if (type == "linear") {
     result.linearFactor = fields.number("factor", 1e-3, kMaxRopeFactor);
   } else if (type == "llama3") {
@@ -104,10 +117,11 @@ void readScaling(const JsonPlace& config, const JsonPlace& fields, const ModelCo
   } else {
     const bool isDynamic = type == "dynamic";
     throw fields.field(typeField).fail(
-        inQuotes(type), std::string("\"default\", \"linear\", \"llama3\", \"yarn\" or \"longrope\"") +
-                            (isDynamic ? "; with dynamic scaling, a key depends on the length "
-                                         "of the prompt, so stored keys cannot be reused"
-                                       : "; others are not supported"));
+        inQuotes(type),
+        std::string("\"default\", \"linear\", \"llama3\", \"yarn\", \"longrope\" or \"proportional\"") +
+            (isDynamic ? "; with dynamic scaling, a key depends on the length "
+                         "of the prompt, so stored keys cannot be reused"
+                       : "; others are not supported"));
   }
 }
 
@@ -144,7 +158,8 @@ RotarySpec parseRotary(const JsonPlace& config, const ModelConfig& model, double
 
   RotarySpec result;
   for (const JsonPlace* fields : places) {
-    if (fields != nullptr && fields->has("partial_rotary_factor"))
+    if (fields != nullptr && fields->has("partial_rotary_factor") &&
+        fields->text("rope_type") != std::optional<std::string>(kProportional))
       result.turned = readTurned(*fields, model.headSize);
   }
   RotarySpec stated = result;

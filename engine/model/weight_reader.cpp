@@ -203,6 +203,13 @@ NormNames normsOf(NormPlace place) {
       return {.beforeAttention = "input_layernorm", .beforeGate = "post_attention_layernorm"};
     case NormPlace::After:
       return {.afterAttention = "post_attention_layernorm", .afterGate = "post_feedforward_layernorm"};
+    case NormPlace::AroundParts:
+      return {.beforeAttention = "input_layernorm",
+              .afterAttention = "post_self_attn_layernorm",
+              .beforeGate = "post_attention_layernorm",
+              .afterGate = "post_mlp_layernorm"};
+    case NormPlace::Shared:
+      return {.beforeAttention = "input_layernorm"};
     case NormPlace::Around:
       break;
   }
@@ -218,9 +225,6 @@ std::string expertName(std::int32_t expert) {
 
 std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
   const std::int64_t hidden = config.hiddenSize;
-  const std::int64_t inner = config.intermediateSize;
-  const std::int64_t queryWidth = std::int64_t{config.heads} * config.headSize;
-  const std::int64_t keyWidth = std::int64_t{config.keyValueHeads} * config.headSize;
   const NormNames norms = normsOf(config.norms);
   std::vector<NamedTensor> tensors;
   const auto linear = [&tensors](const std::string& name, std::int64_t rows, std::int64_t columns,
@@ -231,22 +235,34 @@ std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
   linear("model.embed_tokens", config.vocabularySize, hidden, false);
   if (!config.tiedEmbeddings) linear("lm_head", config.vocabularySize, hidden, false);
   tensors.push_back({"model.norm.weight", 1, hidden, true});
+  const std::int64_t perLayer = config.perLayerSize;
+  if (perLayer > 0) {
+    linear("model.embed_tokens_per_layer", config.vocabularySize, perLayer * config.layers, false);
+    linear("model.per_layer_model_projection", perLayer * config.layers, hidden, false);
+    tensors.push_back({"model.per_layer_projection_norm.weight", 1, perLayer, true});
+  }
   for (std::int32_t i = 0; i < config.layers; ++i) {
     const std::string prefix = "model.layers." + std::to_string(i) + ".";
+    const AttentionKind& kind = config.kind(config.kindOf(i));
+    const std::int64_t headSize = config.headSizeOf(kind);
+    const std::int64_t queryWidth = config.heads * headSize;
+    const std::int64_t keyWidth = config.keyValueHeadsOf(kind) * headSize;
+    const std::int64_t inner = config.intermediateSizeOf(i);
+    const bool isSharing = config.isSharing(i);
     for (const char* const norm :
          {norms.beforeAttention, norms.afterAttention, norms.beforeGate, norms.afterGate}) {
       if (norm != nullptr) tensors.push_back({prefix + norm + ".weight", 1, hidden, true});
     }
     linear(prefix + "self_attn.q_proj", queryWidth, hidden, config.attentionBias);
-    linear(prefix + "self_attn.k_proj", keyWidth, hidden, config.attentionBias);
-    linear(prefix + "self_attn.v_proj", keyWidth, hidden, config.attentionBias);
+    if (!isSharing) linear(prefix + "self_attn.k_proj", keyWidth, hidden, config.attentionBias);
+    if (!isSharing && !kind.valuesAreKeys)
+      linear(prefix + "self_attn.v_proj", keyWidth, hidden, config.attentionBias);
     linear(prefix + "self_attn.o_proj", hidden, queryWidth, config.outputBias);
     if (config.queryKeyNorm != QueryKeyNorm::None) {
       const bool isOfHeads = config.queryKeyNorm == QueryKeyNorm::Heads;
-      tensors.push_back(
-          {prefix + "self_attn.q_norm.weight", 1, isOfHeads ? config.headSize : queryWidth, true});
-      tensors.push_back(
-          {prefix + "self_attn.k_norm.weight", 1, isOfHeads ? config.headSize : keyWidth, true});
+      tensors.push_back({prefix + "self_attn.q_norm.weight", 1, isOfHeads ? headSize : queryWidth, true});
+      if (!isSharing)
+        tensors.push_back({prefix + "self_attn.k_norm.weight", 1, isOfHeads ? headSize : keyWidth, true});
     }
     if (config.attentionSinks) tensors.push_back({prefix + kSinks, 1, config.heads, false});
     const auto gated = [&](const std::string& name) {
@@ -256,10 +272,17 @@ std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
     };
     if (config.experts.count == 0) {
       gated(prefix + "mlp.");
-      continue;
+    } else {
+      linear(prefix + kRouter, config.experts.count, hidden, config.experts.routerBias);
+      for (std::int32_t expert = 0; expert < config.experts.count; ++expert)
+        gated(prefix + expertName(expert));
     }
-    linear(prefix + kRouter, config.experts.count, hidden, config.experts.routerBias);
-    for (std::int32_t expert = 0; expert < config.experts.count; ++expert) gated(prefix + expertName(expert));
+    if (perLayer > 0) {
+      linear(prefix + "per_layer_input_gate", perLayer, hidden, false);
+      linear(prefix + "per_layer_projection", hidden, perLayer, false);
+      tensors.push_back({prefix + "post_per_layer_input_norm.weight", 1, hidden, true});
+    }
+    if (config.layerScale) tensors.push_back({prefix + kLayerScale, 1, 1, true});
   }
   return tensors;
 }
@@ -267,9 +290,10 @@ std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
 namespace {
 
 struct Extra {
-  std::string_view before;  ///< the name up to the number of a layer, or all of it
-  std::string_view after;   ///< the name after that number; empty without one
-  bool onlyTied = false;    ///< known only where the embeddings are tied
+  std::string_view before;   ///< the name up to the number of a layer, or all of it
+  std::string_view after;    ///< the name after that number; empty without one
+  bool onlyTied = false;     ///< known only where the embeddings are tied
+  bool onlySharing = false;  ///< known only in layers without keys and values
 };
 
 constexpr std::array kExtras = {
@@ -282,6 +306,10 @@ constexpr std::array kExtras = {
     Extra{"model.layers.", ".self_attn.rotary_emb.sin_cached"},
     // The same table under its second name. Some writers store shared tables twice.
     Extra{"lm_head.weight", "", true},
+    // Files have these matrices for all layers.
+    Extra{"model.layers.", ".self_attn.k_proj.weight", false, true},
+    Extra{"model.layers.", ".self_attn.v_proj.weight", false, true},
+    Extra{"model.layers.", ".self_attn.k_norm.weight", false, true},
 };
 
 constexpr std::array<std::string_view, 16> kOtherParts = {"vision_tower.",
@@ -301,11 +329,11 @@ constexpr std::array<std::string_view, 16> kOtherParts = {"vision_tower.",
                                                           "value_head.",
                                                           "pooler."};
 
-/// Whether the text is the number of one of the layers as names write it.
-bool isLayer(std::string_view text, std::int32_t layers) {
+/// Whether the text is the number of a layer from `first` on, as names write it.
+bool isLayer(std::string_view text, std::int32_t first, std::int32_t layers) {
   std::int32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number >= 0 && number < layers;
+  return error == std::errc() && end == text.data() + text.size() && number >= first && number < layers;
 }
 
 bool fits(const Extra& extra, std::string_view name, const ModelConfig& config) {
@@ -315,7 +343,7 @@ bool fits(const Extra& extra, std::string_view name, const ModelConfig& config) 
   if (name.size() < extra.before.size() + extra.after.size()) return false;
   name.remove_prefix(extra.before.size());
   name.remove_suffix(extra.after.size());
-  return isLayer(name, config.layers);
+  return isLayer(name, extra.onlySharing ? config.storingLayers() : 0, config.layers);
 }
 
 }  // namespace

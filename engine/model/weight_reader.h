@@ -109,6 +109,8 @@ inline constexpr const char* kRouter = "mlp.gate";
 inline constexpr const char* kSinks = "self_attn.sinks.weight";
 /// Returns "mlp.experts.7.".
 std::string expertName(std::int32_t expert);
+/// The name in a layer of the factor on its result, a tensor with one element.
+inline constexpr const char* kLayerScale = "layer_scalar";
 
 /// Lists all tensors of a model in the order of their use. The list has tied embeddings once.
 std::vector<NamedTensor> tensorsOf(const ModelConfig& config);

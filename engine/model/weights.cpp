@@ -360,9 +360,9 @@ class Arrangement {
                                    : 2 * std::int64_t{m_config.intermediateSize};
   }
 
-  /// For query and key matrices with a rotated part.
+  /// For query and key matrices whose rows have another order in the files.
   std::optional<std::int32_t> rotatedHeads(std::string_view name) const {
-    if (turned() == 0) return std::nullopt;
+    if (turned() == 0 && !m_config.pairsAdjacent) return std::nullopt;
     if (name.find(".self_attn.q_proj") != std::string_view::npos) return m_config.heads;
     if (name.find(".self_attn.k_proj") != std::string_view::npos) return m_config.keyValueHeads;
     return std::nullopt;
@@ -393,8 +393,9 @@ class Arrangement {
 
   /// Returns the place of row i of a head in the decoder's order.
   std::int64_t placeOf(std::int64_t row) const {
-    const std::int64_t part = turned() / 2;
+    const std::int64_t part = (turned() > 0 ? turned() : m_config.headSize) / 2;
     const std::int64_t half = m_config.headSize / 2;
+    if (row < 2 * part && m_config.pairsAdjacent) return row % 2 * half + row / 2;
     if (row < part) return row;
     if (row < 2 * part) return half + row - part;
     const std::int64_t rest = row - 2 * part;  // fills the rest of both halves

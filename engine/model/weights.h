@@ -114,6 +114,7 @@ void addSamples(Digest& digest, std::span<const std::byte> data);
 /// - If only the beginning of each head is rotated, the rows of queries and keys are reordered. The two
 ///   halves of that beginning then begin the two halves of the head. Products of queries and keys do not
 ///   depend on the order.
+/// - If the files have the rows of a rotated pair next to each other, these rows are reordered too.
 /// - With `normsLackOne`, 1 is added to the weights of norms, in f32.
 ///
 /// Throws Failure for a matrix that cannot be split.

@@ -308,7 +308,7 @@ PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& 
       m_missing(plan.steps.size()),
       m_dependents(plan.steps.size()),
       m_readySince(plan.steps.size(), Clock::now()) {
-  options.policy.checkFor(model.layers);
+  options.policy.checkFor(model.storingLayers());
   m_teams.resize(plan.steps.size());
   if (const auto teams = options.policy.policy().teams; teams != nullptr) {
     std::uint32_t number = 0;

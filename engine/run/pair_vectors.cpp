@@ -181,17 +181,32 @@ model::Batch rowsOfSegment(const layout::SpanTable& table, std::uint32_t segment
   return batch;
 }
 
+namespace {
+
+/// Returns the elements of the earlier layers, whose heads may differ.
+std::size_t elementsBefore(const std::vector<LayerRotation>& layers, std::int32_t layer,
+                           std::int32_t compute::AttentionShape::*heads) {
+  std::size_t elements = 0;
+  for (const LayerRotation& each : std::span(layers).first(static_cast<std::size_t>(layer)))
+    elements += static_cast<std::size_t>(each.shape.*heads) * static_cast<std::size_t>(each.shape.headSize);
+  return elements;
+}
+
+}  // namespace
+
 std::span<const float> PairVectors::query(std::int32_t layer, std::int32_t head) const {
   const compute::AttentionShape& shape = layers[static_cast<std::size_t>(layer)].shape;
   const auto size = static_cast<std::size_t>(shape.headSize);
-  return std::span(queries).subspan(static_cast<std::size_t>(layer * shape.queryHeads + head) * size, size);
+  const std::size_t before = elementsBefore(layers, layer, &compute::AttentionShape::queryHeads);
+  return std::span(queries).subspan(before + static_cast<std::size_t>(head) * size, size);
 }
 
 std::span<const float> PairVectors::key(std::int32_t layer, std::int32_t head) const {
   const compute::AttentionShape& shape = layers[static_cast<std::size_t>(layer)].shape;
   const auto size = static_cast<std::size_t>(shape.headSize);
   const std::int32_t own = head / (shape.queryHeads / shape.keyHeads);
-  return std::span(keys).subspan(static_cast<std::size_t>(layer * shape.keyHeads + own) * size, size);
+  const std::size_t before = elementsBefore(layers, layer, &compute::AttentionShape::keyHeads);
+  return std::span(keys).subspan(before + static_cast<std::size_t>(own) * size, size);
 }
 
 float PairVectors::weight(std::int32_t layer, std::int32_t head) const {

@@ -22,13 +22,8 @@ std::unique_ptr<cache::KvCache> makeCache(const PlanPredictionSetting& setting,
   config.cacheTails = session.cacheTails;
   config.positionStep = model::positionStepOf(setting.model);
   if (!session.store.isOn()) return std::make_unique<cache::KvCache>(config, sink);
-  const model::ModelConfig& model = setting.model;
-  const compute::KvShape shape{.layers = model.layers,
-                               .blocks = session.blockCount,
-                               .blockSize = session.blockSize,
-                               .heads = model.keyValueHeads,
-                               .headSize = model.headSize,
-                               .type = session.kvType.value_or(compute::DType::F32)};
+  const compute::KvShape shape = model::kvShapeOf(setting.model, session.blockCount, session.blockSize,
+                                                  session.kvType.value_or(compute::DType::F32));
   return std::make_unique<cache::KvCache>(
       config, sink, cache::xxh3Key,
       std::make_shared<PredictionTiers>(session.store,

@@ -285,27 +285,28 @@ std::uint64_t MemoryNeed::total() const {
 MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmounts& weights,
                       const run::SessionConfig* session, const compute::MemoryRules& rules) {
   const std::int64_t hidden = config.hiddenSize;
-  const std::int64_t inner = config.intermediateSize;
-  const std::int64_t queries = std::int64_t{config.heads} * config.headSize;
-  const std::int64_t keys = std::int64_t{config.keyValueHeads} * config.headSize;
+  const std::int64_t inner = config.intermediateSizeOf(config.layers - 1);
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+  for (std::size_t i = 0; i < config.kinds(); ++i) {
+    const model::AttentionKind& kind = config.kind(i);
+    queries = std::max(queries, std::int64_t{config.heads} * config.headSizeOf(kind));
+    keys = std::max(keys, std::int64_t{config.keyValueHeadsOf(kind)} * config.headSizeOf(kind));
+  }
   MemoryNeed need;
   for (const auto& [format, elements] : weights)
     need.weights = saturatedSum({need.weights, rules.ofMatrix(format, elements)});
   if (session == nullptr) return need;
   need.blocks = session->blockCount;
   need.kvType = session->kvType.value_or(compute::DType::F32);
-  need.blockBytes = rules.ofStore({.layers = config.layers,
-                                   .blocks = 1,
-                                   .blockSize = session->blockSize,
-                                   .heads = config.keyValueHeads,
-                                   .headSize = config.headSize,
-                                   .type = need.kvType});
+  need.blockBytes = rules.ofStore(model::kvShapeOf(config, 1, session->blockSize, need.kvType));
   // The sum has these parts: residual, normed and kept rows; query vectors and attention results; keys and
-  // values; both halves of the activation. The logits of one row are always f32. With experts, a row has the
-  // last parts and its input and output once for each of its experts.
+  // values; both halves of the activation; vectors for each layer. The logits of one row are always f32. With
+  // experts, a row has the last parts and its input and output once for each of its experts.
   const std::int64_t used = config.experts.choice.used;
   const std::int64_t gated = used > 0 ? used * (2 * hidden + 2 * inner) : 2 * inner;
-  const std::int64_t columns = 3 * hidden + 2 * queries + 2 * keys + gated;
+  const std::int64_t columns =
+      3 * hidden + 2 * queries + 2 * keys + gated + 3 * std::int64_t{config.perLayerSize} * config.layers;
   need.workspace =
       saturatedSum({saturatedProduct({session->rowsPerPass, columns, rules.ofActivation}),
                     saturatedProduct({config.vocabularySize, std::int64_t{sizeof(float)}}), rules.ofPasses});

@@ -68,6 +68,9 @@ std::int32_t windowOf(const checkpoint::JsonPlace& config);
 /// for kinds other than "full_attention" and "sliding_attention", and for a list of another length.
 std::vector<bool> windowedLayers(const checkpoint::JsonPlace& config, const ModelConfig& model);
 
+/// Refuses `use_bidirectional_attention` of Gemma's encoders.
+void refuseBidirectional(const checkpoint::JsonPlace& config);
+
 /// For Qwen: windows count only with `use_sliding_window`, from layer `max_window_layers` on.
 void readSwitchedWindows(const checkpoint::JsonPlace& config, ModelConfig& result);
 

@@ -73,6 +73,12 @@ std::vector<bool> windowedLayers(const checkpoint::JsonPlace& config, const Mode
   return windowed;
 }
 
+void refuseBidirectional(const checkpoint::JsonPlace& config) {
+  if (!config.flag("use_bidirectional_attention", false)) return;
+  throw config.field("use_bidirectional_attention")
+      .fail("true", "false: an encoder's tokens attend to later tokens, so Spanscope cannot store them");
+}
+
 void readSwitchedWindows(const checkpoint::JsonPlace& config, ModelConfig& result) {
   std::vector<bool> windowed = windowedLayers(config, result);
   if (!config.flag("use_sliding_window", false)) {

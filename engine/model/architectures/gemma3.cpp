@@ -40,10 +40,7 @@ void readGemma3Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
   for (const char* field : {"attn_logit_softcapping", "final_logit_softcapping"}) {
     if (config.has(field)) throw config.field(field).fail("a soft cap", "no soft cap in this family");
   }
-  if (config.flag("use_bidirectional_attention", false)) {
-    throw config.field("use_bidirectional_attention")
-        .fail("true", "false: an encoder's tokens attend to later tokens, so Spanscope cannot store them");
-  }
+  refuseBidirectional(config);
   setFacts(result);
   result.activation = config.has("hidden_activation") ? result.activation : compute::Activation::GeluTanh;
   result.attentionScale =

@@ -55,9 +55,8 @@ constexpr std::array kRows = {
         R"(mimov2flash )"
         R"(mimo2 step35 jetmoe laguna sarvammoe solaropen)"},
     Row{NotComputed::SharedLayers, "gemma3n gemma3ntext gemma4 gemma4text gemma4unified gemma4assistant"},
-    Row{NotComputed::SoftCaps, "gemma2 shieldgemma2 vaultgemma"},
     Row{NotComputed::Media,
-        R"(clip llava llavanext llavaonevision mllama qwen2vl qwen25vl qwen3vl qwen3vlmoe qwen25omni )"
+        R"(clip shieldgemma2 llava llavanext llavaonevision mllama qwen2vl qwen25vl qwen3vl qwen3vlmoe qwen25omni )"
         R"(qwen3omnimoe )"
         R"(qwen2audio gemma3forconditionalgeneration mistral3forconditionalgeneration pixtral voxtral idefics2 )"
         R"(idefics3 smolvlm internvl paligemma )"
@@ -72,7 +71,7 @@ constexpr std::array kRows = {
         R"(openelm )"
         R"(bitnet arcee ernie45 hunyuandense hunyuanv1dense apertus pangu panguembedded jais2 graniteswa )"
         R"(persimmon )"
-        R"(gptneox helium nanochat mellum nanbeige maincoder smollm mimo talkie hyperclovax)"},
+        R"(gptneox gemma2 vaultgemma helium nanochat mellum nanbeige maincoder smollm mimo talkie hyperclovax)"},
 };
 
 /// "Qwen3_5-MoE" becomes "qwen35moe".
@@ -149,8 +148,6 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
           "a router chooses among experts for each token, which is not computed yet";
     case NotComputed::SharedLayers:
       return "some of its layers read keys and values of other layers, which is not computed yet";
-    case NotComputed::SoftCaps:
-      return "it bounds scores by a soft cap, which is not computed yet";
     case NotComputed::Media:
       return /*id:model-pictures-sound*/
           "it is a model of pictures or sound, and its part for text cannot be used alone yet";

@@ -24,7 +24,6 @@ enum class NotComputed : std::uint8_t {
   Diffusion,         ///< tokens are sampled in any order, and attend to later tokens
   Experts,           ///< a router chooses a part of the weights for each token
   SharedLayers,  ///< layers read the keys and values of other layers, or vectors of their own for each token
-  SoftCaps,      ///< scores or logits are bounded
   Media,         ///< a text model inside a model of pictures or sound
   NotYet         ///< a dense decoder that Spanscope does not describe yet
 };

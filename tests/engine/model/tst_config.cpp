@@ -500,6 +500,16 @@ class TestConfig : public QObject {
     QVERIFY(differs([](ModelConfig& c) { c.norms = NormPlace::After; }));
     QVERIFY(differs([](ModelConfig& c) { c.attentionSinks = true; }));
     QVERIFY(differs([](ModelConfig& c) { c.experts = {.count = 4, .choice = {.used = 2}}; }));
+    QVERIFY(differs([](ModelConfig& c) { c.normKind = NormKind::Layer; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attentionCap = 50; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.rotary->firstPairs = 2; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.headSize = 4; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.keyValueHeads = 1; }));
+    QVERIFY(differs([](ModelConfig& c) { c.attention.valuesAreKeys = true; }));
+    QVERIFY(differs([](ModelConfig& c) { c.sharingLayers = 1; }));
+    QVERIFY(differs([](ModelConfig& c) { c.valueNorm = true; }));
+    QVERIFY(differs([](ModelConfig& c) { c.perLayerSize = 8; }));
+    QVERIFY(differs([](ModelConfig& c) { c.layerScale = true; }));
     QVERIFY(differs([](ModelConfig& c) {
       c.otherKinds = {AttentionKind{.window = 5}};
       c.layerKinds = {0, 1};

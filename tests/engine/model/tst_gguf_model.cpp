@@ -251,7 +251,7 @@ class TestGgufModel : public QObject {
     }
     // Files of Gemma do not contain the factor on scores. In all models but the largest it depends on the
     // head size.
-    if (name == "gemma3") config.attentionScale = 0;
+    if (name == "gemma3" || name == "gemma2") config.attentionScale = 0;
     const model::AttentionKind& expected = config.attention;
     QCOMPARE(read.kinds(), config.kinds());
     QCOMPARE(read.attention.window, expected.window);
@@ -521,13 +521,18 @@ class TestGgufModel : public QObject {
                                   << "type 99";
     QTest::newRow("surplus") << ""
                              << "\"blk.0.attn_unknown.weight\"";
+    QTest::newRow("lists") << "llama.feed_forward_length"
+                           << "a list of different numbers";
   }
   void refusesWhatItCannotCompute() {
     QFETCH(QString, place);
     QFETCH(QString, found);
     const QString row = QTest::currentDataTag();
     const model::ModelConfig config = wideConfig();
-    GgufWriter file = row == "part of a head" ? keysOf(config, "rope.dimension_count") : keysOf(config);
+    GgufWriter file = keysOf(config, row == "part of a head" ? "rope.dimension_count"
+                                     : row == "lists"        ? "feed_forward_length"
+                                                             : "");
+    if (row == "lists") file.integers("llama.feed_forward_length", {512, 256});
     if (row == "part of a head") file.unsignedInteger("llama.rope.dimension_count", 33);
     if (row == "experts") file.unsignedInteger("llama.expert_count", 8);
     if (row == "scaling") file.text("llama.rope.scaling.type", "dynamic");

@@ -100,8 +100,38 @@ std::vector<NamedConfig> familyConfigs() {
   sinks.attention.window = 9;
   sinks.otherKinds = {AttentionKind{}};
   sinks.layerKinds = {0, 1};
-  return {{"llama", tinyConfig()}, {"gemma3", windows},     {"smollm3", still},    {"olmo2", after},
-          {"granite", scaled},     {"ministral3", stepped}, {"qwen3moe", mixture}, {"gpt-oss", sinks}};
+
+  ModelConfig capped = tinyConfig();  // as Gemma 2
+  capped.norms = NormPlace::Around;
+  capped.attentionCap = 2;
+  capped.logitCap = 3;
+  capped.attention.window = 9;
+  capped.otherKinds = {AttentionKind{}};
+  capped.layerKinds = {0, 1};
+
+  ModelConfig shared = tinyConfig();  // as Command R7B
+  shared.norms = NormPlace::Shared;
+  shared.normKind = NormKind::Layer;
+  shared.attention.window = 9;
+  shared.otherKinds = {AttentionKind{.rotary = std::nullopt}};
+  shared.layerKinds = {0, 1};
+
+  ModelConfig layered = windows;  // as Gemma 4
+  layered.layers = 4;
+  layered.layerKinds = {0, 1, 0, 1};
+  layered.otherKinds.front().headSize = 12;
+  layered.otherKinds.front().keyValueHeads = 1;
+  layered.otherKinds.front().valuesAreKeys = true;
+  layered.otherKinds.front().rotary->firstPairs = 2;
+  layered.sharingLayers = 2;
+  layered.sharingIsWide = true;
+  layered.valueNorm = true;
+  layered.perLayerSize = 6;
+  layered.layerScale = true;
+  layered.attentionScale = 1;
+  return {{"llama", tinyConfig()}, {"gemma3", windows},     {"smollm3", still}, {"olmo2", after},
+          {"granite", scaled},     {"ministral3", stepped}, {"gemma2", capped}, {"cohere2", shared},
+          {"gemma4", layered},     {"qwen3moe", mixture},   {"gpt-oss", sinks}};
 }
 
 TinySession::TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape)

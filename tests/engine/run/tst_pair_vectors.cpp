@@ -71,10 +71,13 @@ class TestPairVectors : public QObject {
         for (std::size_t i = 0; i < keys.size(); ++i) {
           const std::int64_t base = table.segments[keys[i].segment].base;
           const bool isOutside = shape.window > 0 && position - base - keys[i].local >= shape.window;
-          const double score = run::scoreOf(run::rotatedPairs(
+          double score = run::scoreOf(run::rotatedPairs(
               found[i].query(layer, head), found[i].key(layer, head),
               found[i].layers[static_cast<std::size_t>(layer)], position - base, keys[i].local));
-          scores.push_back(isOutside ? 0 : std::exp(score * double(shape.positionScale.at(position))));
+          score *= double(shape.positionScale.at(position));
+          const auto cap = double(shape.softCap);
+          if (cap > 0) score = cap * std::tanh(score / cap);
+          scores.push_back(isOutside ? 0 : std::exp(score));
           sum += scores.back();
         }
         for (std::size_t i = 0; i < keys.size(); ++i) {

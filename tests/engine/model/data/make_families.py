@@ -14,8 +14,9 @@ import sys
 
 import torch
 from safetensors.torch import save_file
-from transformers import (Gemma3ForCausalLM, Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, LlamaConfig,
-                          LlamaForCausalLM, Ministral3Config, Ministral3ForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM,
+from transformers import (Cohere2Config, Cohere2ForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM,
+                          Gemma3TextConfig, Gemma4ForCausalLM, Gemma4TextConfig, Glm4Config, Glm4ForCausalLM,
+                          GraniteConfig, GraniteForCausalLM, LlamaConfig, LlamaForCausalLM, Ministral3Config, Ministral3ForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM,
                           Olmo3Config, Olmo3ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
                           Qwen3Config, Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
 
@@ -37,6 +38,11 @@ def phi_rope(pairs):
             "long_factor": [1 + 0.6 * i for i in range(pairs)], "original_max_position_embeddings": 40}
 
 
+GEMMA4_LAYERS = ["sliding_attention", "sliding_attention", "full_attention"]
+GEMMA4 = dict(vocab_size=90, hidden_size=32, intermediate_size=40, num_attention_heads=4, head_dim=12, global_head_dim=16,
+              pad_token_id=0, sliding_window=8, tie_word_embeddings=True, rope_parameters={
+                  "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+                  "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1e6}})
 PHI = dict(vocab_size=88, hidden_size=64, intermediate_size=56, num_hidden_layers=2, num_attention_heads=4,
            num_key_value_heads=2, pad_token_id=0)
 
@@ -111,6 +117,27 @@ CASES = {
         tie_word_embeddings=True, rope_parameters={
             "full_attention": rope(1e6, rope_type="linear", factor=8.0), "sliding_attention": rope(1e4)},
         **COMMON)),
+    "glm4": (Glm4ForCausalLM, "bfloat16", "d3,i21,i14,d11", Glm4Config(
+        vocab_size=84, hidden_size=32, intermediate_size=56, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=16, attention_bias=True, pad_token_id=0,
+        rope_parameters=rope(1e4, partial_rotary_factor=0.5), **COMMON)),
+    "gemma2": (Gemma2ForCausalLM, "float32", "d3,i27,i15,d4", Gemma2Config(
+        vocab_size=90, hidden_size=32, intermediate_size=48, num_hidden_layers=4, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=12, pad_token_id=0, sliding_window=8, query_pre_attn_scalar=10,
+        attn_logit_softcapping=6.0, final_logit_softcapping=4.0, rope_parameters=rope(1e4), **COMMON)),
+    "cohere2": (Cohere2ForCausalLM, "bfloat16", "d2,i23,i12,d10", Cohere2Config(
+        vocab_size=84, hidden_size=32, intermediate_size=56, num_hidden_layers=5, num_attention_heads=4,
+        num_key_value_heads=2, pad_token_id=0, sliding_window=9, layer_norm_eps=1e-5, logit_scale=0.25, rotary_pct=1.0,
+        rope_parameters=rope(5e4), **COMMON)),
+    # Embeddings for each layer, and layers without keys of their own.
+    "gemma4": (Gemma4ForCausalLM, "bfloat16", "d3,i27,i15,d4", Gemma4TextConfig(
+        num_hidden_layers=6, num_key_value_heads=1, layer_types=GEMMA4_LAYERS + GEMMA4_LAYERS,
+        vocab_size_per_layer_input=90, hidden_size_per_layer_input=8, num_kv_shared_layers=3, use_double_wide_mlp=True,
+        final_logit_softcapping=4.0, **GEMMA4, **COMMON)),
+    # No such embeddings. Full layers have keys that are values too.
+    "gemma4_same": (Gemma4ForCausalLM, "float32", "i30,i12,d7", Gemma4TextConfig(
+        num_hidden_layers=3, num_key_value_heads=4, num_global_key_value_heads=2, attention_k_eq_v=True,
+        layer_types=GEMMA4_LAYERS, hidden_size_per_layer_input=0, vocab_size_per_layer_input=90, **GEMMA4, **COMMON)),
 }
 GPT_OSS = dict(vocab_size=88, hidden_size=64, intermediate_size=32, num_attention_heads=4, num_key_value_heads=2,
                head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=9, rope_parameters=rope(
@@ -202,7 +229,7 @@ def make(name, folder):
     config.architectures = [kind.__name__]
     config.dtype = type_name
     state = random_weights(kind(config), getattr(torch, type_name), generator)
-    if kind is Gemma3ForCausalLM:  # its norms hold their weights less 1
+    if kind in (Gemma2ForCausalLM, Gemma3ForCausalLM):  # their norms hold their weights less 1
         state = {key: value - 1 if "norm" in key else value for key, value in state.items()}
     state = as_stored(kind, state)
     if kind is GptOssForCausalLM:  # large enough to matter
@@ -210,6 +237,9 @@ def make(name, folder):
     if name.endswith("mxfp4"):
         state = in_mxfp4(state, generator)
         config.quantization_config = {"quant_method": "mxfp4", "modules_to_not_convert": []}
+    state = {key: 1 + 0.2 * value if key.endswith("layer_scalar") else value for key, value in state.items()}
+    if kind is Gemma4ForCausalLM:  # its scores have no factor
+        state = {key: value / 2 if "q_norm" in key else value for key, value in state.items()}
     config.save_pretrained(folder)
     save_weights(folder, state, 1)
 
