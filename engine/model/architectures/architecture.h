@@ -44,6 +44,7 @@ std::string modelTypes();
 std::string ggufArchitectures();
 
 extern const Architecture kGemma3;  ///< Gemma 3 without pictures
+extern const Architecture kGlm4;    ///< GLM-4 (0414) without pictures or experts
 extern const Architecture kGptOss;
 extern const Architecture kGranite;     ///< Granite 3 without experts
 extern const Architecture kGraniteMoe;  ///< Granite 3 with experts
