@@ -71,7 +71,7 @@ constexpr std::array kRows = {
         R"(openelm )"
         R"(bitnet arcee ernie45 hunyuandense hunyuanv1dense apertus pangu panguembedded jais2 graniteswa )"
         R"(persimmon )"
-        R"(gptneox gemma2 vaultgemma helium nanochat mellum nanbeige maincoder smollm mimo talkie hyperclovax)"},
+        R"(gptneox vaultgemma helium nanochat mellum nanbeige maincoder smollm mimo talkie hyperclovax)"},
 };
 
 /// "Qwen3_5-MoE" becomes "qwen35moe".
