@@ -43,6 +43,7 @@ const Architecture* architectureByGguf(std::string_view name);
 std::string modelTypes();
 std::string ggufArchitectures();
 
+extern const Architecture kCohere2;  ///< Command R7B and Command A without pictures or experts
 extern const Architecture kGemma2;
 extern const Architecture kGemma3;  ///< Gemma 3 without pictures
 extern const Architecture kGlm4;    ///< GLM-4 (0414) without pictures or experts

@@ -65,7 +65,7 @@ constexpr std::array kRows = {
         R"(deepseekvl )"
         R"(wavtokenizerdec qwen3tts pockettts csm moshi)"},
     Row{NotComputed::NotYet,
-        R"(gemma phi phi2 stablelm qwen glm chatglm exaone exaone4 cohere cohere2 commandr internlm2 )"
+        R"(gemma phi phi2 stablelm qwen glm chatglm exaone exaone4 cohere commandr internlm2 )"
         R"(internlm3 )"
         R"(minicpm nemotron olmo seedoss starcoder2 falcon baichuan deci refact plamo codeshell orion xverse )"
         R"(openelm )"

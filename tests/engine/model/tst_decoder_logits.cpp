@@ -172,7 +172,7 @@ class TestDecoderLogits : public QObject {
   }
 
  private Q_SLOTS:
-  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 33); }
+  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 34); }
 
   void fullAttention_data() { addRows(); }
   void fullAttention() {
