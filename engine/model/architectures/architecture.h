@@ -46,6 +46,7 @@ std::string ggufArchitectures();
 extern const Architecture kCohere2;  ///< Command R7B and Command A without pictures or experts
 extern const Architecture kGemma2;
 extern const Architecture kGemma3;  ///< Gemma 3 without pictures
+extern const Architecture kGemma4;  ///< Gemma 4 without pictures, sound or experts
 extern const Architecture kGlm4;    ///< GLM-4 (0414) without pictures or experts
 extern const Architecture kGptOss;
 extern const Architecture kGranite;     ///< Granite 3 without experts

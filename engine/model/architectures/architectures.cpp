@@ -10,9 +10,9 @@
 namespace spanscope::model {
 namespace {
 
-constexpr std::array kArchitectures = {&kLlama,    &kMistral,    &kMistral3, &kQwen2,  &kQwen3,  &kGemma3,
-                                       &kQwen3Moe, &kPhi3,       &kGranite,  &kOlmo2,  &kOlmo3,  &kSmolLm3,
-                                       &kGptOss,   &kGraniteMoe, &kGlm4,     &kGemma2, &kCohere2};
+constexpr std::array kArchitectures = {&kLlama,    &kMistral,    &kMistral3, &kQwen2,  &kQwen3,   &kGemma3,
+                                       &kQwen3Moe, &kPhi3,       &kGranite,  &kOlmo2,  &kOlmo3,   &kSmolLm3,
+                                       &kGptOss,   &kGraniteMoe, &kGlm4,     &kGemma2, &kCohere2, &kGemma4};
 
 const Architecture* find(const char* const Architecture::*field, std::string_view wanted) {
   const auto found =

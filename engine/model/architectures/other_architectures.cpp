@@ -54,9 +54,9 @@ constexpr std::array kRows = {
         R"(hunyuanv1moe ernie45moe exaonemoe afmoe cohere2moe smallthinker grovemoe minimaxm2 minimaxm3 )"
         R"(mimov2flash )"
         R"(mimo2 step35 jetmoe laguna sarvammoe solaropen)"},
-    Row{NotComputed::SharedLayers, "gemma3n gemma3ntext gemma4 gemma4text gemma4unified gemma4assistant"},
+    Row{NotComputed::SharedLayers, "gemma3n gemma3ntext gemma4assistant"},
     Row{NotComputed::Media,
-        R"(clip shieldgemma2 llava llavanext llavaonevision mllama qwen2vl qwen25vl qwen3vl qwen3vlmoe qwen25omni )"
+        R"(clip gemma4unified gemma4forconditionalgeneration shieldgemma2 llava llavanext llavaonevision mllama qwen2vl qwen25vl qwen3vl qwen3vlmoe qwen25omni )"
         R"(qwen3omnimoe )"
         R"(qwen2audio gemma3forconditionalgeneration mistral3forconditionalgeneration pixtral voxtral idefics2 )"
         R"(idefics3 smolvlm internvl paligemma )"

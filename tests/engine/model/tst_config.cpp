@@ -327,6 +327,16 @@ class TestConfig : public QObject {
         "/layer_types");
     row("layers of another kind",
         {{"model_type", "olmo3"}, {"layer_types", {"full_attention", "linear_attention"}}}, "/layer_types");
+    row("experts of Gemma 4", {{"model_type", "gemma4_text"}, {"enable_moe_block", true}},
+        "/enable_moe_block");
+    row("another table for the vectors of layers",
+        {{"model_type", "gemma4_text"}, {"vocab_size_per_layer_input", 7}}, "/vocab_size_per_layer_input");
+    row("no layer with keys of a kind",
+        {{"model_type", "gemma4_text"},
+         {"vocab_size_per_layer_input", 100},
+         {"num_kv_shared_layers", 1},
+         {"layer_types", {"sliding_attention", "full_attention"}}},
+        "/layer_types");
     row("turning layers for too few", {{"model_type", "smollm3"}, {"no_rope_layers", {1}}},
         "/no_rope_layers");
     row("a soft cap", {{"model_type", "gemma3_text"}, {"final_logit_softcapping", 30}},

@@ -172,7 +172,7 @@ class TestDecoderLogits : public QObject {
   }
 
  private Q_SLOTS:
-  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 34); }
+  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 36); }
 
   void fullAttention_data() { addRows(); }
   void fullAttention() {

@@ -236,7 +236,7 @@ class TestGgufModel : public QObject {
     QTest::addColumn<QString>("name");
     "qwen2_tied", "qwen3_tied", "qwen3_yarn", "mistral", "llama_linear", "smollm3", "granite", "olmo2",
         "olmo3", "phi3_short", "phi3_long", "phi3_window", "gemma3", "ministral3", "qwen3moe", "granitemoe",
-        "gpt_oss", "gpt_oss_mxfp4", "glm4", "gemma2", "cohere2"
+        "gpt_oss", "gpt_oss_mxfp4", "glm4", "gemma2", "cohere2", "gemma4", "gemma4_same"
   })
       QTest::newRow(name) << QString(name);
 } void convertedFilesAreTheSameModel() {
