@@ -47,6 +47,9 @@ void addServe(CLI::App& app, Context& context);
 /// Adds `spanq cache warm`.
 void addWarmCommand(CLI::App& group, Context& context);
 
+/// Adds `spanq model get`.
+void addModelGet(CLI::App& group, Context& context);
+
 /// Adds `man` and `man COMMAND`. The pages describe all commands of `app` at the time of the call.
 void addMan(CLI::App& app, Context& context);
 

@@ -329,7 +329,7 @@ ExitCode list(const Context& context, const ListOptions& options) {
 }  // namespace
 
 void addModel(CLI::App& app, Context& context) {
-  CLI::App* group = app.add_subcommand("model", "Show models and their logits");
+  CLI::App* group = app.add_subcommand("model", "Get models, show models and their logits");
   group->footer("Example:\n  spanq model show resources/models/spanlet\n");
   group->require_subcommand(1);
 
@@ -343,6 +343,8 @@ void addModel(CLI::App& app, Context& context) {
   listCommand->add_flag("--json", listed->json, "Write JSON");
   listCommand->callback(
       [&context, listed] { context.action = [&context, listed] { return list(context, *listed); }; });
+
+  addModelGet(*group, context);
 
   const auto options = std::make_shared<ModelOptions>();
 

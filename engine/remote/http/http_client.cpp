@@ -48,8 +48,21 @@ struct Exchange {
 /// Some frameworks, such as NestJS, use this status for every POST.
 constexpr long kCreated = 201;
 
-bool isGood(long status) {
-  return status == 200 || status == kCreated;
+/// The status of a part of a file.
+constexpr long kPartialContent = 206;
+/// Max size of an answer that is no file, whatever the size of the requested file.
+constexpr std::size_t kMostOtherBytes = std::size_t{64} << 20U;
+
+bool isGood(long status, const HttpRequest& request) {
+  return status == 200 || status == kCreated || (status == kPartialContent && request.begins);
+}
+
+void readHeaders(CURL* easy, const HttpRequest& request, HttpReply& reply) {
+  for (const std::string& name : request.wanted) {
+    curl_header* header = nullptr;
+    if (curl_easy_header(easy, name.c_str(), 0, CURLH_HEADER, -1, &header) == CURLHE_OK)
+      reply.headers[name] = header->value;
+  }
 }
 
 std::size_t takeBytes(char* bytes, std::size_t size, std::size_t count, void* target) {
@@ -61,12 +74,19 @@ std::size_t takeBytes(char* bytes, std::size_t size, std::size_t count, void* ta
     return 0;
   }
   exchange.bytes += length;
+  const bool isFirst = exchange.reply.status == 0;
   curl_easy_getinfo(exchange.easy, CURLINFO_RESPONSE_CODE, &exchange.reply.status);
-  if (!isGood(exchange.reply.status) || !*exchange.receive) {
+  if (!isGood(exchange.reply.status, *exchange.request) || !*exchange.receive) {
+    exchange.isTooLarge = exchange.bytes > kMostOtherBytes;
+    if (exchange.isTooLarge) return 0;
     exchange.reply.body.append(bytes, length);
     return length;
   }
   try {
+    if (isFirst && exchange.request->begins) {
+      readHeaders(exchange.easy, *exchange.request, exchange.reply);
+      exchange.request->begins(exchange.reply);
+    }
     (*exchange.receive)(std::string_view(bytes, length));
     if (exchange.request->patience) {
       const std::optional<std::chrono::milliseconds> patience = exchange.request->patience();
@@ -178,13 +198,15 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+  if (request.isHead) curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
   if (request.body) {
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body->c_str());
   }
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(access.limits.connect.count()));
   // A larger body whose size is announced is refused before the transfer.
-  curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(access.limits.bytes));
+  if (!request.isHead)
+    curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(access.limits.bytes));
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, takeBytes);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
   // A name lookup in progress must not delay a stop.
@@ -202,7 +224,7 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
   }
   // A broken connection after the end of the requested data is no failure.
   if (exchange.ends && !exchange.isTooLarge) return reply;
-  const bool hasBegun = exchange.bytes > 0 && isGood(reply.status) && receive;
+  const bool hasBegun = exchange.bytes > 0 && isGood(reply.status, request) && receive;
   if (exchange.isTooLarge || (code && *code == CURLE_FILESIZE_EXCEEDED))
     refuse("reply", "more than " + std::to_string(access.limits.bytes) + " bytes", "a smaller answer");
   if (overdue) {
@@ -216,8 +238,9 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     return reply;
   }
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply.status);
+  readHeaders(easy, request, reply);
   // If a server repeats the key in an error, messages and traces must not show the key.
-  if (!isGood(reply.status)) reply.body = withoutKey(reply.body, access.key);
+  if (!isGood(reply.status, request)) reply.body = withoutKey(reply.body, access.key);
   char* redirect = nullptr;
   curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &redirect);
   if (redirect != nullptr) reply.redirect = withoutKey(redirect, access.key);
@@ -285,6 +308,20 @@ std::variant<ServerAddress, Error> readServerAddress(const std::string& url) {
   if (host.empty()) return refuse(shown, example);
   const bool isHere = isLoopback(host);
   return ServerAddress{.host = std::move(host), .isLoopback = isHere};
+}
+
+std::string originOf(const std::string& url) {
+  const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
+  if (parsed == nullptr || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return {};
+  const std::string scheme = part(parsed.get(), CURLUPART_SCHEME).value_or("");
+  std::string host = part(parsed.get(), CURLUPART_HOST).value_or("");
+  std::ranges::transform(host, host.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const std::string port = part(parsed.get(), CURLUPART_PORT)
+                               .value_or(scheme == "https"  ? "443"
+                                         : scheme == "http" ? "80"
+                                                            : "");
+  return host.empty() || port.empty() ? std::string() : scheme + "://" + host + ":" + port;
 }
 
 std::string shownReply(std::string_view text) {

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -52,6 +53,8 @@ struct HttpAccess {
   bool operator==(const HttpAccess&) const = default;
 };
 
+struct HttpReply;
+
 struct HttpRequest {
   std::string url;
   std::optional<std::string> body{};  ///< sent by POST; nothing: GET
@@ -61,20 +64,27 @@ struct HttpRequest {
   /// answer, else nothing. After this time the answer counts as complete. Null: the client needs the whole
   /// answer.
   std::function<std::optional<std::chrono::milliseconds>()> patience{};
+  bool isHead = false;                ///< asks for the header lines only, by HEAD
+  std::vector<std::string> wanted{};  ///< names of header lines for HttpReply::headers.
+  /// Called before the first piece of a good answer. If set, status 206 is good too, because the client may
+  /// ask for the rest of a file. An exception ends the request.
+  std::function<void(const HttpReply& begun)> begins{};
 };
 
 struct HttpReply {
   long status = 0;
   std::string body;  ///< the body of an answer with another status than 200 and 201, or without a receiver
-  std::string redirect{};                    ///< the target of a status 3xx; usually empty
-  std::optional<std::int64_t> retryAfter{};  ///< seconds that the server asks to wait
+  std::string redirect{};                        ///< the target of a status 3xx; usually empty
+  std::optional<std::int64_t> retryAfter{};      ///< seconds that the server asks to wait
+  std::map<std::string, std::string> headers{};  ///< by HttpRequest::wanted, as far as the answer has them
   bool isStopped = false;
   /// The reason why the connection broke during the answer. The receiver has the earlier pieces. Empty: the
   /// answer is complete.
   std::string brokenBy;
 };
 
-/// Receives each piece of an answer with status 200 or 201 when the piece arrives, uncompressed.
+/// Receives each piece of an answer with status 200 or 201 (206: HttpRequest::begins) when the piece arrives,
+/// uncompressed.
 using HttpReceiver = std::function<void(std::string_view piece)>;
 
 /// A client for HTTP and HTTPS. The client follows no redirects, so that a key reaches no other server.
@@ -114,6 +124,10 @@ struct ServerAddress {
 /// - an address with a user name or a password, because messages show addresses;
 /// - an address with a query or a fragment, because the client appends paths to the address.
 std::variant<ServerAddress, Error> readServerAddress(const std::string& url);
+
+/// Returns scheme, host and port of an address in one form, e.g. "https://host:443". Two addresses of one
+/// server have the same origin. Empty: the address has none.
+std::string originOf(const std::string& url);
 
 /// Max number of characters of a server's answer in a message.
 inline constexpr std::size_t kReplyCharacters = 200;
