@@ -9,6 +9,7 @@
 #include "engine/jobs/next_token.h"
 #include "engine/jobs/pair_vectors.h"
 #include "engine/jobs/policy_comparison.h"
+#include "engine/jobs/probe.h"
 #include "engine/jobs/warming.h"
 #include "engine/workbench/experiment_model.h"
 #include "engine/workbench/service/job_context.h"
@@ -182,10 +183,11 @@ void RecordedJob::send(trace::JobOutcome outcome, const std::string& problem) {
 }
 
 const std::vector<JobRow>& jobTable() {
-  static const std::vector<JobRow> table{
-      answerRow<AttentionEntropyJob>(), answerRow<AttentionReplayJob>(),   measureRow<BenchmarkJob>(),
-      measureRow<ExperimentJob>(),      answerRow<FidelityJob>(),          answerRow<NextTokenJob>(),
-      answerRow<PairVectorsJob>(),      measureRow<PolicyComparisonJob>(), measureRow<WarmingJob>()};
+  static const std::vector<JobRow> table{answerRow<AttentionEntropyJob>(), answerRow<AttentionReplayJob>(),
+                                         measureRow<BenchmarkJob>(),       measureRow<ExperimentJob>(),
+                                         answerRow<FidelityJob>(),         answerRow<NextTokenJob>(),
+                                         answerRow<PairVectorsJob>(),      measureRow<PolicyComparisonJob>(),
+                                         measureRow<ProbeJob>(),           measureRow<WarmingJob>()};
   return table;
 }
 

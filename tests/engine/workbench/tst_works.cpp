@@ -9,6 +9,7 @@
 #include "engine/jobs/next_token.h"
 #include "engine/jobs/pair_vectors.h"
 #include "engine/jobs/policy_comparison.h"
+#include "engine/jobs/probe.h"
 #include "engine/jobs/warming.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
@@ -34,6 +35,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -568,6 +570,43 @@ class TestWorks : public QObject {
              result.points);
     QCOMPARE(result.progress(), 1.0);
     QCOMPARE(bench.newest.sessions, 1);
+  }
+
+  /// The bundled model has no other model beside it.
+  void probesMeasureAndAreKept() {
+    Bench bench;
+    jobs::JobInput input = inputOf(queryOf(QStringLiteral("rag.json")));
+    const jobs::ProbeChoice choice =
+        jobs::ProbeJob::completed({.policies = {"prefix"}, .asksOwn = true}, input);
+    QVERIFY(choice.own.has_value() && !jobs::ProbeJob::takesQuery(choice));
+    const auto work = std::make_shared<jobs::MeasuringJob<jobs::ProbeJob>>(choice, input);
+    const JobHandle handle = bench.finish(work);
+    QCOMPARE(handle.problem(), std::string());
+    const jobs::Probe probe = *work->found();
+    QCOMPARE(probe.progress(), 1.0);
+    QVERIFY(!probe.bundled && probe.bundledProblem.empty());
+    QCOMPARE(probe.recommended(), std::string("prefix"));
+    QVERIFY(probe.rows(true).front().questions > 0 && probe.rows(false).front().questions >= 8);
+    const auto kept = resultIn<jobs::ProbeJob>(bench.newest.events(), trace::JobOutcome::Finished);
+    QVERIFY(kept && *kept == probe);
+  }
+
+  void aStoppedProbeKeepsItsQuestions() {
+    Bench bench;
+    const auto work = std::make_shared<jobs::MeasuringJob<jobs::ProbeJob>>(
+        jobs::ProbeJob::completed({.policies = {"prefix"}}, inputOf({})), inputOf({}));
+    std::promise<void> measured;
+    std::once_flag once;
+    JobHandle handle = bench.service.submit(work, {.changed = [&](JobState, const std::string&) {
+                                              if (work->found()->model.samples() > 0)
+                                                std::call_once(once, [&] { measured.set_value(); });
+                                            }});
+    measured.get_future().wait();
+    handle.stop();
+    handle.wait();
+    QCOMPARE(handle.state(), JobState::Stopped);
+    const auto kept = resultIn<jobs::ProbeJob>(bench.newest.events(), trace::JobOutcome::Stopped);
+    QVERIFY(kept && kept->model.samples() > 0);
   }
 
   /// Documents of a query are in the arguments, which a trace holds.
