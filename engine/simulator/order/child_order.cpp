@@ -132,12 +132,14 @@ class OrderSearch {
           !children.empty() && part.children[children.back()].content == part.children[child].content;
       if (!m_open.back().isUsed[child] && !isEqual) children.push_back(child);
     }
-    if (!m_isExact) sortByHits(part, children);
+    std::vector<std::int64_t> hits;  ///< steps of children that end the beginning; -1: unknown
+    if (!m_isExact) hits = sortByHits(part, children);
     const std::vector<Open> before = m_open;
     const std::size_t tokens = m_tokens.size();
     const std::size_t texts = m_texts.size();
     for (const std::size_t child : children) {
       if (isOver()) return;
+      if (!hits.empty() && hits[child] >= 0 && hits[child] <= m_bestSteps) continue;
       if (!m_isExact && m_tries >= m_rules.mostTries) {
         m_isCut = true;
         return note(hitsNow());
@@ -149,20 +151,29 @@ class OrderSearch {
     }
   }
 
-  /// Sorts children by the hits of their first texts, the most first.
-  void sortByHits(const Part& part, std::vector<std::size_t>& children) {
+  /// Sorts children by the hits of their first texts, the most first. Returns, for each child of the part,
+  /// the steps of cached tokens if nothing after the first text can be cached. -1: more can be cached.
+  std::vector<std::int64_t> sortByHits(const Part& part, std::vector<std::size_t>& children) {
     std::vector<std::int64_t> hits(part.children.size());
+    std::vector<std::int64_t> ends(part.children.size(), -1);
     const std::size_t before = m_tokens.size();
     for (const std::size_t child : children) {
       const Part* first = &part.children[child];
-      while (first->kind != PartKind::Text && !first->preferred.empty())
+      bool isOnlyChoice = true;
+      while (first->kind != PartKind::Text && !first->preferred.empty()) {
+        isOnlyChoice = isOnlyChoice && first->kind != PartKind::Free;
         first = &first->children[first->preferred.front()];
+      }
       m_tokens.insert(m_tokens.end(), first->tokens.begin(), first->tokens.end());
-      hits[child] = stepsOf(hitsNow());
+      const std::int64_t cached = hitsNow();
+      hits[child] = stepsOf(cached);
+      const bool isEnd = static_cast<std::int64_t>(m_tokens.size()) - cached >= m_rules.block;
+      if (isEnd && isOnlyChoice) ends[child] = hits[child];
       m_tokens.resize(before);
     }
     std::ranges::stable_sort(children, std::ranges::greater(),
                              [&](std::size_t child) { return hits[child]; });
+    return ends;
   }
 
   /// Continues with a child of the last open part. Returns false if later texts cannot be cached.
