@@ -88,6 +88,17 @@ class LessonFiller {
 
   FilledProse filled(const Prose& prose) const {
     FilledProse out;
+    if (prose.when) {
+      const FilledClaim when = filled(*prose.when);
+      if (!when.holds) {
+        // Of the two texts, only one reports that the condition is unknown.
+        if (!prose.isOtherwise)
+          out.pieces.push_back(
+              {.kind = FilledPiece::Kind::Missing, .text = when.missing, .metric = when.written});
+        return out;
+      }
+      if (*when.holds == prose.isOtherwise) return out;
+    }
     for (const ProsePiece& piece : prose.pieces) {
       if (const auto* text = std::get_if<std::string>(&piece)) {
         out.pieces.push_back({.kind = FilledPiece::Kind::Text, .text = *text});
@@ -117,7 +128,7 @@ std::string indented(const std::string& text, const std::string& by) {
   return out;
 }
 
-/// A terminal cannot show a node of a query. A link to a node becomes its words.
+/// A terminal cannot show a part of the window. A link to such a part becomes its words.
 std::string withoutTargets(const std::string& markdown) {
   std::string out;
   std::size_t at = 0;
@@ -127,7 +138,7 @@ std::string withoutTargets(const std::string& markdown) {
     if (middle == std::string::npos || end == std::string::npos) return out + markdown.substr(at);
     const std::size_t begin = markdown.rfind('[', middle);
     const std::string_view target = std::string_view(markdown).substr(middle + 2, end - middle - 2);
-    if (begin != std::string::npos && begin >= at && readTarget(target))
+    if (begin != std::string::npos && begin >= at && readLinkTarget(target))
       out += markdown.substr(at, begin - at) + markdown.substr(begin + 1, middle - begin - 1);
     else
       out += markdown.substr(at, end + 1 - at);
@@ -142,6 +153,7 @@ struct TextWriter {
   std::string& out;
 
   void operator()(const FilledProse& prose) const {
+    if (prose.pieces.empty()) return;
     out += wrapped(withoutTargets(prose.markdown()), kColumns) + "\n\n";
   }
   void operator()(const FilledActions& actions) const {

@@ -27,6 +27,7 @@ struct FilledPiece {
   std::string metric{};  ///< for Figure and Missing: the metric as written in the lesson
 };
 
+/// Empty if the condition of the text makes the text disappear.
 struct FilledProse {
   std::vector<FilledPiece> pieces;
   /// Returns Markdown with the metrics filled in. A metric without a value has its reason in brackets.

@@ -35,6 +35,13 @@
 //      run 1: cached tokens = 0
 //      ```
 //
+//      ```when
+//      run 1: answer contains "Biscuit"
+//      The answer is right.
+//      otherwise
+//      This model does not find the answer.
+//      ```
+//
 // A metric is in braces without code marks. Text may name earlier runs. A question may ask for any run of the
 // lesson. A lesson can come from an unknown source. Reading a lesson opens no file.
 #pragma once
@@ -74,6 +81,9 @@ struct Head {
 using ProsePiece = std::variant<std::string, Expression>;
 
 struct Prose {
+  /// The condition of the text: a block "when". Nothing: the text is always shown.
+  std::optional<Comparison> when;
+  bool isOtherwise = false;  ///< the text is shown if the condition is false
   std::vector<ProsePiece> pieces;
   std::vector<Placed<Target>> links;  ///< the targets of its links
   Offset offset = 0;

@@ -282,7 +282,7 @@ class LessonReader {
     }
     const Line end = line();
     ++m_next;
-    if (kind != "do" && kind != "try" && kind != "question" && kind != "holds") {
+    if (kind != "do" && kind != "try" && kind != "question" && kind != "holds" && kind != "when") {
       // Other blocks belong to the text around them.
       if (step() == nullptr) return;
       m_paragraphs.push_back(begin);
@@ -291,12 +291,16 @@ class LessonReader {
       return;
     }
     endProse();
-    std::erase_if(inside, [](const Line& one) { return isBlankLine(one.text); });
-    if (inside.empty()) {
+    if (std::ranges::all_of(inside, [](const Line& one) { return isBlankLine(one.text); })) {
       fault(begin.offset, "an empty block",
             kind == "question" ? "a question" : /*id:a-line-in*/ "a line in the block");
       return;
     }
+    if (kind == "when") {
+      readConditional(begin, inside);
+      return;
+    }
+    std::erase_if(inside, [](const Line& one) { return isBlankLine(one.text); });
     if (kind == "do" || kind == "try")
       readActions(begin, inside, kind == "try");
     else if (kind == "question")
@@ -351,6 +355,32 @@ class LessonReader {
     if (list.where && list.claims.empty())
       fault(first.offset, "\"where\" alone", /*id:comparison-below*/ "a comparison after this line");
     addBlock(std::move(list), begin.offset);
+  }
+
+  /// Reads a comparison, the text for a true comparison, and after a line "otherwise" the text for a false
+  /// one.
+  void readConditional(const Line& begin, const std::vector<Line>& lines) {
+    const auto first = std::ranges::find_if(lines, [](const Line& one) { return !isBlankLine(one.text); });
+    const Line comparison = bare(*first);
+    const std::optional<Comparison> when = readComparison(comparison.text, comparison.offset, m_faults);
+    const auto other =
+        std::find_if(first + 1, lines.end(), [](const Line& one) { return bare(one).text == "otherwise"; });
+    const auto add = [&](auto from, auto to, bool isOtherwise) {
+      std::vector<Line> text(from, to);
+      while (!text.empty() && isBlankLine(text.front().text)) text.erase(text.begin());
+      while (!text.empty() && isBlankLine(text.back().text)) text.pop_back();
+      if (text.empty()) {
+        fault(comparison.offset, /*id:when-without-text*/ "a condition without text",
+              /*id:text-after-condition*/ "text after the comparison, and after \"otherwise\"");
+        return;
+      }
+      Prose prose = proseOf(text);
+      prose.when = when;
+      prose.isOtherwise = isOtherwise;
+      if (when) addBlock(std::move(prose), begin.offset);
+    };
+    add(first + 1, other, false);
+    if (other != lines.end()) add(other + 1, lines.end(), true);
   }
 
   void readQuestion(const Line& begin, const std::vector<Line>& lines) {

@@ -280,6 +280,8 @@ class LessonChecker {
   }
 
   void take(const Prose& prose) {
+    if (prose.when)
+      visitMetrics(*prose.when, [this](const MetricRef& ref) { checkMetric(ref, "a condition"); });
     for (const ProsePiece& piece : prose.pieces) {
       if (const auto* metric = std::get_if<Expression>(&piece))
         visitMetrics(*metric, [this](const MetricRef& ref) { checkMetric(ref, "a text"); });

@@ -172,7 +172,12 @@ std::string written(const Comparison& comparison) {
 }
 
 struct BlockWriter {
-  std::string operator()(const Prose& prose) const { return written(prose) + "\n"; }
+  std::string operator()(const Prose& prose) const {
+    // The text for a false condition is in the block of the text before it.
+    if (prose.isOtherwise) return "otherwise\n" + written(prose) + "\n```\n";
+    if (prose.when) return "```when\n" + written(*prose.when) + "\n" + written(prose) + "\n";
+    return written(prose) + "\n";
+  }
   std::string operator()(const ActionList& list) const {
     std::string text = list.isForLearner ? "```try\n" : "```do\n";
     for (const Action& action : list.actions) text += lesson::written(action) + "\n";
@@ -354,7 +359,16 @@ std::string written(const Lesson& lesson) {
   text += "---\n";
   for (const Step& step : lesson.steps) {
     text += "\n## " + std::to_string(step.number) + ". " + step.title + "\n";
-    for (const Block& block : step.blocks) text += "\n" + std::visit(BlockWriter{}, block);
+    bool isOpen = false;  // a block "when" that may continue with "otherwise"
+    for (const Block& block : step.blocks) {
+      const auto* prose = std::get_if<Prose>(&block);
+      const bool isOtherwise = prose != nullptr && prose->isOtherwise;
+      if (isOpen && !isOtherwise) text += "```\n";
+      if (!isOtherwise) text += "\n";
+      text += std::visit(BlockWriter{}, block);
+      isOpen = prose != nullptr && prose->when && !isOtherwise;
+    }
+    if (isOpen) text += "```\n";
   }
   return text;
 }

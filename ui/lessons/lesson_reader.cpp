@@ -424,6 +424,7 @@ bool LessonReader::isDecided(const QuestionPlace& place) const {
 void LessonReader::fillBlock(const lesson::FilledBlock& block, std::size_t index, QVBoxLayout& column) {
   const QuestionPlace here{m_course->step(), index};
   if (const auto* prose = std::get_if<lesson::FilledProse>(&block)) {
+    if (prose->pieces.empty()) return;
     auto* text = new LessonText;
     text->showPage(markdownOf(*prose), m_theme, larger());
     connect(text, &QTextBrowser::anchorClicked, this, &LessonReader::follow);

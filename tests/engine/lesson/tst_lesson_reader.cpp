@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lesson/filled.h"
 #include "engine/lesson/lesson.h"
 #include "engine/lesson/recording.h"
 #include "tests/support/product_text.h"
@@ -43,6 +44,7 @@ class TestLessonReader : public QObject {
  private Q_SLOTS:
   void allOfIt();
   void actionsOfTheLearner();
+  void conditions();
   void reasons();
   void barsOfChoices_data();
   void barsOfChoices();
@@ -119,6 +121,40 @@ void TestLessonReader::actionsOfTheLearner() {
     const std::string wrong = kHead + "\n## 1. A\n\nNow.\n\n```try\n" + action + "\n```\n";
     QCOMPARE(saidOf(wrong).size(), 1);
   }
+}
+
+/// Of the two texts of a block "when", a run shows one.
+void TestLessonReader::conditions() {
+  const std::string text =
+      kHead +
+      "\n## 1. A\n\nOne.\n\n```do\nrun\n```\n\n```when\nrun 1: answer contains \"yes\"\nIt says "
+      "{run 1: answer}.\n\nMore.\notherwise\nNothing.\n```\n";
+  const ReadLesson read = readLesson(text);
+  QCOMPARE(saidOf(text), QStringList());
+  const auto check = [](const Lesson& lesson) {
+    const std::vector<Block>& blocks = lesson.steps[0].blocks;
+    QCOMPARE(blocks.size(), std::size_t{4});
+    const auto& yes = std::get<Prose>(blocks[2]);
+    const auto& no = std::get<Prose>(blocks[3]);
+    QVERIFY(yes.when && !yes.isOtherwise && yes.pieces.size() == 3);
+    QVERIFY(no.when && no.isOtherwise && no.pieces.size() == 1);
+    for (const char* answer : {"yes", "perhaps"}) {
+      metrics::RunFacts facts;
+      facts.answer = answer;
+      const FilledLesson filled = fill(lesson, {facts});
+      const bool isYes = facts.answer == "yes";
+      QCOMPARE(std::get<FilledProse>(filled.steps[0].blocks[2]).pieces.empty(), !isYes);
+      QCOMPARE(std::get<FilledProse>(filled.steps[0].blocks[3]).pieces.empty(), isYes);
+      QVERIFY(filled.failures().empty());
+    }
+    // Before the run, the condition is unknown.
+    QCOMPARE(fill(lesson, {}).failures().size(), std::size_t{1});
+  };
+  check(read.lesson);
+  check(readLesson(written(read.lesson)).lesson);
+  for (const char* wrong :
+       {"run 1: cached tokens > 0\n", "run 1: cached tokens > 0\nA.\notherwise\n", "A.\nB.\n"})
+    QVERIFY(!saidOf(kHead + "\n## 1. A\n\nOne.\n\n```when\n" + wrong + "```\n").empty());
 }
 
 void TestLessonReader::reasons() {
@@ -228,6 +264,8 @@ void TestLessonReader::faults_data() {
       "11:1: found \"where\" alone, expected <comparison-below>");
   row("condition without an end", step + "\n```holds\nwhere run 1: blocks\nrun 1: blocks = 1\n```\n",
       "11:20: found the end, expected =, !=, <, <=, >, >=, contains or lacks");
+  row("condition without text", step + "\n```when\nrun 1: blocks = 2\n```\n",
+      "11:1: found <when-without-text>, expected <text-after-condition>");
   row("question without answer", step + "\n```question\nHow many?\n```\n",
       "10:1: found <question-without-answer>, expected <line-number-block>; <run-answers-number>");
   row("question without text", step + "\n```question\nnumber: run 1: cached tokens\n```\n",
