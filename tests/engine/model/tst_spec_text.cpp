@@ -49,7 +49,7 @@ class TestSpecText : public QObject {
     QTest::newRow("gemma4") << worded(
         "4 layers attend to 8 tokens, base 10000; 2 layers attend to all tokens, base 1000000, the first 2 "
         "pairs "
-        "of each head; the last 3 layers<layers-read-other-keys>");
+        "of each head; the last 3 layers <layers-read-other-keys>");
     QTest::newRow("olmo3") << "3 layers attend to 9 tokens, base 10000; 1 layer attends to all tokens, base "
                               "10000, YaRN, × 2 from 128 tokens";
   }
