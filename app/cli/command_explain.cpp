@@ -3,6 +3,7 @@
 // that server.
 
 #include "app/cli/command.h"
+#include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
@@ -382,6 +383,10 @@ class ExplainCommand {
       settings.checkServer(file);
       const workbench::RunSettings own = settings.of(file);
       if (m_prediction) m_prediction->use(own);
+      if (m_prediction && !file.settings && !m_isPolicyNoted && m_options.command->count("--policy") == 0) {
+        noteUsualPolicy(m_streams.err, own);
+        m_isPolicyNoted = true;
+      }
       if (m_simulator) m_simulator->use(own);
       QueryOptions asked = withSettings(given, m_options.query, own);
       // Predicts hits in the requests that the server would get (exports::chatRequests).
@@ -475,6 +480,7 @@ class ExplainCommand {
   const ExplainCommandOptions& m_options;
   std::optional<ReusePrediction> m_prediction;
   std::optional<SimulatorPrediction> m_simulator;
+  bool m_isPolicyNoted = false;  ///< standard error has the reason for the policy
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< measures prompts
 };
 

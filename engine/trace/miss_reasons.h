@@ -69,14 +69,16 @@ inline constexpr std::array kMissReasons = {
                    .prediction = forTranslation("Misses", "computed (was evicted)"),
                    .sentence = forTranslation(
                        "Misses", "This block of %1 was stored, but was evicted before its next use.")},
-    MissReasonInfo{.reason = MissReason::AfterMiss,
-                   .name = "after_miss",
-                   .words = forTranslation("Misses", "after a miss"),
-                   .prediction = forTranslation("Misses", "computed (after a miss)"),
-                   .sentence = forTranslation("Misses",
-                                              "An earlier block of %1 was a miss. Keys and values depend on "
-                                              "all earlier tokens, so this block was computed, too."),
-                   .tokensAreStored = true},
+    MissReasonInfo{
+        .reason = MissReason::AfterMiss,
+        .name = "after_miss",
+        .words = forTranslation("Misses", "after a miss"),
+        .prediction = forTranslation("Misses", "computed (after a miss)"),
+        .sentence = forTranslation("Misses",
+                                   "An earlier block in the segment of %1 was not a full hit. Keys and "
+                                   "values depend on all earlier tokens, so this block was computed, "
+                                   "too."),
+        .tokensAreStored = true},
     MissReasonInfo{.reason = MissReason::LastToken,
                    .name = "last_token",
                    .words = forTranslation("Misses", "last token"),

@@ -7,6 +7,7 @@
 #include "ui/theme/theme.h"
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/number_text.h"
+#include "ui/views/common/request_blocks.h"
 #include "ui/views/problems/problems_view.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/window_parts.h"
@@ -310,10 +311,24 @@ void StatusLine::explainRun() {
   if (const RequestId request = m_workspace.input().shownRequest(); request != 0) {
     Selection selection;
     selection.request = request;
+    // The first computed block shows the reason for all later ones.
+    const ViewInput& input = m_workspace.input();
+    const RequestBlocks blocks = requestBlocks(*input.trace, input.state(), request);
+    for (const SegmentVirtualBlocks& segment : blocks.segments) {
+      const auto missed = std::ranges::find_if(segment.blocks, [](const VirtualBlockFacts& block) {
+        return block.lookup != 0 && block.outcome != trace::LookupOutcome::Hit &&
+               block.outcome != trace::LookupOutcome::Relocated;
+      });
+      if (missed == segment.blocks.end()) continue;
+      selection.block = missed->place;
+      break;
+    }
     m_workspace.select(selection);
+    m_docks.bring(QStringLiteral("why"));
   }
   refresh();
 }
+
 QString StatusLine::problemText() {
   // This function is called with every frame of a run, but the document changes rarely.
   const ViewInput& input = m_workspace.input();

@@ -121,6 +121,16 @@ std::optional<BlockRef> WhyContext::storedPlace() const {
                          .storedByNode = lookup->storedByNode});
 }
 
+document::NodeId WhyContext::storedNode() const {
+  const std::optional<BlockRef> place = storedPlace();
+  if (!place || lookup->differsAt < 0) return document::kNoNode;
+  const trace::RequestState* by = findRequest(state, place->request);
+  if (by == nullptr) return document::kNoNode;
+  const std::int32_t token =
+      place->virtualIndex * blocks.blockSize + std::max(0, lookup->differsAt - firstToken());
+  return input.nodeOf(by->run, nodeOfToken(*by, place->segment, token));
+}
+
 const cache::WhatIf* WhyContext::change(cache::Change kind) const {
   const auto found = std::find_if(changes.changes.begin(), changes.changes.end(),
                                   [kind](const cache::WhatIf& one) { return one.change == kind; });
@@ -176,6 +186,17 @@ document::NodeId WhyContext::parentJoin(query::JoinKind kind) const {
   const document::DocumentNode* parent = input.document->find(child->parent);
   const query::Join* join = parent == nullptr ? nullptr : parent->own.as<query::Join>();
   return join != nullptr && join->kind == kind ? child->parent : document::kNoNode;
+}
+
+bool WhyContext::isChildOfPlus() const {
+  for (document::NodeId id = node(); id != document::kNoNode;) {
+    const document::DocumentNode* at = input.document->find(id);
+    if (at == nullptr) return false;
+    const query::Join* join = at->own.as<query::Join>();
+    if (join != nullptr && join->kind == query::JoinKind::Plus && id != node()) return true;
+    id = at->parent;
+  }
+  return false;
 }
 
 std::optional<std::size_t> WhyContext::lostAt() const {

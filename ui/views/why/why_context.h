@@ -55,11 +55,15 @@ struct WhyContext {
   /// "run 1, document 2", from the request that stored the block of the lookup.
   QString storedBy() const;
   std::optional<BlockRef> storedPlace() const;
+  /// The node of the stored block's token at the first difference. kNoNode: unknown.
+  document::NodeId storedNode() const;
 
   /// The block's node in the document, and its parent of this kind. kNoNode if the run is of another
   /// document.
   document::NodeId node() const;
   document::NodeId parentJoin(query::JoinKind kind) const;
+  /// Whether the block's node is in a child of a plus, under any policy.
+  bool isChildOfPlus() const;
 
   /// Whether lookups can still find the block's content in the pool.
   bool present() const;

@@ -188,7 +188,7 @@ class FactMaker {
     const auto& pool = m_context.state.pool().blocks();
     if (!m_context.present()) return;
     const trace::BlockState& own = pool[static_cast<std::size_t>(m_facts.physical)];
-    add(tr("Key"), tr("%1, block %2 of its prompt").arg(shortKey(own.key)).arg(own.virtualIndex));
+    add(tr("Key"), tr("%1, block %2 of its segment").arg(shortKey(own.key)).arg(own.virtualIndex));
   }
 
   void addPresent() {
@@ -309,8 +309,12 @@ class OtherwiseMaker {
         addAgain(tr(/*id:same-tokens-came*/ "the same prefix and tokens were requested again"));
         break;
       case MissReason::TokensDiffer:
-        addSameTokens();
+        if (isOfOtherNode())
+          addOtherNode();
+        else
+          addSameTokens();
         addPlus();
+        addSpans();
         break;
       case MissReason::ContextDiffers:
         if (m_context.lookup->contextDiffersAt < 0) {
@@ -330,6 +334,7 @@ class OtherwiseMaker {
       case MissReason::AfterMiss:
         addAfterMiss();
         addPlus();
+        addSpans();
         break;
       case MissReason::LastToken:
         m_why.otherwiseTitle = tr(/*id:it-is-always*/ "This miss is unavoidable");
@@ -400,6 +405,40 @@ class OtherwiseMaker {
             : tr(": the block is stored now as #%1");
     add(condition + rest.arg(m_context.facts->physical) + tr(" ("), tr("run the query again"), tr(")"),
         command("run.run"));
+  }
+
+  /// Whether the nearest stored block has the text of another node at the different token. Two children that
+  /// changed places are an example. A shared beginning of such blocks is only the text of the template.
+  bool isOfOtherNode() const {
+    const document::NodeId own = m_context.node();
+    const document::NodeId stored = m_context.storedNode();
+    return own != document::kNoNode && stored != document::kNoNode && own != stored;
+  }
+
+  void addOtherNode() {
+    const std::optional<BlockRef> place = m_context.storedPlace();
+    if (m_context.segment->independent || !place) {
+      addAgain(
+          tr(/*id:text-stored-before*/ "the same text had been an independent segment in an earlier run"));
+      return;
+    }
+    WhyLink link;
+    link.block = place;
+    add(tr(/*id:other-text-here*/ "the prompt had %1 at this place, as in ")
+            .arg(m_context.nameOfBlock(*place)),
+        requestName(m_context.state, place->request), {}, link);
+  }
+
+  /// Under `prefix`, a moved child of a plus is computed again. Under `spans`, the child is a hit.
+  void addSpans() {
+    const auto& runs = m_context.state.progress().runs;
+    const auto run = runs.find(m_context.request->run);
+    if (run == runs.end()) return;
+    const std::optional<policy::Choice> choice = policy::findChoice(run->second.policy);
+    if (!choice || choice->policy().hasIndependentSpans || !m_context.isChildOfPlus()) return;
+    add(tr(/*id:policy-were-spans*/ "the policy were spans, in the earlier run and in this run. Each child "
+                                    "of "
+                                    "a plus is then a hit at any position"));
   }
 
   void addSameTokens() {

@@ -90,6 +90,8 @@ class TestWhy : public QObject {
   void childOfPlusOffersCross();
   void generatedBlocks();
   void textThatIsStoredUnderAPlus();
+  void swappedChildrenUnderPrefix();
+  void textThatIsNewUnderSpans();
   void aPoolThatWouldHaveKeptIt();
 };
 
@@ -448,6 +450,47 @@ void TestWhy::textThatIsStoredUnderAPlus() {
   QVERIFY(std::none_of(first.otherwise.begin(), first.otherwise.end(), [](const ui::WhyText& text) {
     return product_text::says(text.text, "<stood-under-plus>");
   }));
+}
+
+/// The reason is the order of the documents. No text has to be edited.
+void TestWhy::swappedChildrenUnderPrefix() {
+  test::RunRecorder recorder;
+  const document::Document rag = test::exampleDocument("rag.json");
+  recorder.run(rag, policy::kPrefix);
+  recorder.run(test::swapped(rag), policy::kPrefix);
+  const test::Recorded runs = recorder.recorded();
+  const ui::Why why = whyOf(runs, 2, 0, 0);
+  QVERIFY2(why.verdict.contains(QString::fromUtf8(trace::infoOf(MissReason::TokensDiffer).words)),
+           qPrintable(why.verdict));
+  const QString text = ui::whyText(why);
+  QVERIFY2(product_text::says(text, "<policy-were-spans>"), qPrintable(text));
+  const auto other = std::ranges::find_if(why.otherwise, [](const ui::WhyText& one) {
+    return product_text::says(one.text, "<other-text-here>");
+  });
+  QVERIFY2(other != why.otherwise.end(), qPrintable(text));
+  QCOMPARE(other->link.block->request, RequestId{1});
+  QVERIFY(std::ranges::none_of(why.otherwise, [](const ui::WhyText& one) {
+    return one.link.command == QStringLiteral("node.edit");
+  }));
+}
+
+/// The first tokens of a block are those of the template, as in another message. No text has to be edited.
+void TestWhy::textThatIsNewUnderSpans() {
+  test::RunRecorder recorder;
+  const document::Document rag = test::exampleDocument("rag.json");
+  recorder.run(rag, policy::kPrefix);
+  recorder.run(rag);
+  const test::Recorded runs = recorder.recorded();
+  for (std::uint32_t segment = 1; segment <= 3; ++segment) {
+    const ui::Why why = whyOf(runs, 2, segment, 0);
+    const QString text = ui::whyText(why);
+    QVERIFY2(std::ranges::none_of(why.otherwise,
+                                  [](const ui::WhyText& one) {
+                                    return one.link.command == QStringLiteral("node.edit");
+                                  }),
+             qPrintable(text));
+    QVERIFY2(!product_text::says(text, "<policy-were-spans>"), qPrintable(text));
+  }
 }
 
 void TestWhy::aPoolThatWouldHaveKeptIt() {
