@@ -93,13 +93,20 @@ std::string modelTable(const std::vector<FoundModel>& models) {
     table.addRow({model.place.name, workbench::keeperName(model.place.keeper), orUnknown(header.family),
                   header.parameters > 0 ? shortNumber(static_cast<double>(header.parameters)) : kUnknown,
                   typesText(model), header.context > 0 ? std::to_string(header.context) : kUnknown,
-                  orUnknown(header.chatTemplate), bytesText(header.bytes), bytesText(model.memory),
+                  header.templateProblem.empty() ? orUnknown(header.chatTemplate) : "not known",
+                  bytesText(header.bytes), bytesText(model.memory),
                   !moves   ? kUnknown
                   : *moves ? "yes"
                            : "no",
                   model.canRun() ? model.place.path.string() : header.problem});
   }
-  return table.text();
+  std::string text = table.text();
+  for (const FoundModel& model : models) {
+    if (model.canRun() && !model.header.templateProblem.empty())
+      text += "\n" + model.place.name + ": " + model.header.templateProblem +
+              ". --template NAME chooses a template.\n";
+  }
+  return text;
 }
 
 /// An object for each model. An unknown value is null.
@@ -118,6 +125,7 @@ nlohmann::ordered_json modelListJson(const std::vector<FoundModel>& models) {
                     {"tensors_by_type", std::move(types)},
                     {"context", orNull(static_cast<std::uint64_t>(header.context))},
                     {"chat_template", orNull(header.chatTemplate)},
+                    {"chat_template_problem", orNull(header.templateProblem)},
                     {"file_bytes", orNull(header.bytes)},
                     {"memory_bytes", orNull(model.memory)},
                     {"moves_spans", moves ? nlohmann::ordered_json(*moves) : nlohmann::ordered_json(nullptr)},

@@ -11,6 +11,8 @@
 #include "engine/text/program_templates.h"
 #include "engine/text/unicode.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <system_error>
@@ -46,34 +48,49 @@ std::string_view withoutFinalSpace(std::string_view text, IsSpace isRemoved = &i
   return text;
 }
 
+constexpr const char* kNothing = "nothing";
+
 Failure noTemplate(const std::string& file, const std::string& place) {
   return Failure(
-      {file, place, "nothing", "the checkpoint's chat template, one of these: " + chatTemplateNames()});
+      {file, place, kNothing, "the checkpoint's chat template, one of these: " + chatTemplateNames()});
 }
 
 /// Takes a template while its file is being read. A Failure can therefore name the line and column.
 using TakeSource = std::function<void(TemplateSource)>;
 
-void readGguf(const std::filesystem::path& path, const TakeSource& take) {
-  const std::string place = "tokenizer.chat_template";
+/// The names of templates in a list. As in transformers, the second one is used if the prompt has tools.
+constexpr const char* kDefaultTemplate = "default";
+constexpr const char* kToolTemplate = "tool_use";
+
+void readGguf(const std::filesystem::path& path, const TakeSource& take, bool hasTools) {
+  std::string place = "tokenizer.chat_template";
   const checkpoint::GgufMetadata metadata = checkpoint::GgufMetadata::read(path);
-  const std::string* source = metadata.text(place);
+  const std::string toolPlace = place + '.' + kToolTemplate;
+  const std::string* source = hasTools ? metadata.text(toolPlace) : nullptr;
+  if (source != nullptr)
+    place = toolPlace;
+  else
+    source = metadata.text(place);
   if (source == nullptr) throw noTemplate(path.string(), place);
   take({*source, path.string(), place});
 }
 
 /// A template is a text, or a list of named texts.
-void readConfiguration(const checkpoint::JsonPlace& config, const TakeSource& take) {
+void readConfiguration(const checkpoint::JsonPlace& config, const TakeSource& take, bool hasTools) {
   const checkpoint::JsonPlace field = config.field("chat_template");
   if (field.isNull()) throw noTemplate(field.file(), field.pointer());
   if (field.value().is_array()) {
-    for (std::size_t i = 0; i < field.value().size(); ++i) {
-      const checkpoint::JsonPlace entry = field.element(i);
-      if (!entry.value().is_object() || entry.field("name").value() != "default") continue;
-      const checkpoint::JsonPlace source = entry.field("template");
-      take({source.requireText(), source.file(), source.pointer()});
-      return;
-    }
+    const auto takeNamed = [&](const char* name) {
+      for (std::size_t i = 0; i < field.value().size(); ++i) {
+        const checkpoint::JsonPlace entry = field.element(i);
+        if (!entry.value().is_object() || entry.field("name").value() != name) continue;
+        const checkpoint::JsonPlace source = entry.field("template");
+        take({source.requireText(), source.file(), source.pointer()});
+        return true;
+      }
+      return false;
+    };
+    if ((hasTools && takeNamed(kToolTemplate)) || takeNamed(kDefaultTemplate)) return;
   } else if (field.value().is_string()) {
     take({field.requireText(), field.file(), field.pointer()});
     return;
@@ -83,10 +100,11 @@ void readConfiguration(const checkpoint::JsonPlace& config, const TakeSource& ta
                    "a text, or a list with a template that is named \"default\"");
 }
 
-void readSource(const checkpoint::Checkpoint& checkpoint, const TakeSource& take) {
+/// `hasTools`: the prompt has tools, so a template for tools is used if there is one.
+void readSource(const checkpoint::Checkpoint& checkpoint, const TakeSource& take, bool hasTools = false) {
   checkpoint.require();
   // Newer checkpoints have a separate file for the template. Older checkpoints have a field in the
-  // tokenizer's file.
+  // tokenizer's file. Checkpoints that also read images may have a JSON file with the template alone.
   const std::filesystem::path own = checkpoint.path() / "chat_template.jinja";
   std::error_code error;
   if (std::filesystem::is_regular_file(own, error)) {
@@ -94,15 +112,31 @@ void readSource(const checkpoint::Checkpoint& checkpoint, const TakeSource& take
           own.string(), ""});
     return;
   }
+  const auto readJson = [&](const std::filesystem::path& file, const char* what) {
+    checkpoint::readJsonFile(
+        file, checkpoint::kMaxTokenizerConfigBytes, what,
+        [&](const checkpoint::JsonPlace& root) { readConfiguration(root, take, hasTools); });
+  };
+  if (const auto json = checkpoint.path() / "chat_template.json";
+      std::filesystem::is_regular_file(json, error)) {
+    readJson(json, "a chat template");
+    return;
+  }
   if (!checkpoint.find("tokenizer_config.json")) {
     if (const std::optional<std::filesystem::path> gguf = checkpoint.anyGguf()) {
-      readGguf(*gguf, take);
+      readGguf(*gguf, take, hasTools);
       return;
     }
   }
-  checkpoint::readJsonFile(checkpoint.path() / "tokenizer_config.json", checkpoint::kMaxTokenizerConfigBytes,
-                           "the configuration of a tokenizer",
-                           [&take](const checkpoint::JsonPlace& root) { readConfiguration(root, take); });
+  readJson(checkpoint.path() / "tokenizer_config.json", "the configuration of a tokenizer");
+}
+
+/// Whether the variables have a list of tools that is not empty.
+bool namesTools(const std::string& variables) {
+  const nlohmann::json read = nlohmann::json::parse(variables, nullptr, false);
+  if (!read.is_object()) return false;
+  const auto tools = read.find("tools");
+  return tools != read.end() && tools->is_array() && !tools->empty();
 }
 
 /// Throws the failure of a program as a failure of its file.
@@ -319,6 +353,10 @@ const ChatTemplate& chatTemplateNamed(std::string_view name) {
                  "one of the known: " + chatTemplateNames()});
 }
 
+bool isMissingTemplate(const Error& error) {
+  return error.found == kNothing || error.found == "no such file";
+}
+
 TemplateSource templateSource(const checkpoint::Checkpoint& checkpoint) {
   TemplateSource found;
   readSource(checkpoint, [&found](TemplateSource source) { found = std::move(source); });
@@ -340,7 +378,9 @@ const ChatTemplate& findChatTemplate(const checkpoint::Checkpoint& checkpoint) {
 }
 
 const ChatTemplate& programTemplate(const checkpoint::Checkpoint& checkpoint, const std::string& variables) {
-  const TemplateSource source = templateSource(checkpoint);
+  TemplateSource source;
+  readSource(
+      checkpoint, [&source](TemplateSource found) { source = std::move(found); }, namesTools(variables));
   try {
     return programTemplateOf(source.text, withVariables(templateTokens(checkpoint), variables));
   } catch (const Failure& failure) {

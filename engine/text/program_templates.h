@@ -3,6 +3,7 @@
 // templates use an entry of the table.
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/template_process.h"
@@ -13,6 +14,9 @@ namespace spanscope::text {
 
 /// The place of errors about template variables (Error::place).
 inline constexpr const char* kVariablesPlace = "template variables";
+
+/// Whether an error about a template means that the checkpoint has none, or not the file for it.
+bool isMissingTemplate(const Error& error);
 
 /// Returns the template that is this program of Jinja with these variables (a JSON object). The program keeps
 /// every result, so that the result has the lifetime of the program. Throws Failure if the template cannot

@@ -190,10 +190,13 @@ class Finder {
           say(forTranslation("Problems", "The template variables cannot be used: %1"), error.found);
       problem.hint = say(forTranslation("Problems", "Expected: %1"), error.expected);
     } else if (m_context.modelProblem->isOfTemplate) {
-      problem.text =
-          say(forTranslation("Problems", "The chat template of the model %1 is not known"), m_checkpoint);
+      const bool isMissing = text::isMissingTemplate(error);
+      problem.text = isMissing
+                         ? say(forTranslation("Problems", "The model %1 has no chat template"), m_checkpoint)
+                         : say(forTranslation("Problems", "The chat template of the model %1 is not known"),
+                               m_checkpoint);
       problem.hint =
-          text::sharedTemplateProcess().isMissing()
+          !isMissing && text::sharedTemplateProcess().isMissing()
               ? say(forTranslation("Problems",
                                    "Install the Debian package python3-jinja2, or choose a template: “Chat "
                                    "template…” in the list of models, or --template of spanq"))

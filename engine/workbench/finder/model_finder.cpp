@@ -10,6 +10,7 @@
 #include "engine/model/architectures/other_architectures.h"
 #include "engine/model/weight_reader.h"
 #include "engine/text/chat_template.h"
+#include "engine/text/program_templates.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_problem.h"
 
@@ -146,8 +147,10 @@ void readSafetensorsModel(const Path& folder, ModelHeader& header) {
 void readTemplate(const Path& path, ModelHeader& header) {
   try {
     header.chatTemplate = text::findChatTemplate(path).name;
-  } catch (const Failure&) {
-    // The user may choose another template.
+  } catch (const Failure& failure) {
+    // The model runs if the user chooses another template.
+    header.templateProblem = text::isMissingTemplate(failure.error()) ? "there is no chat template"
+                                                                      : "found " + failure.error().found;
   }
 }
 

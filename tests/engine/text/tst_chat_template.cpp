@@ -2,6 +2,8 @@
 #include "engine/base/error.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/chat_template_table.h"
+#include "engine/text/conversation.h"
+#include "engine/text/template_process.h"
 #include "tests/engine/checkpoint/gguf_writer.h"
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/product_text.h"
@@ -203,6 +205,7 @@ class TestChatTemplate : public QObject {
   void errorsHaveLineAndColumn();
   void missingDirectories();
   void templateFiles();
+  void toolsHaveTheirOwnTemplate();
   void needsItsMarkers();
   void asJinjaRenders();
   void joinedSpansAreTheWhole_data();
@@ -370,6 +373,35 @@ void TestChatTemplate::templateFiles() {
             R"({"chat_template": [{"name": "tools", "template": "x"}, {"name": "default", "template": ")" +
                 source + "\"}]}");
   QCOMPARE(findChatTemplate(directory).name, std::string("spanlet"));
+  // Checkpoints that also read images have a file with the template alone, as a text or as a list.
+  writeFile(directory / "tokenizer_config.json", "{}");
+  for (const std::string& value : {'"' + source + '"', R"([{"name": "default", "template": ")" + source +
+                                                           R"("}, {"name": "tool_use", "template": "x"}])"}) {
+    writeFile(directory / "chat_template.json", R"({"chat_template": )" + value + '}');
+    QCOMPARE(findChatTemplate(directory).name, std::string("spanlet"));
+    QCOMPARE(templateSource(directory).file, (directory / "chat_template.json").string());
+  }
+}
+
+/// With tools, the template "tool_use" of a list renders the prompt.
+void TestChatTemplate::toolsHaveTheirOwnTemplate() {
+  if (sharedTemplateProcess().isMissing()) QSKIP("Python's Jinja is not installed");
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  const auto templateWith = [](const char* mark) {
+    return std::string("{% for m in messages %}") + mark +
+           "{{ m['content'] }}{% endfor %}{% if add_generation_prompt %}!{% endif %}";
+  };
+  writeFile(directory / "tokenizer_config.json",
+            R"({"chat_template": [{"name": "default", "template": ")" + templateWith("D") +
+                R"("}, {"name": "tool_use", "template": ")" + templateWith("T") + R"("}]})");
+  const auto opening = [&](const std::string& variables) {
+    const std::vector<ConversationMessage> messages{{query::Role::User, "hello"}};
+    return spellConversation(programTemplate(directory, variables), messages).front();
+  };
+  QCOMPARE(opening(R"({"other": 1})"), 'D');
+  QCOMPARE(opening(R"({"tools": []})"), 'D');
+  QCOMPARE(opening(R"({"tools": [{"type": "function"}]})"), 'T');
 }
 
 void TestChatTemplate::needsItsMarkers() {

@@ -207,7 +207,7 @@ class TestModelFinder : public QObject {
     QCOMPARE(tiny.header.types.front().first, std::string("F32"));
     QCOMPARE(tiny.header.types.front().second, std::int64_t{11});
     QCOMPARE(tiny.header.bytes, std::uint64_t{std::filesystem::file_size(tiny.place.path)});
-    QVERIFY(tiny.header.chatTemplate.empty());
+    QVERIFY(tiny.header.chatTemplate.empty() && !tiny.header.templateProblem.empty());
     QCOMPARE(tiny.movesSpans(), std::optional(true));
     QVERIFY(tiny.memory > 0);
 
@@ -220,6 +220,7 @@ class TestModelFinder : public QObject {
     const FoundModel& bundled = found(models, "spanlet");
     QVERIFY2(bundled.canRun(), bundled.header.problem.c_str());
     QCOMPARE(bundled.header.chatTemplate, std::string("spanlet"));
+    QVERIFY(bundled.header.templateProblem.empty());
     QVERIFY(bundled.header.parameters > 0);
 
     // What cannot run says why in one sentence, without the folders of its file.
