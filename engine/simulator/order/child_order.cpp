@@ -4,6 +4,7 @@
 #include "engine/base/hash.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -32,21 +33,27 @@ std::uint64_t contentOf(PartKind kind, std::span<const TokenId> tokens, std::vec
   return content;
 }
 
-Part partOf(const PromptPart& part, const PartCounts& counts, std::size_t& texts) {
+Part partOf(const PromptPart& part, const PartCounts& counts, const std::vector<std::uint64_t>& first,
+            std::size_t& texts) {
   Part made{.kind = part.kind, .tokens = part.tokens, .children = {}, .preferred = {}};
   if (part.kind == PartKind::Text) made.text = texts++;
   std::vector<std::uint64_t> contents;
   for (const PromptPart& child : part.children) {
-    made.children.push_back(partOf(child, counts, texts));
+    made.children.push_back(partOf(child, counts, first, texts));
     contents.push_back(made.children.back().content);
   }
   made.content = contentOf(part.kind, part.tokens, std::move(contents));
   made.preferred.resize(made.children.size());
   std::iota(made.preferred.begin(), made.preferred.end(), std::size_t{0});
   if (part.kind != PartKind::Free) return made;
+  const auto rankOf = [&first](std::uint64_t content) {
+    return std::ranges::find(first, content) - first.begin();
+  };
   std::ranges::stable_sort(made.preferred, [&](std::size_t a, std::size_t b) {
     const std::uint64_t one = made.children[a].content;
     const std::uint64_t other = made.children[b].content;
+    if (const auto oneRank = rankOf(one), otherRank = rankOf(other); oneRank != otherRank)
+      return oneRank < otherRank;
     const std::uint32_t oneCount = counts.of(one);
     const std::uint32_t otherCount = counts.of(other);
     return oneCount != otherCount ? oneCount > otherCount : one < other;
@@ -250,8 +257,10 @@ bool ChosenOrder::isMoved() const {
 ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, const PartCounts& counts,
                         const OrderRules& rules) {
   std::size_t count = 0;
-  const Part root{
-      .kind = PartKind::Series, .tokens = {}, .children = {partOf(prompt, counts, count)}, .preferred = {0}};
+  const Part root{.kind = PartKind::Series,
+                  .tokens = {},
+                  .children = {partOf(prompt, counts, rules.first, count)},
+                  .preferred = {0}};
   std::vector<TokenId> written;
   appendTokens(root, written);
   ChosenOrder chosen;
@@ -280,27 +289,106 @@ ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, co
   return chosen;
 }
 
-std::vector<std::size_t> sendingOrder(const std::vector<PromptPart>& prompts, const PartCounts& counts) {
-  struct Key {
-    std::uint32_t count = 0;
-    std::uint64_t content = 0;
-    bool operator==(const Key&) const = default;
-  };
-  std::vector<std::vector<Key>> keys;
-  for (const PromptPart& prompt : prompts) {
-    std::size_t texts = 0;
-    const Part part = partOf(prompt, counts, texts);
-    std::vector<Key>& own = keys.emplace_back();
-    visitPreferred(part, [&](const Part& text) { own.push_back({counts.of(text.content), text.content}); });
+namespace {
+
+/// A prompt of a plan, with the children that are not placed yet.
+struct Planned {
+  std::size_t prompt = 0;
+  std::vector<std::uint64_t> left;
+};
+
+const PromptPart* firstFree(const PromptPart& part) {
+  if (part.kind == PartKind::Free) return &part;
+  for (const PromptPart& child : part.children)
+    if (const PromptPart* const found = firstFree(child)) return found;
+  return nullptr;
+}
+
+/// Combines the contents of all texts before the first free part. Returns whether the free part was reached.
+bool addBeginning(const PromptPart& part, std::uint64_t& beginning) {
+  if (part.kind == PartKind::Free) return true;
+  if (part.kind == PartKind::Text) beginning = mixBits(beginning ^ contentOf(part));
+  return std::ranges::any_of(part.children,
+                             [&](const PromptPart& child) { return addBeginning(child, beginning); });
+}
+
+std::size_t countTokens(const PromptPart& part) {
+  std::size_t count = part.tokens.size();
+  for (const PromptPart& child : part.children) count += countTokens(child);
+  return count;
+}
+
+class SendingPlanner {
+ public:
+  SendingPlan make(const std::vector<PromptPart>& prompts) {
+    m_plan.first.resize(prompts.size());
+    std::map<std::uint64_t, std::vector<Planned>> byBeginning;
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+      std::uint64_t beginning = 0;
+      addBeginning(prompts[i], beginning);
+      Planned planned{.prompt = i, .left = {}};
+      if (const PromptPart* const free = firstFree(prompts[i])) {
+        for (const PromptPart& child : free->children) {
+          planned.left.push_back(contentOf(child));
+          m_tokens[planned.left.back()] = countTokens(child);
+        }
+      }
+      std::ranges::sort(planned.left);
+      byBeginning[beginning].push_back(std::move(planned));
+    }
+    for (auto& [beginning, group] : byBeginning) place(std::move(group));
+    return std::move(m_plan);
   }
-  std::vector<std::size_t> order(prompts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&keys](std::size_t a, std::size_t b) {
-    return std::ranges::lexicographical_compare(keys[a], keys[b], [](const Key& one, const Key& other) {
-      return one.count != other.count ? one.count > other.count : one.content < other.content;
-    });
-  });
-  return order;
+
+ private:
+  void place(std::vector<Planned> group) {
+    while (!group.empty()) {
+      const std::uint64_t child = sharedMost(group);
+      std::vector<Planned> with;
+      std::vector<Planned> without;
+      for (Planned& planned : group) {
+        const auto found = std::ranges::lower_bound(planned.left, child);
+        const bool has = m_shared > 0 && found != planned.left.end() && *found == child;
+        if (has) {
+          planned.left.erase(found);
+          m_plan.first[planned.prompt].push_back(child);
+        }
+        (has ? with : without).push_back(std::move(planned));
+      }
+      if (with.empty()) {
+        for (const Planned& planned : without) m_plan.order.push_back(planned.prompt);
+        return;
+      }
+      place(std::move(with));
+      group = std::move(without);
+    }
+  }
+
+  /// Returns the child with which a group saves the most tokens. Sets m_shared to these tokens.
+  std::uint64_t sharedMost(const std::vector<Planned>& group) {
+    std::map<std::uint64_t, std::size_t> counts;
+    for (const Planned& planned : group)
+      for (const std::uint64_t child : planned.left) ++counts[child];
+    m_shared = 0;
+    std::uint64_t best = 0;
+    for (const auto& [child, count] : counts) {
+      const std::size_t shared = (count - 1) * m_tokens.at(child);
+      if (shared <= m_shared) continue;
+      m_shared = shared;
+      best = child;
+    }
+    return best;
+  }
+
+  SendingPlan m_plan;
+  std::unordered_map<std::uint64_t, std::size_t> m_tokens;
+  std::size_t m_shared = 0;
+};
+
+}  // namespace
+
+SendingPlan planSending(const std::vector<PromptPart>& prompts) {
+  return SendingPlanner().make(prompts);
 }
 
 }  // namespace spanscope::simulator

@@ -62,6 +62,8 @@ struct OrderRules {
   std::size_t exactChildren = 8;
   /// The most beginnings that the search tries for a prompt with more children.
   std::size_t mostTries = 2000;
+  /// Contents of children that come first among orders with equal hits, in this order.
+  std::vector<std::uint64_t> first{};
 };
 
 struct ChosenOrder {
@@ -82,8 +84,16 @@ struct ChosenOrder {
 ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, const PartCounts& counts,
                         const OrderRules& rules);
 
-/// Returns the order in which prompts should be sent, as indices. Prompts with a common beginning follow each
-/// other. `counts` should contain all prompts.
-std::vector<std::size_t> sendingOrder(const std::vector<PromptPart>& prompts, const PartCounts& counts);
+/// A plan for prompts that are known before the first of them is sent.
+struct SendingPlan {
+  std::vector<std::size_t> order;  ///< all prompts, by their indices, in sending order
+  /// For each prompt, the contents of children that should come first, as OrderRules::first.
+  std::vector<std::vector<std::uint64_t>> first;
+};
+
+/// Plans prompts so that prompts with a common beginning follow each other. The plan concerns the first free
+/// part of each prompt. The function repeatedly takes the child with which the remaining prompts share the
+/// most tokens. The prompts with this child begin with it, and are planned in the same way.
+SendingPlan planSending(const std::vector<PromptPart>& prompts);
 
 }  // namespace spanscope::simulator
