@@ -37,6 +37,7 @@ class MessageWriter {
   explicit MessageWriter(const std::map<StepIndex, std::size_t>& requestOf) : m_requestOf(&requestOf) {}
 
   std::vector<ChatMessage> take() { return std::move(m_messages); }
+  std::vector<PlusGroup> takeGroups() { return std::move(m_groups); }
 
   void write(const plan::PromptNode& node) {
     if (const auto* message = std::get_if<plan::PromptMessage>(&node.value)) {
@@ -47,13 +48,25 @@ class MessageWriter {
     } else if (const auto* run = std::get_if<plan::PromptRun>(&node.value)) {
       for (const plan::PromptNode& child : run->children) write(child);
     } else if (const auto* plus = std::get_if<plan::PromptPlus>(&node.value)) {
-      for (const plan::PromptNode& child : plus->children) write(child);
+      writeGroup(plus->children);
     }
   }
 
  private:
+  void writeGroup(const std::vector<plan::PromptNode>& children) {
+    const std::size_t own = m_groups.size();
+    if (children.size() > 1) m_groups.emplace_back();
+    std::vector<std::size_t> bounds{m_messages.size()};
+    for (const plan::PromptNode& child : children) {
+      write(child);
+      bounds.push_back(m_messages.size());
+    }
+    if (children.size() > 1) m_groups[own].bounds = std::move(bounds);
+  }
+
   const std::map<StepIndex, std::size_t>* m_requestOf;
   std::vector<ChatMessage> m_messages;
+  std::vector<PlusGroup> m_groups;
 };
 
 /// Returns the shortest number for the float: 0.3 and not 0.30000001192092896.
@@ -101,6 +114,7 @@ StepRequests stepRequests(const plan::Plan& plan, std::optional<std::uint64_t> s
     MessageWriter writer(made.requestOf);
     writer.write(step.prompt);
     request.messages = writer.take();
+    request.groups = writer.takeGroups();
     made.requestOf.emplace(i, made.requests.size());
     made.requests.push_back(std::move(request));
     made.stepOf.push_back(i);

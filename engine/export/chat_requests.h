@@ -35,6 +35,13 @@ struct ChatMessage {
   bool operator==(const ChatMessage&) const = default;
 };
 
+/// The children of a plus, whose messages may change places as a whole. Child i has the messages from
+/// bounds[i] to bounds[i + 1].
+struct PlusGroup {
+  std::vector<std::size_t> bounds;  ///< ascending
+  bool operator==(const PlusGroup&) const = default;
+};
+
 struct ChatRequest {
   NodePath node;                          ///< the origin of the request: a generate, repeat or map node
   std::string model;                      ///< without the provider
@@ -42,6 +49,8 @@ struct ChatRequest {
   float temperature = query::kDefaultTemperature;
   std::optional<std::uint32_t> seed;  ///< below 2³¹; different for each request
   std::vector<ChatMessage> messages;
+  std::vector<PlusGroup>
+      groups{};  ///< with at least two children each; an outer plus comes before an inner plus
   bool operator==(const ChatRequest&) const = default;
 };
 

@@ -67,15 +67,29 @@ std::optional<SpeedSample> sampleOf(const nlohmann::json& json) {
 SpeedRecords::SpeedRecords(std::filesystem::path file) : m_file(std::move(file)) {}
 
 std::optional<SpeedSample> SpeedRecords::find(const RunSettings& settings) const {
-  const std::string key = keyOf(settings);
+  return findKey(keyOf(settings));
+}
+
+std::optional<SpeedSample> SpeedRecords::findServer(const std::string& server) const {
+  return findKey("server|" + server);
+}
+
+void SpeedRecords::note(const RunSettings& settings, const SpeedSample& sample) {
+  noteKey(keyOf(settings), sample);
+}
+
+void SpeedRecords::noteServer(const std::string& server, const SpeedSample& sample) {
+  noteKey("server|" + server, sample);
+}
+
+std::optional<SpeedSample> SpeedRecords::findKey(const std::string& key) const {
   const std::lock_guard lock(m_mutex);
   read(m_paces);
   const auto found = m_paces.find(key);
   return found == m_paces.end() ? std::nullopt : std::optional(found->second);
 }
 
-void SpeedRecords::note(const RunSettings& settings, const SpeedSample& sample) {
-  const std::string key = keyOf(settings);
+void SpeedRecords::noteKey(const std::string& key, const SpeedSample& sample) {
   if (key.empty() || sample.promptTokens <= 0) return;
   const std::lock_guard lock(m_mutex);
   read(m_paces);

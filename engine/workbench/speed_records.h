@@ -27,9 +27,14 @@ class SpeedRecords {
   /// speed was measured.
   std::optional<experiment::SpeedSample> find(const RunSettings& settings) const;
   void note(const RunSettings& settings, const experiment::SpeedSample& sample);
+  /// The same for a server, by its name in the list of servers or its kind ("vllm").
+  std::optional<experiment::SpeedSample> findServer(const std::string& server) const;
+  void noteServer(const std::string& server, const experiment::SpeedSample& sample);
 
  private:
   using Paces = std::map<std::string, experiment::SpeedSample>;
+  std::optional<experiment::SpeedSample> findKey(const std::string& key) const;
+  void noteKey(const std::string& key, const experiment::SpeedSample& sample);
   void read(Paces& into) const;
   void write() const;
 

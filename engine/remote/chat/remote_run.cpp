@@ -290,8 +290,15 @@ class RemoteRunner {
   RemoteRunner(const RemoteRunner&) = delete;
   RemoteRunner& operator=(const RemoteRunner&) = delete;
 
-  RemoteResult run(const std::vector<std::size_t>& targetOf, const std::vector<exports::QueryCall>& calls) {
+  RemoteResult run(const std::vector<std::size_t>& targetOf, const std::vector<exports::QueryCall>& calls,
+                   const std::vector<std::size_t>& order) {
     line(targetOf, calls);
+    if (order.size() == m_requests.size()) {
+      std::vector<std::size_t> placeOf(order.size());
+      for (std::size_t place = 0; place < order.size(); ++place) placeOf.at(order[place]) = place;
+      m_waiting.sort(
+          [&placeOf](const Sendable& a, const Sendable& b) { return placeOf[a.first] < placeOf[b.first]; });
+    }
     do {
       sendWhatIsReady();
       if (!m_threads.empty()) m_mailbox.take()();
@@ -367,7 +374,7 @@ class RemoteRunner {
     const RemoteTarget& asked = m_targets[body.target];
     const Protocol& protocol = protocolOf(body.target);
     const auto& requests = m_changed.contains(body.target) ? m_messages : m_requests;
-    const exports::ChatRequest filled = filledIn(requests[body.first], m_replies);
+    exports::ChatRequest filled = filledIn(requests[body.first], m_replies);
     if (asked.local) {
       sends(body, filled.model, 0);
       waitFor(body, [first = body.first, target = body.target, filled](Asker& asker) {
@@ -382,6 +389,8 @@ class RemoteRunner {
                   {urlOf(asked, protocol), filled.node, "the model \"" + wanted + "\"",
                    namesOr(asked.facts, "the name of a model that the server has") +
                        (asked.server.model.empty() ? "" : "; to use another model, allow unlisted models")});
+    std::optional<SentOrder> order;
+    if (asked.arrange && body.call == nullptr) order = asked.arrange(body.first, filled);
     std::optional<Outgoing> sent;
     try {
       sent = protocol.write({.request = filled,
@@ -398,6 +407,7 @@ class RemoteRunner {
       return fail(body.first, std::move(problem));
     }
     sends(body, *model, sent->body.size());
+    if (order) m_watcher.orders(body.first, *order);
     waitFor(body, [body, &protocol, model = *model, sent = std::move(*sent),
                    hasLimit = filled.maxTokens.has_value()](Asker& asker) {
       Outcome outcome = asker.ask(body.first, body.count, body.target, protocol, model, sent);
@@ -542,6 +552,19 @@ std::string titleOf(const RemoteTarget& target) {
   return std::string(infoOf(target.facts.kind).title) + " on " + target.name;
 }
 
+bool SentOrder::isMoved() const {
+  return !std::ranges::is_sorted(messages);
+}
+
+std::string orderText(const SentOrder& order) {
+  std::string text = order.isMoved() ? "sent as " + order.children : std::string("sent as written");
+  text += ": " + std::to_string(order.cached) + " of " + std::to_string(order.tokens) + " tokens cached";
+  if (order.isMoved()) text += "; as written " + std::to_string(order.asWritten);
+  if (!order.isExact) text += "; a better order may exist";
+  if (order.rankTokens > 0) text += "; " + counted(order.rankTokens, "token") + " for the written order";
+  return text;
+}
+
 std::string protocolText(const RemoteTarget& target) {
   return target.protocol->title + (target.promptForm.empty() ? std::string() : ", " + target.promptForm);
 }
@@ -550,8 +573,9 @@ RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& ta
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
                          const std::stop_token& stop, const std::vector<exports::QueryCall>& calls,
-                         const std::vector<exports::ChatRequest>& messages) {
-  return RemoteRunner(client, targets, watcher, requests, messages, stop).run(targetOf, calls);
+                         const std::vector<exports::ChatRequest>& messages,
+                         const std::vector<std::size_t>& order) {
+  return RemoteRunner(client, targets, watcher, requests, messages, stop).run(targetOf, calls, order);
 }
 
 std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now) {

@@ -60,6 +60,24 @@ struct LocalWatch {
 using LocalAnswer = std::function<RemoteStep(const exports::ChatRequest& request, const LocalWatch& watch,
                                              const std::stop_token& stop)>;
 
+/// The order of a prompt that was chosen for the cache of a server.
+struct SentOrder {
+  std::vector<std::size_t> messages{};  ///< the messages as written, by their indices, in sent order
+  std::string children{};               ///< the children of each plus in sent order: "3, 1, 2"
+  std::int64_t tokens = 0;              ///< of the prompt
+  std::int64_t cached = 0;              ///< predicted cached tokens
+  std::int64_t asWritten = 0;           ///< predicted cached tokens of the prompt as written
+  bool isExact = true;                  ///< false: a better order may exist
+  std::int64_t rankTokens = 0;          ///< tokens of the line about the written order; 0: no line
+  bool isMoved() const;
+};
+/// Returns "sent as 3, 1, 2: 1024 of 1310 tokens cached; as written 96".
+std::string orderText(const SentOrder& order);
+
+/// Changes the order of the messages of a request. The request contains all needed answers. Nothing: the
+/// request has no order to choose.
+using Arranger = std::function<std::optional<SentOrder>(std::size_t index, exports::ChatRequest& request)>;
+
 /// Default for the max number of requests of one run that a server gets at the same time.
 inline constexpr std::size_t kStandardAtOnce = 8;
 inline constexpr std::size_t kMostAtOnce = 64;
@@ -77,6 +95,7 @@ struct RemoteTarget {
   std::string promptForm{};  ///< form of the prompt: "under the template chatml, as text".
   /// Max number of concurrent requests of this target, at least 1. The embedded engine gets one request.
   std::size_t atOnce = kStandardAtOnce;
+  Arranger arrange{};  ///< for protocols without calls; empty: messages are sent as written
 };
 
 /// Returns "vLLM on gpu-3".
@@ -104,6 +123,10 @@ class RemoteWatcher {
   virtual void changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
                                const Protocol& now) {
     static_cast<void>(request), static_cast<void>(target), static_cast<void>(refusal), static_cast<void>(now);
+  }
+  /// The messages of the request were sent in an order that was chosen for the cache.
+  virtual void orders(std::size_t request, const SentOrder& order) {
+    static_cast<void>(request), static_cast<void>(order);
   }
   virtual void promptProgress(std::size_t request, const PromptProgress& progress) {
     static_cast<void>(request), static_cast<void>(progress);
@@ -142,11 +165,14 @@ std::string changeText(const RemoteTarget& target, const Error& refusal, const P
 /// - `targetOf` has the index of the target of each request. Empty: the first target answers all.
 /// - `messages` has, for each request, the request in the protocol RemoteTarget::otherwise. Empty: the
 ///   requests are equal.
+/// - `order` has all requests in the order in which they are sent if several can be sent. Empty: in the order
+///   of the query.
 RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& targets,
                          const std::vector<std::size_t>& targetOf,
                          const std::vector<exports::ChatRequest>& requests, RemoteWatcher& watcher,
                          const std::stop_token& stop = {}, const std::vector<exports::QueryCall>& calls = {},
-                         const std::vector<exports::ChatRequest>& messages = {});
+                         const std::vector<exports::ChatRequest>& messages = {},
+                         const std::vector<std::size_t>& order = {});
 
 /// Returns the server's model for the model name of a query. `isChosen`: the user chose the name for this
 /// server, so that a different name does not match. Nothing: no model matches. The first matching rule

@@ -121,6 +121,13 @@ void RemoteTrace::sends(std::size_t request, std::size_t target, const std::stri
   if (m_also != nullptr) m_also->sends(request, target, model, bytes);
 }
 
+void RemoteTrace::orders(std::size_t request, const SentOrder& order) {
+  std::string text = orderText(order);
+  text.front() = 'S';
+  send(request, trace::MessageLogged{.severity = Severity::Note, .text = std::move(text)});
+  if (m_also != nullptr) m_also->orders(request, order);
+}
+
 void RemoteTrace::changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
                                   const Protocol& now) {
   m_changed[target] = &now;

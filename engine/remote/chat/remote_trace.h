@@ -49,6 +49,7 @@ class RemoteTrace final : public RemoteWatcher {
   void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) override;
   void changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
                        const Protocol& now) override;
+  void orders(std::size_t request, const SentOrder& order) override;
   void promptProgress(std::size_t request, const PromptProgress& progress) override;
   void text(std::size_t request, const std::string& piece) override;
   void fails(std::size_t request, const Error& error) override;

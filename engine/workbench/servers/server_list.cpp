@@ -187,6 +187,8 @@ ServerList::Read ServerList::read() const {
     server.certificateFile = serverField(entry, "certificates");
     server.isUnlisted = entry.value("unlisted_model", Json(false)) == Json(true);
     server.atOnce = atOnceField(entry);
+    server.keepsOrder = serverField(entry, "order") == "written";
+    server.tellsOrder = entry.value("tell_order", Json(false)) == Json(true);
     const auto isSame = [&server](const NamedServer& other) { return other.name == server.name; };
     if (const std::optional<Error> problem = problemOf(server)) {
       miss(place + "/" + problem->place, problem->found, problem->expected);
@@ -245,6 +247,8 @@ void ServerList::write(std::vector<NamedServer> servers) {
     if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
     if (!server.certificateFile.empty()) entry["certificates"] = server.certificateFile;
     if (server.atOnce > 0) entry["at_once"] = server.atOnce;
+    if (server.keepsOrder) entry["order"] = "written";
+    if (server.tellsOrder) entry["tell_order"] = true;
   }
   std::error_code ignored;
   std::filesystem::create_directories(m_file.parent_path(), ignored);

@@ -38,6 +38,11 @@ struct NamedServer {
   /// Max requests of one run that the server gets at the same time, at most remote::kMostAtOnce. 0:
   /// remote::kStandardAtOnce.
   std::size_t atOnce = 0;
+  /// Whether the children of each plus keep the order of the query. Otherwise a server with prefix caching
+  /// gets the order that its cache serves best.
+  bool keepsOrder = false;
+  /// Whether the prompt has a line about the order of the query, if another order was sent.
+  bool tellsOrder = false;
   bool operator==(const NamedServer&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/servers/cache_order.h"
 
 #include <algorithm>
 #include <limits>
@@ -141,7 +142,8 @@ namespace {
 
 constexpr std::size_t kMostWritten = std::size_t{1} << 24U;  // tokens whose texts are remembered
 
-/// Servers without span support get an inner prompt once, and its answer as a message.
+}  // namespace
+
 plan::Plan chatPlan(const query::Node& query, const RunSettings& settings) {
   plan::PlanOptions options = document::planOptionsOf(settings);
   options.distribute = false;
@@ -149,6 +151,43 @@ plan::Plan chatPlan(const query::Node& query, const RunSettings& settings) {
   plan::PlanResult planned = plan::makePlan(query, options);
   if (!planned.plan) throw Failure(planned.problems.front());
   return std::move(*planned.plan);
+}
+
+namespace {
+
+/// Sorts the children of every plus by the places of their messages. `next`: the number of the next message.
+/// Returns the place of the first message; the number of messages if there is none.
+std::size_t reorder(plan::PromptNode& node, const std::vector<std::size_t>& placeOf, std::size_t& next) {
+  std::vector<plan::PromptNode>* children = nullptr;
+  if (auto* run = std::get_if<plan::PromptRun>(&node.value)) children = &run->children;
+  auto* const plus = std::get_if<plan::PromptPlus>(&node.value);
+  if (plus != nullptr) children = &plus->children;
+  if (children == nullptr) return next < placeOf.size() ? placeOf[next++] : (++next, placeOf.size());
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  std::size_t first = placeOf.size();
+  for (std::size_t i = 0; i < children->size(); ++i) {
+    places.emplace_back(reorder((*children)[i], placeOf, next), i);
+    first = std::min(first, places.back().first);
+  }
+  if (plus == nullptr) return first;
+  std::ranges::stable_sort(places, {}, &std::pair<std::size_t, std::size_t>::first);
+  std::vector<plan::PromptNode> sorted;
+  for (const auto& [place, child] : places) sorted.push_back(std::move((*children)[child]));
+  *children = std::move(sorted);
+  return first;
+}
+
+/// Returns a step whose messages have the given order. An order of other messages changes nothing.
+plan::Step inOrder(plan::Step step, const std::vector<std::size_t>& order) {
+  if (order.empty()) return step;
+  std::vector<std::size_t> placeOf(order.size(), order.size());
+  for (std::size_t place = 0; place < order.size(); ++place)
+    if (order[place] < placeOf.size()) placeOf[order[place]] = place;
+  plan::PromptNode prompt = step.prompt;
+  std::size_t next = 0;
+  reorder(prompt, placeOf, next);
+  if (next == order.size()) step.prompt = std::move(prompt);
+  return step;
 }
 
 std::int32_t mostOf(const plan::Step& step, const RunSettings& settings) {
@@ -210,18 +249,22 @@ PromptWriter::PromptWriter(std::shared_ptr<const text::Tokenizer> tokenizer, con
     : m_tokenizer(std::move(tokenizer)), m_chat(chat) {}
 
 std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const RunSettings& settings,
-                                              const std::stop_token& stop) {
-  return write(query, settings, nullptr, stop);
+                                              const std::stop_token& stop, const MessageOrders& orders) {
+  return write(query, settings, nullptr, orders, stop);
 }
 
 std::vector<ServerPrompt> PromptWriter::write(const SentQuery& sent, const std::stop_token& stop) {
   const query::ParseResult parsed = query::parseJson(sent.queryJson);
   if (!parsed.query) throw Failure(errorAt("query", "an unreadable query", "the query of a run"));
-  return write(*parsed.query, sent.settings, &sent, stop);
+  MessageOrders orders;
+  for (const auto& [name, answer] : sent.answers)
+    if (!answer.order.empty()) orders[name] = answer.order;
+  return write(*parsed.query, sent.settings, &sent, orders, stop);
 }
 
 std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const RunSettings& settings,
-                                              const SentQuery* sent, const std::stop_token& stop) {
+                                              const SentQuery* sent, const MessageOrders& orders,
+                                              const std::stop_token& stop) {
   if (m_renderer == nullptr || m_written > kMostWritten) {
     m_renderer = std::make_unique<layout::MessageRenderer>(*m_tokenizer, m_chat);
     m_written = 0;
@@ -243,7 +286,9 @@ std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const Ru
     }
     if (!std::ranges::all_of(step.needs, [&](StepIndex need) { return isAnswered[need]; })) continue;
     isAnswered[i] = true;
-    prompt.table = layout::layOut(step, outputs, *m_renderer, layout::Visibility::Full);
+    const auto order = orders.find(prompt.name);
+    prompt.table = layout::layOut(order == orders.end() ? step : inOrder(step, order->second), outputs,
+                                  *m_renderer, layout::Visibility::Full);
     if (prompt.table.segments.size() != 1 || prompt.tokens().empty()) continue;
     m_written += prompt.tokens().size();
     const std::vector<TokenId>& tokens = prompt.tokens();
@@ -261,6 +306,10 @@ std::vector<ServerPrompt> PromptWriter::write(const query::Node& query, const Ru
     prompts.push_back(std::move(prompt));
   }
   return prompts;
+}
+
+simulator::PromptPart PromptWriter::part(const exports::ChatRequest& request) const {
+  return promptPart(request, *m_tokenizer, m_chat);
 }
 
 std::string promptModelId(const RunSettings& settings) {

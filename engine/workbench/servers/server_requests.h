@@ -12,8 +12,10 @@
 #include "engine/export/chat_requests.h"
 #include "engine/layout/message_renderer.h"
 #include "engine/layout/span_table.h"
+#include "engine/plan/plan.h"
 #include "engine/query/query.h"
 #include "engine/remote/protocol.h"
+#include "engine/simulator/order/child_order.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/settings.h"
@@ -83,6 +85,8 @@ struct SentAnswer {
   std::string server{};     ///< the server's name in the user's list; empty: the embedded engine
   std::optional<std::int64_t>
       promptTokens{};  ///< as the server counted its prompt tokens; nothing: not reported
+  /// remote::SentOrder::messages of the request; empty: the messages were sent as written.
+  std::vector<std::size_t> order{};
   bool operator==(const SentAnswer&) const = default;
 };
 
@@ -107,6 +111,7 @@ struct ServerPrompt {
   std::int32_t mostAnswerTokens = 0;  ///< for a query that was not run: its limit; 0: none
 
   const std::vector<TokenId>& tokens() const;
+  bool operator==(const ServerPrompt&) const = default;
 };
 
 /// Returns unknown tokens for an answer that is not sampled yet, in the expected number for a step. These
@@ -128,6 +133,13 @@ std::vector<SentPrompt> sentOrder(const std::vector<ServerPrompt>& prompts, std:
 /// be sent.
 std::string chatRefusal(const query::Node& query);
 
+/// Returns the plan of a query for servers without span support. An inner prompt is sent once, and its answer
+/// is a message of the outer prompt. Throws Failure if the query cannot be planned.
+plan::Plan chatPlan(const query::Node& query, const RunSettings& settings);
+
+/// The order of the messages of steps, as remote::SentOrder::messages.
+using MessageOrders = std::map<StepName, std::vector<std::size_t>>;
+
 /// Writes prompts with one tokenizer and one chat template. The object keeps the ids of all texts. A similar
 /// next query is therefore written quickly. Not thread-safe.
 class PromptWriter {
@@ -136,16 +148,19 @@ class PromptWriter {
   PromptWriter(std::shared_ptr<const text::Tokenizer> tokenizer, const text::ChatTemplate& chat);
 
   /// Writes prompts of a query that was not run. Throws Failure if it cannot be planned, or if a text cannot
-  /// be written.
+  /// be written. Steps that are not in `orders` are written as in the query.
   std::vector<ServerPrompt> write(const query::Node& query, const RunSettings& settings,
-                                  const std::stop_token& stop);
+                                  const std::stop_token& stop, const MessageOrders& orders = {});
   /// Writes the prompts of a query that was run, with their answers. Steps without an answer are left out,
   /// and steps that need such an answer, too. Throws like write().
   std::vector<ServerPrompt> write(const SentQuery& sent, const std::stop_token& stop);
+  /// Works like promptPart().
+  simulator::PromptPart part(const exports::ChatRequest& request) const;
 
  private:
   std::vector<ServerPrompt> write(const query::Node& query, const RunSettings& settings,
-                                  const SentQuery* sent, const std::stop_token& stop);
+                                  const SentQuery* sent, const MessageOrders& orders,
+                                  const std::stop_token& stop);
 
   std::shared_ptr<const text::Tokenizer> m_tokenizer;
   const text::ChatTemplate& m_chat;

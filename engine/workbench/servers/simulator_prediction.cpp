@@ -4,12 +4,14 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/server_facts.h"
 #include "engine/remote/protocol.h"
 #include "engine/run/trace_values.h"
 #include "engine/text/conversation.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/servers/cache_order.h"
 
 #include <algorithm>
 #include <array>
@@ -188,10 +190,21 @@ std::optional<SimulatorPredictions> SimulatorPredictor::prediction(const PromptM
     SimulatorPrediction& prediction = predictions.simulators.emplace_back(place.prediction);
     if (!predictions.problem.empty()) prediction.problem = predictions.problem;
     if (!prediction.problem.empty()) continue;
+    try {
+      prediction.orders = OrderComparison(*place.simulator, m_spans)
+                              .serve(chatPlan(query, settings), *model.tokenizer, *model.chat,
+                                     settings.maxTokens, place.atOnce);
+      if (place.isOrdered && prediction.orders.hasChoice)
+        prediction.prompts = m_writer->write(query, settings, stop, prediction.orders.messages);
+    } catch (const Failure& failure) {
+      prediction.problem = failure.what();
+      continue;
+    }
+    const std::vector<ServerPrompt>& prompts =
+        prediction.prompts.empty() ? predictions.prompts : prediction.prompts;
     const auto ask = [&](const simulator::Simulator& simulator, FoundRanges& ranges) {
-      std::vector<simulator::Answer> answers =
-          answersOf(*simulator.copy(), predictions.prompts, place.atOnce);
-      ranges = SimulatorCases(simulator).serve(predictions.prompts, answers, place.atOnce, stop);
+      std::vector<simulator::Answer> answers = answersOf(*simulator.copy(), prompts, place.atOnce);
+      ranges = SimulatorCases(simulator).serve(prompts, answers, place.atOnce, stop);
       return answers;
     };
     prediction.present = ask(*place.simulator, prediction.presentRange);
@@ -226,6 +239,7 @@ void SimulatorPredictor::useModel(const PromptModel& model) {
   m_writer = std::make_unique<PromptWriter>(model.tokenizer, *model.chat);
   m_taken.clear();
   m_places.clear();
+  m_spans = {};
 }
 
 SimulatorPredictor::Place SimulatorPredictor::standardPlace(const std::string& id,
@@ -253,6 +267,7 @@ SimulatorPredictor::Place SimulatorPredictor::namedPlace(const NamedSimulator& n
     place.prediction.isAsSaid = setup.isAsSaid;
   }
   if (named.atOnce > 0) place.atOnce = named.atOnce;
+  place.isOrdered = !named.keepsOrder;
   place.prediction.id = "server " + named.server;
   place.prediction.server = named.server;
   place.prediction.version = named.version;
@@ -300,6 +315,7 @@ bool SimulatorPredictor::take(const std::vector<SentQuery>& sent, const std::vec
   if (!goesOn) {
     m_taken.clear();
     m_places.clear();
+    m_spans = {};
     m_named = named;
     m_places = placesFor(named);
   }
@@ -359,7 +375,14 @@ std::optional<TracedPrediction> SimulatorPredictor::trace(
   if (traced.problem.empty()) traced.problem = chatRefusal(query);
   if (!traced.problem.empty()) return traced;
   try {
-    story.serve(queryJson, m_writer->write(query, settings, stop));
+    MessageOrders orders;
+    if (own->isOrdered) {
+      orders = OrderComparison(*own->simulator)
+                   .serve(chatPlan(query, settings), *model.tokenizer, *model.chat, settings.maxTokens,
+                          own->atOnce)
+                   .messages;
+    }
+    story.serve(queryJson, m_writer->write(query, settings, stop, orders));
   } catch (const Failure& failure) {
     traced.problem = failure.what();
     return traced;
@@ -369,9 +392,32 @@ std::optional<TracedPrediction> SimulatorPredictor::trace(
   return traced;
 }
 
+/// Serves an earlier query as spans.
+void SimulatorPredictor::takeSpans(const SentQuery& sent) {
+  const query::ParseResult parsed = query::parseJson(sent.queryJson);
+  if (!parsed.query) return;
+  try {
+    const plan::Plan plan = chatPlan(*parsed.query, sent.settings);
+    const exports::StepRequests made = exports::stepRequests(plan, {});
+    const auto answerOf = [&](std::size_t request) {
+      const plan::Step& step = plan.steps[made.stepOf[request]];
+      const auto found = sent.answers.find({step.node, step.copy});
+      return found == sent.answers.end() ? std::string() : found->second.text;
+    };
+    for (exports::ChatRequest request : made.requests) {
+      for (exports::ChatMessage& message : request.messages)
+        if (message.answerOf) message.content = answerOf(*message.answerOf);
+      m_spans.serve(m_writer->part(request));
+    }
+  } catch (const Failure&) {
+    return;  // A query that no server would have got leaves nothing in the caches.
+  }
+}
+
 void SimulatorPredictor::takeOne(const SentQuery& sent, const std::stop_token& stop) {
   const std::vector<ServerPrompt> prompts = promptsOf(sent, stop);
   if (stop.stop_requested()) return;
+  takeSpans(sent);
   for (Place& place : m_places) {
     std::vector<ServerPrompt> own;
     for (const ServerPrompt& prompt : prompts) {
@@ -524,11 +570,36 @@ std::string simulatorTitle(const simulator::Server& server, const std::string& v
 std::optional<ServerSimulators::Sent> ServerSimulators::send(const std::string& server,
                                                              const remote::ServerFacts& facts,
                                                              std::vector<TokenId> prompt) {
-  const simulator::Server* const kind = simulator::findServer(remote::infoOf(facts.kind).name);
-  if (kind == nullptr || prompt.empty()) return std::nullopt;
-  const SimulatorSetup setup = simulatorSetup(facts.kind, facts.slots, facts.cache);
-  if (!setup.problem.empty()) return std::nullopt;
+  if (prompt.empty()) return std::nullopt;
   const std::lock_guard lock(m_mutex);
+  Known* const found = known(server, facts);
+  if (found == nullptr) return std::nullopt;
+  Known& own = *found;
+  const simulator::Server* const kind = simulator::findServer(remote::infoOf(facts.kind).name);
+  const std::unique_ptr<simulator::Simulator> now = own.simulator->copy();
+  for (const UnderWay& each : own.sent) serve(*now, each);
+  UnderWay sent{.number = ++m_last, .prompt = std::move(prompt), .isBeside = !own.sent.empty()};
+  const simulator::Answer answer = serve(*now, sent);
+  Sent made{.predicted = {.prompt = static_cast<std::int64_t>(sent.prompt.size()),
+                          .found = answer.cached,
+                          .simulator = kind == nullptr ? "" : simulatorTitle(*kind, facts.version)},
+            .number = sent.number};
+  own.sent.push_back(std::move(sent));
+  return made;
+}
+
+ServerSimulators::Known* ServerSimulators::known(const std::string& server,
+                                                 const remote::ServerFacts& facts) {
+  const simulator::Server* kind = simulator::findServer(remote::infoOf(facts.kind).name);
+  SimulatorSetup setup;
+  if (kind != nullptr) {
+    setup = simulatorSetup(facts.kind, facts.slots, facts.cache);
+  } else if (facts.kind == remote::ServerKind::OpenAi || facts.kind == remote::ServerKind::Ollama ||
+             facts.kind == remote::ServerKind::LmStudio) {
+    // The rules of these servers are not known. Without a limit, SGLang's cache is a tree of all prompts.
+    kind = &simulator::kSglang;
+  }
+  if (kind == nullptr || !setup.problem.empty()) return nullptr;
   Known& own = m_simulators[server];
   const bool isAsBefore = own.kind == facts.kind && own.slots == facts.slots && own.cache == facts.cache;
   if (own.simulator == nullptr || !isAsBefore)
@@ -536,16 +607,31 @@ std::optional<ServerSimulators::Sent> ServerSimulators::send(const std::string& 
            .slots = facts.slots,
            .cache = facts.cache,
            .simulator = kind->open(setup.settings)};
-  const std::unique_ptr<simulator::Simulator> now = own.simulator->copy();
-  for (const UnderWay& each : own.sent) serve(*now, each);
-  UnderWay sent{.number = ++m_last, .prompt = std::move(prompt), .isBeside = !own.sent.empty()};
-  const simulator::Answer answer = serve(*now, sent);
-  Sent made{.predicted = {.prompt = static_cast<std::int64_t>(sent.prompt.size()),
-                          .found = answer.cached,
-                          .simulator = simulatorTitle(*kind, facts.version)},
-            .number = sent.number};
-  own.sent.push_back(std::move(sent));
-  return made;
+  return &own;
+}
+
+std::optional<simulator::ChosenOrder> ServerSimulators::order(const std::string& server,
+                                                              const remote::ServerFacts& facts,
+                                                              const simulator::PromptPart& prompt,
+                                                              std::vector<std::uint64_t> first) {
+  const std::lock_guard lock(m_mutex);
+  Known* const own = known(server, facts);
+  if (own == nullptr) return std::nullopt;
+  std::unique_ptr<simulator::Simulator> later;
+  if (!own->sent.empty()) {
+    later = own->simulator->copy();
+    for (const UnderWay& each : own->sent) serve(*later, each);
+  }
+  const simulator::Simulator& now = later == nullptr ? *own->simulator : *later;
+  simulator::OrderRules rules = orderRules(now);
+  rules.first = std::move(first);
+  return simulator::chooseOrder(prompt, now.cachedBeginnings(), m_counts[server], rules);
+}
+
+void ServerSimulators::expect(const std::string& server, const std::vector<simulator::PromptPart>& prompts) {
+  const std::lock_guard lock(m_mutex);
+  simulator::PartCounts& counts = m_counts[server];
+  for (const simulator::PromptPart& prompt : prompts) counts.add(prompt);
 }
 
 void ServerSimulators::end(const std::string& server, std::uint64_t number,

@@ -11,11 +11,13 @@
 #include "engine/export/chat_requests.h"
 #include "engine/query/query.h"
 #include "engine/remote/chat/server_facts.h"
+#include "engine/simulator/order/child_order.h"
 #include "engine/simulator/servers.h"
 #include "engine/simulator/tracing/cache_tracer.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
+#include "engine/workbench/servers/order_comparison.h"
 #include "engine/workbench/servers/server_requests.h"
 
 #include <cstddef>
@@ -60,7 +62,8 @@ class ServerSimulators {
  public:
   /// A prompt in progress.
   struct Sent {
-    PredictedReuse predicted;
+    PredictedReuse predicted;  ///< without a title: the kind of server has no simulator, so this is no
+                               ///< prediction
     std::uint64_t number = 0;  ///< for end()
   };
   /// Sends a prompt to the simulator of a server. Opens a simulator if there is none yet, or if the server's
@@ -68,6 +71,14 @@ class ServerSimulators {
   /// has no simulator, or reports that it reuses nothing. Throws Failure if the simulator throws Failure.
   std::optional<Sent> send(const std::string& server, const remote::ServerFacts& facts,
                            std::vector<TokenId> prompt);
+  /// Chooses the order of a prompt for the present cache of a server. A kind of server without a simulator
+  /// counts as a tree of all prompts, without evictions. Nothing: the server has no prefix caching, or
+  /// reports that prefix caching is off. `first`: as OrderRules::first.
+  std::optional<simulator::ChosenOrder> order(const std::string& server, const remote::ServerFacts& facts,
+                                              const simulator::PromptPart& prompt,
+                                              std::vector<std::uint64_t> first = {});
+  /// Counts the parts of prompts that the server will get. Parts of many prompts come first in later orders.
+  void expect(const std::string& server, const std::vector<simulator::PromptPart>& prompts);
   /// Ends a prompt with its sampled answer. Nothing: the server has not computed the prompt, or has another
   /// model. The prompt then leaves nothing in the simulator's cache. Every sent prompt must be ended.
   void end(const std::string& server, std::uint64_t number, std::optional<std::vector<TokenId>> answer);
@@ -84,15 +95,19 @@ class ServerSimulators {
     remote::ServerKind kind = remote::ServerKind::OpenAi;
     std::optional<std::int64_t> slots;
     remote::CacheFacts cache;
-    std::unique_ptr<simulator::Simulator> simulator;  ///< the state before the first prompt of `sent`
-    std::vector<UnderWay> sent{};                     ///< in order; the first has not ended
+    std::unique_ptr<simulator::Simulator> simulator{};  ///< the state before the first prompt of `sent`
+    std::vector<UnderWay> sent{};                       ///< in order; the first has not ended
   };
 
   static simulator::Answer serve(simulator::Simulator& simulator, const UnderWay& sent);
+  /// Returns the simulator of a server. Opens one if there is none yet, or if the server's settings changed.
+  /// Null: the server has no prefix caching. The mutex must be locked.
+  Known* known(const std::string& server, const remote::ServerFacts& facts);
 
   std::mutex m_mutex;
   std::uint64_t m_last = 0;
   std::map<std::string, Known> m_simulators;
+  std::map<std::string, simulator::PartCounts> m_counts;
 };
 
 /// Returns the tokens of a chat for a server with the same tokenizer and chat template. Throws Failure if the
@@ -148,6 +163,11 @@ struct SimulatorPrediction {
   std::vector<simulator::Answer> empty;    ///< for each prompt, with an empty cache
   FoundRanges presentRange;                ///< of `present`
   FoundRanges emptyRange;                  ///< of `empty`
+  /// The written order, the best order and spans, after the earlier requests.
+  OrderReuse orders{};
+  /// For a server that gets the best order: the prompts of `present` and `empty`. Empty: the prompts of
+  /// SimulatorPredictions.
+  std::vector<ServerPrompt> prompts{};
   bool operator==(const SimulatorPrediction&) const = default;
 };
 
@@ -177,6 +197,7 @@ struct NamedSimulator {
   std::optional<std::int64_t> slots{};  ///< as reported, like the next one
   remote::CacheFacts cache{};
   bool takesSpans = false;  ///< the server gets whole queries, which simulators do not support
+  bool keepsOrder = false;  ///< NamedServer::keepsOrder
   std::size_t atOnce = 0;   ///< NamedServer::atOnce
   std::string version{};    ///< as reported; empty: not reported
   /// ServerFacts::protocols of a server that uses the first protocol that can express a query. `takesSpans`
@@ -222,6 +243,7 @@ class SimulatorPredictor {
   bool take(const std::vector<SentQuery>& sent, const std::vector<NamedSimulator>& named,
             const std::stop_token& stop);
   void takeOne(const SentQuery& sent, const std::stop_token& stop);
+  void takeSpans(const SentQuery& sent);
 
   /// Returns the prompts of an earlier query, or none if no server would have got it.
   std::vector<ServerPrompt> promptsOf(const SentQuery& sent, const std::stop_token& stop);
@@ -233,6 +255,7 @@ class SimulatorPredictor {
     std::unique_ptr<simulator::Simulator> simulator;  ///< null: there is no simulator
     bool isSilent = false;                            ///< the simulator has no prediction for any query
     std::size_t atOnce = 1;                           ///< max requests of a run at the same time
+    bool isOrdered = false;                           ///< gets the best order
 
     bool gets(const ServerPrompt& prompt);
   };
@@ -246,6 +269,7 @@ class SimulatorPredictor {
   std::vector<NamedSimulator> m_named;
   std::vector<Place> m_places;
   std::vector<RunId> m_taken;
+  SpanCache m_spans;  ///< has all earlier queries
 };
 
 /// The title of a SimulatedTrace: its simulator and settings.

@@ -12,6 +12,7 @@
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/retrieval.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/servers/cache_order.h"
 #include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/service/job_context.h"
 #include "engine/workbench/setting_choices.h"
@@ -39,125 +40,56 @@ bool isSampled(const std::vector<exports::ChatRequest>& requests) {
                              [](const exports::ChatRequest& request) { return request.temperature > 0; });
 }
 
-/// Whether the server has computed and cached the prompt. If the request was stopped before the answer, the
-/// prompt counts as computed, because servers begin immediately. If the server refused the request, or
-/// stopped before its first text, the prompt does not count.
-bool isInCache(const remote::RemoteStep& step) {
-  return step.brokenBy.empty() || step.isStopped || !step.answer.text.empty();
-}
-
 }  // namespace
 
 /// Notifies the client of the job's progress, and adds the prediction to each step.
 class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
  public:
-  Watcher(const RemoteRunJob& job, const std::vector<remote::RemoteTarget>& targets, const query::Node& query,
-          const std::vector<exports::ChatRequest>& requests,
-          const std::vector<exports::ChatRequest>& messages)
-      : m_job(job),
-        m_targets(targets),
-        m_query(query),
-        m_requests(requests),
-        m_messages(messages.empty() ? requests : messages),
-        m_answers(requests.size()) {
-    if (job.m_request.simulators == nullptr) return;
-    // Without simulators there is no prediction, and the run continues.
-    try {
-      const checkpoint::Checkpoint checkpoint(modelDirectoryOf(job.settings()));
-      m_tokenizer = text::loadTokenizer(checkpoint);
-      m_chat = &chatTemplateOf(job.settings());
-    } catch (const Failure&) {
-      m_tokenizer.reset();
-    }
-  }
-  ~Watcher() override {
-    // A run that ends by an exception leaves no prompt in progress.
-    for (const auto& [request, sent] : m_sent) m_job.m_request.simulators->end(sent.server, sent.number, {});
-  }
-  Watcher(const Watcher&) = delete;
-  Watcher& operator=(const Watcher&) = delete;
+  Watcher(RemoteRunJob& job, const std::vector<remote::RemoteTarget>& targets, const query::Node& query,
+          const std::vector<exports::ChatRequest>& requests, CacheOrderer* orderer)
+      : m_job(job), m_targets(targets), m_query(query), m_requests(requests), m_orderer(orderer) {}
 
   void stepBegins(std::size_t /*request*/) override { m_job.notifyProgress(); }
   void sends(std::size_t request, std::size_t target, const std::string& /*model*/,
              std::size_t /*bytes*/) override {
-    const remote::RemoteTarget& asked = m_targets[target];
-    // Simulators model prompts and not spans.
-    const bool takesCalls = asked.protocol->takesCalls && !m_changed.contains(target);
-    if (m_tokenizer != nullptr && !asked.local && !takesCalls) predict(request, asked);
+    if (m_orderer != nullptr) m_orderer->sends(request, m_targets[target]);
   }
-  void changesProtocol(std::size_t /*request*/, std::size_t target, const Error& /*refusal*/,
+  void orders(std::size_t request, const remote::SentOrder& order) override {
+    std::map<StepName, std::vector<std::size_t>> orders = m_job.m_orders.get();
+    const std::size_t copy = remote::copyOf(m_requests, request).number - 1;
+    orders[{m_requests[request].node, static_cast<std::uint32_t>(copy)}] = order.messages;
+    m_job.m_orders.set(std::move(orders));
+  }
+  void changesProtocol(std::size_t /*request*/, std::size_t /*target*/, const Error& /*refusal*/,
                        const remote::Protocol& now) override {
-    m_changed.insert(target);
     for (const std::string& warning : protocolWarnings(m_query, {&now}, false)) {
       m_job.m_recorder->send(m_job.run(), 0, {},
                              trace::MessageLogged{.severity = Severity::Warning, .text = warning});
     }
   }
   void stepEnds(const remote::RemoteStep& step) override {
-    m_answers[step.request] = step.answer.text;
-    if (const auto sent = m_sent.find(step.request); sent != m_sent.end()) {
-      end(step, sent->second);
-      m_sent.erase(sent);
+    if (m_orderer != nullptr) {
+      if (const std::optional<PredictedReuse> predicted = m_orderer->ends(step)) {
+        say(step.request, /*id:predicted-by-simulator*/ "Predicted by the cache simulator of " +
+                              predicted->simulator + ": " + std::to_string(predicted->found) + " of " +
+                              std::to_string(predicted->prompt) + " prompt tokens cached");
+      }
     }
     m_job.notifyProgress();
   }
 
  private:
-  struct Sent {
-    std::string server;
-    std::uint64_t number = 0;
-    PredictedReuse predicted;
-  };
-
-  void predict(std::size_t request, const remote::RemoteTarget& target) {
-    try {
-      const bool isChanged = target.protocol->takesCalls;
-      std::vector<exports::ChatMessage> messages = (isChanged ? m_messages : m_requests)[request].messages;
-      for (exports::ChatMessage& message : messages) {
-        if (message.answerOf) message.content = m_answers[*message.answerOf];
-      }
-      std::optional<ServerSimulators::Sent> sent = m_job.m_request.simulators->send(
-          target.name, target.facts, chatTokens(messages, *m_tokenizer, *m_chat));
-      if (sent) m_sent[request] = {target.name, sent->number, std::move(sent->predicted)};
-    } catch (const Failure&) {
-      return;
-    }
-  }
-
-  void end(const remote::RemoteStep& step, const Sent& sent) {
-    const PredictedReuse& predicted = sent.predicted;
-    std::optional<std::vector<TokenId>> answer;
-    // A server that counts other tokens has another model or template, so its simulator would predict
-    // nothing.
-    if (isInCache(step) && step.answer.promptTokens.value_or(predicted.prompt) == predicted.prompt) {
-      answer = sampledTokens({.text = step.answer.text,
-                              .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
-                             *m_tokenizer, *m_chat);
-      if (step.answer.promptTokens) {
-        say(step.request, /*id:predicted-by-simulator*/ "Predicted by the cache simulator of " +
-                              predicted.simulator + ": " + std::to_string(predicted.found) + " of " +
-                              std::to_string(predicted.prompt) + " prompt tokens cached");
-      }
-    }
-    m_job.m_request.simulators->end(sent.server, sent.number, std::move(answer));
-  }
-
   void say(std::size_t request, std::string text) const {
     m_job.m_recorder->send(m_job.run(), m_job.m_request.lastRequest + 1 + static_cast<RequestId>(request),
                            m_requests[request].node,
                            trace::MessageLogged{.severity = Severity::Note, .text = std::move(text)});
   }
 
-  const RemoteRunJob& m_job;
+  RemoteRunJob& m_job;
   const std::vector<remote::RemoteTarget>& m_targets;
   const query::Node& m_query;
   const std::vector<exports::ChatRequest>& m_requests;
-  const std::vector<exports::ChatRequest>& m_messages;  ///< as ServerRequests::messages
-  std::vector<std::string> m_answers;
-  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< null: there is no prediction
-  const text::ChatTemplate* m_chat = nullptr;
-  std::map<std::size_t, Sent> m_sent;  ///< prompts in progress, by request
-  std::set<std::size_t> m_changed;     ///< targets that refused calls
+  CacheOrderer* m_orderer;  ///< null: there is no prediction
 };
 
 RemoteRunJob::RemoteRunJob(RemoteRunRequest request) : m_request(std::move(request)) {}
@@ -227,15 +159,44 @@ Begun RemoteRunJob::begin(JobContext& place, const std::stop_token& stop) {
   info.queryJson = query::writeCanonical(query);
   const std::vector<std::string> remarks = protocolWarnings(query, protocols, isSampled(made.requests));
   info.warnings.insert(info.warnings.end(), remarks.begin(), remarks.end());
-  Watcher watcher(*this, targets, query, made.requests, made.messages);
+  std::optional<CacheOrderer> orderer;
+  const std::vector<std::size_t> order = orderFor(orderer, targets, targetOf, made);
+  Watcher watcher(*this, targets, query, made.requests, orderer ? &*orderer : nullptr);
   remote::RemoteTrace traced(*m_recorder, std::move(info), targets, targetOf, made.requests, &watcher);
   traced.begin();
   const remote::RemoteResult result = remote::runRemotely(m_client, targets, targetOf, made.requests, traced,
-                                                          stop, made.calls, made.messages);
+                                                          stop, made.calls, made.messages, order);
   traced.end(result);
   m_isStopped = result.isStopped;
   if (result.error) throw Failure(*result.error);
   return Begun::Done;
+}
+
+/// Lets the orderer arrange the requests of every server. Returns the order in which requests are sent.
+/// Empty: in the order of the query.
+std::vector<std::size_t> RemoteRunJob::orderFor(std::optional<CacheOrderer>& orderer,
+                                                std::vector<remote::RemoteTarget>& targets,
+                                                const std::vector<std::size_t>& targetOf,
+                                                const ServerRequests& made) const {
+  if (m_request.simulators == nullptr) return {};
+  try {
+    const checkpoint::Checkpoint checkpoint(modelDirectoryOf(settings()));
+    orderer.emplace(m_request.simulators, text::loadTokenizer(checkpoint), chatTemplateOf(settings()));
+  } catch (const Failure&) {
+    return {};  // Without simulators there is no prediction, and the run continues.
+  }
+  bool isOrdered = false;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    remote::RemoteTarget& target = targets[i];
+    if (target.local) continue;
+    const auto server = std::ranges::find(m_request.servers, target.name, &NamedServer::name);
+    const bool keepsOrder = server == m_request.servers.end() || server->keepsOrder;
+    orderer->use(target, keepsOrder, !keepsOrder && server->tellsOrder);
+    isOrdered |= !keepsOrder && !target.protocol->takesCalls && std::ranges::count(targetOf, i) > 0;
+  }
+  // The order of several servers would mix their requests.
+  if (!isOrdered || targets.size() != 1) return {};
+  return orderer->expect(targets.front().name, made.requests);
 }
 
 std::string RemoteRunJob::serverOf(const NodePath& node) const {

@@ -6,6 +6,7 @@
 #include "engine/remote/chat/remote_run.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/servers/server_list.h"
+#include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/servers/simulator_prediction.h"
 #include "engine/workbench/service/indexing.h"
 #include "engine/workbench/service/job.h"
@@ -23,6 +24,8 @@
 #include <vector>
 
 namespace spanscope::workbench {
+
+class CacheOrderer;
 
 /// Everything that a run on servers needs, as values.
 struct RemoteRunRequest {
@@ -69,9 +72,16 @@ class RemoteRunJob final : public Job {
   /// runs. Events have paths in the query that runs. The map is known before the first event. Empty: the
   /// paths are the same. Any thread may call this function.
   std::map<NodePath, NodePath> origins() const { return m_origins.get(); }
+  /// The orders of the messages that were sent so far, by step, as remote::SentOrder::messages. Any thread
+  /// may call this function.
+  std::map<StepName, std::vector<std::size_t>> orders() const { return m_orders.get(); }
 
  private:
   class Watcher;
+  std::vector<std::size_t> orderFor(std::optional<CacheOrderer>& orderer,
+                                    std::vector<remote::RemoteTarget>& targets,
+                                    const std::vector<std::size_t>& targetOf,
+                                    const ServerRequests& made) const;
   remote::RemoteTarget targetNamed(const std::string& name, const query::Node& query,
                                    const std::stop_token& stop);
   /// `node`: of the query that runs.
@@ -84,6 +94,7 @@ class RemoteRunJob final : public Job {
   Published<std::string> m_asking;
   Published<std::map<std::string, remote::ServerFacts>> m_facts;
   Published<std::map<NodePath, NodePath>> m_origins;
+  Published<std::map<StepName, std::vector<std::size_t>>> m_orders;
   std::atomic<bool> m_isStopped = false;
 };
 

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/servers/cache_order.h"
+
+#include "engine/base/error.h"
+#include "engine/text/conversation.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace spanscope::workbench {
+namespace {
+
+using exports::ChatMessage;
+using exports::ChatRequest;
+using exports::PlusGroup;
+using simulator::PartKind;
+using simulator::PromptPart;
+
+/// Makes the tree of a request from its rendered messages.
+class PartMaker {
+ public:
+  PartMaker(const ChatRequest& request, text::RenderedConversation rendered,
+            const std::function<std::vector<TokenId>(std::size_t)>& answer)
+      : m_request(request), m_rendered(std::move(rendered)) {
+    for (std::size_t i = 0; i < request.messages.size(); ++i)
+      if (answer && request.messages[i].answerOf)
+        m_rendered.messages.at(i).ids = answer(*request.messages[i].answerOf);
+  }
+
+  PromptPart make() {
+    PromptPart whole{.kind = PartKind::Series};
+    whole.children.push_back({.tokens = std::move(m_rendered.opening)});
+    addMessages(whole, 0, m_request.messages.size());
+    whole.children.push_back({.tokens = std::move(m_rendered.generationPrompt)});
+    return whole;
+  }
+
+ private:
+  bool canMove(const PlusGroup& group) const {
+    const auto begin = m_request.messages.begin();
+    return std::none_of(begin + static_cast<std::ptrdiff_t>(group.bounds.front()),
+                        begin + static_cast<std::ptrdiff_t>(group.bounds.back()),
+                        [](const ChatMessage& message) { return message.role == query::Role::System; });
+  }
+
+  void addMessages(PromptPart& into, std::size_t begin, std::size_t end) {
+    for (std::size_t message = begin; message < end;) {
+      while (m_next < m_request.groups.size() && m_request.groups[m_next].bounds.back() <= message) ++m_next;
+      if (m_next == m_request.groups.size() || m_request.groups[m_next].bounds.front() != message) {
+        into.children.push_back({.tokens = std::move(m_rendered.messages.at(message++).ids)});
+        continue;
+      }
+      const PlusGroup& group = m_request.groups[m_next++];
+      PromptPart plus{.kind = canMove(group) ? PartKind::Free : PartKind::Series};
+      for (std::size_t child = 0; child + 1 < group.bounds.size(); ++child) {
+        plus.children.push_back({.kind = PartKind::Series});
+        addMessages(plus.children.back(), group.bounds[child], group.bounds[child + 1]);
+      }
+      into.children.push_back(std::move(plus));
+      message = group.bounds.back();
+    }
+  }
+
+  const ChatRequest& m_request;
+  text::RenderedConversation m_rendered;
+  std::size_t m_next = 0;  ///< the next group
+};
+
+/// Returns the place of each message.
+std::vector<std::size_t> placesOf(const std::vector<std::size_t>& messages) {
+  std::vector<std::size_t> placeOf(messages.size());
+  for (std::size_t place = 0; place < messages.size(); ++place) placeOf[messages[place]] = place;
+  return placeOf;
+}
+
+/// Returns the children of a group in sent order, from 0. A child without messages keeps its place.
+std::vector<std::size_t> sentChildren(const PlusGroup& group, const std::vector<std::size_t>& placeOf) {
+  std::vector<std::size_t> children(group.bounds.size() - 1);
+  std::iota(children.begin(), children.end(), std::size_t{0});
+  std::erase_if(children,
+                [&group](std::size_t child) { return group.bounds[child] == group.bounds[child + 1]; });
+  std::ranges::sort(children, {}, [&](std::size_t child) { return placeOf[group.bounds[child]]; });
+  return children;
+}
+
+/// "3, 1, 2", and for several groups "3, 1, 2; 2, 1". Inner groups follow their outer group.
+std::string childrenText(const std::vector<PlusGroup>& groups, const std::vector<std::size_t>& placeOf) {
+  std::string text;
+  for (const PlusGroup& group : groups) {
+    const std::vector<std::size_t> children = sentChildren(group, placeOf);
+    if (children.size() < 2) continue;
+    if (!text.empty()) text += "; ";
+    for (std::size_t i = 0; i < children.size(); ++i)
+      text += (i == 0 ? "" : ", ") + std::to_string(children[i] + 1);
+  }
+  return text;
+}
+
+/// A line for the model. Places are those of the sent order, from 1.
+std::string rankLine(const PlusGroup& group, const std::vector<std::size_t>& placeOf) {
+  const std::vector<std::size_t> sent = sentChildren(group, placeOf);
+  std::vector<std::size_t> places(group.bounds.size());
+  for (std::size_t i = 0; i < sent.size(); ++i) places[sent[i]] = i + 1;
+  std::string text = "The texts above are not sorted. Their order of importance, by place:";
+  for (std::size_t child = 0; child + 1 < group.bounds.size(); ++child) {
+    if (places[child] == 0) continue;
+    text += (text.back() == ':' ? " " : ", ") + std::to_string(places[child]);
+  }
+  return text + ".";
+}
+
+text::RenderedConversation rendered(const std::vector<ChatMessage>& messages,
+                                    const text::Tokenizer& tokenizer, const text::ChatTemplate& chat) {
+  std::vector<text::ConversationMessage> conversation;
+  for (const ChatMessage& message : messages) conversation.push_back({message.role, message.content});
+  return text::renderConversation(chat, tokenizer, conversation);
+}
+
+}  // namespace
+
+simulator::PromptPart promptPart(const exports::ChatRequest& request, const text::Tokenizer& tokenizer,
+                                 const text::ChatTemplate& chat,
+                                 const std::function<std::vector<TokenId>(std::size_t)>& answer) {
+  return PartMaker(request, rendered(request.messages, tokenizer, chat), answer).make();
+}
+
+std::vector<std::size_t> messagesInOrder(const exports::ChatRequest& request,
+                                         const simulator::ChosenOrder& order) {
+  // The first text is the beginning of the conversation, and the last text is the generation prompt.
+  std::vector<std::size_t> messages;
+  if (order.texts.size() != request.messages.size() + 2) return messages;
+  for (std::size_t i = 1; i + 1 < order.texts.size(); ++i) messages.push_back(order.texts[i] - 1);
+  return messages;
+}
+
+std::string childrenInOrder(const exports::ChatRequest& request, const simulator::ChosenOrder& order) {
+  const std::vector<std::size_t> messages = messagesInOrder(request, order);
+  return messages.empty() ? std::string() : childrenText(request.groups, placesOf(messages));
+}
+
+simulator::OrderRules orderRules(const simulator::Simulator& simulator) {
+  constexpr std::int64_t kStep = 16;  ///< a shorter hit is not worth another order
+  const std::int64_t block = simulator.shape().blockSize;
+  return {.block = block, .step = std::max(block, kStep)};
+}
+
+CacheOrderer::~CacheOrderer() {
+  for (const auto& [request, sent] : m_sent) m_simulators->end(sent.server, sent.number, {});
+}
+
+void CacheOrderer::use(remote::RemoteTarget& target, bool keepsOrder, bool tellsOrder) {
+  target.arrange = [this, server = target.name, facts = target.facts, keepsOrder, tellsOrder](
+                       std::size_t index, exports::ChatRequest& request) {
+    std::optional<remote::SentOrder> order;
+    if (!keepsOrder) order = arrange(server, facts, request, tellsOrder);
+    m_messages[index] = request.messages;
+    return order;
+  };
+}
+
+void CacheOrderer::sends(std::size_t request, const remote::RemoteTarget& target) {
+  const auto messages = m_messages.find(request);
+  if (messages == m_messages.end()) return;
+  try {
+    std::optional<ServerSimulators::Sent> sent =
+        m_simulators->send(target.name, target.facts, chatTokens(messages->second, *m_tokenizer, m_chat));
+    if (sent) m_sent[request] = {target.name, sent->number, std::move(sent->predicted)};
+  } catch (const Failure&) {
+    // Without a prediction, the run continues.
+  }
+  m_messages.erase(messages);
+}
+
+namespace {
+
+/// Whether the server has computed and cached the prompt. If the request was stopped before the answer, the
+/// prompt counts as computed, because servers begin immediately. If the server refused the request, or
+/// stopped before its first text, the prompt does not count.
+bool isInCache(const remote::RemoteStep& step) {
+  return step.brokenBy.empty() || step.isStopped || !step.answer.text.empty();
+}
+
+}  // namespace
+
+std::optional<PredictedReuse> CacheOrderer::ends(const remote::RemoteStep& step) {
+  const auto found = m_sent.find(step.request);
+  if (found == m_sent.end()) return std::nullopt;
+  const Sent sent = std::move(found->second);
+  m_sent.erase(found);
+  std::optional<std::vector<TokenId>> answer;
+  // A server with a simulator that counts other tokens has another model or template. A prediction would then
+  // be wrong.
+  const bool isTree = sent.predicted.simulator.empty();
+  const bool isSame = step.answer.promptTokens.value_or(sent.predicted.prompt) == sent.predicted.prompt;
+  if (isInCache(step) && (isTree || isSame)) {
+    answer = sampledTokens({.text = step.answer.text,
+                            .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
+                           *m_tokenizer, m_chat);
+  }
+  const bool isConfirmed = answer && !isTree && step.answer.promptTokens;
+  m_simulators->end(sent.server, sent.number, std::move(answer));
+  return isConfirmed ? std::optional(sent.predicted) : std::nullopt;
+}
+
+std::vector<std::size_t> CacheOrderer::expect(const std::string& server,
+                                              const std::vector<exports::ChatRequest>& requests) {
+  std::vector<PromptPart> prompts;
+  try {
+    for (const ChatRequest& request : requests) prompts.push_back(promptPart(request, *m_tokenizer, m_chat));
+  } catch (const Failure&) {
+    return {};  // The requests are sent as written.
+  }
+  m_simulators->expect(server, prompts);
+  simulator::SendingPlan plan = simulator::planSending(prompts);
+  for (std::size_t i = 0; i < prompts.size(); ++i)
+    m_first[simulator::contentOf(prompts[i])] = std::move(plan.first[i]);
+  return std::move(plan.order);
+}
+
+std::optional<remote::SentOrder> CacheOrderer::arrange(const std::string& server,
+                                                       const remote::ServerFacts& facts,
+                                                       exports::ChatRequest& request, bool tellsOrder) const {
+  if (request.groups.empty()) return std::nullopt;
+  std::optional<simulator::ChosenOrder> chosen;
+  try {
+    const PromptPart prompt = promptPart(request, *m_tokenizer, m_chat);
+    const auto first = m_first.find(simulator::contentOf(prompt));
+    chosen = m_simulators->order(server, facts, prompt,
+                                 first == m_first.end() ? std::vector<std::uint64_t>() : first->second);
+  } catch (const Failure&) {
+    return std::nullopt;  // The request is sent as written.
+  }
+  if (!chosen || request.messages.empty()) return std::nullopt;
+  remote::SentOrder sent{.messages = messagesInOrder(request, *chosen),
+                         .tokens = chosen->tokens,
+                         .cached = chosen->cached,
+                         .asWritten = chosen->asWritten,
+                         .isExact = chosen->isExact};
+  if (sent.messages.empty()) return std::nullopt;
+  const std::vector<std::size_t> placeOf = placesOf(sent.messages);
+  std::vector<ChatMessage> messages;
+  for (const std::size_t message : sent.messages) messages.push_back(std::move(request.messages[message]));
+  sent.children = childrenText(request.groups, placeOf);
+  request.messages = std::move(messages);
+  const PlusGroup& outer = request.groups.front();
+  if (tellsOrder && sent.isMoved() && sentChildren(outer, placeOf).size() > 1) {
+    ChatMessage line{query::Role::User, rankLine(outer, placeOf), {}, request.node};
+    const auto place = request.messages.begin() + static_cast<std::ptrdiff_t>(outer.bounds.back());
+    request.messages.insert(place, std::move(line));
+    const std::int64_t all =
+        static_cast<std::int64_t>(rendered(request.messages, *m_tokenizer, m_chat).ids().size());
+    sent.rankTokens = std::max<std::int64_t>(0, all - sent.tokens);
+    sent.tokens = all;
+  }
+  return sent;
+}
+
+}  // namespace spanscope::workbench

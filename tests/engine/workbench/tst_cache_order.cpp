@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tests the order of the messages of requests, the feed of the cache simulators, and the comparison of
+// orders.
+#include "engine/export/chat_requests.h"
+#include "engine/plan/planner.h"
+#include "engine/query/json/json.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/servers/cache_order.h"
+#include "engine/workbench/servers/order_comparison.h"
+#include "engine/workbench/servers/price_list.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::workbench;
+
+namespace {
+
+std::string document(const std::string& name) {
+  std::string text = name + ":";
+  for (int i = 0; i < 40; ++i) text += " " + name + std::to_string(i);
+  return text;
+}
+
+std::string queryOf(const std::vector<std::string>& documents, const std::string& first = {}) {
+  std::string plus;
+  for (const std::string& name : documents)
+    plus += (plus.empty() ? "" : ",") + (R"({"user":")" + document(name) + R"("})");
+  return R"({"g":{"model":"m","max_tokens":4,"input":{"cross":[{"system":"Answer."},{"plus":[)" + first +
+         plus + R"(]},{"user":"Which one?"}]}}})";
+}
+
+plan::Plan planOf(const std::string& json) {
+  plan::PlanOptions options;
+  options.distribute = false;
+  return *plan::makePlan(*query::parseJson(json).query, options).plan;
+}
+
+exports::ChatRequest requestOf(const std::string& json) {
+  return exports::chatRequests(*query::parseJson(json).query).requests.at(0);
+}
+
+struct Model {
+  std::shared_ptr<const text::Tokenizer> tokenizer = text::loadTokenizer(modelDirectoryOf(RunSettings()));
+  const text::ChatTemplate& chat = chatTemplateOf(RunSettings());
+};
+
+/// A server, and the orderer of one run on it.
+struct Served {
+  Model model;
+  remote::RemoteTarget target;
+  std::shared_ptr<ServerSimulators> simulators = std::make_shared<ServerSimulators>();
+  std::unique_ptr<CacheOrderer> orderer;
+
+  explicit Served(remote::ServerKind kind, bool keepsOrder = false, bool tellsOrder = false) {
+    target.name = "gpu-3";
+    target.facts.kind = kind;
+    orderer = std::make_unique<CacheOrderer>(simulators, model.tokenizer, model.chat);
+    orderer->use(target, keepsOrder, tellsOrder);
+  }
+  /// Sends a request, and returns its order.
+  std::optional<remote::SentOrder> send(exports::ChatRequest& request) {
+    std::optional<remote::SentOrder> order = target.arrange(0, request);
+    orderer->sends(0, target);
+    remote::RemoteStep step;
+    step.answer.text = "One";
+    step.answer.finish = "stop";
+    orderer->ends(step);
+    return order;
+  }
+};
+
+}  // namespace
+
+class TestCacheOrder : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void groupsOfRequests() {
+    const exports::ChatRequest request = requestOf(queryOf({"a", "b", "c"}));
+    QCOMPARE(request.messages.size(), std::size_t{5});
+    QCOMPARE(request.groups.size(), std::size_t{1});
+    QCOMPARE(request.groups.front().bounds, (std::vector<std::size_t>{1, 2, 3, 4}));
+    const exports::ChatRequest nested =
+        requestOf(queryOf({"a"}, R"({"cross":[{"user":"x"},{"plus":[{"user":"y"},{"user":"z"}]}]},)"));
+    QCOMPARE(nested.groups.size(), std::size_t{2});
+    QCOMPARE(nested.groups[0].bounds, (std::vector<std::size_t>{1, 4, 5}));
+    QCOMPARE(nested.groups[1].bounds, (std::vector<std::size_t>{2, 3, 4}));
+  }
+
+  void sendsTheCachedOrder_data() {
+    QTest::addColumn<int>("kind");
+    QTest::newRow("vLLM") << int(remote::ServerKind::Vllm);
+    QTest::newRow("SGLang") << int(remote::ServerKind::Sglang);
+    QTest::newRow("llama.cpp") << int(remote::ServerKind::LlamaCpp);
+    QTest::newRow("a server without a simulator") << int(remote::ServerKind::Ollama);
+  }
+  void sendsTheCachedOrder() {
+    QFETCH(int, kind);
+    Served served(static_cast<remote::ServerKind>(kind));
+    exports::ChatRequest first = requestOf(queryOf({"a", "b", "c"}));
+    const auto before = served.send(first);
+    QVERIFY(before);
+    QCOMPARE(before->cached, 0);
+    // The same documents in another written order.
+    exports::ChatRequest again = requestOf(queryOf({"c", "a", "b"}));
+    const auto order = served.send(again);
+    QVERIFY(order);
+    QVERIFY(order->cached > order->tokens * 3 / 4);
+    for (std::size_t i = 0; i < first.messages.size(); ++i)
+      QCOMPARE(again.messages[i].content, first.messages[i].content);
+    // Each message keeps its own node.
+    QVERIFY(again.messages[1].node != first.messages[1].node || !order->isMoved());
+    const std::string text = remote::orderText(*order);
+    QVERIFY(text.find(std::to_string(order->cached) + " of " + std::to_string(order->tokens)) !=
+            std::string::npos);
+  }
+
+  void keepsTheWrittenOrder() {
+    Served served(remote::ServerKind::Vllm, true);
+    exports::ChatRequest request = requestOf(queryOf({"a", "b", "c"}));
+    const exports::ChatRequest written = request;
+    QVERIFY(!served.send(request));
+    QCOMPARE(request, written);
+    Served spans(remote::ServerKind::Spnl);
+    QVERIFY(!spans.send(request));
+    QCOMPARE(request, written);
+  }
+
+  void systemMessagesStayFirst() {
+    Served served(remote::ServerKind::Sglang);
+    exports::ChatRequest request = requestOf(queryOf({"b", "a"}, R"({"system":"s"},)"));
+    const exports::ChatRequest written = request;
+    static_cast<void>(served.send(request));
+    QCOMPARE(request.messages, written.messages);
+  }
+
+  void tellsTheWrittenOrder() {
+    Served served(remote::ServerKind::Sglang, false, true);
+    exports::ChatRequest first = requestOf(queryOf({"a", "b", "c"}));
+    static_cast<void>(served.send(first));
+    // The order that was sent, backwards.
+    std::vector<std::string> documents;
+    const std::size_t last = first.groups.front().bounds.back() - 1;
+    for (std::size_t message = last; message >= 1; --message)
+      documents.push_back(first.messages[message].content.substr(0, 1));
+    exports::ChatRequest second = requestOf(queryOf(documents));
+    const auto order = served.send(second);
+    QVERIFY(order && order->isMoved());
+    QCOMPARE(order->children, std::string("3, 2, 1"));
+    QVERIFY(order->rankTokens > 0);
+    QCOMPARE(second.messages.size(), std::size_t{6});
+    QVERIFY(second.messages[4].content.ends_with("3, 2, 1."));
+  }
+
+  void comparesOrdersAndSpans() {
+    const Model model;
+    const auto simulator = simulator::kVllm.open({.cacheTokens = 0, .blockSize = 16, .slots = 0, .chunk = 0});
+    OrderComparison comparison(*simulator);
+    const auto serve = [&](const std::string& json) {
+      return comparison.serve(planOf(json), *model.tokenizer, model.chat, 16, 8);
+    };
+    OrderReuse sum = serve(queryOf({"a", "b", "c"}));
+    QCOMPARE(sum.best, 0);
+    QCOMPARE(sum.asSpans, 0);
+    QVERIFY(sum.hasChoice);
+    const OrderReuse swapped = serve(queryOf({"c", "b", "a"}));
+    QVERIFY(swapped.asWritten < swapped.prompt / 4);
+    QVERIFY(swapped.best > swapped.prompt * 3 / 4);
+    QVERIFY(swapped.asSpans > swapped.prompt * 3 / 4);
+    // Another set of documents is no beginning, but one of its spans is stored.
+    const OrderReuse other = serve(queryOf({"d", "c"}));
+    QVERIFY(other.best < other.prompt / 4);
+    QVERIFY(other.asSpans > other.prompt / 4);
+    // A plus with one child has no choice.
+    QVERIFY(!serve(queryOf({"c"})).hasChoice);
+    sum += swapped;
+    QCOMPARE(sum.orders.size(), std::size_t{2});
+  }
+
+  void prices() {
+    const QTemporaryDir folder;
+    const std::filesystem::path file = folder.filePath("spanscope/prices.json").toStdString();
+    PriceList list(file);
+    QVERIFY(list.list().empty());
+    list.put({.name = "vllm", .input = 2, .cached = 0.5, .output = 8});
+    list.put({.name = "a-model", .input = 1});
+    QCOMPARE(PriceList(file).list().front().name, std::string("a-model"));
+    QCOMPARE(list.find("vllm")->ofPrompt(1'000'000, 2'000'000), 3.0);
+    QVERIFY_THROWS_EXCEPTION(Failure, list.put({.name = "x", .input = -1}));
+    QVERIFY(list.remove("vllm"));
+    QVERIFY(!list.remove("vllm"));
+    std::ofstream(file) << "[]";
+    QVERIFY_THROWS_EXCEPTION(Failure, list.list());
+    QCOMPARE(priceText(0.0012345), std::string("0.00123"));
+  }
+};
+
+SPANSCOPE_TEST(tst_cache_order, TestCacheOrder)
+#include "tst_cache_order.moc"
