@@ -13,6 +13,7 @@ ViewInfo tokensRow();
 ViewInfo blockTableRow();
 ViewInfo whyRow();
 ViewInfo poolRow();
+ViewInfo kvGrowthRow();
 ViewInfo pagingRow();
 ViewInfo prefixTreeRow();
 ViewInfo attentionRow();
@@ -35,13 +36,11 @@ ViewInfo scrubberRow();
 
 const std::vector<ViewInfo>& viewTable() {
   static const std::vector<ViewInfo> table{
-      addRow(),         inspectorRow(), jsonRow(),       problemsRow(),
-      settingsRow(),    tokensRow(),    blockTableRow(), whyRow(),
-      poolRow(),        pagingRow(),    prefixTreeRow(), attentionRow(),
-      maskRow(),        turnRow(),      nextTokenRow(),  attentionEntropyRow(),
-      passagesRow(),    outputRow(),    predictionRow(), planRow(),
-      timelineRow(),    metricsRow(),   benchmarkRow(),  policiesRow(),
-      experimentsRow(), compareRow(),   logRow(),        scrubberRow()};
+      addRow(),        inspectorRow(),   jsonRow(),    problemsRow(),  settingsRow(),         tokensRow(),
+      blockTableRow(), whyRow(),         poolRow(),    pagingRow(),    kvGrowthRow(),         prefixTreeRow(),
+      attentionRow(),  maskRow(),        turnRow(),    nextTokenRow(), attentionEntropyRow(), passagesRow(),
+      outputRow(),     predictionRow(),  planRow(),    timelineRow(),  metricsRow(),          benchmarkRow(),
+      policiesRow(),   experimentsRow(), compareRow(), logRow(),       scrubberRow()};
   return table;
 }
 

@@ -121,14 +121,24 @@ std::optional<BlockRef> WhyContext::storedPlace() const {
                          .storedByNode = lookup->storedByNode});
 }
 
+std::int32_t WhyContext::differingToken() const {
+  return lookup == nullptr ? firstToken() : std::max(firstToken(), lookup->differsAt);
+}
+
 document::NodeId WhyContext::storedNode() const {
   const std::optional<BlockRef> place = storedPlace();
   if (!place || lookup->differsAt < 0) return document::kNoNode;
   const trace::RequestState* by = findRequest(state, place->request);
   if (by == nullptr) return document::kNoNode;
-  const std::int32_t token =
-      place->virtualIndex * blocks.blockSize + std::max(0, lookup->differsAt - firstToken());
+  const std::int32_t token = place->virtualIndex * blocks.blockSize + differingToken() - firstToken();
   return input.nodeOf(by->run, nodeOfToken(*by, place->segment, token));
+}
+
+QString WhyContext::storedName() const {
+  const std::optional<BlockRef> place = storedPlace();
+  if (!place) return {};
+  const std::int32_t token = place->virtualIndex * blocks.blockSize + differingToken() - firstToken();
+  return requestParts(input, place->request).nameOf(place->segment, token, token + 1);
 }
 
 const cache::WhatIf* WhyContext::change(cache::Change kind) const {
@@ -175,7 +185,11 @@ QString WhyContext::storedBy() const {
 }
 
 document::NodeId WhyContext::node() const {
-  return input.nodeOf(request->run, nodeOfToken(*request, facts->place.segment, firstToken()));
+  return nodeAt(firstToken());
+}
+
+document::NodeId WhyContext::nodeAt(std::int32_t token) const {
+  return input.nodeOf(request->run, nodeOfToken(*request, facts->place.segment, token));
 }
 
 document::NodeId WhyContext::parentJoin(query::JoinKind kind) const {
@@ -189,11 +203,12 @@ document::NodeId WhyContext::parentJoin(query::JoinKind kind) const {
 }
 
 bool WhyContext::isChildOfPlus() const {
-  for (document::NodeId id = node(); id != document::kNoNode;) {
+  const document::NodeId own = nodeAt(differingToken());
+  for (document::NodeId id = own; id != document::kNoNode;) {
     const document::DocumentNode* at = input.document->find(id);
     if (at == nullptr) return false;
     const query::Join* join = at->own.as<query::Join>();
-    if (join != nullptr && join->kind == query::JoinKind::Plus && id != node()) return true;
+    if (join != nullptr && join->kind == query::JoinKind::Plus && id != own) return true;
     id = at->parent;
   }
   return false;

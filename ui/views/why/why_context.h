@@ -55,14 +55,18 @@ struct WhyContext {
   /// "run 1, document 2", from the request that stored the block of the lookup.
   QString storedBy() const;
   std::optional<BlockRef> storedPlace() const;
-  /// The node of the stored block's token at the first difference. kNoNode: unknown.
+  /// The first token of the block that differs from the stored block, as a position in the segment.
+  std::int32_t differingToken() const;
+  /// The node and the section of the stored block's token at this difference. kNoNode, empty: unknown.
   document::NodeId storedNode() const;
+  QString storedName() const;
 
   /// The block's node in the document, and its parent of this kind. kNoNode if the run is of another
   /// document.
   document::NodeId node() const;
+  document::NodeId nodeAt(std::int32_t token) const;  ///< of a token of the block's segment
   document::NodeId parentJoin(query::JoinKind kind) const;
-  /// Whether the block's node is in a child of a plus, under any policy.
+  /// Whether the first different token is in a child of a plus, under any policy.
   bool isChildOfPlus() const;
 
   /// Whether lookups can still find the block's content in the pool.

@@ -410,7 +410,7 @@ class OtherwiseMaker {
   /// Whether the nearest stored block has the text of another node at the different token. Two children that
   /// changed places are an example. A shared beginning of such blocks is only the text of the template.
   bool isOfOtherNode() const {
-    const document::NodeId own = m_context.node();
+    const document::NodeId own = m_context.nodeAt(m_context.differingToken());
     const document::NodeId stored = m_context.storedNode();
     return own != document::kNoNode && stored != document::kNoNode && own != stored;
   }
@@ -424,8 +424,7 @@ class OtherwiseMaker {
     }
     WhyLink link;
     link.block = place;
-    add(tr(/*id:other-text-here*/ "the prompt had %1 at this place, as in ")
-            .arg(m_context.nameOfBlock(*place)),
+    add(tr(/*id:other-text-here*/ "the prompt had %1 at this place, as in ").arg(m_context.storedName()),
         requestName(m_context.state, place->request), {}, link);
   }
 
