@@ -382,6 +382,22 @@ CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left,
   return model;
 }
 
+std::vector<CompareRow> differingRows(const CompareModel& model) {
+  std::vector<CompareRow> rows;
+  std::copy_if(model.rows.begin(), model.rows.end(), std::back_inserter(rows), [](const CompareRow& row) {
+    return row.verdict == Verdict::None ? row.left != row.right : row.verdict != Verdict::Same;
+  });
+  const auto rank = [](const CompareRow& row) {
+    if (row.id == "answer") return 0;
+    if (row.id == "computed-tokens") return 1;
+    const metrics::Metric* metric = metrics::find(row.id);
+    return metric != nullptr && !row.text && !metric->isTime() ? 2 : 3;
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&rank](const CompareRow& a, const CompareRow& b) { return rank(a) < rank(b); });
+  return rows;
+}
+
 QString likenessText(const CompareModel& model) {
   if (model.left == 0) return {};
   if (model.differences.isEmpty()) return tr("Both runs have the same document, query, model and settings.");

@@ -110,6 +110,8 @@ struct CompareModel {
 CompareModel compareModel(const ViewInput& input, RunId left = 0, RunId right = 0);
 /// The same. If `meters` is kept, a longer trace takes time only for its new events.
 CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left = 0, RunId right = 0);
+/// Returns the rows whose two sides differ. The answer comes first, then tokens, then all others.
+std::vector<CompareRow> differingRows(const CompareModel& model);
 /// Returns a sentence that explains whether the runs can be compared, and how the runs differ.
 QString likenessText(const CompareModel& model);
 QString compareCsv(const CompareModel& model);

@@ -4,6 +4,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/words/tr.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QEvent>
 #include <QHBoxLayout>
@@ -67,10 +68,17 @@ CompareView::CompareView(QWidget* parent)
   blocks->setWidget(m_blocks);
   blocks->setWidgetResizable(true);
   blocks->setFrameShape(QFrame::NoFrame);
-  m_tabs = new QTabBar(this);
+  m_head = new QWidget(this);
+  m_tabs = new QTabBar(m_head);
   m_tabs->setAccessibleName(tr("Contents of the comparison"));
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
+  m_onlyDifferences = new QCheckBox(tr("Only differences"), m_head);
+  m_onlyDifferences->setToolTip(tr("Show only rows in which the runs differ"));
+  auto* head = new QHBoxLayout(m_head);
+  head->setContentsMargins(0, 0, 3 * kSpace, 0);
+  head->addWidget(m_tabs, 1);
+  head->addWidget(m_onlyDifferences);
   m_pages = new QStackedWidget(this);
   const std::array<std::pair<QString, QWidget*>, 4> pages = {{{tr("Metrics"), m_table},
                                                               {tr("Answers"), m_answers},
@@ -80,14 +88,22 @@ CompareView::CompareView(QWidget* parent)
     m_tabs->addTab(title);
     m_pages->addWidget(page);
   }
-  connect(m_tabs, &QTabBar::currentChanged, m_pages, &QStackedWidget::setCurrentIndex);
+  connect(m_tabs, &QTabBar::currentChanged, this, [this](int page) {
+    m_pages->setCurrentIndex(page);
+    m_onlyDifferences->setVisible(m_pages->currentWidget() == m_table);
+  });
+  connect(m_onlyDifferences, &QCheckBox::toggled, this, [this] {
+    if (input() == nullptr) return;
+    m_rows->setTable(table());
+    fitColumns();
+  });
   m_likeness = new QLabel(this);
   m_likeness->setWordWrap(true);
   m_likeness->setContentsMargins(3 * kSpace, 0, 3 * kSpace, kSpace);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, kSpace, 0, 0);
   layout->setSpacing(kSpace);
-  layout->addWidget(m_tabs);
+  layout->addWidget(m_head);
   layout->addWidget(m_likeness);
   layout->addWidget(m_pages, 1);
   for (QWidget* part : parts()) part->hide();
@@ -114,14 +130,20 @@ CompareView::CompareView(QWidget* parent)
 
 void CompareView::perform(const QString& command) {
   if (const auto runs = comparedRuns(command)) setRuns(runs->first, runs->second);
+  if (command == QLatin1String("compare.differences")) showOnlyDifferences(true);
+  if (command == QLatin1String("compare.all")) showOnlyDifferences(false);
 }
 
 std::array<QWidget*, 3> CompareView::parts() const {
-  return {m_tabs, m_likeness, m_pages};
+  return {m_head, m_likeness, m_pages};
 }
 
 void CompareView::setPage(int page) {
   m_tabs->setCurrentIndex(page);
+}
+
+void CompareView::showOnlyDifferences(bool isOnly) {
+  m_onlyDifferences->setChecked(isOnly);
 }
 
 void CompareView::setRuns(RunId left, RunId right) {
@@ -191,7 +213,7 @@ PaintedTable CompareView::table() const {
                      .shares = {4, 7, 7, 3},
                      .rows = {},
                      .headerHelps = {QString(), m_model.leftTitle, m_model.rightTitle}};
-  for (const CompareRow& row : m_model.rows) {
+  for (const CompareRow& row : m_onlyDifferences->isChecked() ? differingRows(m_model) : m_model.rows) {
     // A narrow dock may have no space for the whole text.
     const auto value = [&row](const QString& text, const std::optional<double>& number) {
       return PaintedCell{.text = text,

@@ -16,6 +16,7 @@
 #include <array>
 #include <optional>
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QStackedWidget;
@@ -38,10 +39,13 @@ class CompareView : public RunView {
   const CompareModel& model() const { return m_model; }
   /// Sets the runs to compare. 0: compareModel() chooses.
   void setRuns(RunId left, RunId right);
-  /// Performs the commands that comparedRuns() reads.
+  /// Performs the commands that comparedRuns() reads. Also performs "compare.differences" and "compare.all",
+  /// which set the rows of the table.
   void perform(const QString& command) override;
   /// Shows a page: 0 metrics, 1 answers, 2 queries, 3 blocks.
   void setPage(int page);
+  /// Sets whether the table has only rows that differ.
+  void showOnlyDifferences(bool isOnly);
 
  protected:
   void refresh() override;
@@ -61,7 +65,9 @@ class CompareView : public RunView {
   RunId m_right = 0;
   TableView* m_table;
   PaintedTableModel* m_rows;
+  QWidget* m_head;  ///< the tabs and the choice of rows
   QTabBar* m_tabs;
+  QCheckBox* m_onlyDifferences;
   QLabel* m_likeness;
   QStackedWidget* m_pages;
   AnswerPair* m_answers;

@@ -16,6 +16,7 @@
 #include <QHeaderView>
 #include <QProcess>
 #include <QProcessEnvironment>
+#include <QTableView>
 #include <QTest>
 
 #include <algorithm>
@@ -186,6 +187,29 @@ class TestCompare : public QObject {
   }
 
   /// Blocks of the same step are beside each other: computed at first, relocated then.
+  /// The second run of a query computes less, and gives the same answer.
+  void onlyRowsThatDiffer() {
+    test::RunRecorder recorder;
+    recorder.run(test::exampleDocument("rag.json"));
+    recorder.run(test::exampleDocument("rag.json"));
+    const test::Recorded recorded = recorder.recorded();
+    const std::vector<CompareRow> rows = differingRows(compareModel(recorded.input()));
+    QVERIFY(!rows.empty());
+    QCOMPARE(rows.front().id, std::string_view("computed-tokens"));
+    for (const CompareRow& row : rows) QVERIFY2(row.left != row.right, qPrintable(row.name));
+    CompareView view;
+    view.setInput(recorded.input());
+    view.resize(500, 400);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const auto* table = view.findChild<QTableView*>();
+    const int all = table->model()->rowCount();
+    view.showOnlyDifferences(true);
+    QCOMPARE(table->model()->rowCount(), static_cast<int>(rows.size()));
+    view.showOnlyDifferences(false);
+    QCOMPARE(table->model()->rowCount(), all);
+  }
+
   void blocksStandBesideEachOther() {
     const CompareModel model = compareModel(m_runs.input(), 1, 2);
     QVERIFY(model.hasBlocks);
