@@ -192,8 +192,10 @@ void BlockTableArea::showMotion(const TableMotion* motion, double done) {
 
 void BlockTableArea::layOut() {
   if (m_table == nullptr) return;
-  const int width = viewport()->width();
-  const CellSize size = m_wanted.value_or(TableLayout::fitting(*m_table, width));
+  setScale(wantedScale());
+  const int width = seenSize().width();
+  const CellSize size =
+      m_wanted.value_or(m_isLarger && isShort() ? CellSize::Large : TableLayout::fitting(*m_table, width));
   int pitch = TableLayout::filling(*m_table, size, width);
   m_overviewShown = pitch == 0;
   if (m_overviewShown) pitch = std::max(TableLayout::least(size), pitchForNames(size));
@@ -204,7 +206,7 @@ void BlockTableArea::layOut() {
   for (int less = pitch; isTooWide() && less >= TableLayout::least(size); --less)
     m_layout = TableLayout(*m_table, size, false, nameWidths(), less);
   if (isTooWide()) m_layout = TableLayout(*m_table, size, false, {}, pitch);
-  m_layout.fillHeight(viewport()->height());
+  m_layout.fillHeight(seenSize().height());
   m_overview = {};
   nameParts();
   contentChanged();
@@ -252,7 +254,7 @@ std::vector<std::vector<int>> BlockTableArea::nameWidths() const {
 
 void BlockTableArea::nameParts() {
   const QFontMetrics metrics = nameMetrics();
-  const int width = std::max(viewport()->width(), m_layout.contentSize().width());
+  const int width = std::max(seenSize().width(), m_layout.contentSize().width());
   m_names.clear();
   m_namesRight = 0;
   for (std::size_t row = 0; row < m_table->rows.size(); ++row) {
@@ -276,6 +278,32 @@ void BlockTableArea::nameParts() {
     m_namesRight =
         std::max(m_namesRight, last + metrics.horizontalAdvance(m_names.back().back()) + 2 * kSpace);
   }
+}
+
+void BlockTableArea::setLarger(bool isLarger) {
+  if (std::exchange(m_isLarger, isLarger) == isLarger) return;
+  layOut();
+  if (m_current) reveal(*m_current);
+}
+
+bool BlockTableArea::isShort() const {
+  constexpr std::size_t kMostCells = 60;
+  return std::all_of(m_table->rows.begin(), m_table->rows.end(),
+                     [](const TableRow& row) { return row.cells.size() <= kMostCells; });
+}
+
+/// The largest scale at which all large cells of the widest row fit, and a row fits into the height.
+double BlockTableArea::wantedScale() const {
+  constexpr double kMost = 2;
+  constexpr double kStep = 0.125;
+  if (!m_isLarger) return 1;
+  for (double scale = kMost; scale > 1; scale -= kStep) {
+    const QSize seen = viewport()->size() / scale;
+    if (TableLayout::fitting(*m_table, seen.width()) == CellSize::Large &&
+        TableLayout(*m_table, CellSize::Large, false).rowHeight() <= seen.height())
+      return scale;
+  }
+  return 1;
 }
 
 void BlockTableArea::setCellSize(std::optional<CellSize> size) {
@@ -307,15 +335,15 @@ void BlockTableArea::showRow(std::size_t row) {
   m_keepsRow = true;
   QScrollBar* const bar = verticalScrollBar();
   const int bottom = m_layout.cell({row, 0}).bottom() + kNumbersBelow;
-  bar->setValue(row + 1 == m_table->rows.size() ? bar->maximum() : bottom - viewport()->height());
+  bar->setValue(row + 1 == m_table->rows.size() ? bar->maximum() : bottom - seenSize().height());
   viewport()->update();
 }
 
 QSize BlockTableArea::contentSize() const {
-  if (m_table == nullptr || m_table->rows.empty()) return viewport()->size();
+  if (m_table == nullptr || m_table->rows.empty()) return seenSize();
   const QSize layout = m_layout.contentSize();
   // The last name of a row may extend past its bracket if there is space.
-  return {std::max(layout.width(), std::min(viewport()->width(), m_namesRight)), layout.height()};
+  return {std::max(layout.width(), std::min(seenSize().width(), m_namesRight)), layout.height()};
 }
 
 void BlockTableArea::resizeEvent(QResizeEvent* event) {
@@ -326,14 +354,14 @@ void BlockTableArea::resizeEvent(QResizeEvent* event) {
 }
 
 QRect BlockTableArea::overviewBar() const {
-  return {kTableLabel, 2 * kSpace, std::max(1, viewport()->width() - kTableLabel - 3 * kSpace), 16};
+  return {kTableLabel, 2 * kSpace, std::max(1, seenSize().width() - kTableLabel - 3 * kSpace), 16};
 }
 
 void BlockTableArea::scrollByOverview(int x) {
   const QRect bar = overviewBar();
   const double share = std::clamp(double(x - bar.left()) / bar.width(), 0.0, 1.0);
   const int content = m_layout.contentSize().width() - kTableLabel;
-  const int seen = viewport()->width() - kTableLabel;
+  const int seen = seenSize().width() - kTableLabel;
   horizontalScrollBar()->setValue(static_cast<int>(share * content) - seen / 2);
 }
 
@@ -350,7 +378,7 @@ void BlockTableArea::pressed(const QPoint& place) {
 
 void BlockTableArea::mouseMoveEvent(QMouseEvent* event) {
   if (m_dragging && event->buttons().testFlag(Qt::LeftButton))
-    scrollByOverview(event->position().toPoint().x());
+    scrollByOverview(static_cast<int>(event->position().x() / scale()));
 }
 
 QString BlockTableArea::tipAt(const QPoint& place) const {

@@ -158,6 +158,8 @@ class BlockTableArea : public ZoomedScroll {
 
   /// Sets the size of cells. Nothing: the largest size that fits.
   void setCellSize(std::optional<CellSize> size);
+  /// Sets whether cells and numbers are up to twice as large, for a projector.
+  void setLarger(bool isLarger);
   const TableLayout& tableLayout() const { return m_layout; }
   /// The names above the sections of a row.
   const std::vector<QString>& partNames(std::size_t row) const { return m_names[row]; }
@@ -181,6 +183,8 @@ class BlockTableArea : public ZoomedScroll {
 
  private:
   void layOut();
+  double wantedScale() const;
+  bool isShort() const;  ///< no row has so many cells that large cells would be hard to survey
   void nameParts();
   QFontMetrics nameMetrics() const;
   int pitchForNames(CellSize size) const;
@@ -213,6 +217,7 @@ class BlockTableArea : public ZoomedScroll {
   std::vector<std::vector<QString>> m_names;  ///< names of the sections in each row, shortened to fit
   BlockPainter m_painter;
   std::optional<CellSize> m_wanted;
+  bool m_isLarger = false;
   std::optional<CellPlace> m_current;
   std::optional<std::size_t> m_ownRow;  ///< the row of showRow()
   bool m_keepsRow = false;              ///< the row of showRow() must stay visible

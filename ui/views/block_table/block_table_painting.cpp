@@ -69,8 +69,8 @@ void BlockTableArea::paintFixed(QPainter& painter) {
     painter.restore();
   }
   if (!m_overviewShown) return;
-  painter.fillRect(QRect(0, 0, viewport()->width(), kTableOverview), theme().color(Role::Surface));
-  painter.fillRect(QRect(0, kTableOverview - 1, viewport()->width(), 1), theme().color(Role::Line));
+  painter.fillRect(QRect(0, 0, seenSize().width(), kTableOverview), theme().color(Role::Surface));
+  painter.fillRect(QRect(0, kTableOverview - 1, seenSize().width(), 1), theme().color(Role::Line));
   const QRect bar = overviewBar();
   painter.setFont(theme().smallFont());
   painter.setPen(theme().color(Role::TextThird));
@@ -81,7 +81,7 @@ void BlockTableArea::paintFixed(QPainter& painter) {
   painter.drawImage(bar, overviewImage());
   const double content = std::max(1, m_layout.contentSize().width() - kTableLabel);
   const double left = bar.left() + bar.width() * (offset().x() / content);
-  const double width = bar.width() * ((viewport()->width() - kTableLabel) / content);
+  const double width = bar.width() * ((seenSize().width() - kTableLabel) / content);
   painter.setPen(QPen(theme().color(Role::Accent), 2));
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(QRectF(left, bar.top() - 3, std::max(6.0, width), bar.height() + 6));
@@ -198,7 +198,8 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
   for (std::size_t i = begin; i < end; ++i) {
     const QRect place = m_layout.cell({row, i});
     const BlockLook look = lookOf(own.cells[i], m_table->blockSize);
-    if (exporting()) {
+    // A scaled stamp would be blurred.
+    if (exporting() || (scale() != 1 && m_motion == nullptr)) {
       m_painter.block(painter, place, look);
     } else if (m_motion == nullptr) {
       m_painter.stamp(painter, place, look);

@@ -48,6 +48,11 @@ BlockTableView::BlockTableView(QWidget* parent)
   connect(m_area, &BlockTableArea::chosen, this, &BlockTableView::select);
 }
 
+void BlockTableView::perform(const QString& command) {
+  if (command == QLatin1String("view.larger")) m_area->setLarger(true);
+  if (command == QLatin1String("view.usual-size")) m_area->setLarger(false);
+}
+
 QWidget* BlockTableView::takeTitleControls() {
   if (!m_legend) {
     m_legend = new BlockLegend(stateLegend());
@@ -122,7 +127,7 @@ std::vector<QRect> BlockTableView::placesOf(const Selection& part) const {
   if (!cell || cell->row >= m_area->tableLayout().rowCount()) return {};
   const QRect place = m_area->tableLayout().cell(*cell);
   if (place.isNull()) return {};
-  return {place.translated(-m_area->offset())};
+  return {m_area->inViewport(place)};
 }
 
 void BlockTableView::bringIntoSight(const Selection& part) {

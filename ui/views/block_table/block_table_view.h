@@ -27,6 +27,8 @@ class BlockTableView : public InputView, public MovingView, public DrawnParts {
   QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
+  /// Performs "view.larger" and "view.usual-size", which set the size of cells for a projector.
+  void perform(const QString& command) override;
 
   const BlockTable& table() const { return m_table; }
 

@@ -32,7 +32,26 @@ QPoint PaintedScroll::offset() const {
 }
 
 QRect PaintedScroll::visibleContent() const {
-  return {offset(), viewport()->size()};
+  return {offset(), seenSize()};
+}
+
+QSize PaintedScroll::seenSize() const {
+  return viewport()->size() / m_scale;
+}
+
+QRect PaintedScroll::inViewport(const QRect& place) const {
+  const QRectF moved = place.translated(-offset());
+  return QRectF(moved.topLeft() * m_scale, moved.size() * m_scale).toAlignedRect();
+}
+
+QPoint PaintedScroll::inContent(const QPoint& place) const {
+  return (QPointF(place) / m_scale).toPoint() + offset();
+}
+
+void PaintedScroll::setScale(double scale) {
+  if (m_scale == scale) return;
+  m_scale = scale;
+  contentChanged();
 }
 
 void PaintedScroll::scrollTo(const QPoint& topLeft) {
@@ -75,10 +94,14 @@ void PaintedScroll::paintEvent(QPaintEvent* event) {
   QPainter painter(viewport());
   painter.fillRect(event->rect(), m_theme.color(Role::Surface));
   painter.save();
+  painter.scale(m_scale, m_scale);
+  painter.save();
   painter.translate(-offset());
-  paintContent(painter, event->rect().translated(offset()));
+  const QRect painted = m_scale == 1 ? event->rect() : QRect(QPoint(), seenSize());
+  paintContent(painter, painted.translated(offset()));
   painter.restore();
   paintFixed(painter);
+  painter.restore();
   if (!hasFocus()) return;
   painter.setRenderHint(QPainter::Antialiasing, false);
   painter.setPen(QPen(m_theme.color(Role::Accent), 1));
@@ -93,7 +116,7 @@ void PaintedScroll::resizeEvent(QResizeEvent* event) {
 
 void PaintedScroll::updateBars() {
   const QSize content = contentSize();
-  const QSize seen = viewport()->size();
+  const QSize seen = seenSize();
   horizontalScrollBar()->setPageStep(seen.width());
   horizontalScrollBar()->setRange(0, std::max(0, content.width() - seen.width()));
   verticalScrollBar()->setPageStep(seen.height());
@@ -105,13 +128,13 @@ void PaintedScroll::mousePressEvent(QMouseEvent* event) {
     QAbstractScrollArea::mousePressEvent(event);
     return;
   }
-  pressed(event->position().toPoint() + offset());
+  pressed(inContent(event->position().toPoint()));
 }
 
 bool PaintedScroll::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const QString tip = tipAt(help->pos() + offset());
+    const QString tip = tipAt(inContent(help->pos()));
     if (tip.isEmpty()) {
       QToolTip::hideText();
     } else {

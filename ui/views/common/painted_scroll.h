@@ -26,6 +26,9 @@ class PaintedScroll : public QAbstractScrollArea {
 
   QPoint offset() const;         ///< content coordinates of the viewport's top left
   QRect visibleContent() const;  ///< the visible part, in content coordinates
+  QSize seenSize() const;        ///< size of the visible part, in content coordinates
+  /// The place of content in the viewport.
+  QRect inViewport(const QRect& place) const;
   void scrollTo(const QPoint& topLeft);
   void makeVisible(const QRect& place, int margin = 2 * kSpace);
   /// Paints the whole content, scaled to fit into `size`, without scroll bars.
@@ -34,6 +37,9 @@ class PaintedScroll : public QAbstractScrollArea {
  protected:
   /// Whether the content is being painted for a file. Such painting should be vectors, not pixels.
   bool exporting() const { return m_exporting; }
+  /// Sets how many pixels of the viewport a pixel of the content takes. Default: 1.
+  void setScale(double scale);
+  double scale() const { return m_scale; }
   /// Call this function after the size or the look of the content has changed.
   void contentChanged();
 
@@ -41,7 +47,7 @@ class PaintedScroll : public QAbstractScrollArea {
   virtual void pressed(const QPoint& place) = 0;
   /// The tool tip at a place of the content; empty: none.
   virtual QString tipAt(const QPoint& place) const = 0;
-  /// Paints things that do not scroll, above the content, in viewport coordinates.
+  /// Paints things that do not scroll, above the content. The painter has the scale of the content.
   virtual void paintFixed(QPainter& painter);
 
   void paintEvent(QPaintEvent* event) override;
@@ -53,9 +59,11 @@ class PaintedScroll : public QAbstractScrollArea {
 
  private:
   void updateBars();
+  QPoint inContent(const QPoint& place) const;
 
   Theme m_theme;
   bool m_exporting = false;
+  double m_scale = 1;
 };
 
 /// A painted scroll area whose cells have several sizes. The keys + and −, and the wheel with Ctrl, go

@@ -44,6 +44,7 @@ class TestBlockTable : public QObject {
   void endsBelowTheLastRow();
   void placesAnswerToClicks();
   void clickSelects();
+  void largerForAProjector();
   void keysWalk();
   void csv();
   void windowsAreShown();
@@ -444,6 +445,33 @@ void TestBlockTable::placesAnswerToClicks() {
     }
     QVERIFY(!layout.at({2, 2}));
   }
+}
+
+/// Cells and numbers are larger, and answer to clicks where they are shown.
+void TestBlockTable::largerForAProjector() {
+  ui::BlockTableView view;
+  view.resize(1600, 500);
+  view.setInput(m_recording->input());
+  view.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&view));
+  auto* area = view.findChild<ui::BlockTableArea*>();
+  ui::Selection part;
+  part.block = ui::BlockRef{2, 2, 0};
+  const QSize usual = view.placesOf(part).front().size();
+  view.perform(QStringLiteral("view.larger"));
+  const QRect place = view.placesOf(part).front();
+  QVERIFY(place.width() > usual.width() * 3 / 2 && place.height() > usual.height() * 3 / 2);
+  QVERIFY(area->viewport()->rect().contains(place));
+  QSignalSpy wanted(&view, &ui::View::selectionWanted);
+  QTest::mouseClick(area->viewport(), Qt::LeftButton, Qt::NoModifier, place.center());
+  QCOMPARE(wanted.size(), 1);
+  QCOMPARE(wanted.first().first().value<ui::Selection>().block, part.block);
+  view.perform(QStringLiteral("view.usual-size"));
+  QCOMPARE(view.placesOf(part).front().size(), usual);
+  // Cells that have numbers stay large where they do not all fit.
+  view.resize(500, 300);
+  view.perform(QStringLiteral("view.larger"));
+  QVERIFY(area->tableLayout().size() == ui::CellSize::Large);
 }
 
 void TestBlockTable::clickSelects() {
