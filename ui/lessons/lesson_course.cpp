@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -93,8 +94,24 @@ const document::Document* LessonCourse::document() const {
   return state.desk && state.desk->hasDocument() ? &state.desk->document() : nullptr;
 }
 
+bool LessonCourse::isFree() const {
+  const auto waitsForLearner = [](const lesson::Block& block) {
+    const auto* list = std::get_if<lesson::ActionList>(&block);
+    return (list != nullptr && list->isForLearner) || std::holds_alternative<lesson::Question>(block);
+  };
+  const auto acts = [](const lesson::Block& block) {
+    return std::holds_alternative<lesson::ActionList>(block) ||
+           std::holds_alternative<lesson::Question>(block);
+  };
+  const std::vector<lesson::Step>& steps = lesson().steps;
+  if (std::ranges::any_of(steps[m_step].blocks, waitsForLearner)) return false;
+  return std::ranges::none_of(std::span(steps).subspan(m_step + 1), [&](const lesson::Step& step) {
+    return std::ranges::any_of(step.blocks, acts);
+  });
+}
+
 bool LessonCourse::isPlaying(const document::Document* shown) const {
-  if (m_isBusy || !m_begun) return false;
+  if (m_isBusy || !m_begun || isFree()) return false;
   const bool hasTasks = !tasks().empty();
   if (hasTasks && m_stage.isBusy()) return false;
   if (m_stage.engineMark() != m_seen) return true;

@@ -129,8 +129,11 @@ class LessonCourse : public QObject {
 
   /// The document of the lesson in the current step. Null: the step has no open document.
   const document::Document* document() const;
+  /// Whether the lesson neither waits for the learner nor acts from this step on. The learner then is free to
+  /// try things.
+  bool isFree() const;
   /// Whether the learner has changed or run something after the lesson's last action. Work on tasks() does
-  /// not count.
+  /// not count, and no work counts in a step that isFree().
   bool isPlaying(const document::Document* shown) const;
   bool isBusy() const { return m_isBusy; }
   /// The reason why the step could not continue, in words. Empty: the step could continue. goOn() tries

@@ -292,7 +292,7 @@ QString verdictText(const lesson::FilledQuestion& question, const LessonAnswer& 
     case AnswerVerdict::Wrong:
       return tr("✗ Your answer: %1. Right: %2").arg(said, right);
     case AnswerVerdict::Open:
-      return tr(/*id:you-said-run*/ "Your answer: %1. The run will show the result.").arg(said);
+      return tr(/*id:you-said-run*/ "Your answer: %1. A run in one of the next steps shows the result.").arg(said);
     case AnswerVerdict::Unknown:
       return tr("Your answer: %1. The value is not available: %2.")
           .arg(said, QString::fromStdString(question.missing));

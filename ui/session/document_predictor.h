@@ -73,7 +73,8 @@ struct PredictionState {
   std::shared_ptr<const DocumentPrediction> newest{};  ///< null: not known yet, or a recorded run is shown.
   /// The last known prediction before `newest`, for a comparison; may be null.
   std::shared_ptr<const DocumentPrediction> before{};
-  bool isPending = false;  ///< `newest` is out of date, and a new prediction is being made
+  bool isPending = false;   ///< `newest` is out of date, and a new prediction is being made
+  bool isWithheld = false;  ///< a question of a lesson waits for an answer that the prediction contains
   bool operator==(const PredictionState&) const = default;
 };
 

@@ -561,7 +561,7 @@ void Workspace::showPrediction() {
   const std::uint32_t tab = canRun ? m_current->id : 0;
   m_predictions.watch(tab, canRun ? m_input.document : nullptr,
                       canRun ? documentPath().value_or(QString()) : QString());
-  m_input.prediction = m_hidesPrediction ? PredictionState() : m_predictions.state(tab);
+  m_input.prediction = m_hidesPrediction ? PredictionState{.isWithheld = true} : m_predictions.state(tab);
 }
 
 }  // namespace spanscope::ui

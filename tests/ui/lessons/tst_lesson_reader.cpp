@@ -252,7 +252,7 @@ class TestLessonReader : public QObject {
     QVERIFY(goTo(4));
     QVERIFY(course().waiting().has_value());
     QTest::qWait(300);
-    QVERIFY(workspace.input().prediction.newest == nullptr);
+    QVERIFY(workspace.input().prediction.newest == nullptr && workspace.input().prediction.isWithheld);
     course().answer(*course().waiting(), {.number = QStringLiteral("3"), .choice = {}});
     QTRY_VERIFY_WITH_TIMEOUT(workspace.input().prediction.newest != nullptr, kWait);
   }
@@ -589,6 +589,21 @@ class TestLessonReader : public QObject {
     QVERIFY(course().file().key().startsWith(QStringLiteral("4-")));
     QVERIFY(m_window->lessons().open(lessons.back().path, 999));
     QVERIFY(reader().nextLesson().isEmpty());
+  }
+
+  /// At the end of a lesson, the learner is free to change and run the query.
+  void theEndOfALessonIsFree() {
+    perform("learn.lesson:0-first-steps.md#8");
+    QVERIFY(isIdle());
+    QVERIFY(course().isFree());
+    m_window->workspace().model()->change(
+        QStringLiteral("Play"), [](document::Document& document) { document.settings.maxTokens = 3; });
+    perform("run.run");
+    QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().engine().isBusy(), kWait);
+    QTest::qWait(50);
+    QVERIFY(button(worded("<back-to-the-step>")) == nullptr);
+    QVERIFY(goTo(2));
+    QVERIFY(!course().isFree());
   }
 
   /// Every bundled lesson gives a reason for each answer, and ends with three things that the learner knows.

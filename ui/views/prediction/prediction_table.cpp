@@ -299,8 +299,9 @@ PredictionTable predictionTable(const ViewInput& input, Against against, const Q
   PredictionTable table;
   table.isPending = input.prediction.isPending;
   if (!input.prediction.newest) {
-    table.gap =
-        table.isPending ? tr("Predicting…") : tr("Open a query to predict the cache hits of its next run.");
+    table.gap = input.prediction.isWithheld ? tr("The prediction is shown after your answer.")
+                : table.isPending           ? tr("Predicting…")
+                                            : tr("Open a query to predict the cache hits of its next run.");
     return table;
   }
   const DocumentPrediction& prediction = *input.prediction.newest;
