@@ -310,8 +310,8 @@ class TestAttention : public QObject {
     QTest::addColumn<int>("rows");
     QTest::addColumn<int>("mostBlocks");
     for (const DeviceVariant& variant : deviceVariants()) {
-      for (const double cap : {0.1, 1.0, 50.0}) {
-        for (const int rows : {1, 5, 40}) {
+      for (const double cap : {0.1, 50.0}) {
+        for (const int rows : {1, 40}) {
           for (const int mostBlocks : {0, 3}) {
             QTest::addRow("%s, %d rows, of all blocks but for %d, a cap of %g", variant.name.c_str(), rows,
                           mostBlocks, cap)

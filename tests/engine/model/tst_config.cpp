@@ -526,6 +526,21 @@ class TestConfig : public QObject {
     }));
   }
 
+  /// Older files of Gemma 4 have the heads of all layers without a window in two fields.
+  void headsOfLayersHaveTwoForms() {
+    std::ifstream file(SPANSCOPE_TEST_DATA_DIR "/gemma4_same/config.json");
+    const json newer = json::parse(file);
+    json older = newer;
+    older.erase("per_layer_config");
+    older.update({{"global_head_dim", 16}, {"num_global_key_value_heads", 2}});
+    const ModelConfig config = parsed(newer);
+    QVERIFY(parsed(older) == config);
+    QCOMPARE(config.headSizeOf(config.kind(1)), 16);
+    QCOMPARE(config.keyValueHeadsOf(config.kind(1)), 2);
+    const compute::KvShape shape = kvShapeOf(config, 2, 16, compute::DType::F32);
+    QCOMPARE(shape.slotElements(), std::int64_t{4 * 12 + 4 * 12 + 2 * 16});
+  }
+
   void publishedCheckpointsAreKnown_data() {
     QTest::addColumn<bool>("isKnown");
     QTest::newRow("Tulu3-Block-FT") << true;
