@@ -70,7 +70,8 @@ class ProgressLine {
     const double seconds = std::chrono::duration<double>(time - m_begin).count();
     const double rate = seconds > 1 ? static_cast<double>(now.bytes - m_first) / seconds : 0;
     std::string text = std::to_string(now.number) + "/" + std::to_string(now.files) + " " + now.file + ": " +
-                       hubSizeText(now.bytes) + " of " + hubSizeText(now.total);
+                       (now.bytes == 0 ? "0 bytes" : hubSizeText(now.bytes)) + " of " +
+                       hubSizeText(now.total);
     if (rate > 0) text += ", " + hubSizeText(static_cast<std::uint64_t>(rate)) + "/s";
     showProgress(m_context, text);
   }

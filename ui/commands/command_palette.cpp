@@ -224,6 +224,7 @@ const std::vector<SearchWords>& searchWords() {
       {"run.next-token", tr("logits probabilities distribution")},
       {"run.fidelity", tr("accuracy divergence quality full prefill")},
       {"run.choose-model", tr("checkpoint gguf weights load")},
+      {"run.get-model", tr("download hugging face hub gguf safetensors")},
       {"run.servers", tr("vllm llama.cpp endpoint remote connection")},
       {"run.serve", tr("server api endpoint openai")},
       {"run.clear-cache", tr("reset flush evict cold")},

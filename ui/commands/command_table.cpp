@@ -157,6 +157,8 @@ std::vector<CommandInfo> makeTable() {
       tr("Measure this model with different documents, generate nodes or policies, and plot the result"));
   add("run.choose-model", Run, Document, tr("Choose a model…"),
       tr("Choose a model of this machine in the menu at the top"));
+  add("run.get-model", Run, Program, tr("Get a model…"),
+      tr("Download a model of Hugging Face to this machine"));
   add("run.choose-template", Run, Document, tr("Chat template…"),
       tr("Show the model's chat template, or choose another one"));
   add("run.servers", Run, Program, tr("Servers…"), tr("Add, test and remove servers for queries"));

@@ -13,6 +13,7 @@
 #include "ui/window/dialogs.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/engine_jobs.h"
+#include "ui/window/get_model_dialog.h"
 #include "ui/window/lesson_recording.h"
 #include "ui/window/servers_dialog.h"
 #include "ui/window/status_line.h"
@@ -108,6 +109,7 @@ void RunController::addCommands(CommandHandlers& rows) {
       [this] { chooseAdapter(*m_workspace.model(), m_workspace.offeredAdapter()); });
   rows.add(
       "run.choose-template", [this] { return m_workspace.model() != nullptr; }, [this] { chooseTemplate(); });
+  rows.add("run.get-model", [this] { getModel(); });
   rows.add("run.servers", [this] { openServers(); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.step-back", [this] { step(-1); });
@@ -216,6 +218,36 @@ std::optional<QString> RunController::answerTo(const QString& question) {
   const QString answer = dialog.textValue();
   m_answers.insert(question, answer);
   return answer;
+}
+
+void RunController::getModel() {
+  if (m_getModel == nullptr || !m_getModel->isBusy()) {
+    delete m_getModel;
+    const DocumentModel* model = m_workspace.model();
+    const std::string wanted =
+        model == nullptr ? std::string(compute::kAutoDevice) : model->document().settings.device;
+    GetModelDialog::ForDevice device;
+    if (const auto devices = m_workspace.input().devices) {
+      const auto usable = std::find_if(devices->begin(), devices->end(), [&wanted](const auto& each) {
+        return each.isUsable() && (wanted == compute::kAutoDevice || each.name == wanted);
+      });
+      if (usable != devices->end())
+        device = {.name = QString::fromStdString(usable->name), .memory = usable->memoryBytes};
+    }
+    m_getModel = new GetModelDialog(device, m_workspace.input().theme, &m_window);
+    connect(m_getModel, &GetModelDialog::began, this,
+            [this] { m_getModelTab = m_workspace.current() == nullptr ? 0 : m_workspace.current()->id; });
+    connect(m_getModel, &GetModelDialog::got, this, [this](const QString& path) {
+      m_workspace.searchModels();
+      OpenDocument* document = m_workspace.find(m_getModelTab);
+      if (document != nullptr) chooseModel(*document->model, path);
+      m_status.say(document == nullptr ? tr("The model is on this machine: %1").arg(path)
+                                       : tr("The document has the model %1").arg(path));
+    });
+  }
+  m_getModel->show();
+  m_getModel->raise();
+  m_getModel->activateWindow();
 }
 
 void RunController::openServers() {

@@ -7,13 +7,16 @@
 
 #include <QHash>
 #include <QObject>
+#include <QPointer>
 #include <QString>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
 namespace spanscope::ui {
 
+class GetModelDialog;
 class LessonRecording;
 
 /// Starts runs, measurements and experiments, and steps through their events. Shows the dialogs for questions
@@ -41,6 +44,9 @@ class RunController : public QObject {
   void measure(const std::function<jobs::JobCall()>& call);
   /// Shows the model's chat template and lets the user choose another.
   void chooseTemplate();
+  /// Shows the window that downloads models. The document that is current at the start of a download gets the
+  /// model.
+  void getModel();
   /// Opens the dialog for the servers on which queries can run.
   void openServers();
   /// Shows the page of experiments. If `request` is not empty, runs this experiment.
@@ -58,6 +64,8 @@ class RunController : public QObject {
   DockHost& m_docks;
   StatusLine& m_status;
   LessonRecording& m_recording;
+  QPointer<GetModelDialog> m_getModel;
+  std::uint32_t m_getModelTab = 0;    ///< the tab that gets the model; 0: none
   QHash<QString, QString> m_answers;  ///< last answers to the questions of queries
 };
 

@@ -345,6 +345,7 @@ void TopBar::fillModels() {
     });
     action->setEnabled(model != nullptr);
   };
+  menu.addAction(tr("Get a model…"), this, [this] { Q_EMIT commandWanted(QStringLiteral("run.get-model")); });
   browse(tr("Choose a GGUF file…"), &askForModelFile);
   browse(tr("Choose a folder…"), &askForModelFolder);
   QAction* chat = menu.addAction(tr("Chat template…"), this,

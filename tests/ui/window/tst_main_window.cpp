@@ -472,7 +472,8 @@ class TestMainWindow : public QObject {
                               QStringLiteral("help.keys"),       QStringLiteral("help.about"),
                               QStringLiteral("help.palette"),    QStringLiteral("help.change-keys"),
                               QStringLiteral("file.add-files"),  QStringLiteral("file.add-folder"),
-                              QStringLiteral("learn.open-file"), QStringLiteral("run.servers")};
+                              QStringLiteral("learn.open-file"), QStringLiteral("run.servers"),
+                              QStringLiteral("run.get-model")};
     for (const CommandInfo& info : commandTable()) {
       if (dialogs.contains(info.id) || info.id == QLatin1String("file.new")) continue;
       m_window->perform(info.id);
