@@ -40,6 +40,8 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     asked.server.isUnlisted = known->isUnlisted;
     asked.protocol = known->protocol;
     if (known->atOnce > 0) asked.atOnce = known->atOnce;
+    asked.keepsOrder = known->keepsOrder;
+    asked.tellsOrder = known->tellsOrder;
     asked.server.access = workbench::accessTo(*known, stop);
   } else if (options.url.find(':') == std::string::npos) {
     if (const std::optional<Error> damage = serverList().problem()) throw Failure(*damage);
@@ -98,6 +100,17 @@ CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const s
           },
           ""))
       ->type_name("NAME");
+}
+
+void addOrderOptions(CLI::App& command, std::string& order, bool& tellsOrder) {
+  command
+      .add_option("--order", order,
+                  "Order of the children of each plus. cache: the order that the prefix cache of the server "
+                  "serves best (default). written: the order of the query")
+      ->check(CLI::IsMember({"cache", "written"}))
+      ->type_name("NAME");
+  command.add_flag("--tell-order", tellsOrder,
+                   "Add a message with the written order if another order is sent");
 }
 
 std::optional<AskedServer> serverToAsk(const Context& context, const ServerOptions& options) {

@@ -2,6 +2,7 @@
 // `spanq explain`. With --predict --as SERVER, the command predicts the cache hits of consecutive queries on
 // that server.
 
+#include "app/cli/bench_report.h"
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
@@ -20,7 +21,10 @@
 #include "engine/simulator/servers.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/trace_file.h"
+#include "engine/workbench/servers/order_comparison.h"
+#include "engine/workbench/servers/price_list.h"
 #include "engine/workbench/servers/simulator_prediction.h"
+#include "engine/workbench/speed_records.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -75,6 +79,8 @@ class SimulatorPrediction {
   /// stop. `queryJson`: the query of the plan, for the trace.
   std::optional<std::vector<SimulatorStep>> prediction(const plan::Plan& plan, const std::string& queryJson,
                                                        const std::stop_token& stop);
+  /// Compares the written order, the best order and spans, for the last plan after the earlier plans.
+  const workbench::OrderReuse& compared() const { return m_compared; }
   /// The trace so far, if the user requests a trace. Each query is a run.
   std::vector<trace::Event> events() const { return m_story->events(); }
 
@@ -91,6 +97,8 @@ class SimulatorPrediction {
   std::unique_ptr<simulator::Simulator> m_simulator;
   std::optional<workbench::SimulatorCases> m_cases;  ///< cases of m_simulator
   std::size_t m_steps = 0;                           ///< steps so far
+  std::optional<workbench::OrderComparison> m_comparison;
+  workbench::OrderReuse m_compared;
   std::optional<workbench::SimulatedTrace> m_story;  ///< trace of m_simulator; nothing: no trace
 };
 
@@ -220,6 +228,7 @@ SimulatorPrediction::SimulatorPrediction(const CLI::App& command, const Predicti
                                      .chunk = simulator.chunk.value_or(0)};
   m_simulator = m_server->open(settings);
   m_cases.emplace(*m_simulator);
+  m_comparison.emplace(*m_simulator);
   if (simulator.trace.empty()) return;
   // The prompts have the tokenizer of this object.
   m_story.emplace(workbench::SimulatedTraceTitle{.server = m_server,
@@ -272,6 +281,7 @@ std::optional<std::vector<SimulatorStep>> SimulatorPrediction::prediction(const 
     steps[i].answer = std::move(answers[i]);
   }
   m_steps += prompts.size();
+  m_compared = m_comparison->serve(plan, m_prompts.tokenizer(), m_prompts.chat(), m_maxTokens, kAtOnce);
   return steps;
 }
 
@@ -306,6 +316,65 @@ std::string simulatorText(const simulator::Server& server, const plan::Plan& pla
     text += fateTable(server, step);
   }
   return text;
+}
+
+/// A way to send the prompts of a query, and its cached tokens.
+struct SendingWay {
+  const char* name;
+  const char* key;
+  std::int64_t workbench::OrderReuse::*cached;
+};
+constexpr SendingWay kSendingWays[] = {{"as written", "as_written", &workbench::OrderReuse::asWritten},
+                                       {"best order", "best_order", &workbench::OrderReuse::best},
+                                       {"as spans", "as_spans", &workbench::OrderReuse::asSpans}};
+
+/// The known speed and prices of a server. Nothing: not measured, or not in the table of prices.
+struct ServerRates {
+  std::optional<experiment::SpeedSample> speed;
+  std::optional<workbench::TokenPrice> price;
+
+  std::optional<double> secondsFor(std::int64_t computed) const {
+    if (!speed || speed->promptTokens == 0) return std::nullopt;
+    return static_cast<double>(computed) * speed->promptSeconds / static_cast<double>(speed->promptTokens);
+  }
+};
+
+/// Compares three ways to send the prompts. Empty: no prompt has a plus with two children.
+std::string orderTable(const workbench::OrderReuse& reuse, const ServerRates& rates) {
+  if (!reuse.hasChoice) return {};
+  std::vector<TextTable::Column> columns{
+      {"children of each plus", TextTable::Align::Left}, {"cached"}, {"computed"}};
+  if (rates.speed) columns.push_back({"prompt s"});
+  if (rates.price) columns.push_back({"prompt price"});
+  TextTable table(std::move(columns));
+  for (const SendingWay& way : kSendingWays) {
+    const std::int64_t cached = reuse.*way.cached;
+    const std::int64_t computed = reuse.prompt - cached;
+    std::vector<std::string> cells{way.name, std::to_string(cached), std::to_string(computed)};
+    if (rates.speed) cells.push_back(fixed(rates.secondsFor(computed).value_or(0), 3));
+    if (rates.price) cells.push_back(workbench::priceText(rates.price->ofPrompt(computed, cached)));
+    table.addRow(std::move(cells));
+  }
+  std::string text = table.text();
+  std::string orders;
+  for (const std::string& order : reuse.orders)
+    if (!order.empty()) orders += (orders.empty() ? "" : " | ") + order;
+  text += "  best order: " + orders + (reuse.isExact ? "" : "; a better order may exist") + "\n";
+  if (!rates.speed) text += "  time: not measured; spanq remote run measures the speed of a server\n";
+  return text;
+}
+
+nlohmann::ordered_json orderJson(const workbench::OrderReuse& reuse, const ServerRates& rates) {
+  nlohmann::ordered_json json{{"prompt_tokens", reuse.prompt}, {"is_exact", reuse.isExact}};
+  json["orders"] = reuse.orders;
+  for (const SendingWay& way : kSendingWays) {
+    const std::int64_t cached = reuse.*way.cached;
+    nlohmann::ordered_json& entry = json[way.key];
+    entry["cached_tokens"] = cached;
+    if (const auto seconds = rates.secondsFor(reuse.prompt - cached)) entry["prompt_seconds"] = *seconds;
+    if (rates.price) entry["prompt_price"] = rates.price->ofPrompt(reuse.prompt - cached, cached);
+  }
+  return json;
 }
 
 nlohmann::ordered_json SimulatorPrediction::json(
@@ -410,6 +479,13 @@ class ExplainCommand {
   }
 
  private:
+  /// The speed and prices of the simulated kind of server.
+  ServerRates rates() const {
+    const std::string& server = m_options.simulator.server;
+    return {.speed = workbench::SpeedRecords(m_streams.paceFile).findServer(server),
+            .price = workbench::PriceList(workbench::standardPricesFile()).find(server)};
+  }
+
   /// Predicts hits in this program's own cache.
   bool isPredicted() const { return m_options.prediction.isWanted && m_options.simulator.server.empty(); }
 
@@ -455,7 +531,12 @@ class ExplainCommand {
         json = withEntry(json, "parameters", parametersJson(parameters, planned.values));
       if (isPredicted())
         json = withEntry(json, "prediction", predictionJson(plan, predicted, m_prediction->blockSize()));
-      if (m_simulator) json = withEntry(json, "simulator", m_simulator->json(plan, found));
+      if (m_simulator) {
+        nlohmann::ordered_json predictedOn = m_simulator->json(plan, found);
+        if (found && m_simulator->compared().hasChoice)
+          predictedOn["orders"] = orderJson(m_simulator->compared(), rates());
+        json = withEntry(json, "simulator", std::move(predictedOn));
+      }
       if (layouts) json = withEntry(json, "layouts", layoutsJson(*layouts));
       out << json;
     } else if (m_options.dot) {
@@ -464,8 +545,10 @@ class ExplainCommand {
       if (m_options.files.size() > 1) out << "── " << inputName(file) << '\n';
       out << parameterTable(parameters, planned.values) << plan::explain(plan, explain);
       if (layouts) out << "Layouts: policy " << m_prediction->policy() << '\n' << layoutTable(*layouts);
-      if (m_simulator)
+      if (m_simulator) {
         out << "On " << m_simulator->setting() << '\n' << simulatorText(m_simulator->server(), plan, found);
+        if (found) out << orderTable(m_simulator->compared(), rates());
+      }
       if (isPredicted()) {
         out << "Predicted reuse: " << m_prediction->setting() << '\n'
             << predictionText(plan, predicted, m_prediction->blockSize(),

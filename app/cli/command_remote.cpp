@@ -7,6 +7,7 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/export_options.h"
 #include "app/cli/input.h"
+#include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
@@ -24,7 +25,10 @@
 #include "engine/text/tokenizer.h"
 #include "engine/trace/recorder.h"
 #include "engine/trace/sink.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/servers/cache_order.h"
 #include "engine/workbench/servers/server_requests.h"
+#include "engine/workbench/speed_records.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -33,7 +37,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -48,15 +55,20 @@ namespace {
 /// written live. The texts of later answers wait. Errors go to standard error immediately.
 class AnswerPrinter final : public remote::RemoteWatcher {
  public:
+  /// `orderer` may be null.
   AnswerPrinter(const Context& context, const std::vector<remote::RemoteTarget>& targets,
-                const std::vector<exports::ChatRequest>& requests, bool isSilent)
+                const std::vector<exports::ChatRequest>& requests, workbench::CacheOrderer* orderer,
+                bool isSilent)
       : m_context(context),
         m_targets(targets),
         m_requests(requests),
+        m_orderer(orderer),
         m_isSilent(isSilent),
         m_answers(requests.size()) {}
 
   void stepBegins(std::size_t request) override;
+  void sends(std::size_t request, std::size_t target, const std::string& model, std::size_t bytes) override;
+  void orders(std::size_t request, const remote::SentOrder& order) override;
   void changesProtocol(std::size_t request, std::size_t target, const Error& refusal,
                        const remote::Protocol& now) override;
   void promptProgress(std::size_t request, const remote::PromptProgress& progress) override;
@@ -65,6 +77,8 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   void stepEnds(const remote::RemoteStep& step) override;
   /// Writes all waiting texts. Call this function at the end.
   void end();
+  /// The chosen orders, by request.
+  const std::map<std::size_t, remote::SentOrder>& chosenOrders() const { return m_orders; }
 
  private:
   struct Answer {
@@ -81,6 +95,8 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   const Context& m_context;
   const std::vector<remote::RemoteTarget>& m_targets;
   const std::vector<exports::ChatRequest>& m_requests;
+  workbench::CacheOrderer* m_orderer;
+  std::map<std::size_t, remote::SentOrder> m_orders;
   bool m_isSilent;
   std::vector<Answer> m_answers;
   std::size_t m_turn = 0;
@@ -106,6 +122,15 @@ std::string countText(const std::optional<std::int64_t>& count) {
 void AnswerPrinter::stepBegins(std::size_t request) {
   m_answers[request].hasBegun = true;
   if (request == m_turn) writeHead();
+}
+
+void AnswerPrinter::sends(std::size_t request, std::size_t target, const std::string& /*model*/,
+                          std::size_t /*bytes*/) {
+  if (m_orderer != nullptr) m_orderer->sends(request, m_targets[target]);
+}
+
+void AnswerPrinter::orders(std::size_t request, const remote::SentOrder& order) {
+  m_orders[request] = order;
 }
 
 void AnswerPrinter::changesProtocol(std::size_t /*request*/, std::size_t target, const Error& refusal,
@@ -136,6 +161,7 @@ void AnswerPrinter::fails(std::size_t /*request*/, const Error& error) {
 }
 
 void AnswerPrinter::stepEnds(const remote::RemoteStep& step) {
+  if (m_orderer != nullptr) m_orderer->ends(step);
   Answer& answer = m_answers[step.request];
   if (!answer.hasText && !step.answer.text.empty()) text(step.request, step.answer.text);
   answer.hasEnded = true;
@@ -175,7 +201,8 @@ void AnswerPrinter::writeText() {
 
 /// A table of the steps, and a line with the protocol.
 std::string stepsText(const std::vector<exports::ChatRequest>& requests, const remote::RemoteResult& result,
-                      const remote::RemoteTarget& target) {
+                      const remote::RemoteTarget& target,
+                      const std::map<std::size_t, remote::SentOrder>& orders) {
   const remote::ServerKindInfo& kind = remote::infoOf(target.facts.kind);
   TextTable table({{"node", TextTable::Align::Left},
                    {metrics::get("prompt-tokens").shortName},
@@ -201,6 +228,10 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
   }
   std::string text = "\n" + table.text();
   text += "  sent by " + remote::protocolText(target) + "\n";
+  for (const auto& [request, order] : orders) {
+    text += "  " + (requests.size() > 1 ? stepName(requests, request) + ": " : std::string()) +
+            remote::orderText(order) + "\n";
+  }
   if (isMissing && target.protocol->reporting(kind) == remote::CacheReporting::IfAsked) {
     text += std::string("  ") + kind.title + " does not report cached tokens" +
             (kind.zeroIsSilent ? ", or no tokens were cached" : "") + ": " + kind.advice + "\n";
@@ -209,7 +240,8 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
 }
 
 nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& requests,
-                                 const remote::RemoteResult& result) {
+                                 const remote::RemoteResult& result,
+                                 const std::map<std::size_t, remote::SentOrder>& orders) {
   using Json = nlohmann::ordered_json;
   Json steps = Json::array();
   for (const remote::RemoteStep& step : result.steps) {
@@ -217,6 +249,16 @@ nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& reques
     entry["node"] = requests[step.request].node;
     if (const remote::CopyNumber copy = remote::copyOf(requests, step.request); copy.all > 1)
       entry["copy"] = copy.number;
+    if (const auto order = orders.find(step.request); order != orders.end()) {
+      const remote::SentOrder& own = order->second;
+      entry["order"] = {{"sent", own.children},
+                        {"messages", own.messages},
+                        {"prompt_tokens", own.tokens},
+                        {"cached_tokens", own.cached},
+                        {"as_written", own.asWritten},
+                        {"is_exact", own.isExact},
+                        {"order_line_tokens", own.rankTokens}};
+    }
     entry["model"] = step.answer.model;
     entry["text"] = step.answer.text;
     if (!step.answer.reasoning.empty()) entry["reasoning"] = step.answer.reasoning;
@@ -325,7 +367,9 @@ ExitCode showServer(const Context& context, const ServerOptions& options, bool a
 
 struct RemoteRunOptions {
   ServerOptions server;
-  std::string file;
+  std::vector<std::string> files;
+  std::string order;  ///< "cache" or "written"; empty: the value in the list of servers
+  bool tellsOrder = false;
   std::string model;
   bool isUnlisted = false;  ///< sends the name `model` even if the server does not list this name
   std::string protocol;     ///< name of the protocol; empty: chosen for the server
@@ -436,54 +480,196 @@ void putPrompt(remote::RemoteTarget& target, const RemoteRunOptions& options, st
   }
 }
 
+/// A query of the command.
+struct AskedQuery {
+  std::string name;
+  QueryFile read;
+  query::Node query;
+  bool isLocalized = false;  ///< attention locality has replaced the query
+  RemoteRequests sent;       ///< once the protocol is known
+  const remote::Protocol* protocol = nullptr;
+
+  const QueryFile* file() const { return isLocalized ? nullptr : &read; }
+};
+
+/// Reads all queries. Nothing: an error was reported.
+std::optional<std::vector<AskedQuery>> readQueries(const Context& context, const RemoteRunOptions& options) {
+  QueryOptions given = queryOptions(options.query);
+  retrieveWith(given, options.query, context);
+  std::vector<AskedQuery> queries;
+  for (const std::string& file : options.files) {
+    auto read = readFileForServer(file, given, context.streams);
+    if (!read) {
+      warnOfUnused(given, context.streams);
+      return std::nullopt;
+    }
+    const std::string name = inputName(file);
+    query::Node query = localized(read->query, given.plan.locality, name);
+    queries.push_back({.name = name,
+                       .read = std::move(*read),
+                       .query = std::move(query),
+                       .isLocalized = given.plan.locality.isOn(),
+                       .sent = {}});
+  }
+  warnOfUnused(given, context.streams);
+  return queries;
+}
+
+/// Chooses the protocol of a query and makes its requests. False: an error was reported.
+bool prepare(AskedQuery& asked, const remote::Protocol* chosen, const remote::ServerFacts* facts,
+             const RemoteRunOptions& options, const std::string& url, const Streams& streams) {
+  asked.protocol = chosen;
+  if (chosen == nullptr) {
+    asked.protocol = remote::protocolFor(*facts, asked.query, options.seed);
+    if (asked.protocol == nullptr) {
+      streams.err << url << ": found none of the protocols, expected one of " << remote::protocolNames()
+                  << '\n';
+      return false;
+    }
+  }
+  auto sent = requestsFor(*asked.protocol, options, asked.query, asked.name, asked.file(), streams);
+  if (sent) asked.sent = std::move(*sent);
+  return sent.has_value();
+}
+
+/// The tokenizer and the template whose tokens stand for the tokens of the server.
+std::unique_ptr<workbench::CacheOrderer> ordererFor(const RemoteRunOptions& options,
+                                                    std::shared_ptr<workbench::ServerSimulators> simulators) {
+  try {
+    const workbench::RunSettings settings = commandSettings();
+    const std::filesystem::path model = options.tokenizer.empty() ? workbench::modelDirectoryOf(settings)
+                                                                  : std::filesystem::path(options.tokenizer);
+    const text::ChatTemplate& chat = !options.chatTemplate.empty()
+                                         ? text::chatTemplateNamed(options.chatTemplate)
+                                     : options.tokenizer.empty() ? workbench::chatTemplateOf(settings)
+                                                                 : text::findChatTemplate(options.tokenizer);
+    return std::make_unique<workbench::CacheOrderer>(std::move(simulators), text::loadTokenizer(model), chat);
+  } catch (const Failure&) {
+    return nullptr;  // Without a tokenizer, the prompts are sent as written.
+  }
+}
+
+/// Remembers the speed of the server, for the estimates of `spanq explain --as`.
+void noteSpeed(const Context& context, const remote::RemoteTarget& target,
+               const remote::RemoteResult& result) {
+  experiment::SpeedSample sample;
+  for (const remote::RemoteStep& step : result.steps) {
+    const remote::ChatAnswer& answer = step.answer;
+    const bool isKnown = (step.cached.state == remote::CachedState::Found ||
+                          step.cached.state == remote::CachedState::MeasuredZero) &&
+                         step.counted == 1;
+    if (!isKnown || !step.brokenBy.empty() || !answer.promptTokens || !step.timeToFirstToken) continue;
+    sample.promptTokens += *answer.promptTokens - step.cached.tokens;
+    sample.promptSeconds += *step.timeToFirstToken;
+    if (!answer.generatedTokens || *answer.generatedTokens < 2) continue;
+    sample.generatedTokens += *answer.generatedTokens - 1;
+    sample.generatedSeconds += step.timeToLastText.value_or(*step.timeToFirstToken) - *step.timeToFirstToken;
+  }
+  if (sample.promptTokens == 0) return;
+  workbench::SpeedRecords records(context.streams.paceFile);
+  records.noteServer(target.name, sample);
+  records.noteServer(remote::infoOf(target.facts.kind).name, sample);
+}
+
+/// Runs a query, and writes its answers. `json` gets the steps.
+ExitCode runQuery(const Context& context, const RemoteRunOptions& options, AskedQuery& asked,
+                  remote::HttpClient& client, std::vector<remote::RemoteTarget>& targets,
+                  workbench::CacheOrderer* orderer, bool isOrdered, Json& json) {
+  const Streams& streams = context.streams;
+  remote::RemoteTarget& target = targets.front();
+  std::optional<RemoteRecording> recording;
+  try {
+    putPrompt(target, options, streams.err);
+    recording.emplace(context, options);
+  } catch (const Failure& failure) {
+    streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
+  }
+  const std::vector<exports::ChatRequest>& requests = asked.sent.requests;
+  std::vector<std::size_t> order;
+  if (isOrdered && !target.protocol->takesCalls && requests.size() > 1)
+    order = orderer->expect(target.name, requests);
+  const std::vector<std::size_t> targetOf;
+  AnswerPrinter printer(context, targets, requests, orderer, options.json);
+  remote::RemoteTrace traced(recording->sink(),
+                             {.program = RemoteRecording::kProgram,
+                              .queryJson = query::writeCanonical(asked.query),
+                              .explain = {},
+                              .seed = options.seed.value_or(0),
+                              .retrieved = {},
+                              .warnings = {}},
+                             targets, targetOf, requests, &printer);
+  traced.begin();
+  const remote::RemoteResult result =
+      remote::runRemotely(client, targets, targetOf, requests, traced, context.stop, asked.sent.calls,
+                          asked.sent.messages, order);
+  printer.end();
+  traced.end(result);
+  if (const auto changed = result.changed.find(0); changed != result.changed.end()) {
+    target.protocol = changed->second;
+    warnOf(*target.protocol, options, asked.query, asked.name, asked.file(), streams);
+  }
+  const bool isRecorded = recording->finish();
+  noteSpeed(context, target, result);
+  if (options.json) {
+    json["protocol"] = target.protocol->name;
+    if (!target.promptForm.empty()) json["prompts"] = target.promptForm;
+    json["steps"] = stepsJson(requests, result, printer.chosenOrders());
+  } else if (!result.steps.empty()) {
+    streams.out << stepsText(requests, result, target, printer.chosenOrders());
+  }
+  streams.out.flush();
+  std::set<std::string> warned;
+  for (const remote::RemoteStep& step : result.steps) {
+    if (step.warning.empty() || !warned.insert(step.warning).second) continue;
+    const NodePath& node = requests[step.request].node;
+    streams.err << "warning: " << node << (node.empty() ? "" : ": ") << step.warning << '\n';
+  }
+  if (result.isStopped) return ExitCode::Stopped;
+  return result.error || !isRecorded ? ExitCode::RunFailed : ExitCode::Fine;
+}
+
 ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   const Streams& streams = context.streams;
   const std::optional<AskedServer> there = serverToAsk(context, options.server);
   if (!there) return ExitCode::RunFailed;
-  QueryOptions given = queryOptions(options.query);
-  retrieveWith(given, options.query, context);
-  const auto read = readFileForServer(options.file, given, streams);
-  warnOfUnused(given, streams);
+  std::optional<std::vector<AskedQuery>> read = readQueries(context, options);
   if (!read) return ExitCode::WrongInput;
-  const std::string name = inputName(options.file);
-  const query::Node query = localized(read->query, given.plan.locality, name);
-  const QueryFile* const file = given.plan.locality.isOn() ? nullptr : &*read;
+  std::vector<AskedQuery>& queries = *read;
   // An error that does not depend on the server is reported before the first request to the server.
-  const remote::Protocol* protocol =
+  const remote::Protocol* const protocol =
       remote::findProtocol(options.protocol.empty() ? there->protocol : options.protocol);
-  std::optional<RemoteRequests> sent;
-  if (protocol != nullptr) {
-    sent = requestsFor(*protocol, options, query, name, file, streams);
-    if (!sent) return ExitCode::WrongInput;
-  } else if (const exports::ChatRequests made = exports::chatRequests(query); made.requests.empty()) {
-    for (const Error& problem : made.problems) streams.err << name << ": " << Failure(problem).what() << '\n';
-    return ExitCode::WrongInput;
+  for (AskedQuery& asked : queries) {
+    if (protocol != nullptr) {
+      if (!prepare(asked, protocol, nullptr, options, there->server.url, streams))
+        return ExitCode::WrongInput;
+    } else if (const exports::ChatRequests made = exports::chatRequests(asked.query); made.requests.empty()) {
+      for (const Error& problem : made.problems)
+        streams.err << asked.name << ": " << Failure(problem).what() << '\n';
+      return ExitCode::WrongInput;
+    }
   }
 
   remote::HttpClient client;
-  const std::optional<remote::ServerFacts> asked =
+  const std::optional<remote::ServerFacts> answered =
       factsOf(context, client, there->server.url,
               protocol == nullptr ? there->server.access : remote::accessIn(*protocol, there->server.access));
   if (context.stop.stop_requested()) return ExitCode::Stopped;
-  if (!asked) return ExitCode::RunFailed;
-  const remote::ServerFacts& facts = *asked;
-  const bool isByItself = protocol == nullptr;
-  if (isByItself) {
-    protocol = remote::protocolFor(facts, query, options.seed);
-    if (protocol == nullptr) {
-      streams.err << there->server.url << ": found none of the protocols, expected one of "
-                  << remote::protocolNames() << '\n';
-      return ExitCode::RunFailed;
-    }
-    sent = requestsFor(*protocol, options, query, name, file, streams);
-    if (!sent) return ExitCode::WrongInput;
+  if (!answered) return ExitCode::RunFailed;
+  const remote::ServerFacts& facts = *answered;
+  if (protocol == nullptr && remote::protocolFor(facts) == nullptr) {
+    streams.err << there->server.url << ": found none of the protocols, expected one of "
+                << remote::protocolNames() << '\n';
+    return ExitCode::RunFailed;
+  }
+  for (AskedQuery& asked : queries) {
+    if (protocol == nullptr && !prepare(asked, nullptr, &facts, options, there->server.url, streams))
+      return ExitCode::WrongInput;
   }
   std::vector<remote::RemoteTarget> targets{{.name = there->name, .server = there->server, .facts = facts}};
   remote::RemoteTarget& target = targets.front();
   if (!options.model.empty()) target.server.model = options.model;
   target.server.isUnlisted |= options.isUnlisted;
-  target.protocol = protocol;
-  if (isByItself) target.otherwise = remote::protocolAfter(*protocol, facts, query, options.seed);
   target.atOnce = options.atOnce.value_or(there->atOnce);
   if (!target.server.model.empty() && !remote::servedName(target, {})) {
     streams.err << Failure({there->server.url,
@@ -495,54 +681,49 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
                 << '\n';
     return ExitCode::RunFailed;
   }
-  std::optional<RemoteRecording> recording;
-  try {
-    putPrompt(target, options, streams.err);
-    recording.emplace(context, options);
-  } catch (const Failure& failure) {
-    streams.err << failure.what() << '\n';
-    return ExitCode::RunFailed;
+  const bool isOrdered = options.order.empty() ? !there->keepsOrder : options.order == "cache";
+  const std::unique_ptr<workbench::CacheOrderer> orderer =
+      isOrdered ? ordererFor(options, std::make_shared<workbench::ServerSimulators>()) : nullptr;
+  std::vector<std::size_t> order(queries.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (orderer != nullptr) {
+    orderer->use(target, false, options.tellsOrder || there->tellsOrder);
+    // Queries whose first prompts begin alike follow each other.
+    std::vector<exports::ChatRequest> first;
+    for (const AskedQuery& asked : queries) first.push_back(asked.sent.requests.front());
+    if (std::vector<std::size_t> best = orderer->expect(target.name, first); best.size() == order.size())
+      order = std::move(best);
   }
-  const std::vector<std::size_t> targetOf;
-  AnswerPrinter printer(context, targets, sent->requests, options.json);
-  remote::RemoteTrace traced(recording->sink(),
-                             {.program = RemoteRecording::kProgram,
-                              .queryJson = query::writeCanonical(query),
-                              .explain = {},
-                              .seed = options.seed.value_or(0),
-                              .retrieved = {},
-                              .warnings = {}},
-                             targets, targetOf, sent->requests, &printer);
-  traced.begin();
-  const remote::RemoteResult result = remote::runRemotely(client, targets, targetOf, sent->requests, traced,
-                                                          context.stop, sent->calls, sent->messages);
-  printer.end();
-  traced.end(result);
-  if (const auto changed = result.changed.find(0); changed != result.changed.end()) {
-    target.protocol = changed->second;
-    warnOf(*target.protocol, options, query, name, file, streams);
+  std::vector<Json> results(queries.size());
+  ExitCode code = ExitCode::Fine;
+  for (const std::size_t index : order) {
+    AskedQuery& asked = queries[index];
+    target.protocol = asked.protocol;
+    target.otherwise = protocol == nullptr
+                           ? remote::protocolAfter(*asked.protocol, facts, asked.query, options.seed)
+                           : nullptr;
+    if (queries.size() > 1 && !options.json) streams.out << "── " << asked.name << '\n' << std::flush;
+    code =
+        runQuery(context, options, asked, client, targets, orderer.get(), orderer != nullptr, results[index]);
+    if (code != ExitCode::Fine) break;
   }
-  const bool isRecorded = recording->finish();
-  if (options.json) {
-    Json json;
-    json["server"] = factsJson(facts);
-    json["url"] = remote::rootOf(there->server.url);
-    json["protocol"] = target.protocol->name;
-    if (!target.promptForm.empty()) json["prompts"] = target.promptForm;
-    json["steps"] = stepsJson(sent->requests, result);
-    streams.out << jsonText(json) << '\n';
-  } else if (!result.steps.empty()) {
-    streams.out << stepsText(sent->requests, result, target);
+  if (!options.json) return code;
+  Json json;
+  json["server"] = factsJson(facts);
+  json["url"] = remote::rootOf(there->server.url);
+  if (queries.size() == 1) {
+    json.update(results.front());
+  } else {
+    json["queries"] = Json::array();
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      Json entry{{"file", queries[i].name}};
+      if (results[i].is_object()) entry.update(results[i]);
+      json["queries"].push_back(std::move(entry));
+    }
   }
+  if (queries.size() > 1 || results.front().is_object()) streams.out << jsonText(json) << '\n';
   streams.out.flush();
-  std::set<std::string> warned;
-  for (const remote::RemoteStep& step : result.steps) {
-    if (step.warning.empty() || !warned.insert(step.warning).second) continue;
-    const NodePath& node = sent->requests[step.request].node;
-    streams.err << "warning: " << node << (node.empty() ? "" : ": ") << step.warning << '\n';
-  }
-  if (result.isStopped) return ExitCode::Stopped;
-  return result.error || !isRecorded ? ExitCode::RunFailed : ExitCode::Fine;
+  return code;
 }
 
 void addRemoteShow(CLI::App& group, Context& context) {
@@ -572,7 +753,8 @@ void addRemoteRun(CLI::App& group, Context& context) {
 )");
   const auto options = std::make_shared<RemoteRunOptions>();
   addServerOptions(*command, options->server);
-  command->add_option("FILE", options->file, kQueryFileHelp)->required();
+  command->add_option("FILE", options->files, kQueryFilesHelp)->required();
+  addOrderOptions(*command, options->order, options->tellsOrder);
   command->add_option("--model", options->model, "Model of the server, instead of the model of the query");
   command->add_flag("--unlisted-model", options->isUnlisted,
                     "Request the chosen model even if the server does not list it");
@@ -602,6 +784,8 @@ void addRemoteRun(CLI::App& group, Context& context) {
   addRetrievalOptions(*command, options->query);
   command->callback([&context, options] {
     options->query.check();
+    if (options->files.size() > 1 && !options->trace.empty())
+      refuseOption("--trace", "several queries", "one query");
     context.recordsTrace = !options->trace.empty();
     context.action = [&context, options] { return runOnServer(context, *options); };
   });

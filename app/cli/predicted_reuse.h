@@ -56,6 +56,7 @@ class ReusePrediction {
   /// "spans on spanlet"
   std::string policy() const { return m_run.policy.name() + " on " + m_model.name; }
   const text::Tokenizer& tokenizer() const { return *m_model.tokenizer; }
+  const text::ChatTemplate& chat() const { return *m_model.chat; }
   /// Tokens per block.
   std::int32_t blockSize() const { return m_options.session.config().blockSize; }
 

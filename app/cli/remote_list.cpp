@@ -6,6 +6,7 @@
 #include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
+#include "engine/workbench/servers/price_list.h"
 #include "engine/workbench/servers/server_list.h"
 
 #include <CLI/CLI.hpp>
@@ -27,6 +28,7 @@ struct ListedServerOptions {
   workbench::NamedServer server;
   std::string keyVariable;
   bool keepsKey = false;
+  std::string order;
 };
 
 /// Reads a key from the first line of standard input. Other users of the machine could see a key in an
@@ -51,6 +53,7 @@ ExitCode addToList(const Context& context, ListedServerOptions options) {
     options.server.keyVariable = options.keyVariable;
   }
   if (options.keepsKey) options.server.key = workbench::KeyPlace::Secrets;
+  options.server.keepsOrder = options.order == "written";
   try {
     workbench::ServerList list = serverList();
     if (const std::optional<Error> problem = workbench::problemOf(options.server)) {
@@ -130,6 +133,8 @@ ExitCode writeList(const Context& context, bool asJson) {
       if (server.isUnlisted) entry["unlisted_model"] = true;
       if (!server.protocol.empty()) entry["protocol"] = server.protocol;
       entry["at_once"] = server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce;
+      entry["order"] = server.keepsOrder ? "written" : "cache";
+      if (server.tellsOrder) entry["tell_order"] = true;
       entry["key"] = workbench::keyPlaceName(server.key);
       if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
     }
@@ -186,6 +191,7 @@ void addRemoteAdd(CLI::App& group, Context& context) {
           "Max requests of a run at the same time. Default: " + std::to_string(remote::kStandardAtOnce))
       ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
       ->type_name("N");
+  addOrderOptions(*command, options->order, options->server.tellsOrder);
   CLI::Option* from =
       command->add_option("--key-from", options->keyVariable, "Environment variable with the server's key");
   command
@@ -207,9 +213,80 @@ void addRemoteRemove(CLI::App& group, Context& context) {
       [&context, name] { context.action = [&context, name] { return removeFromList(context, *name); }; });
 }
 
+struct PriceOptions {
+  workbench::TokenPrice price;
+  bool isRemoved = false;
+  bool json = false;
+};
+
+/// Writes, changes or shows prices.
+ExitCode managePrices(const Context& context, const PriceOptions& options, bool isChange) {
+  try {
+    workbench::PriceList list(workbench::standardPricesFile());
+    if (!options.price.name.empty() && options.isRemoved) {
+      if (list.remove(options.price.name)) return ExitCode::Fine;
+      context.streams.err << "prices: found no price for \"" << options.price.name
+                          << "\", expected a name in the table\n";
+      return ExitCode::WrongInput;
+    }
+    if (isChange) {
+      list.put(options.price);
+      return ExitCode::Fine;
+    }
+    const std::vector<workbench::TokenPrice> prices = list.list();
+    if (options.json) {
+      Json json = Json::array();
+      for (const workbench::TokenPrice& price : prices)
+        json.push_back({{"name", price.name},
+                        {"input", price.input},
+                        {"cached", price.cached},
+                        {"output", price.output}});
+      context.streams.out << jsonText(json) << '\n';
+      return ExitCode::Fine;
+    }
+    TextTable table({{"name", TextTable::Align::Left}, {"input"}, {"cached"}, {"output"}});
+    for (const workbench::TokenPrice& price : prices)
+      table.addRow({price.name, workbench::priceText(price.input), workbench::priceText(price.cached),
+                    workbench::priceText(price.output)});
+    context.streams.out << table.text() << "  for one million tokens, in your currency\n";
+    return ExitCode::Fine;
+  } catch (const Failure& failure) {
+    context.streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
+  }
+}
+
+void addRemotePrice(CLI::App& group, Context& context) {
+  CLI::App* command =
+      group.add_subcommand("price", "Show or set the prices of servers, for one million tokens");
+  command->footer(
+      "Examples:\n  spanq remote price\n  spanq remote price openai --input 2 --cached 0.5 --output 8\n"
+      "  spanq remote price openai --remove\n");
+  const auto options = std::make_shared<PriceOptions>();
+  command->add_option("NAME", options->price.name,
+                      "Name of a kind of server, such as vllm (default: show all prices)");
+  const auto price = [&](const char* name, double& value, const char* help) {
+    return command->add_option(name, value, help)->check(CLI::Range(0.0, 1e9))->type_name("PRICE");
+  };
+  const std::vector<CLI::Option*> given{
+      price("--input", options->price.input, "Price of computed prompt tokens"),
+      price("--cached", options->price.cached, "Price of cached prompt tokens"),
+      price("--output", options->price.output, "Price of answer tokens")};
+  command->add_flag("--remove", options->isRemoved, "Remove the price");
+  command->add_flag("--json", options->json, "Write JSON");
+  command->callback([&context, options, given] {
+    bool isChange = false;
+    for (const CLI::Option* option : given) isChange |= option->count() > 0;
+    if ((isChange || options->isRemoved) && options->price.name.empty())
+      throw CLI::RequiresError(isChange ? "--input, --cached and --output" : "--remove", "NAME");
+    context.action = [&context, options, isChange] { return managePrices(context, *options, isChange); };
+  });
+}
+
 }  // namespace
 
 void addServerListCommands(CLI::App& group, Context& context) {
+  addRemotePrice(group, context);
   addRemoteList(group, context);
   addRemoteAdd(group, context);
   addRemoteRemove(group, context);

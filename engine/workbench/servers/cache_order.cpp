@@ -189,16 +189,16 @@ std::optional<PredictedReuse> CacheOrderer::ends(const remote::RemoteStep& step)
   const Sent sent = std::move(found->second);
   m_sent.erase(found);
   std::optional<std::vector<TokenId>> answer;
-  // A server with a simulator that counts other tokens has another model or template. A prediction would then
-  // be wrong.
+  // A server that counts other tokens has another model or template. The order remains useful, but the
+  // prediction would be wrong.
   const bool isTree = sent.predicted.simulator.empty();
   const bool isSame = step.answer.promptTokens.value_or(sent.predicted.prompt) == sent.predicted.prompt;
-  if (isInCache(step) && (isTree || isSame)) {
+  if (isInCache(step)) {
     answer = sampledTokens({.text = step.answer.text,
                             .endedItself = step.brokenBy.empty() && remote::isOwnEnd(step.answer.finish)},
                            *m_tokenizer, m_chat);
   }
-  const bool isConfirmed = answer && !isTree && step.answer.promptTokens;
+  const bool isConfirmed = answer && !isTree && isSame && step.answer.promptTokens;
   m_simulators->end(sent.server, sent.number, std::move(answer));
   return isConfirmed ? std::optional(sent.predicted) : std::nullopt;
 }

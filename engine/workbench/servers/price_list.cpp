@@ -136,9 +136,17 @@ std::filesystem::path standardPricesFile() {
 
 std::string priceText(double price) {
   constexpr int kDigits = 3;
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.begin(), text.end(), price, std::chars_format::general, kDigits);
-  return {text.begin(), end.ptr};
+  constexpr int kMostPlaces = 12;
+  if (price <= 0) return "0";
+  const int places =
+      std::clamp(kDigits - 1 - static_cast<int>(std::floor(std::log10(price))), 0, kMostPlaces);
+  std::array<char, 64> text{};
+  const auto end = std::to_chars(text.begin(), text.end(), price, std::chars_format::fixed, places);
+  std::string written(text.begin(), end.ptr);
+  if (written.find('.') == std::string::npos) return written;
+  written.erase(written.find_last_not_of('0') + 1);
+  if (written.back() == '.') written.pop_back();
+  return written;
 }
 
 }  // namespace spanscope::workbench
