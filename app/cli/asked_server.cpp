@@ -41,7 +41,7 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     asked.protocol = known->protocol;
     if (known->atOnce > 0) asked.atOnce = known->atOnce;
     asked.keepsOrder = known->keepsOrder;
-    asked.tellsOrder = known->tellsOrder;
+    asked.hasOrderNote = known->hasOrderNote;
     asked.server.access = workbench::accessTo(*known, stop);
   } else if (options.url.find(':') == std::string::npos) {
     if (const std::optional<Error> damage = serverList().problem()) throw Failure(*damage);
@@ -102,14 +102,14 @@ CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const s
       ->type_name("NAME");
 }
 
-void addOrderOptions(CLI::App& command, std::string& order, bool& tellsOrder) {
+void addOrderOptions(CLI::App& command, std::string& order, bool& hasOrderNote) {
   command
       .add_option("--order", order,
-                  "Order of the children of each plus. cache: the order that the prefix cache of the server "
-                  "serves best (default). written: the order of the query")
+                  "Places of the children of each plus: for the cache of the server (cache), or as written "
+                  "(written). Default: cache")
       ->check(CLI::IsMember({"cache", "written"}))
       ->type_name("NAME");
-  command.add_flag("--tell-order", tellsOrder,
+  command.add_flag("--order-note", hasOrderNote,
                    "Add a message with the written order if another order is sent");
 }
 

@@ -31,8 +31,8 @@ struct AskedServer {
   remote::RemoteServer server;
   std::string protocol{};  ///< protocol in the list; empty: the first protocol that the server accepts
   std::size_t atOnce = remote::kStandardAtOnce;
-  bool keepsOrder = false;  ///< workbench::NamedServer::keepsOrder
-  bool tellsOrder = false;  ///< workbench::NamedServer::tellsOrder
+  bool keepsOrder = false;    ///< workbench::NamedServer::keepsOrder
+  bool hasOrderNote = false;  ///< workbench::NamedServer::hasOrderNote
 };
 
 workbench::ServerList serverList();
@@ -41,8 +41,8 @@ void addServerOptions(CLI::App& command, ServerOptions& server);
 /// Adds an option that takes the name of a server's protocol.
 CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const std::string& help);
 
-/// Adds --order and --tell-order. `order` gets "cache" or "written"; it remains empty without the option.
-void addOrderOptions(CLI::App& command, std::string& order, bool& tellsOrder);
+/// Adds --order and --order-note. `order` gets "cache" or "written"; it remains empty without the option.
+void addOrderOptions(CLI::App& command, std::string& order, bool& hasOrderNote);
 
 /// Returns the server. Options override the list of servers. If the key of the server is missing, returns
 /// nothing and reports the reason on standard error.

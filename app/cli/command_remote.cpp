@@ -369,7 +369,7 @@ struct RemoteRunOptions {
   ServerOptions server;
   std::vector<std::string> files;
   std::string order;  ///< "cache" or "written"; empty: the value in the list of servers
-  bool tellsOrder = false;
+  bool hasOrderNote = false;
   std::string model;
   bool isUnlisted = false;  ///< sends the name `model` even if the server does not list this name
   std::string protocol;     ///< name of the protocol; empty: chosen for the server
@@ -687,7 +687,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   std::vector<std::size_t> order(queries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (orderer != nullptr) {
-    orderer->use(target, false, options.tellsOrder || there->tellsOrder);
+    orderer->use(target, false, options.hasOrderNote || there->hasOrderNote);
     // Queries whose first prompts begin alike follow each other.
     std::vector<exports::ChatRequest> first;
     for (const AskedQuery& asked : queries) first.push_back(asked.sent.requests.front());
@@ -754,7 +754,7 @@ void addRemoteRun(CLI::App& group, Context& context) {
   const auto options = std::make_shared<RemoteRunOptions>();
   addServerOptions(*command, options->server);
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
-  addOrderOptions(*command, options->order, options->tellsOrder);
+  addOrderOptions(*command, options->order, options->hasOrderNote);
   command->add_option("--model", options->model, "Model of the server, instead of the model of the query");
   command->add_flag("--unlisted-model", options->isUnlisted,
                     "Request the chosen model even if the server does not list it");

@@ -134,7 +134,7 @@ ExitCode writeList(const Context& context, bool asJson) {
       if (!server.protocol.empty()) entry["protocol"] = server.protocol;
       entry["at_once"] = server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce;
       entry["order"] = server.keepsOrder ? "written" : "cache";
-      if (server.tellsOrder) entry["tell_order"] = true;
+      if (server.hasOrderNote) entry["order_note"] = true;
       entry["key"] = workbench::keyPlaceName(server.key);
       if (!server.keyVariable.empty()) entry["key_variable"] = server.keyVariable;
     }
@@ -191,7 +191,7 @@ void addRemoteAdd(CLI::App& group, Context& context) {
           "Max requests of a run at the same time. Default: " + std::to_string(remote::kStandardAtOnce))
       ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
       ->type_name("N");
-  addOrderOptions(*command, options->order, options->server.tellsOrder);
+  addOrderOptions(*command, options->order, options->server.hasOrderNote);
   CLI::Option* from =
       command->add_option("--key-from", options->keyVariable, "Environment variable with the server's key");
   command

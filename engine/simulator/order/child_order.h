@@ -4,9 +4,11 @@
 // its number of cached tokens. Open this file to change the order of a prompt.
 //
 // The rules, in this order:
-// - the order with the most cached tokens now
-// - children that occur in many prompts come first, because later prompts then share a longer beginning
-// - a fixed order of contents, so that equal sets of children always have equal prompts
+//
+// 1. The prompt has the max number of cached tokens now.
+// 2. Children of many prompts come first. Later prompts then share a longer beginning.
+// 3. Other children have a fixed order. Equal sets of children then have equal prompts.
+//
 // The children of `seq` and `cross` keep their places.
 #pragma once
 
@@ -54,13 +56,13 @@ class PartCounts {
 };
 
 struct OrderRules {
-  std::int64_t block = 1;  ///< tokens of a cache block, at least 1: hits are multiples of this number
+  std::int64_t block = 1;  ///< tokens of a cache block, at least 1.
   /// Two numbers of cached tokens count as equal if they are in the same step of this size. Documents often
   /// begin with the same few words. Such a short hit must not change the order.
   std::int64_t step = 1;
   /// If the free parts together have at most this number of children, the search is exact.
   std::size_t exactChildren = 8;
-  /// The most beginnings that the search tries for a prompt with more children.
+  /// Max beginnings that the search tries for a prompt with more children.
   std::size_t mostTries = 2000;
   /// Contents of children that come first among orders with equal hits, in this order.
   std::vector<std::uint64_t> first{};
@@ -70,7 +72,7 @@ struct ChosenOrder {
   std::vector<std::size_t> texts;  ///< the numbers of all texts, in the chosen order
   std::int64_t tokens = 0;         ///< of the prompt
   std::int64_t cached = 0;         ///< cached tokens in the chosen order
-  std::int64_t asWritten = 0;      ///< cached tokens in written order; at most `cached`, up to a step
+  std::int64_t asWritten = 0;      ///< cached tokens in written order; at most `cached`, up to a step.
   /// No order has more cached tokens. Equal to `cached`, up to a step, if the search was exact.
   std::int64_t most = 0;
   bool isExact = true;  ///< whether the search tried every order that could be better
@@ -78,22 +80,22 @@ struct ChosenOrder {
 };
 
 /// Chooses the order of a prompt. The result depends only on the arguments. With more than
-/// OrderRules::exactChildren children, the search first tries the child with the most cached tokens, and ends
-/// after OrderRules::mostTries beginnings. The result is never worse than the written order, and never worse
-/// than the best choice of the first child.
+/// OrderRules::exactChildren children, the search tries the child with the max number of cached tokens first.
+/// It ends after OrderRules::mostTries beginnings. The result is never worse than the written order, and
+/// never worse than the best choice of the first child.
 ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, const PartCounts& counts,
                         const OrderRules& rules);
 
 /// A plan for prompts that are known before the first of them is sent.
 struct SendingPlan {
-  std::vector<std::size_t> order;  ///< all prompts, by their indices, in sending order
-  /// For each prompt, the contents of children that should come first, as OrderRules::first.
+  std::vector<std::size_t> order;  ///< the indices of all prompts, in sending order.
+  /// OrderRules::first for each prompt.
   std::vector<std::vector<std::uint64_t>> first;
 };
 
 /// Plans prompts so that prompts with a common beginning follow each other. The plan concerns the first free
-/// part of each prompt. The function repeatedly takes the child with which the remaining prompts share the
-/// most tokens. The prompts with this child begin with it, and are planned in the same way.
+/// part of each prompt. The function repeatedly takes the child that saves the max number of
+/// tokens. The prompts with this child begin with it, and are planned in the same way.
 SendingPlan planSending(const std::vector<PromptPart>& prompts);
 
 }  // namespace spanscope::simulator

@@ -149,11 +149,11 @@ CacheOrderer::~CacheOrderer() {
   for (const auto& [request, sent] : m_sent) m_simulators->end(sent.server, sent.number, {});
 }
 
-void CacheOrderer::use(remote::RemoteTarget& target, bool keepsOrder, bool tellsOrder) {
-  target.arrange = [this, server = target.name, facts = target.facts, keepsOrder, tellsOrder](
+void CacheOrderer::use(remote::RemoteTarget& target, bool keepsOrder, bool hasOrderNote) {
+  target.arrange = [this, server = target.name, facts = target.facts, keepsOrder, hasOrderNote](
                        std::size_t index, exports::ChatRequest& request) {
     std::optional<remote::SentOrder> order;
-    if (!keepsOrder) order = arrange(server, facts, request, tellsOrder);
+    if (!keepsOrder) order = arrange(server, facts, request, hasOrderNote);
     m_messages[index] = request.messages;
     return order;
   };
@@ -220,7 +220,8 @@ std::vector<std::size_t> CacheOrderer::expect(const std::string& server,
 
 std::optional<remote::SentOrder> CacheOrderer::arrange(const std::string& server,
                                                        const remote::ServerFacts& facts,
-                                                       exports::ChatRequest& request, bool tellsOrder) const {
+                                                       exports::ChatRequest& request,
+                                                       bool hasOrderNote) const {
   if (request.groups.empty()) return std::nullopt;
   std::optional<simulator::ChosenOrder> chosen;
   try {
@@ -244,7 +245,7 @@ std::optional<remote::SentOrder> CacheOrderer::arrange(const std::string& server
   sent.children = childrenText(request.groups, placeOf);
   request.messages = std::move(messages);
   const PlusGroup& outer = request.groups.front();
-  if (tellsOrder && sent.isMoved() && sentChildren(outer, placeOf).size() > 1) {
+  if (hasOrderNote && sent.isMoved() && sentChildren(outer, placeOf).size() > 1) {
     ChatMessage line{query::Role::User, rankLine(outer, placeOf), {}, request.node};
     const auto place = request.messages.begin() + static_cast<std::ptrdiff_t>(outer.bounds.back());
     request.messages.insert(place, std::move(line));

@@ -48,7 +48,7 @@ simulator::OrderRules orderRules(const simulator::Simulator& simulator);
 /// The functions are called on the thread of remote::runRemotely().
 class CacheOrderer {
  public:
-  /// The tokens of `tokenizer` and `chat` stand for the tokens of every server. `chat` must outlive the
+  /// The tokens of `tokenizer` and `chat` count as the tokens of every server. `chat` must outlive the
   /// object.
   CacheOrderer(std::shared_ptr<ServerSimulators> simulators, std::shared_ptr<const text::Tokenizer> tokenizer,
                const text::ChatTemplate& chat)
@@ -59,8 +59,8 @@ class CacheOrderer {
   CacheOrderer& operator=(const CacheOrderer&) = delete;
 
   /// Sets the arranger of a target. Call this function for every server. The object must outlive the run.
-  /// `keepsOrder` and `tellsOrder`: as in NamedServer.
-  void use(remote::RemoteTarget& target, bool keepsOrder, bool tellsOrder);
+  /// `keepsOrder` and `hasOrderNote`: as in NamedServer.
+  void use(remote::RemoteTarget& target, bool keepsOrder, bool hasOrderNote);
 
   /// Counts the parts of the requests that a server will get. Returns the order in which these requests
   /// should be sent, as indices. Empty: a request cannot be written, so there is no order.
@@ -81,7 +81,7 @@ class CacheOrderer {
   };
 
   std::optional<remote::SentOrder> arrange(const std::string& server, const remote::ServerFacts& facts,
-                                           exports::ChatRequest& request, bool tellsOrder) const;
+                                           exports::ChatRequest& request, bool hasOrderNote) const;
 
   std::shared_ptr<ServerSimulators> m_simulators;
   std::shared_ptr<const text::Tokenizer> m_tokenizer;

@@ -29,7 +29,7 @@ struct OrderReuse {
   std::int64_t asSpans = 0;
   bool hasChoice = false;             ///< whether a prompt has a plus with at least two children
   bool isExact = true;                ///< false: a better order may exist
-  std::vector<std::string> orders{};  ///< for each request, the children in sent order; empty: no choice
+  std::vector<std::string> orders{};  ///< for each request, the children in sent order; empty: no choice.
   /// The best order of the messages of each step with a choice.
   std::map<std::pair<NodePath, std::uint32_t>, std::vector<std::size_t>> messages{};
   OrderReuse& operator+=(const OrderReuse& other);

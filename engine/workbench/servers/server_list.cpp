@@ -188,7 +188,7 @@ ServerList::Read ServerList::read() const {
     server.isUnlisted = entry.value("unlisted_model", Json(false)) == Json(true);
     server.atOnce = atOnceField(entry);
     server.keepsOrder = serverField(entry, "order") == "written";
-    server.tellsOrder = entry.value("tell_order", Json(false)) == Json(true);
+    server.hasOrderNote = entry.value("order_note", Json(false)) == Json(true);
     const auto isSame = [&server](const NamedServer& other) { return other.name == server.name; };
     if (const std::optional<Error> problem = problemOf(server)) {
       miss(place + "/" + problem->place, problem->found, problem->expected);
@@ -248,7 +248,7 @@ void ServerList::write(std::vector<NamedServer> servers) {
     if (!server.certificateFile.empty()) entry["certificates"] = server.certificateFile;
     if (server.atOnce > 0) entry["at_once"] = server.atOnce;
     if (server.keepsOrder) entry["order"] = "written";
-    if (server.tellsOrder) entry["tell_order"] = true;
+    if (server.hasOrderNote) entry["order_note"] = true;
   }
   std::error_code ignored;
   std::filesystem::create_directories(m_file.parent_path(), ignored);

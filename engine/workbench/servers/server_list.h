@@ -42,7 +42,7 @@ struct NamedServer {
   /// gets the order that its cache serves best.
   bool keepsOrder = false;
   /// Whether the prompt has a line about the order of the query, if another order was sent.
-  bool tellsOrder = false;
+  bool hasOrderNote = false;
   bool operator==(const NamedServer&) const = default;
 };
 

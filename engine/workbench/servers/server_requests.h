@@ -84,8 +84,8 @@ struct SentAnswer {
   bool endedItself = true;  ///< the answer ended with an end token, and not at its limit
   std::string server{};     ///< the server's name in the user's list; empty: the embedded engine
   std::optional<std::int64_t>
-      promptTokens{};  ///< as the server counted its prompt tokens; nothing: not reported
-  /// remote::SentOrder::messages of the request; empty: the messages were sent as written.
+      promptTokens{};  ///< prompt tokens that the server counted; nothing: not reported.
+  /// remote::SentOrder::messages of the request. Empty: the messages were sent as written.
   std::vector<std::size_t> order{};
   bool operator==(const SentAnswer&) const = default;
 };

@@ -162,7 +162,7 @@ struct SimulatorPrediction {
   std::vector<simulator::Answer> present;  ///< for each prompt, after the earlier ones
   std::vector<simulator::Answer> empty;    ///< for each prompt, with an empty cache
   FoundRanges presentRange;                ///< of `present`
-  FoundRanges emptyRange;                  ///< of `empty`
+  FoundRanges emptyRange;                  ///< of `empty`.
   /// The written order, the best order and spans, after the earlier requests.
   OrderReuse orders{};
   /// For a server that gets the best order: the prompts of `present` and `empty`. Empty: the prompts of

@@ -191,7 +191,7 @@ std::vector<std::size_t> RemoteRunJob::orderFor(std::optional<CacheOrderer>& ord
     if (target.local) continue;
     const auto server = std::ranges::find(m_request.servers, target.name, &NamedServer::name);
     const bool keepsOrder = server == m_request.servers.end() || server->keepsOrder;
-    orderer->use(target, keepsOrder, !keepsOrder && server->tellsOrder);
+    orderer->use(target, keepsOrder, !keepsOrder && server->hasOrderNote);
     isOrdered |= !keepsOrder && !target.protocol->takesCalls && std::ranges::count(targetOf, i) > 0;
   }
   // The order of several servers would mix their requests.

@@ -61,11 +61,11 @@ struct Served {
   std::shared_ptr<ServerSimulators> simulators = std::make_shared<ServerSimulators>();
   std::unique_ptr<CacheOrderer> orderer;
 
-  explicit Served(remote::ServerKind kind, bool keepsOrder = false, bool tellsOrder = false) {
+  explicit Served(remote::ServerKind kind, bool keepsOrder = false, bool hasOrderNote = false) {
     target.name = "gpu-3";
     target.facts.kind = kind;
     orderer = std::make_unique<CacheOrderer>(simulators, model.tokenizer, model.chat);
-    orderer->use(target, keepsOrder, tellsOrder);
+    orderer->use(target, keepsOrder, hasOrderNote);
   }
   /// Sends a request, and returns its order.
   std::optional<remote::SentOrder> send(exports::ChatRequest& request) {
@@ -143,7 +143,7 @@ class TestCacheOrder : public QObject {
     QCOMPARE(request.messages, written.messages);
   }
 
-  void tellsTheWrittenOrder() {
+  void notesTheWrittenOrder() {
     Served served(remote::ServerKind::Sglang, false, true);
     exports::ChatRequest first = requestOf(queryOf({"a", "b", "c"}));
     static_cast<void>(served.send(first));
