@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The causes of cache misses: a table with a sentence, an example, a cure and a rule for each. Open this file
+// to add a cause.
+#pragma once
+
+#include "engine/doctor/logged_request.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::doctor {
+
+enum class CauseId : std::uint8_t {
+  ModelChanged,
+  OtherInput,
+  Tools,
+  HistoryCut,
+  Template,
+  WhiteSpace,
+  KeyOrder,
+  Time,
+  RandomText,
+  DocumentOrder,
+  DocumentElsewhere,
+  SystemEdited,
+  MessageEdited,
+  ShorterThanBlock,
+  AfterLastBlock,
+  Evicted,
+  Expired,
+  OtherSlot,
+  NeverSeen,
+  Unknown,
+};
+
+/// A place at which two requests differ.
+struct Difference {
+  enum class Change : std::uint8_t {
+    Edited,    ///< both have the section, with other contents
+    Removed,   ///< the later request lacks messages of the earlier one
+    Inserted,  ///< the later request has messages between those of the earlier one
+    Permuted,  ///< the same messages in another order
+    Rendered   ///< the contents are equal, but their tokens differ
+  };
+  Change change = Change::Edited;
+  const LoggedRequest* before = nullptr;
+  const LoggedRequest* now = nullptr;
+  std::int32_t beforeSection = 0;
+  std::int32_t nowSection = 0;
+  std::string beforeText;
+  std::string nowText;
+  bool isSameConversation = false;
+  bool isFirstOfHistory = false;   ///< no message of the conversation comes before it
+  bool isAtEnd = false;            ///< it is the last message of the later request
+  std::size_t repeatedTokens = 0;  ///< tokens of the section that earlier requests have at other places
+};
+
+/// Why two requests differ at a place.
+struct Finding {
+  CauseId cause = CauseId::Unknown;
+  std::int32_t section = 0;
+  std::string detail{};  ///< what exactly, for the user: "reasoning dropped"; may be empty
+  std::size_t at = 0;    ///< first differing byte of the section's text
+  std::string before{};  ///< the changed text, without secrets
+  std::string after{};
+};
+
+/// What else is known about a request, for causes that are no differences of texts.
+struct LookupFacts {
+  bool hasEarlier = false;     ///< the log has earlier requests
+  bool isExtension = false;    ///< the prompt goes on with new text where an earlier request ended
+  bool isWholeKnown = false;   ///< every token of the prompt is the beginning of an earlier request
+  bool sharesSection = false;  ///< a whole section is common with the best earlier request
+  std::size_t prompt = 0;
+  std::size_t common = 0;         ///< with the best earlier request
+  std::size_t cached = 0;         ///< by the rules of the server
+  std::size_t withoutLimits = 0;  ///< cached tokens of a server without limits
+  std::size_t alive = 0;          ///< common prefix within the time to live
+  std::size_t block = 1;
+  bool isLimited = false;  ///< a pool size or slots were given
+  bool isInOtherSlot = false;
+  std::optional<std::int64_t> reported{};
+};
+
+struct Cause {
+  CauseId id;
+  const char* key;       ///< for JSON and CSV: "time"
+  const char* sentence;  ///< for the user
+  const char* example;
+  const char* cure;  ///< the change that makes the prompt a hit; empty: none
+  bool isEdit;       ///< the cure edits the prompts
+  /// Whether the texts differ for this cause. `at`: first differing byte. Fills the finding. nullptr: the
+  /// cause is no difference of texts.
+  bool (*matches)(const Difference& difference, std::size_t at, Finding& finding);
+  /// Whether the lookup misses for this cause. nullptr: the cause is a difference of texts.
+  bool (*explains)(const LookupFacts& facts, Finding& finding);
+};
+
+/// All causes in the order in which the rules are tried.
+std::span<const Cause> causes();
+const Cause& causeOf(CauseId id);
+
+/// Returns the places at which a request differs from an earlier one, in the order of the prompt. New
+/// messages at the end are no difference. The requests must outlive the result.
+std::vector<Difference> differencesOf(const LoggedRequest& before, const LoggedRequest& now,
+                                      bool isSameConversation);
+
+/// The pairs of equal or edited messages of two requests: for each message of `now`, the message of `before`
+/// or its answer, or nothing.
+std::vector<std::optional<std::size_t>> pairsOf(const LoggedRequest& before, const LoggedRequest& now);
+
+/// Returns the causes of a difference. The first one is the cause of the first differing byte.
+std::vector<Finding> findCauses(const Difference& difference);
+
+/// Returns the cause of a miss that is no difference of texts, or nothing if nothing was lost.
+std::optional<Finding> findCause(const LookupFacts& facts);
+
+/// Returns the documents of `now` in the order that they have in `before`, followed by the other texts.
+/// Nothing: the texts do not share documents.
+std::optional<std::string> reordered(std::string_view before, std::string_view now);
+
+}  // namespace spanscope::doctor

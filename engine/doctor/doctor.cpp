@@ -1,0 +1,736 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Goes through a log: conversations, lookups, causes, and the log with edits.
+#include "engine/doctor/doctor.h"
+
+#include "engine/base/error.h"
+#include "engine/base/hash.h"
+#include "engine/doctor/alignment.h"
+#include "engine/doctor/redaction.h"
+#include "engine/simulator/servers.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+namespace spanscope::doctor {
+namespace {
+
+constexpr std::size_t kMostProblems = 1000;
+constexpr std::size_t kLinked = 16;  // tokens that link(16) recomputes for each reused span
+
+std::uint64_t realmOf(const LoggedRequest& request) {
+  Digest digest;
+  for (const std::string* text : {&request.model, &request.salt, &request.adapter}) {
+    digest.add(*text);
+    digest.add(std::string_view("\0", 1));
+  }
+  return digest.value().low;
+}
+
+/// The letters of a message, without numbers, spaces and reasoning. Edited messages mostly keep them.
+std::uint64_t lettersHash(const Message& message) {
+  std::string letters;
+  for (const Part& part : message.parts) {
+    if (part.kind == Part::Kind::Reasoning) continue;
+    for (const char c : part.text)
+      if (std::isalpha(static_cast<unsigned char>(c)) != 0 || (static_cast<unsigned char>(c) & 0x80U) != 0)
+        letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (letters.empty()) letters = "\x01" + messageText(message);
+  return hash64(letters);
+}
+
+/// Finds the conversation of a request by its id, or else by its messages.
+class Conversations {
+ public:
+  /// Returns the number of the conversation.
+  std::uint32_t find(const LoggedRequest& request) {
+    std::vector<std::uint64_t> hashes;
+    for (const Message& message : request.messages)
+      if (message.role != "system") hashes.push_back(lettersHash(message));
+    std::uint32_t number = m_count;
+    if (!request.conversation.empty()) {
+      number = m_byId.emplace(request.conversation, m_count).first->second;
+    } else if (const auto found = byMessages(hashes)) {
+      number = *found;
+    }
+    m_count = std::max(m_count, number + 1);
+    m_sizes.resize(m_count);
+    m_sizes[number] = hashes.size();
+    for (std::size_t i = 0; i < hashes.size(); ++i) m_byMessage[hashes[i]] = {number, i == 0};
+    return number;
+  }
+  std::uint32_t count() const { return m_count; }
+
+ private:
+  struct Seen {
+    std::uint32_t conversation = 0;
+    bool isFirst = false;
+  };
+
+  std::optional<std::uint32_t> byMessages(const std::vector<std::uint64_t>& hashes) const {
+    std::map<std::uint32_t, std::size_t> votes;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const auto found = m_byMessage.find(hashes[i]);
+      if (found == m_byMessage.end()) continue;
+      // An equal first message identifies most conversations.
+      votes[found->second.conversation] += i == 0 && found->second.isFirst ? 2 : 1;
+    }
+    std::optional<std::uint32_t> best;
+    std::size_t most = 0;
+    for (const auto& [number, count] : votes) {
+      const std::size_t smaller = std::min(m_sizes[number], hashes.size());
+      if (count >= 2 && 2 * count >= smaller && count >= most) {
+        best = number;
+        most = count;
+      }
+    }
+    return best;
+  }
+
+  std::uint32_t m_count = 0;
+  std::unordered_map<std::string, std::uint32_t> m_byId;
+  std::unordered_map<std::uint64_t, Seen> m_byMessage;
+  std::vector<std::size_t> m_sizes;  ///< messages of the last request
+};
+
+std::size_t bytesOf(const LoggedRequest& request) {
+  std::size_t bytes = sizeof(LoggedRequest);
+  for (const Message& message : request.messages)
+    for (const Part& part : message.parts) bytes += part.text.size() + sizeof(Part);
+  for (const Tool& tool : request.tools) bytes += tool.text.size() + sizeof(Tool);
+  return bytes;
+}
+
+/// Keeps the last requests. Others are read again from their file.
+class RequestCache {
+ public:
+  explicit RequestCache(const LogReader& log) : m_log(&log) {}
+
+  void keep(std::uint32_t number, std::shared_ptr<const LoggedRequest> request) {
+    m_bytes += bytesOf(*request);
+    m_order.push_back(number);
+    m_requests[number] = std::move(request);
+    while (m_bytes > kMostBytes && m_order.size() > 1) {
+      const auto first = m_requests.find(m_order.front());
+      m_order.pop_front();
+      if (first == m_requests.end()) continue;
+      m_bytes -= std::min(m_bytes, bytesOf(*first->second));
+      m_requests.erase(first);
+    }
+  }
+  std::shared_ptr<const LoggedRequest> get(std::uint32_t number, const LogPlace& place) {
+    if (const auto found = m_requests.find(number); found != m_requests.end()) return found->second;
+    auto request = std::make_shared<const LoggedRequest>(m_log->again(place));
+    keep(number, request);
+    return request;
+  }
+
+ private:
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+
+  const LogReader* m_log;
+  std::unordered_map<std::uint32_t, std::shared_ptr<const LoggedRequest>> m_requests;
+  std::list<std::uint32_t> m_order;
+  std::size_t m_bytes = 0;
+};
+
+/// The cached tokens of each request by the rules of a server.
+class Lookup {
+ public:
+  explicit Lookup(const DoctorOptions& options)
+      : m_server(simulator::findServer(options.server)), m_alignment(options.repeatTokens) {
+    if (m_server == nullptr)
+      throw Failure(errorAt("server", '"' + options.server + '"', "vllm, sglang or llama.cpp"));
+    simulator::Settings settings{
+        .cacheTokens = 0, .blockSize = options.blockSize, .slots = options.slots, .chunk = 0};
+    const std::unique_ptr<simulator::Simulator> standard = m_server->open(settings);
+    m_block = static_cast<std::size_t>(std::max(1, standard->shape().blockSize));
+    m_hasSlots = options.server == "llama.cpp";
+    m_isLimited = options.blocks > 0 || m_hasSlots;
+    // Without limits, the longest common prefix decides. This needs no copy of the tokens.
+    if (m_isLimited) {
+      settings.cacheTokens = options.blocks * static_cast<std::int64_t>(m_block);
+      m_simulator = m_server->open(settings);
+    }
+    m_setting = std::string(m_server->title) + " " + m_server->version + ", " + m_server->setup(settings) +
+                (options.blocks > 0 ? ", a pool of " + std::to_string(options.blocks) + " blocks" : "");
+    if (options.timeToLive) m_life = static_cast<std::int64_t>(std::min(*options.timeToLive * 1000, 1e15));
+  }
+
+  struct Result {
+    Alignment::Found found;
+    std::size_t cached = 0;
+    std::size_t withoutLimits = 0;
+    bool isInOtherSlot = false;
+  };
+  Result add(const LoggedRequest& request, const PromptTokens& tokens,
+             std::optional<std::uint32_t> previous) {
+    Result result;
+    const std::uint64_t realm = realmOf(request);
+    const std::int64_t time = request.time.value_or(m_lastTime);
+    m_lastTime = std::max(m_lastTime, time);
+    // The last token of an answer is sampled, but not computed.
+    std::size_t computed = tokens.ids.size();
+    if (computed > tokens.prompt) --computed;
+    const bool hasLife = m_life && request.time;
+    result.found =
+        m_alignment.add({.realm = realm,
+                         .tokens = std::span(tokens.ids).first(computed),
+                         .prompt = tokens.prompt,
+                         .time = time,
+                         .oldest = hasLife ? time - *m_life : std::numeric_limits<std::int64_t>::min(),
+                         .previous = previous});
+    result.withoutLimits = whole(result.found.common, tokens.prompt);
+    result.cached = hasLife ? whole(result.found.alive, tokens.prompt) : result.withoutLimits;
+    if (m_simulator != nullptr && tokens.prompt > 0) {
+      const std::string salt = std::to_string(realm);
+      const simulator::Answer answer =
+          m_simulator->serve({.prompt = std::span(tokens.ids).first(tokens.prompt),
+                              .answer = std::span(tokens.ids).subspan(tokens.prompt),
+                              .salt = salt});
+      const auto found = static_cast<std::size_t>(std::max(0, answer.cached));
+      result.isInOtherSlot = m_hasSlots && found < result.withoutLimits;
+      result.cached = std::min(result.cached, found);
+      // A slot can have more than whole blocks.
+      if (m_hasSlots && !hasLife) result.cached = found;
+    }
+    return result;
+  }
+
+  std::size_t block() const { return m_block; }
+  bool isLimited() const { return m_isLimited; }
+  const std::string& setting() const { return m_setting; }
+
+ private:
+  /// Whole blocks of a common prefix. The last token is always computed.
+  std::size_t whole(std::size_t common, std::size_t prompt) const {
+    return prompt == 0 ? 0 : std::min(common, prompt - 1) / m_block * m_block;
+  }
+
+  const simulator::Server* m_server;
+  std::unique_ptr<simulator::Simulator> m_simulator;
+  Alignment m_alignment;
+  std::size_t m_block = 1;
+  bool m_hasSlots = false;
+  bool m_isLimited = false;
+  std::optional<std::int64_t> m_life;
+  std::int64_t m_lastTime = 0;
+  std::string m_setting;
+};
+
+/// Facts about an earlier request that later passes need.
+struct Known {
+  LogPlace place;
+  std::uint32_t conversation = 0;
+  std::size_t messagesEnd = 0;  ///< tokens before the generation prompt
+  std::size_t sequence = 0;     ///< tokens with the answer
+  bool hasAnswer = false;
+};
+
+/// The tools of a conversation: all that were ever sent, in the order of their first request.
+using ToolList = std::shared_ptr<const std::vector<Tool>>;
+
+std::size_t coveredTokens(const std::vector<Repeat>& repeats, std::size_t from, std::size_t begin,
+                          std::size_t end) {
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;
+  for (const Repeat& repeat : repeats) {
+    const std::size_t first = std::max({repeat.begin, from, begin});
+    const std::size_t last = std::min(repeat.begin + repeat.count, end);
+    if (first < last) ranges.emplace_back(first, last);
+  }
+  std::ranges::sort(ranges);
+  std::size_t covered = 0;
+  std::size_t at = 0;
+  for (const auto& [first, last] : ranges) {
+    if (last <= at) continue;
+    covered += last - std::max(first, at);
+    at = last;
+  }
+  return covered;
+}
+
+class Diagnosis {
+ public:
+  Diagnosis(const LogReader& log, const PromptTokenizer& tokenizer, const DoctorOptions& options,
+            const std::stop_token& stop, const DoctorProgress& progress)
+      : m_log(log),
+        m_tokenizer(tokenizer),
+        m_options(options),
+        m_stop(stop),
+        m_progress(progress),
+        m_cache(log),
+        m_lookup(options) {
+    for (const LogSource& source : log.sources()) m_report.files.push_back(source.name);
+    m_report.server = m_lookup.setting();
+    m_report.tokens = tokenizer.setting();
+    m_report.isEstimated = tokenizer.isEstimated();
+  }
+
+  LogReport run() {
+    m_log.read([&](LoggedRequest&& request) { add(std::move(request)); },
+               [&](const LogProblem& problem) {
+                 if (++m_report.problemCount <= kMostProblems) m_report.problems.push_back(problem);
+               },
+               m_stop);
+    m_report.conversations = m_conversations.count();
+    std::uint64_t spans = 0;
+    std::uint64_t linked = 0;
+    for (std::size_t i = 0; i < m_report.requests.size(); ++i) {
+      const RequestReport& request = m_report.requests[i];
+      m_report.prompt += request.prompt;
+      m_report.cached += request.cached;
+      spans += m_spans[i].first;
+      linked += m_spans[i].second;
+    }
+    addWay("as_is", "as it is", m_report.prompt, m_report.prompt - m_report.cached);
+    if (m_options.showsEdits && !m_stop.stop_requested()) {
+      computeEdited(false);
+      computeEdited(true);
+    }
+    addWay("spans", "as spans", m_report.prompt, spans);
+    addWay("spans_link_16", "as spans with link(16)", m_report.prompt, linked);
+    sumCauses();
+    m_report.isStopped = m_stop.stop_requested();
+    return std::move(m_report);
+  }
+
+ private:
+  void addWay(const char* key, const char* name, std::uint64_t prompt, std::uint64_t computed) {
+    m_report.ways.push_back({key, name, prompt, computed});
+  }
+
+  void add(LoggedRequest&& given) {
+    auto request = std::make_shared<const LoggedRequest>(std::move(given));
+    const auto number = static_cast<std::uint32_t>(m_report.requests.size());
+    RequestReport report{.place = request->place,
+                         .time = request->time,
+                         .model = redacted(request->model),
+                         .sessionId = redacted(request->conversation)};
+    report.reported = request->usage.cached;
+    report.reportedPrompt = request->usage.prompt;
+    report.conversation = m_conversations.find(*request);
+    PromptTokens tokens;
+    try {
+      tokens = m_tokenizer.tokens(*request, m_stop);
+    } catch (const Failure& failure) {
+      if (m_stop.stop_requested()) return;
+      report.failure = redacted(failure.what());
+    }
+    const auto previous = m_last.find(report.conversation);
+    const auto before = previous == m_last.end() ? std::nullopt : std::optional(previous->second);
+    const Lookup::Result result = m_lookup.add(*request, tokens, before);
+    report.prompt = tokens.prompt;
+    report.cached = result.cached;
+    report.common = result.found.common;
+    if (report.common > 0) report.best = result.found.best;
+    report.repeated = coveredTokens(result.found.repeats, result.found.common, 0, tokens.prompt);
+    addSpans(tokens, result);
+    if (report.failure.empty()) explain(number, *request, tokens, result, before, report);
+
+    Known known{.place = request->place,
+                .conversation = report.conversation,
+                .messagesEnd = tokens.prompt,
+                .sequence = tokens.ids.size(),
+                .hasAnswer = request->answer.has_value()};
+    if (!tokens.sections.empty() && tokens.sections.back().section == kEndSection)
+      known.messagesEnd = tokens.sections.back().begin;
+    m_known.push_back(known);
+    m_last[report.conversation] = number;
+    addTools(report.conversation, *request);
+    m_cache.keep(number, request);
+    m_report.requests.push_back(std::move(report));
+    if (m_progress) m_progress(m_report.requests.size());
+  }
+
+  /// What spans would compute: all tokens that no earlier request had at any place.
+  void addSpans(const PromptTokens& tokens, const Lookup::Result& result) {
+    const std::size_t common = std::min(result.found.common, tokens.prompt == 0 ? 0 : tokens.prompt - 1);
+    const std::size_t reused = coveredTokens(result.found.repeats, common, 0, tokens.prompt);
+    const std::size_t computed = std::max<std::size_t>(
+        tokens.prompt - common - std::min(reused, tokens.prompt - common), tokens.prompt == 0 ? 0 : 1);
+    std::size_t recomputed = 0;
+    std::size_t at = common;
+    for (const Repeat& repeat : result.found.repeats) {
+      const std::size_t end = repeat.begin + repeat.count;
+      if (end <= at) continue;
+      recomputed += std::min(kLinked, end - std::max(at, repeat.begin));
+      at = end;
+    }
+    m_spans.emplace_back(computed, std::min(tokens.prompt, computed + recomputed));
+  }
+
+  void explain(std::uint32_t number, const LoggedRequest& request, const PromptTokens& tokens,
+               const Lookup::Result& result, std::optional<std::uint32_t> previous, RequestReport& report) {
+    const bool isSame = previous.has_value();
+    std::optional<std::uint32_t> compared = previous;
+    std::size_t common = result.found.withPrevious;
+    if (!compared) {
+      compared = report.best;
+      common = report.common;
+      // Another model or salt shares no prefix. The last request can still show the difference.
+      if (!compared && number > 0) compared = number - 1;
+    }
+    std::size_t messagesEnd = tokens.prompt;
+    if (!tokens.sections.empty() && tokens.sections.back().section == kEndSection)
+      messagesEnd = tokens.sections.back().begin;
+    LookupFacts facts{.hasEarlier = number > 0,
+                      .isWholeKnown = report.common >= messagesEnd && messagesEnd > 0,
+                      .sharesSection = false,
+                      .prompt = tokens.prompt,
+                      .common = report.common,
+                      .cached = report.cached,
+                      .withoutLimits = result.withoutLimits,
+                      .alive = result.found.alive,
+                      .block = m_lookup.block(),
+                      .isLimited = m_lookup.isLimited(),
+                      .isInOtherSlot = result.isInOtherSlot,
+                      .reported = report.reported};
+    for (const SectionTokens& section : tokens.sections)
+      facts.sharesSection = facts.sharesSection ||
+                            (section.section >= 0 && section.end <= report.common + 1 && section.end > 4);
+    if (compared) {
+      report.compared = compared;
+      report.commonCompared = common;
+      const Known& known = m_known[*compared];
+      // The prompt goes on where the earlier request ended, so nothing differs.
+      const bool goesOn = common >= known.messagesEnd && (!known.hasAnswer || common + 2 >= known.sequence);
+      const bool isBeginning = common >= messagesEnd;
+      facts.isExtension = (goesOn || isBeginning) && isSame;
+      if (!goesOn && !isBeginning) compare(*compared, isSame, common, request, tokens, result, facts, report);
+    }
+    if (report.common < tokens.prompt && (!facts.isExtension || !report.findings.empty()) && number > 0)
+      report.differenceSection = sectionName(request, tokens.sectionAt(report.common));
+    const auto lookup = findCause(facts);
+    if (lookup && (report.findings.empty() || lookup->cause == CauseId::Evicted ||
+                   lookup->cause == CauseId::Expired || lookup->cause == CauseId::OtherSlot))
+      report.findings.push_back({*lookup, sectionName(request, tokens.sectionAt(report.common))});
+    if (!report.findings.empty()) setLost(facts, report);
+  }
+
+  void compare(std::uint32_t compared, bool isSame, std::size_t common, const LoggedRequest& request,
+               const PromptTokens& tokens, const Lookup::Result& result, LookupFacts& facts,
+               RequestReport& report) {
+    constexpr std::size_t kMostDifferences = 16;
+    const auto before = m_cache.get(compared, m_known[compared].place);
+    std::vector<Difference> differences = differencesOf(*before, request, isSame);
+    const std::int32_t section = tokens.sectionAt(common);
+    if (differences.empty() && isSame) {
+      if (common < m_known[compared].messagesEnd) {
+        Difference rendered{.change = Difference::Change::Rendered,
+                            .before = &*before,
+                            .now = &request,
+                            .beforeSection = section,
+                            .nowSection = section,
+                            .beforeText = {},
+                            .nowText = {},
+                            .isSameConversation = isSame};
+        differences.push_back(std::move(rendered));
+      } else {
+        facts.isExtension = true;  // the tokens of an answer and of its message can differ at the border
+      }
+    }
+    for (std::size_t i = 0; i < std::min(differences.size(), kMostDifferences); ++i) {
+      Difference& difference = differences[i];
+      for (const SectionTokens& one : tokens.sections)
+        if (one.section == difference.nowSection)
+          difference.repeatedTokens =
+              coveredTokens(result.found.repeats, result.found.common, one.begin, one.end);
+      for (Finding& finding : findCauses(difference))
+        report.findings.push_back({finding, sectionName(request, finding.section)});
+    }
+    // The cause of the first differing token comes first. Each cause is named once.
+    std::ranges::stable_partition(report.findings,
+                                  [&](const NamedFinding& one) { return one.finding.section == section; });
+    std::vector<NamedFinding> once;
+    for (NamedFinding& one : report.findings)
+      if (std::ranges::none_of(
+              once, [&](const NamedFinding& other) { return other.finding.cause == one.finding.cause; }))
+        once.push_back(std::move(one));
+    report.findings = std::move(once);
+    if (report.findings.empty() && !differences.empty() && isSame && !isNewEnd(differences, request)) {
+      Finding unknown{.cause = CauseId::Unknown, .section = section};
+      unknown.detail = "the texts differ in a way without a rule";
+      report.findings.push_back({unknown, sectionName(request, section)});
+    }
+  }
+
+  /// Whether only the last message differs, which is a new question.
+  static bool isNewEnd(const std::vector<Difference>& differences, const LoggedRequest& request) {
+    return std::ranges::all_of(differences, [&](const Difference& one) {
+      return one.isAtEnd || one.nowSection + 1 >= static_cast<std::int32_t>(request.messages.size());
+    });
+  }
+
+  void setLost(const LookupFacts& facts, RequestReport& report) const {
+    switch (report.findings.front().finding.cause) {
+      case CauseId::Expired:
+      case CauseId::OtherSlot:
+      case CauseId::Evicted:
+        report.lost = facts.withoutLimits - std::min(facts.withoutLimits, facts.cached);
+        break;
+      case CauseId::Unknown:
+        if (facts.reported)
+          report.lost =
+              facts.cached -
+              std::min(facts.cached, static_cast<std::size_t>(std::max<std::int64_t>(0, *facts.reported)));
+        break;
+      case CauseId::ShorterThanBlock:
+      case CauseId::AfterLastBlock:
+        report.lost = std::min(facts.common, facts.prompt - 1) - std::min(facts.common, facts.cached);
+        break;
+      case CauseId::DocumentElsewhere:
+        report.lost = report.repeated;
+        break;
+      default:
+        break;  // computed with the edits
+    }
+  }
+
+  void addTools(std::uint32_t conversation, const LoggedRequest& request) {
+    if (request.tools.empty()) return;
+    ToolList& list = m_tools[conversation];
+    std::vector<Tool> all = list == nullptr ? std::vector<Tool>() : *list;
+    for (const Tool& tool : request.tools)
+      if (std::ranges::find(all, tool.name, &Tool::name) == all.end()) all.push_back(tool);
+    if (list != nullptr && *list == all) return;
+    // Most conversations have the same tools.
+    Digest digest;
+    for (const Tool& tool : all) digest.add(tool.text);
+    ToolList& shared = m_toolLists[digest.value().hex()];
+    if (shared == nullptr) shared = std::make_shared<const std::vector<Tool>>(std::move(all));
+    list = shared;
+  }
+
+  // --- The log with edits
+
+  /// A request with its edits, and the new place of each of its messages.
+  struct Edited {
+    LoggedRequest original;
+    LoggedRequest request;
+    std::vector<std::size_t> places;
+  };
+
+  static bool isEditable(const RequestReport& report, bool withDocuments) {
+    return std::ranges::any_of(report.findings, [&](const NamedFinding& one) {
+      return causeOf(one.finding.cause).isEdit ||
+             (withDocuments && one.finding.cause == CauseId::DocumentElsewhere);
+    });
+  }
+
+  /// The changed text of a section, in whole words.
+  static std::string changedText(std::string_view before, std::string_view now) {
+    std::size_t begin = 0;
+    while (begin < before.size() && begin < now.size() && before[begin] == now[begin]) ++begin;
+    while (begin > 0 && now[begin - 1] != ' ' && now[begin - 1] != '\n') --begin;
+    std::size_t end = 0;
+    while (end < before.size() - std::min(begin, before.size()) && end < now.size() - begin &&
+           before[before.size() - 1 - end] == now[now.size() - 1 - end])
+      ++end;
+    while (end > 0 && now[now.size() - end] != ' ' && now[now.size() - end] != '\n') --end;
+    return std::string(now.substr(begin, now.size() - begin - end));
+  }
+
+  static bool needsNote(const RequestReport& report, std::size_t section) {
+    for (const NamedFinding& one : report.findings) {
+      if (one.finding.section != static_cast<std::int32_t>(section)) continue;
+      switch (one.finding.cause) {
+        case CauseId::WhiteSpace:
+        case CauseId::KeyOrder:
+        case CauseId::Template:
+        case CauseId::DocumentOrder:
+          continue;
+        default:
+          return true;
+      }
+    }
+    return false;
+  }
+
+  /// Keeps everything that the compared request has, and puts changes at the end.
+  Edited editedOf(const LoggedRequest& now, const RequestReport& report, const Edited* reference, bool isSame,
+                  bool withDocuments) const {
+    Edited edited{.original = now, .request = now, .places = {}};
+    LoggedRequest& made = edited.request;
+    if (const auto tools = m_tools.find(report.conversation); tools != m_tools.end())
+      made.tools = *tools->second;
+    for (std::size_t i = 0; i < now.messages.size(); ++i) edited.places.push_back(i);
+    if (reference == nullptr || now.messages.empty() || reference->original.messages.empty()) return edited;
+    std::string notes;
+    const auto note = [&](const std::string& text) {
+      if (!text.empty()) notes += "\n" + text;
+    };
+    const LoggedRequest& before = reference->original;
+    if (!isSame) {
+      if (!isEditable(report, withDocuments)) return edited;
+      // Only tools and system message are shared with other conversations.
+      if (std::ranges::any_of(report.findings,
+                              [](const NamedFinding& one) { return one.finding.section == kToolsSection; }))
+        made.tools = reference->request.tools;
+      if (now.messages.front().role == "system" && before.messages.front().role == "system" &&
+          now.messages.front() != before.messages.front()) {
+        if (needsNote(report, 0))
+          note(changedText(messageText(before.messages.front()), messageText(now.messages.front())));
+        made.messages.front() = reference->request.messages.front();
+      }
+    } else {
+      made.model = reference->request.model;
+      made.salt = reference->request.salt;
+      made.adapter = reference->request.adapter;
+      const auto pairs = pairsOf(before, now);
+      std::size_t last = 0;
+      bool isPaired = false;
+      for (const auto& pair : pairs) {
+        if (!pair || *pair >= before.messages.size()) continue;
+        last = std::max(last, reference->places[*pair] + 1);
+        isPaired = true;
+      }
+      if (!isPaired) return edited;
+      made.messages.assign(reference->request.messages.begin(),
+                           reference->request.messages.begin() + static_cast<std::ptrdiff_t>(last));
+      bool hasNew = false;
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (pairs[i] && *pairs[i] < before.messages.size()) {
+          edited.places[i] = reference->places[*pairs[i]];
+          if (now.messages[i] != before.messages[*pairs[i]] && needsNote(report, i))
+            note(changedText(messageText(before.messages[*pairs[i]]), messageText(now.messages[i])));
+          continue;
+        }
+        edited.places[i] = made.messages.size();
+        made.messages.push_back(pairs[i] && before.answer ? *before.answer : now.messages[i]);
+        hasNew = true;
+      }
+      if (!notes.empty() && !hasNew) made.messages.push_back({.role = "user"});
+    }
+    if (withDocuments) orderDocuments(report, now, *reference, edited);
+    if (!notes.empty()) {
+      std::vector<Part>& parts = made.messages.back().parts;
+      if (!parts.empty() && parts.back().kind == Part::Kind::Text) {
+        parts.back().text += notes;
+      } else {
+        parts.push_back({.kind = Part::Kind::Text, .text = notes.substr(1)});
+      }
+    }
+    return edited;
+  }
+
+  static void orderDocuments(const RequestReport& report, const LoggedRequest& now, const Edited& reference,
+                             Edited& edited) {
+    for (const NamedFinding& one : report.findings) {
+      if (one.finding.cause != CauseId::DocumentElsewhere && one.finding.cause != CauseId::DocumentOrder)
+        continue;
+      if (one.finding.section < 0) continue;
+      const auto section = static_cast<std::size_t>(one.finding.section);
+      if (section >= now.messages.size() || section >= reference.original.messages.size()) continue;
+      Message& message = edited.request.messages[edited.places[section]];
+      if (message.parts.size() != 1 || message.parts.front().kind != Part::Kind::Text) continue;
+      const std::string before = messageText(reference.request.messages[reference.places[section]]);
+      if (auto text = reordered(before, message.parts.front().text))
+        message.parts.front().text = std::move(*text);
+    }
+  }
+
+  void computeEdited(bool withDocuments) {
+    const bool isNeeded = std::ranges::any_of(
+        m_report.requests, [&](const RequestReport& one) { return isEditable(one, withDocuments); });
+    const char* key = withDocuments ? "documents" : "edits";
+    const char* name =
+        withDocuments ? "with the edits, and documents ordered for the prefix" : "with the edits";
+    if (!isNeeded) {
+      const Way& before = m_report.ways.back();
+      addWay(key, name, before.prompt, before.computed);
+      if (!withDocuments && m_options.takeEdited)
+        m_log.read([&](LoggedRequest&& one) { m_options.takeEdited(one); }, [](const LogProblem&) {}, m_stop);
+      return;
+    }
+    // A request is kept as long as a later one is compared with it.
+    std::vector<std::uint32_t> lastUse(m_report.requests.size(), 0);
+    for (std::size_t i = 0; i < m_report.requests.size(); ++i)
+      if (m_report.requests[i].compared)
+        lastUse[*m_report.requests[i].compared] = static_cast<std::uint32_t>(i);
+    std::unordered_map<std::uint32_t, std::shared_ptr<const Edited>> kept;
+    Lookup lookup(m_options);
+    std::uint64_t prompt = 0;
+    std::uint64_t computed = 0;
+    std::uint32_t number = 0;
+    m_log.read(
+        [&](LoggedRequest&& request) {
+          if (number >= m_report.requests.size()) return;
+          RequestReport& report = m_report.requests[number];
+          const Edited* reference = nullptr;
+          if (report.compared)
+            if (const auto found = kept.find(*report.compared); found != kept.end())
+              reference = found->second.get();
+          const bool isSame =
+              report.compared && m_known[*report.compared].conversation == report.conversation;
+          auto edited =
+              std::make_shared<const Edited>(editedOf(request, report, reference, isSame, withDocuments));
+          PromptTokens tokens;
+          try {
+            tokens = m_tokenizer.tokens(edited->request, m_stop);
+          } catch (const Failure&) {
+            tokens = {};
+          }
+          if (m_stop.stop_requested()) return;
+          const Lookup::Result result = lookup.add(edited->request, tokens, {});
+          const std::size_t rest = tokens.prompt - result.cached;
+          prompt += tokens.prompt;
+          computed += rest;
+          if (!report.findings.empty()) {
+            const Cause& cause = causeOf(report.findings.front().finding.cause);
+            const bool counts = withDocuments ? cause.id == CauseId::DocumentOrder : cause.isEdit;
+            if (counts && report.computed() > rest)
+              report.lost = std::max(report.lost, report.computed() - rest);
+          }
+          if (!withDocuments && m_options.takeEdited) m_options.takeEdited(edited->request);
+          if (lastUse[number] > number) kept[number] = edited;
+          if (report.compared && lastUse[*report.compared] == number) kept.erase(*report.compared);
+          ++number;
+        },
+        [](const LogProblem&) {}, m_stop);
+    addWay(key, name, prompt, computed);
+  }
+
+  void sumCauses() {
+    std::map<CauseId, CauseTotal> totals;
+    for (const RequestReport& report : m_report.requests) {
+      if (report.findings.empty()) continue;
+      const CauseId cause = report.findings.front().finding.cause;
+      CauseTotal& total = totals[cause];
+      total.cause = cause;
+      ++total.requests;
+      total.lost += report.lost;
+      m_report.lost += report.lost;
+    }
+    for (const auto& [cause, total] : totals) m_report.causes.push_back(total);
+    std::ranges::stable_sort(m_report.causes, std::ranges::greater(), &CauseTotal::lost);
+  }
+
+  const LogReader& m_log;
+  const PromptTokenizer& m_tokenizer;
+  const DoctorOptions& m_options;
+  std::stop_token m_stop;
+  const DoctorProgress& m_progress;
+  LogReport m_report;
+  Conversations m_conversations;
+  RequestCache m_cache;
+  Lookup m_lookup;
+  std::vector<Known> m_known;
+  std::unordered_map<std::uint32_t, std::uint32_t> m_last;   ///< last request of each conversation
+  std::vector<std::pair<std::size_t, std::size_t>> m_spans;  ///< computed tokens as spans, and with link(16)
+  std::unordered_map<std::uint32_t, ToolList> m_tools;
+  std::unordered_map<std::string, ToolList> m_toolLists;
+};
+
+}  // namespace
+
+LogReport diagnose(const LogReader& log, const PromptTokenizer& tokenizer, const DoctorOptions& options,
+                   const std::stop_token& stop, const DoctorProgress& progress) {
+  return Diagnosis(log, tokenizer, options, stop, progress).run();
+}
+
+}  // namespace spanscope::doctor

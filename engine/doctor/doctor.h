@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Diagnoses a log: what each request reused, what it could have reused, and why it did not. Open this file
+// first when you work on the doctor.
+#pragma once
+
+#include "engine/doctor/causes.h"
+#include "engine/doctor/log_reader.h"
+#include "engine/doctor/prompt_tokens.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanscope::doctor {
+
+struct DoctorOptions {
+  std::string server = "vllm";       ///< a name of simulator::servers()
+  std::int64_t blocks = 0;           ///< size of the pool; 0: without limit
+  std::int32_t blockSize = 0;        ///< 0: the server's default
+  std::int32_t slots = 0;            ///< of llama-server; 0: the default
+  std::optional<double> timeToLive;  ///< seconds
+  std::size_t repeatTokens = 64;     ///< min length of a repeat
+  bool showsEdits = true;            ///< whether the log is computed again with edits
+  std::function<void(const LoggedRequest&)>
+      takeEdited{};  ///< gets each request after the edits; may be empty
+};
+
+/// A finding about a request, with the name of its section.
+struct NamedFinding {
+  Finding finding;
+  std::string section;
+};
+
+struct RequestReport {
+  LogPlace place;
+  std::optional<std::int64_t> time;
+  std::string model;                             ///< without secrets
+  std::string sessionId;                         ///< as in the log, without secrets; may be empty
+  std::uint32_t conversation = 0;                ///< number, from 0
+  std::size_t prompt = 0;                        ///< tokens
+  std::size_t cached = 0;                        ///< by the rules of the server
+  std::optional<std::int64_t> reported{};        ///< cached tokens that the server reported
+  std::optional<std::int64_t> reportedPrompt{};  ///< prompt tokens that the server reported
+  std::size_t common = 0;                        ///< common prefix with the best earlier request
+  std::optional<std::uint32_t> best{};           ///< that request
+  std::optional<std::uint32_t> compared{};       ///< the request of the findings
+  std::size_t commonCompared = 0;                ///< common prefix with it
+  std::string differenceSection{};       ///< where the first differing token is; empty: nothing differs
+  std::vector<NamedFinding> findings{};  ///< the cause of the first difference comes first
+  std::size_t lost = 0;                  ///< tokens that were computed and could have been cached
+  std::size_t repeated = 0;              ///< tokens after the common prefix that earlier requests have
+  std::string failure{};                 ///< why the prompt has no tokens; empty: it has
+
+  std::size_t computed() const { return prompt - cached; }
+  std::size_t couldBeCached() const { return cached + lost; }
+};
+
+/// One way to send the whole log, and its tokens.
+struct Way {
+  const char* key;   ///< "as_is"
+  const char* name;  ///< for the user
+  std::uint64_t prompt = 0;
+  std::uint64_t computed = 0;
+};
+
+struct CauseTotal {
+  CauseId cause = CauseId::Unknown;
+  std::size_t requests = 0;  ///< with this main cause
+  std::uint64_t lost = 0;
+};
+
+struct LogReport {
+  std::vector<std::string> files;
+  std::string server;  ///< "vLLM 0.33.0, blocks of 16 tokens"
+  std::string tokens;  ///< PromptTokenizer::setting()
+  bool isEstimated = false;
+  std::vector<RequestReport> requests;
+  std::vector<LogProblem> problems;
+  std::size_t problemCount = 0;  ///< also those beyond the kept ones
+  std::size_t conversations = 0;
+  std::uint64_t prompt = 0;
+  std::uint64_t cached = 0;
+  std::uint64_t lost = 0;
+  std::vector<CauseTotal> causes;  ///< the most lost tokens first
+  std::vector<Way> ways;
+  bool isStopped = false;
+
+  /// Lost tokens by prompt tokens.
+  double lostShare() const {
+    return prompt == 0 ? 0 : static_cast<double>(lost) / static_cast<double>(prompt);
+  }
+};
+
+/// Called after each request, with the number of requests so far.
+using DoctorProgress = std::function<void(std::size_t requests)>;
+
+/// Reads the log and diagnoses each request. Memory grows with the distinct tokens of the log, four bytes
+/// each, and not with the texts. Returns early after a stop request. Throws Failure if a file cannot be read,
+/// or if the server refuses the options.
+LogReport diagnose(const LogReader& log, const PromptTokenizer& tokenizer, const DoctorOptions& options,
+                   const std::stop_token& stop = {}, const DoctorProgress& progress = {});
+
+}  // namespace spanscope::doctor

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Splits files into records.
+#include "engine/doctor/log_reader.h"
+
+#include "engine/base/error.h"
+#include "engine/base/utf8.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <memory>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace spanscope::doctor {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 18U;
+/// The form of a file is recognized from this many bytes.
+constexpr std::size_t kPeek = std::size_t{4} << 20U;
+
+std::unique_ptr<std::istream> openSource(const LogSource& source) {
+  if (source.path.empty()) return std::make_unique<std::istringstream>(source.text);
+  std::error_code error;
+  if (std::filesystem::is_directory(source.path, error))
+    throw Failure({source.name, {}, "a folder", "a log file"});
+  auto file = std::make_unique<std::ifstream>(source.path, std::ios::binary);
+  if (!*file)
+    throw Failure({source.name, {}, std::generic_category().message(errno), "a log file that can be read"});
+  return file;
+}
+
+std::string_view withoutPrompt(std::string_view line) {
+  line = trimmed(line);
+  if (line.starts_with("$ ")) line.remove_prefix(2);
+  return line;
+}
+
+bool isCurl(std::string_view line) {
+  line = withoutPrompt(line);
+  return line.starts_with("curl ") || line.starts_with("curl\t");
+}
+
+/// Whether a line is a whole JSON object or list.
+bool isWholeJson(std::string_view line) {
+  line = trimmed(line);
+  if (line.empty() || (line.front() != '{' && line.front() != '[')) return false;
+  std::size_t depth = 0;
+  bool inText = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (inText) {
+      if (c == '\\') ++i;
+      if (c == '"') inText = false;
+    } else if (c == '"') {
+      inText = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (--depth == 0) return i + 1 == line.size();
+    }
+  }
+  return false;
+}
+
+/// Whether the file has one record per line. Otherwise it is a JSON document over several lines.
+bool hasLines(std::string_view beginning, bool isWholeFile) {
+  const std::string_view text = trimmed(withoutByteOrderMark(beginning));
+  if (text.empty()) return true;
+  if (text.front() != '{' && text.front() != '[') return true;
+  // If the first line is damaged, most of the others are whole records. In a document over several lines,
+  // most lines are pieces.
+  constexpr std::size_t kMostLines = 64;
+  std::size_t whole = 0;
+  std::size_t others = 0;
+  bool isFirst = true;
+  for (std::size_t at = 0; at < text.size() && others < kMostLines;) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (end == text.size() && !isWholeFile) break;
+    const std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    if (trimmed(line).empty()) continue;
+    const bool isWhole = isWholeJson(line);
+    if (isFirst && isWhole) return true;
+    if (!isFirst) {
+      ++others;
+      whole += isWhole && line.front() == '{' ? 1 : 0;
+    }
+    isFirst = false;
+  }
+  return 2 * whole > others;
+}
+
+struct RawRecord {
+  std::string text;
+  std::uint64_t begin = 0;
+  std::uint64_t line = 1;
+};
+
+/// Gets records and problems of one file.
+struct RecordSink {
+  std::function<bool(RawRecord&&)> take;  ///< returns false to end
+  std::function<void(std::uint64_t line, std::string found)> problem;
+};
+
+std::string tooLong() {
+  return "a record of more than " + std::to_string(kMaxRecordBytes >> 20U) + " MiB";
+}
+
+/// Whether a shell command goes on in the next line.
+bool isOpenCommand(std::string_view text) {
+  char quote = '\0';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'') {
+      ++i;
+      if (i >= text.size() || text.substr(i) == "\n" || text.substr(i) == "\r\n") return true;
+    } else if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    }
+  }
+  return quote != '\0';
+}
+
+class LineSplitter {
+ public:
+  explicit LineSplitter(const RecordSink& sink) : m_sink(sink) {}
+
+  /// Returns false if the sink wants no more.
+  bool feed(std::string_view piece) {
+    while (!piece.empty()) {
+      const std::size_t end = piece.find('\n');
+      const std::string_view part = piece.substr(0, end == std::string_view::npos ? end : end + 1);
+      if (m_pending.size() + part.size() > kMaxRecordBytes) {
+        m_isTooLong = true;
+        m_pending.clear();
+      }
+      if (!m_isTooLong) m_pending += part;
+      m_offset += part.size();
+      piece.remove_prefix(part.size());
+      if (end != std::string_view::npos && !endLine()) return false;
+    }
+    return true;
+  }
+  bool finish() {
+    m_atEnd = true;
+    return (m_pending.empty() && !m_isTooLong) || endLine();
+  }
+
+ private:
+  bool endLine() {
+    ++m_lines;
+    if (m_isTooLong) {
+      m_sink.problem(m_first, tooLong());
+      return restart();
+    }
+    if (!m_atEnd && isCurl(m_pending) && isOpenCommand(m_pending)) return true;
+    std::string_view text = trimmed(withoutByteOrderMark(m_pending));
+    if (text.empty() || text.front() == '#') return restart();
+    RawRecord record{.text = std::string(text), .begin = m_begin, .line = m_first};
+    record.begin += static_cast<std::uint64_t>(text.data() - m_pending.data());
+    return m_sink.take(std::move(record)) && restart();
+  }
+  bool restart() {
+    m_pending.clear();
+    m_isTooLong = false;
+    m_begin = m_offset;
+    m_first = m_lines + 1;
+    return true;
+  }
+
+  const RecordSink& m_sink;
+  std::string m_pending;
+  std::uint64_t m_offset = 0;
+  std::uint64_t m_begin = 0;
+  std::uint64_t m_lines = 0;
+  std::uint64_t m_first = 1;
+  bool m_isTooLong = false;
+  bool m_atEnd = false;
+};
+
+/// The lists of records in a document, as the names on the way to them.
+constexpr std::array<std::string_view, 9> kRecordLists{"",
+                                                       "log.entries",
+                                                       "entries",
+                                                       "requests",
+                                                       "records",
+                                                       "logs",
+                                                       "data",
+                                                       "resourceSpans.scopeSpans.spans",
+                                                       "resource_spans.scope_spans.spans"};
+
+/// Splits a JSON document without reading it as a whole.
+class DocumentSplitter {
+ public:
+  explicit DocumentSplitter(const RecordSink& sink) : m_sink(sink) {}
+
+  bool feed(std::string_view piece) {
+    for (const char c : piece) {
+      if (!step(c)) return false;
+      ++m_offset;
+      if (c == '\n') ++m_line;
+    }
+    return true;
+  }
+  bool finish() {
+    if (!m_stack.empty() || m_depth > 0) m_sink.problem(m_rootLine, "a JSON document without its end");
+    return true;
+  }
+
+ private:
+  struct Frame {
+    bool isList = false;
+    bool holdsRecords = false;
+    std::string key;
+  };
+  static constexpr std::size_t kMostFrames = 12;
+
+  bool step(char c) {
+    if (m_inText) {
+      keep(c);
+      if (m_isEscaped) {
+        m_isEscaped = false;
+      } else if (c == '\\') {
+        m_isEscaped = true;
+      } else if (c == '"') {
+        m_inText = false;
+      }
+      if (m_inText && m_isKey && m_key.size() < 32) m_key += c;
+      return true;
+    }
+    switch (c) {
+      case '"':
+        m_inText = true;
+        m_isKey = m_depth == m_stack.size() && !m_stack.empty() && !m_stack.back().isList && m_wantsKey;
+        if (m_isKey) m_key.clear();
+        keep(c);
+        return true;
+      case '{':
+      case '[':
+        return open(c);
+      case '}':
+      case ']':
+        return close(c);
+      case ':':
+        if (m_isKey && m_depth == m_stack.size() && !m_stack.empty()) m_stack.back().key = m_key;
+        m_isKey = false;
+        m_wantsKey = false;
+        break;
+      case ',':
+        m_wantsKey = true;
+        break;
+      default:
+        if (m_depth == 0 && static_cast<unsigned char>(c) > ' ' && !m_isGarbage && m_offset > 3) {
+          m_isGarbage = true;
+          m_sink.problem(m_line, "text that is no JSON");
+        }
+    }
+    keep(c);
+    return true;
+  }
+
+  bool open(char c) {
+    if (m_depth == 0) {
+      m_rootLine = m_line;
+      m_isGarbage = false;
+      begin(m_root);
+      m_isRoot = true;
+    } else if (!m_inRecord && m_depth == m_stack.size() && m_stack.back().holdsRecords) {
+      // The document is a list of records, so it is no record itself.
+      m_isRoot = false;
+      m_root.text.clear();
+      m_root.text.shrink_to_fit();
+      begin(m_record);
+      m_inRecord = true;
+      m_recordDepth = m_depth;
+    }
+    keep(c);
+    if (m_depth == m_stack.size() && m_stack.size() < kMostFrames && !m_inRecord) {
+      Frame frame{.isList = c == '[', .holdsRecords = false, .key = {}};
+      frame.holdsRecords = frame.isList && std::ranges::find(kRecordLists, path()) != kRecordLists.end();
+      m_stack.push_back(std::move(frame));
+    }
+    ++m_depth;
+    m_wantsKey = c == '{';
+    if (m_depth > kMaxRecordDepth) m_tooDeep = true;
+    return true;
+  }
+
+  bool close(char c) {
+    keep(c);
+    if (m_depth == 0) return true;
+    if (m_depth == m_stack.size()) m_stack.pop_back();
+    --m_depth;
+    m_wantsKey = false;
+    if (m_inRecord && m_depth == m_recordDepth) {
+      m_inRecord = false;
+      return end(m_record);
+    }
+    if (m_depth == 0 && m_isRoot) return end(m_root);
+    if (m_depth == 0) m_tooDeep = false;
+    return true;
+  }
+
+  std::string path() const {
+    std::string names;
+    for (const Frame& frame : m_stack) {
+      if (!frame.isList) names += (names.empty() ? "" : ".") + frame.key;
+    }
+    return names;
+  }
+  void begin(RawRecord& record) {
+    record = {.text = {}, .begin = m_offset, .line = m_line};
+    m_isTooLong = false;
+    m_tooDeep = false;
+  }
+  void keep(char c) {
+    if (m_depth == 0 && c != '{' && c != '[') return;
+    RawRecord* record = m_inRecord ? &m_record : m_isRoot ? &m_root : nullptr;
+    if (record == nullptr || m_isTooLong || m_tooDeep) return;
+    record->text += c;
+    if (record->text.size() > kMaxRecordBytes) {
+      m_isTooLong = true;
+      record->text.clear();
+      record->text.shrink_to_fit();
+    }
+  }
+  bool end(RawRecord& record) {
+    const bool isBad = m_isTooLong || m_tooDeep;
+    if (isBad)
+      m_sink.problem(record.line, m_isTooLong
+                                      ? tooLong()
+                                      : "JSON of more than " + std::to_string(kMaxRecordDepth) + " levels");
+    m_isTooLong = false;
+    m_tooDeep = false;
+    if (&record == &m_root) m_isRoot = false;
+    return isBad || m_sink.take(std::exchange(record, {}));
+  }
+
+  const RecordSink& m_sink;
+  std::vector<Frame> m_stack;  ///< outside of records
+  std::size_t m_depth = 0;
+  std::size_t m_recordDepth = 0;
+  std::uint64_t m_offset = 0;
+  std::uint64_t m_line = 1;
+  std::uint64_t m_rootLine = 1;
+  RawRecord m_root;
+  RawRecord m_record;
+  std::string m_key;
+  bool m_isRoot = false;
+  bool m_inRecord = false;
+  bool m_inText = false;
+  bool m_isEscaped = false;
+  bool m_isKey = false;
+  bool m_wantsKey = false;
+  bool m_isTooLong = false;
+  bool m_tooDeep = false;
+  bool m_isGarbage = false;
+};
+
+template <class Splitter>
+void split(std::istream& file, std::string piece, const RecordSink& sink, const std::stop_token& stop,
+           const std::string& name) {
+  Splitter splitter(sink);
+  bool goesOn = splitter.feed(piece);
+  while (goesOn && file && !stop.stop_requested()) {
+    piece.resize(kPiece);
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    piece.resize(static_cast<std::size_t>(file.gcount()));
+    goesOn = splitter.feed(piece);
+  }
+  if (file.bad()) throw Failure({name, {}, "an error while reading", "a log file that can be read"});
+  if (goesOn && !stop.stop_requested()) splitter.finish();
+}
+
+}  // namespace
+
+void LogReader::read(const std::function<void(LoggedRequest&&)>& take,
+                     const std::function<void(const LogProblem&)>& problem,
+                     const std::stop_token& stop) const {
+  for (std::size_t index = 0; index < m_sources.size() && !stop.stop_requested(); ++index) {
+    const RecordSink sink{.take =
+                              [&](RawRecord&& record) {
+                                std::string found;
+                                std::vector<LoggedRequest> requests = requestsOf(record.text, found);
+                                if (!found.empty())
+                                  problem({.file = index, .line = record.line, .found = found});
+                                for (LoggedRequest& request : requests) {
+                                  if (stop.stop_requested()) return false;
+                                  request.place = {.file = index,
+                                                   .line = record.line,
+                                                   .begin = record.begin,
+                                                   .bytes = record.text.size(),
+                                                   .part = request.place.part};
+                                  take(std::move(request));
+                                }
+                                return !stop.stop_requested();
+                              },
+                          .problem =
+                              [&](std::uint64_t line, std::string found) {
+                                problem({.file = index, .line = line, .found = std::move(found)});
+                              }};
+    const std::unique_ptr<std::istream> file = openSource(m_sources[index]);
+    std::string beginning(kPeek, '\0');
+    file->read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+    beginning.resize(static_cast<std::size_t>(file->gcount()));
+    if (hasLines(beginning, !*file)) {
+      split<LineSplitter>(*file, std::move(beginning), sink, stop, m_sources[index].name);
+    } else {
+      split<DocumentSplitter>(*file, std::move(beginning), sink, stop, m_sources[index].name);
+    }
+  }
+}
+
+LoggedRequest LogReader::again(const LogPlace& place) const {
+  const LogSource& source = m_sources[place.file];
+  const std::unique_ptr<std::istream> file = openSource(source);
+  file->seekg(static_cast<std::streamoff>(place.begin));
+  std::string text(place.bytes, '\0');
+  file->read(text.data(), static_cast<std::streamsize>(text.size()));
+  std::string problem;
+  if (static_cast<std::size_t>(file->gcount()) == text.size()) {
+    for (LoggedRequest& request : requestsOf(text, problem)) {
+      if (request.place.part != place.part) continue;
+      request.place = place;
+      return std::move(request);
+    }
+  }
+  throw Failure({source.name, "line " + std::to_string(place.line), "another text than before",
+                 "a file that does not change while it is read"});
+}
+
+}  // namespace spanscope::doctor

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A request of a log in one form for all protocols. Open this file to keep another fact of a request.
+#pragma once
+
+#include "engine/base/ids.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spanscope::doctor {
+
+/// A section of a message.
+struct Part {
+  enum class Kind : std::uint8_t { Text, Reasoning, ToolCall, ToolResult, Image };
+  Kind kind = Kind::Text;
+  std::string text;    ///< arguments of a tool call as JSON; the hash of an image
+  std::string name{};  ///< the tool of a call
+  bool operator==(const Part&) const = default;
+};
+
+struct Message {
+  std::string role;  ///< "system", "user", "assistant", "tool"; kRawRole for a prompt without a template
+  std::vector<Part> parts{};
+  bool operator==(const Message&) const = default;
+};
+
+/// The role of a text that a server completes without a chat template.
+inline constexpr const char* kRawRole = "prompt";
+
+struct Tool {
+  std::string name;
+  std::string text;  ///< the whole definition as compact JSON, with its keys in the order of the log
+  bool operator==(const Tool&) const = default;
+};
+
+/// The token counts that the server reported. Nothing: not reported, which is not zero.
+struct Usage {
+  std::optional<std::int64_t> prompt{};
+  std::optional<std::int64_t> cached{};
+  std::optional<std::int64_t> answer{};
+  bool operator==(const Usage&) const = default;
+};
+
+/// The place of a request in the files of a log.
+struct LogPlace {
+  std::size_t file = 0;     ///< index in the list of files
+  std::uint64_t line = 0;   ///< from 1
+  std::uint64_t begin = 0;  ///< byte offset of the record
+  std::uint64_t bytes = 0;  ///< length of the record
+  std::uint32_t part = 0;   ///< number of the request in the record, from 0
+};
+
+struct LoggedRequest {
+  LogPlace place{};
+  std::optional<std::int64_t> time{};  ///< milliseconds since 1970
+  std::string conversation{};          ///< the id in the log; empty: none
+  std::string model{};
+  std::string salt{};
+  std::string adapter{};
+  std::string replica{};  ///< host or slot that served the request; empty: unknown
+  std::vector<Tool> tools{};
+  std::vector<Message> messages{};  ///< with the system message, if any
+  std::vector<TokenId> ids{};       ///< a prompt that was sent as ids; then there are no messages
+  std::optional<Message> answer{};
+  Usage usage{};
+};
+
+/// A record that is not a readable request.
+struct LogProblem {
+  std::size_t file = 0;
+  std::uint64_t line = 0;
+  std::string found;  ///< never contains text of the log
+};
+
+}  // namespace spanscope::doctor

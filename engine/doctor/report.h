@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Writes the report of a log for other programs and for colleagues. Open this file to add a form.
+#pragma once
+
+#include "engine/doctor/doctor.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spanscope::doctor {
+
+/// Values to show tokens as time and money. Nothing: not shown.
+struct Prices {
+  std::optional<double> tokensPerSecond{};  ///< speed of prefill
+  std::optional<double> perMillion{};       ///< price of a million computed tokens
+};
+
+/// The texts of a request for tables.
+struct RequestRow {
+  std::string place;  ///< "log.jsonl:12"
+  std::string cached;
+  std::string could;
+  std::string reported;    ///< "–": not reported
+  std::string difference;  ///< "token 14 in the system message"
+  std::string change;      ///< "14:03 → 14:07", without secrets and control characters
+  std::string cause;
+  std::string lost;
+};
+RequestRow rowOf(const LogReport& report, const RequestReport& request);
+
+/// "1,234 tokens, 0.5 s, 0.12". Only the values that are known.
+std::string costText(std::uint64_t tokens, const Prices& prices);
+/// "12.3 %".
+std::string shareText(double share);
+/// The numbers of requests by conversation, in the order of the first request.
+std::vector<std::vector<std::size_t>> byConversation(const LogReport& report);
+
+/// A JSON document with every number of the report.
+std::string jsonReport(const LogReport& report, const Prices& prices);
+/// A table with a row for each request (RFC 4180).
+std::string csvReport(const LogReport& report);
+std::string markdownReport(const LogReport& report, const Prices& prices);
+/// One file without scripts and without links to other files.
+std::string htmlReport(const LogReport& report, const Prices& prices);
+
+}  // namespace spanscope::doctor

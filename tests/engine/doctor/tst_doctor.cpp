@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whole diagnoses: conversations, lookups compared with the cache simulators, edits and reports.
+#include "engine/doctor/report.h"
+#include "engine/simulator/servers.h"
+#include "tests/engine/doctor/log_text.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::doctor;
+using namespace spanscope::doctor::testing;
+
+namespace {
+
+std::string turns(int conversation, int count, const std::string& system) {
+  Said said{{"system", system}};
+  std::vector<Json> records;
+  for (int turn = 0; turn < count; ++turn) {
+    said.emplace_back("user", document(conversation * 7 + turn) + " Why?");
+    records.push_back(bodyOf(said));
+    said.emplace_back("assistant", "Because of " + document(conversation + turn * 3).substr(0, 90));
+  }
+  return linesOf(records);
+}
+
+}  // namespace
+
+class TestDoctor : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void emptyLog() {
+    const LogReport report = diagnosed("");
+    QCOMPARE(int(report.requests.size()), 0);
+    QVERIFY(!jsonReport(report, {}).empty());
+    QVERIFY(!htmlReport(report, {}).empty());
+  }
+
+  /// Interleaved conversations are told apart by their texts, and by their ids if there are ids.
+  void conversations() {
+    const auto one = turns(1, 3, "Be brief.");
+    const auto two = turns(2, 3, "Be brief.");
+    std::string mixed;
+    std::size_t a = 0;
+    std::size_t b = 0;
+    while (a < one.size()) {
+      const std::size_t nextA = one.find('\n', a) + 1;
+      const std::size_t nextB = two.find('\n', b) + 1;
+      mixed += one.substr(a, nextA - a) + two.substr(b, nextB - b);
+      a = nextA;
+      b = nextB;
+    }
+    const LogReport report = diagnosed(mixed);
+    QCOMPARE(int(report.conversations), 2);
+    for (std::size_t i = 0; i < report.requests.size(); ++i)
+      QCOMPARE(report.requests[i].conversation, static_cast<std::uint32_t>(i % 2));
+    Json first = bodyOf({{"user", "Hello"}});
+    Json second = first;
+    first["session_id"] = "a";
+    second["session_id"] = "b";
+    QCOMPARE(int(diagnosed(linesOf({first, second})).conversations), 2);
+  }
+
+  void equalsSimulators_data() {
+    QTest::addColumn<QString>("server");
+    QTest::addColumn<int>("block");
+    QTest::newRow("vLLM") << "vllm" << 16;
+    QTest::newRow("vLLM, large blocks") << "vllm" << 64;
+    QTest::newRow("SGLang") << "sglang" << 1;
+  }
+  /// Without limits, the prefix tree gives the cached tokens of the server's simulator.
+  void equalsSimulators() {
+    QFETCH(QString, server);
+    QFETCH(int, block);
+    const std::string log =
+        turns(1, 4, "Be brief.") + turns(2, 4, "Be brief.") + turns(1, 2, "Be very brief.");
+    DoctorOptions options;
+    options.server = server.toStdString();
+    options.blockSize = block;
+    const LogReport plain = diagnosed(log, options);
+    options.blocks = 1 << 16;
+    const LogReport simulated = diagnosed(log, options);
+    for (std::size_t i = 0; i < plain.requests.size(); ++i)
+      QCOMPARE(plain.requests[i].cached, simulated.requests[i].cached);
+  }
+
+  /// The edits make the cached tokens of a log with times equal to those of a log without.
+  void editsSaveTokens() {
+    const std::string system = document(9) + document(10);
+    const auto log = [&](bool hasTime) {
+      Said said{{"system", system}};
+      std::vector<Json> records;
+      for (int turn = 0; turn < 5; ++turn) {
+        if (hasTime) said[0].second = "Now: 14:0" + std::to_string(turn) + ". " + system;
+        said.emplace_back("user", document(turn));
+        records.push_back(bodyOf(said));
+        said.emplace_back("assistant", document(turn + 20));
+      }
+      return linesOf(records);
+    };
+    const LogReport clean = diagnosed(log(false));
+    std::vector<LoggedRequest> edited;
+    DoctorOptions options;
+    options.takeEdited = [&](const LoggedRequest& request) { edited.push_back(request); };
+    const LogReport report = diagnosed(log(true), options);
+    for (std::size_t i = 1; i < 5; ++i) QCOMPARE(causeIn(report, i), std::string("time"));
+    QVERIFY(report.lostShare() > 0.5);
+    const Way& asIs = report.ways.at(0);
+    const Way& edits = report.ways.at(1);
+    QVERIFY(edits.computed * 2 < asIs.computed);
+    // Only the new values at the end are computed in addition.
+    QVERIFY(edits.computed < clean.ways.at(0).computed + 5 * 32);
+    QCOMPARE(asIs.computed - edits.computed, report.lost);
+    // The edited log is a log, too, and it has no cause.
+    std::string lines;
+    for (const LoggedRequest& request : edited) lines += chatLineOf(request) + "\n";
+    const LogReport again = diagnosed(lines);
+    for (std::size_t i = 1; i < 5; ++i) QCOMPARE(causeIn(again, i), std::string());
+    QCOMPARE(again.prompt - again.cached, edits.computed);
+  }
+
+  /// Spans reuse documents at other places, which prefixes cannot.
+  void spansReuseDocuments() {
+    const auto asked = [](int first, int second) {
+      return bodyOf({{"user", document(first) + "\n\n" + document(second) + "\n\nWhy?"}});
+    };
+    const LogReport report = diagnosed(linesOf({asked(1, 2), asked(3, 1), asked(2, 3)}));
+    const std::uint64_t asIs = report.ways.at(0).computed;
+    const std::uint64_t spans = report.ways.at(3).computed;
+    const std::uint64_t linked = report.ways.at(4).computed;
+    QVERIFY(spans * 3 < asIs * 2);
+    QVERIFY(spans < linked);
+    QVERIFY(linked < asIs);
+  }
+
+  void stopsSoon() {
+    std::stop_source source;
+    std::string log;
+    for (int i = 0; i < 50; ++i) log += turns(i, 4, "Be brief.");
+    const auto tokenizer = makeEstimate();
+    const LogReport report = diagnose(LogReader({{.name = "log", .path = {}, .text = log}}), *tokenizer, {},
+                                      source.get_token(), [&](std::size_t count) {
+                                        if (count == 10) source.request_stop();
+                                      });
+    QVERIFY(report.isStopped);
+    QVERIFY(report.requests.size() < 20);
+  }
+
+  /// Reports hide secrets, markup and control characters.
+  void reportsAreSafe() {
+    const std::string secret = "sk-abcdefgh12345678";
+    Json first =
+        bodyOf({{"system", "Key " + secret + " <script>alert(1)</script>\x1b[31m Hello " + document(1)},
+                {"user", document(2)}});
+    Json second =
+        bodyOf({{"system", "Key sk-other0000000000 <script>alert(2)</script>\x1b[32m Hello " + document(1)},
+                {"user", document(2)},
+                {"assistant", "a"},
+                {"user", "b"}});
+    first["session_id"] = second["session_id"] = "=cmd|" + secret;
+    std::string edited;
+    DoctorOptions options;
+    options.takeEdited = [&](const LoggedRequest& request) { edited += chatLineOf(request); };
+    const LogReport report = diagnosed(linesOf({first, second}), options);
+    QVERIFY(!causeIn(report, 1).empty());
+    for (const std::string& text : {jsonReport(report, {}), csvReport(report), markdownReport(report, {}),
+                                    htmlReport(report, {}), edited}) {
+      QVERIFY(text.find("sk-abc") == std::string::npos);
+      QVERIFY(text.find("sk-other") == std::string::npos);
+      QVERIFY(text.find('\x1b') == std::string::npos);
+    }
+    QVERIFY(htmlReport(report, {}).find("<script") == std::string::npos);
+    QVERIFY(htmlReport(report, {}).find("http://") == std::string::npos);
+    QVERIFY(Json::accept(jsonReport(report, {})));
+  }
+};
+
+SPANSCOPE_TEST(tst_doctor, TestDoctor)
+#include "tst_doctor.moc"
