@@ -93,6 +93,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addTrace(app, context);
     addModel(app, context);
     addDevices(app, context);
+    addDoctor(app, context);
     addCache(app, context);
     addBench(app, context);
     addRemote(app, context);

@@ -37,6 +37,7 @@ void addExport(CLI::App& app, Context& context);
 void addTrace(CLI::App& app, Context& context);
 void addModel(CLI::App& app, Context& context);
 void addDevices(CLI::App& app, Context& context);
+void addDoctor(CLI::App& app, Context& context);
 void addCache(CLI::App& app, Context& context);
 void addBench(CLI::App& app, Context& context);
 void addRemote(CLI::App& app, Context& context);

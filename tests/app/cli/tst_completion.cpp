@@ -122,7 +122,7 @@ void TestCompletion::bashCompletes_data() {
     QTest::newRow(name) << words << offered;
   };
   row("commands", {"spanq", ""},
-      {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "remote",
+      {"validate", "explain", "run", "export", "trace", "model", "devices", "doctor", "cache", "bench", "remote",
        "simulate", "lesson", "serve", "completion", "man"});
   row("beginning of a command", {"spanq", "ex"}, {"explain", "export"});
   row("options of the program", {"spanq", "--v"}, {"--version"});

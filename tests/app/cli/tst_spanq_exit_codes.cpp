@@ -168,6 +168,9 @@ void TestSpanqExitCodes::initTestCase() {
   QFile answers(path("answers.json"));
   QVERIFY(answers.open(QIODevice::WriteOnly));
   answers.write(R"({"lesson": "3-prefix-caching.md", "answers": []})");
+  QFile requests(path("requests.jsonl"));
+  QVERIFY(requests.open(QIODevice::WriteOnly));
+  requests.write(R"({"messages": [{"role": "user", "content": "Hello"}]})");
   QFile scenarios(path("scenarios.jsonl"));
   QVERIFY(scenarios.open(QIODevice::WriteOnly));
   scenarios.write(
@@ -194,6 +197,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"model show", {model}, {none}},
       {"model logits", {model, "--ids", "5,6"}, {none, "--ids", "5,6"}},
       {"devices", {}, {}},
+      {"doctor", {path("requests.jsonl")}, {none}},
       {"serve", {}, {none}},
       {"completion", {"bash"}, {}},
       {"man", {"run"}, {}},

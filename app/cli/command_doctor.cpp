@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `spanq doctor`: diagnoses logs of requests.
+#include "app/cli/command.h"
+#include "app/cli/input.h"
+#include "app/cli/number_option.h"
+#include "app/cli/session_options.h"
+#include "app/cli/terminal_output.h"
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/base/output_file.h"
+#include "engine/base/utf8.h"
+#include "engine/doctor/doctor.h"
+#include "engine/doctor/report.h"
+#include "engine/simulator/servers.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr std::size_t kMaxInputBytes = std::size_t{1} << 28U;  // of standard input, which is kept in memory
+
+struct DoctorCommandOptions {
+  std::vector<std::string> files;
+  SessionOptions session;
+  bool usesModel = false;
+  doctor::DoctorOptions doctor;
+  std::optional<std::uint64_t> blocks;
+  std::optional<std::int32_t> blockSize;
+  std::optional<std::int32_t> slots;
+  std::uint64_t repeats = 64;
+  doctor::Prices prices;
+  bool json = false;
+  std::string csv;
+  std::string html;
+  std::string markdown;
+  std::string edited;
+  std::string failIfLost;
+  std::optional<double> mostLost;  ///< a share from 0 to 1
+};
+
+/// "10%", "10 %" or "0.1".
+std::optional<double> parseShare(std::string_view text) {
+  text = trimmed(text);
+  const bool isPercent = text.ends_with('%');
+  if (isPercent) text = trimmed(text.substr(0, text.size() - 1));
+  const std::optional<double> number = parseDecimal(text);
+  if (!number) return {};
+  const double share = isPercent ? *number / 100 : *number;
+  return share >= 0 && share <= 1 ? std::optional(share) : std::nullopt;
+}
+
+std::string requestTable(const doctor::LogReport& report) {
+  std::string text;
+  for (const std::vector<std::size_t>& group : doctor::byConversation(report)) {
+    text += "Conversation " + std::to_string(report.requests[group.front()].conversation + 1) + ": " +
+            counted(group.size(), "request") + "\n";
+    TextTable table({{"request", TextTable::Align::Left},
+                     {"cached"},
+                     {"could be"},
+                     {"reported"},
+                     {"lost"},
+                     {"first difference", TextTable::Align::Left},
+                     {"change", TextTable::Align::Left},
+                     {"cause", TextTable::Align::Left}});
+    for (const std::size_t index : group) {
+      const doctor::RequestRow row = doctor::rowOf(report, report.requests[index]);
+      table.addRow(
+          {row.place, row.cached, row.could, row.reported, row.lost, row.difference, row.change, row.cause});
+    }
+    text += table.text();
+  }
+  return text;
+}
+
+std::string causeTable(const doctor::LogReport& report, const doctor::Prices& prices) {
+  if (report.causes.empty()) return "No request lost tokens.\n";
+  TextTable table({{"cause", TextTable::Align::Left},
+                   {"requests"},
+                   {"lost"},
+                   {"change that helps", TextTable::Align::Left}});
+  for (const doctor::CauseTotal& total : report.causes) {
+    const doctor::Cause& cause = doctor::causeOf(total.cause);
+    table.addRow(
+        {cause.sentence, std::to_string(total.requests), doctor::costText(total.lost, prices), cause.cure});
+  }
+  return "Causes by cost\n" + table.text();
+}
+
+std::string wayTable(const doctor::LogReport& report, const doctor::Prices& prices) {
+  TextTable table({{"way", TextTable::Align::Left}, {"prompt tokens"}, {"computed"}});
+  for (const doctor::Way& way : report.ways)
+    table.addRow({way.name, std::to_string(way.prompt), doctor::costText(way.computed, prices)});
+  return "Ways to send this log\n" + table.text();
+}
+
+class DoctorCommand {
+ public:
+  DoctorCommand(const Context& context, const DoctorCommandOptions& options)
+      : m_context(context), m_options(options) {}
+
+  ExitCode run() {
+    std::vector<doctor::LogSource> sources;
+    for (const std::string& file : m_options.files) {
+      doctor::LogSource source{.name = inputName(file)};
+      if (file == "-") {
+        source.text = readInput(file, m_context.streams, kMaxInputBytes);
+      } else {
+        source.path = file;
+      }
+      sources.push_back(std::move(source));
+      if (const auto identity = identityOf(file)) m_inputs.push_back(*identity);
+    }
+    const doctor::LogReader log(std::move(sources));
+    const std::unique_ptr<doctor::PromptTokenizer> tokenizer =
+        m_options.usesModel ? doctor::makeModelTokenizer(modelDirectory(m_options.session))
+                            : doctor::makeEstimate();
+    doctor::DoctorOptions options = m_options.doctor;
+    std::optional<OutputFile> edited;
+    if (!m_options.edited.empty()) {
+      edited.emplace(m_options.edited, rules());
+      options.takeEdited = [&edited](const doctor::LoggedRequest& request) {
+        const std::string line = doctor::chatLineOf(request) + "\n";
+        edited->write({reinterpret_cast<const std::uint8_t*>(line.data()), line.size()});
+      };
+    }
+    const doctor::LogReport report = diagnose(log, *tokenizer, options, m_context.stop);
+    if (report.isStopped) return ExitCode::Stopped;
+    if (edited) edited->commit();
+    for (const doctor::LogProblem& problem : report.problems)
+      m_context.streams.err << report.files[problem.file] << ":" << problem.line << ": found "
+                            << problem.found << ", skipped\n";
+    if (report.requests.empty())
+      throw Failure({report.files.front(), {}, "no request", "a log with requests to a model"});
+    write(m_options.csv, doctor::csvReport(report));
+    write(m_options.html, doctor::htmlReport(report, m_options.prices));
+    write(m_options.markdown, doctor::markdownReport(report, m_options.prices));
+    if (m_options.json) {
+      m_context.streams.out << doctor::jsonReport(report, m_options.prices);
+    } else {
+      writeText(report);
+    }
+    if (m_options.mostLost && report.lostShare() > *m_options.mostLost) {
+      m_context.streams.err << "lost " << doctor::shareText(report.lostShare())
+                            << " of the prompt tokens, expected at most "
+                            << doctor::shareText(*m_options.mostLost) << '\n';
+      return ExitCode::WrongInput;
+    }
+    return ExitCode::Fine;
+  }
+
+ private:
+  OutputRules rules() const {
+    return {.inputs = m_inputs, .unfinished = m_context.streams.unfinished, .stop = m_context.stop};
+  }
+
+  void write(const std::string& path, const std::string& text) const {
+    if (path.empty()) return;
+    if (const auto error = writeFile(path, text, rules())) throw OutputFailure(*error);
+  }
+
+  void writeText(const doctor::LogReport& report) const {
+    std::ostream& out = m_context.streams.out;
+    out << "Server: " << report.server << '\n'
+        << "Tokens: " << report.tokens << (report.isEstimated ? " (--model MODEL gives exact counts)" : "")
+        << '\n'
+        << requestTable(report) << causeTable(report, m_options.prices) << wayTable(report, m_options.prices)
+        << "In all: " << counted(report.requests.size(), "request") << ", " << report.cached << " of "
+        << report.prompt << " prompt tokens cached, " << doctor::costText(report.lost, m_options.prices)
+        << " lost (" << doctor::shareText(report.lostShare()) << ")"
+        << (report.isEstimated ? ", estimated" : "") << '\n';
+    if (report.problemCount > 0) out << "Skipped: " << counted(report.problemCount, "record") << '\n';
+  }
+
+  const Context& m_context;
+  const DoctorCommandOptions& m_options;
+  std::vector<FileIdentity> m_inputs;
+};
+
+}  // namespace
+
+void addDoctor(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("doctor", "Show why the prompts of a log missed the cache");
+  command->footer(
+      "Examples:\n  spanq doctor requests.jsonl\n  spanq doctor --model MODEL --html report.html "
+      "recording.har\n"
+      "  spanq doctor --server sglang --blocks 4096 --ttl 300 requests.jsonl\n  spanq doctor before.json "
+      "after.json\n"
+      "  spanq doctor --fail-if-lost 10% requests.jsonl\n");
+  const auto options = std::make_shared<DoctorCommandOptions>();
+  command
+      ->add_option("LOG", options->files,
+                   "Logs of requests: JSON, JSON lines, HAR, commands of curl, spans of OpenTelemetry; - is "
+                   "standard input")
+      ->required();
+  command
+      ->add_option(
+          "--model", options->session.settings.model,
+          "Model whose tokenizer and chat template make the tokens: a folder or a GGUF file (default: tokens "
+          "are estimated by characters)")
+      ->type_name("MODEL");
+  command->add_option("--server", options->doctor.server, "Server with the caching rules")
+      ->check(CLI::IsMember(simulator::serverNames()))
+      ->capture_default_str();
+  addNumber(*command, "--blocks", options->blocks, "Blocks of the server's pool (default: without limit)",
+            Range<std::uint64_t>{1, std::uint64_t{1} << 24U});
+  addNumber(*command, "--block-size", options->blockSize, "Tokens of a block (default: the server's)",
+            Range<std::int32_t>{1, 1 << 16});
+  addNumber(*command, "--slots", options->slots, "Slots of llama-server (-np)", Range<std::int32_t>{1, 4096});
+  addNumber(*command, "--ttl", options->doctor.timeToLive,
+            "Seconds that cached tokens stay after their last use", Range<double>{0, 1e9});
+  addNumber(*command, "--repeats", options->repeats, "Min length in tokens of a repeated text",
+            Range<std::uint64_t>{8, 1 << 16});
+  addNumber(*command, "--speed", options->prices.tokensPerSecond,
+            "Prefill speed in tokens per second, to show times", Range<double>{0.001, 1e9});
+  addNumber(*command, "--price", options->prices.perMillion,
+            "Price of a million computed tokens, to show prices", Range<double>{0, 1e9});
+  command->add_flag("--json", options->json, "Write JSON");
+  command->add_option("--csv", options->csv, "File for a table of requests")->type_name("FILE");
+  command->add_option("--html", options->html, "File for a report as a web page")->type_name("FILE");
+  command->add_option("--markdown", options->markdown, "File for a report in Markdown")->type_name("FILE");
+  command->add_option("--edited", options->edited, "File for the requests after the edits, as JSON lines")
+      ->type_name("FILE");
+  command
+      ->add_option("--fail-if-lost", options->failIfLost,
+                   "Exit with 1 if more than this share of the prompt tokens is lost: 10% or 0.1")
+      ->type_name("SHARE");
+  command->callback([&context, options, command] {
+    options->usesModel = command->count("--model") > 0;
+    options->doctor.blocks = static_cast<std::int64_t>(options->blocks.value_or(0));
+    options->doctor.blockSize = options->blockSize.value_or(0);
+    options->doctor.slots = options->slots.value_or(0);
+    options->doctor.repeatTokens = static_cast<std::size_t>(options->repeats);
+    if (options->slots && options->doctor.server != "llama.cpp")
+      refuseOption("--server " + options->doctor.server, "--slots", "--server llama.cpp");
+    if (options->blockSize && options->doctor.server == "llama.cpp")
+      refuseOption("--server llama.cpp", "--block-size", "--server vllm or --server sglang");
+    if (!options->failIfLost.empty()) {
+      options->mostLost = parseShare(options->failIfLost);
+      if (!options->mostLost) refuseOption("--fail-if-lost", options->failIfLost, "a share from 0% to 100%");
+    }
+    context.action = [&context, options] { return DoctorCommand(context, *options).run(); };
+  });
+}
+
+}  // namespace spanscope::cli
