@@ -266,7 +266,7 @@ class Diagnosis {
         m_cache(log),
         m_lookup(options) {
     for (const LogSource& source : log.sources()) m_report.files.push_back(source.name);
-    m_report.server = m_lookup.setting();
+    m_report.server = m_lookup->setting();
     m_report.tokens = tokenizer.setting();
     m_report.isEstimated = tokenizer.isEstimated();
   }
@@ -278,6 +278,8 @@ class Diagnosis {
                },
                m_stop);
     m_report.conversations = m_conversations.count();
+    // The log with edits needs the memory.
+    m_lookup.reset();
     std::uint64_t spans = 0;
     std::uint64_t linked = 0;
     for (std::size_t i = 0; i < m_report.requests.size(); ++i) {
@@ -323,7 +325,7 @@ class Diagnosis {
     }
     const auto previous = m_last.find(report.conversation);
     const auto before = previous == m_last.end() ? std::nullopt : std::optional(previous->second);
-    const Lookup::Result result = m_lookup.add(*request, tokens, before);
+    const Lookup::Result result = m_lookup->add(*request, tokens, before);
     report.prompt = tokens.prompt;
     report.cached = result.cached;
     report.common = result.found.common;
@@ -386,8 +388,8 @@ class Diagnosis {
                       .cached = report.cached,
                       .withoutLimits = result.withoutLimits,
                       .alive = result.found.alive,
-                      .block = m_lookup.block(),
-                      .isLimited = m_lookup.isLimited(),
+                      .block = m_lookup->block(),
+                      .isLimited = m_lookup->isLimited(),
                       .isInOtherSlot = result.isInOtherSlot,
                       .reported = report.reported};
     for (const SectionTokens& section : tokens.sections)
@@ -522,6 +524,12 @@ class Diagnosis {
     });
   }
 
+  static bool hasDocuments(const RequestReport& report) {
+    return std::ranges::any_of(report.findings, [](const NamedFinding& one) {
+      return one.finding.cause == CauseId::DocumentElsewhere || one.finding.cause == CauseId::DocumentOrder;
+    });
+  }
+
   /// The changed text of a section, in whole words.
   static std::string changedText(std::string_view before, std::string_view now) {
     std::size_t begin = 0;
@@ -635,8 +643,10 @@ class Diagnosis {
   }
 
   void computeEdited(bool withDocuments) {
-    const bool isNeeded = std::ranges::any_of(
-        m_report.requests, [&](const RequestReport& one) { return isEditable(one, withDocuments); });
+    // Without documents in other places, the log is the same as with the other edits.
+    const bool isNeeded = std::ranges::any_of(m_report.requests, [&](const RequestReport& one) {
+      return withDocuments ? hasDocuments(one) : isEditable(one, false);
+    });
     const char* key = withDocuments ? "documents" : "edits";
     const char* name =
         withDocuments ? "with the edits, and documents ordered for the prefix" : "with the edits";
@@ -718,7 +728,7 @@ class Diagnosis {
   LogReport m_report;
   Conversations m_conversations;
   RequestCache m_cache;
-  Lookup m_lookup;
+  std::optional<Lookup> m_lookup;  ///< of the log as it is
   std::vector<Known> m_known;
   std::unordered_map<std::uint32_t, std::uint32_t> m_last;   ///< last request of each conversation
   std::vector<std::pair<std::size_t, std::size_t>> m_spans;  ///< computed tokens as spans, and with link(16)
