@@ -142,6 +142,19 @@ class TestArchitectures : public QObject {
     row("dense layers by a step", with(qwen, {{"decoder_sparse_step", 2}}), "/decoder_sparse_step");
     row("dense layers by a list", with(qwen, {{"mlp_only_layers", {1}}}), "/mlp_only_layers");
     row("gpt-oss", gptOss, "");
+    // The fields of the published files.
+    row("gpt-oss with older fields",
+        with(gptOss, {{"rope_theta", 150000},
+                      {"rope_scaling",
+                       {{"rope_type", "yarn"},
+                        {"factor", 32.0},
+                        {"beta_fast", 32.0},
+                        {"beta_slow", 1.0},
+                        {"truncate", false},
+                        {"original_max_position_embeddings", 4096}}},
+                      {"experts_per_token", 2},
+                      {"initial_context_length", 4096}}),
+        "");
     row("another limit", with(gptOss, {{"swiglu_limit", 5}}), "/swiglu_limit");
     const json mxfp4 = {{"quantization_config", {{"quant_method", "mxfp4"}}}};
     row("gpt-oss in MXFP4", with(gptOss, mxfp4), "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The vectors of a pair of tokens: their scores are those that the pass itself computed with.
 #include "engine/base/error.h"
+#include "engine/model/weight_reader.h"
 #include "engine/run/pair_vectors.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/test_program.h"
@@ -8,6 +9,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 using namespace spanscope;
@@ -33,6 +35,16 @@ layout::SpanTable tableOf(std::int64_t firstBase = 0) {
   add({8, 9, 10}, firstBase + 5, 2, {});
   add({11, 12, 13}, firstBase + 8, 0, {0, 1});
   return table;
+}
+
+/// The learned score of a head that has no key.
+double sinkOf(const model::WeightSource& weights, const model::ModelConfig& config, std::int32_t layer,
+              std::int32_t head) {
+  const compute::HostMatrix sinks =
+      weights.get("model.layers." + std::to_string(layer) + "." + model::kSinks, 1, config.heads);
+  std::vector<float> values(static_cast<std::size_t>(config.heads));
+  compute::widen(sinks.format, sinks.data, config.heads, values.data());
+  return static_cast<double>(values[static_cast<std::size_t>(head)]);
 }
 
 }  // namespace
@@ -67,7 +79,7 @@ class TestPairVectors : public QObject {
       const compute::AttentionShape& shape = found.front().layers[static_cast<std::size_t>(layer)].shape;
       for (std::int32_t head = 0; head < shape.queryHeads; ++head) {
         std::vector<double> scores;
-        double sum = 0;
+        double sum = config.attentionSinks ? std::exp(sinkOf(*model.weights, config, layer, head)) : 0;
         for (std::size_t i = 0; i < keys.size(); ++i) {
           const std::int64_t base = table.segments[keys[i].segment].base;
           const bool isOutside = shape.window > 0 && position - base - keys[i].local >= shape.window;
