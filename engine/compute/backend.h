@@ -124,8 +124,8 @@ struct BlockCopy {
 };
 
 /// Keys and values of the first `slots` token slots of a block, copied to host memory. All devices use one
-/// layout without gaps: [slots][layers][keys, values][heads][headSize] elements of the store's type, with the
-/// heads of each layer. A copy of fewer slots therefore equals the beginning of a copy of more slots.
+/// layout without gaps: [slots][layers][keys, values][heads][headSize] elements of the store's type. Each
+/// layer has its own heads. A copy of fewer slots therefore equals the beginning of a copy of more slots.
 struct BlockToHost {
   BlockId block = kNullBlock;
   std::int32_t slots = 0;

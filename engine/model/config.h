@@ -154,8 +154,8 @@ struct ModelConfig {
   std::vector<AttentionKind> otherKinds;  ///< the kinds of other layers
   /// By layer: 0 for `attention`, i + 1 for otherKinds[i]. Empty: all layers are of the first kind.
   std::vector<std::uint8_t> layerKinds;
-  /// Whether the files have the two rows of a rotated pair (in query and key matrices) next to each other, in
-  /// every layer. In other files, the two rows are half of the rotated rows apart.
+  /// Whether the files have the two rows of each rotated pair (in query and key matrices) next to each other.
+  /// In other files, the two rows are half of the rotated rows apart.
   bool pairsAdjacent = false;
   /// Number of the last layers that have no keys and values. Such a layer reads the keys and values of the
   /// last layer of its kind that has them.

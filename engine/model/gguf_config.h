@@ -37,8 +37,8 @@ class GgufKeys {
   /// Returns by layer a number from 1 to `most`. The key has a list, or one number for all layers.
   std::vector<std::int64_t> byLayer(const std::string& key, std::int64_t most, std::int32_t layers,
                                     std::optional<std::int64_t> otherwise = {}) const;
-  /// Returns the number of the first layer. refuseUnused() refuses a list of different numbers, unless the
-  /// family has read the key with byLayer().
+  /// Returns the number of the first layer. If the key has a list of different numbers, the family must read
+  /// the key with byLayer(). Otherwise refuseUnused() refuses the list.
   std::int64_t ofFirst(const std::string& key, std::int64_t most, std::int32_t layers,
                        std::optional<std::int64_t> otherwise = {}) const;
   /// Returns 0 to `most`, and 0 without the key.

@@ -58,8 +58,7 @@ std::string faultOf(const ModelConfig& model) {
 }
 
 constexpr const char* kExpectedLayers =
-    "even heads, a number of query heads that the key heads divide, and keys and values for each kind of "
-    "layer";
+    "even heads, key heads that divide the query heads, and keys and values for each kind of layer";
 
 void readGemma4Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
   if (config.flag("enable_moe_block", false))
