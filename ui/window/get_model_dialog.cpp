@@ -251,6 +251,8 @@ void GetModelDialog::list() {
         m_place = result->place;
         m_listing = result->listing;
         showModels();
+        showButtons();
+        m_get->setFocus();
         if (!result->note.isEmpty()) say(tr("The token was not stored: %1").arg(result->note), true);
       });
 }

@@ -2,6 +2,7 @@
 #include "ui/window/run_controller.h"
 
 #include "engine/base/error.h"
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/jobs/experiment.h"
 #include "engine/jobs/fidelity.h"
 #include "engine/workbench/model_names.h"
@@ -241,8 +242,9 @@ void RunController::getModel() {
       m_workspace.searchModels();
       OpenDocument* document = m_workspace.find(m_getModelTab);
       if (document != nullptr) chooseModel(*document->model, path);
-      m_status.say(document == nullptr ? tr("The model is on this machine: %1").arg(path)
-                                       : tr("The document has the model %1").arg(path));
+      const QString name = QString::fromStdString(checkpoint::Checkpoint(path.toStdString()).name());
+      m_status.say(document == nullptr ? tr("The model %1 is on this machine").arg(name)
+                                       : tr("The document has the model %1").arg(name));
     });
   }
   m_getModel->show();
