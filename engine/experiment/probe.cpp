@@ -432,7 +432,7 @@ std::vector<std::string> probeSentences(const ProbedModel& model, std::span<cons
 
 std::string probeRules() {
   return fmt::format(
-      "Safe: the mean KL is at most {:g} nats, at least {:.0f} % of the tokens agree, and no question has a "
+      "Safe: the mean KL is at most {:g} nats, and at least {:.0f} % of the tokens agree. No question has a "
       "KL above "
       "{:g}. Not safe: the mean KL is above {:g} nats, or less than {:.0f} % of the tokens agree.",
       kClose.divergence, 100 * kClose.agreement, kFar.divergence, kFar.divergence, 100 * kFar.agreement);

@@ -12,8 +12,8 @@ namespace spanscope::experiment {
 
 namespace {
 
-/// Documents that belong together, and two questions. The first question needs one document, the second one
-/// needs several.
+/// Documents that belong together, and two questions. The first set is about a world that the bundled model
+/// knows. In the other sets, the second question needs several documents or lines.
 struct QuestionSet {
   const char* name;
   std::array<const char*, 4> documents;
@@ -24,27 +24,26 @@ constexpr std::array kSets = {
     QuestionSet{
         .name = "people",
         .documents =
-            {"Mira lives in Lisbon. She works as a nurse in a small clinic near the harbour. In the evening "
+            {"Selma lives in Bergen. She works as a nurse in a small clinic near the harbour. In the evening "
              "she "
-             "plays the cello, and on Sunday she sings in a choir. Her sister is called Nadia. Mira was born "
-             "in "
-             "May. Her favourite food is rice with beans, and her favourite colour is green.",
-             "Tarek is a baker. He gets up at three in the morning and walks to the bakery through the park. "
-             "Tarek lives in Vienna, in a flat above a bookshop. His pet is a cat called Biscuit. He likes "
-             "trains "
-             "and has a map of all stations on his wall.",
-             "Nadia works at a bank in Porto. She was born in October, four years after her sister. Nadia "
+             "plays the flute, and on Sunday she sings in a choir. Her sister is called Freya. Selma was "
+             "born in "
+             "June. Her favourite food is rice with beans, and her favourite colour is violet.",
+             "Anton is a tailor. He gets up at three in the morning and walks to the workshop through the "
+             "park. "
+             "Anton lives in Graz, in a flat above a bookshop. The pet of Anton is a dog called Pepper. He "
+             "likes "
+             "trains and has a map of all stations on his wall.",
+             "Freya works at a bank in Split. She was born in October, four years after her sister. Freya "
              "plays "
-             "chess every Tuesday with her neighbour Otto. She does not like rain, so she spends the winter "
+             "chess every Tuesday with her neighbour Bruno. She does not like rain, so she spends the winter "
              "with "
              "friends in Malta.",
-             "Otto is a retired teacher. He taught history and geography for thirty years. His garden has "
+             "Bruno is a retired teacher. He taught history and geography for thirty years. His garden has "
              "two "
-             "apple trees and a pond with six fish. Otto lives in Porto, two doors from Nadia. He writes a "
-             "letter "
-             "to the newspaper each week."},
-        .questions = {"What is the name of the pet of Tarek?",
-                      "In which city does the sister of Mira work?"}},
+             "apple trees and a pond with six fish. Bruno lives in Split, two doors from Freya. He writes a "
+             "letter to the newspaper each week."},
+        .questions = {"Which instrument does Selma play?", "Where does Bruno live?"}},
     QuestionSet{
         .name = "manual",
         .documents =
@@ -53,14 +52,15 @@ constexpr std::array kSets = {
              "MAX, which is 1.8 litres. Never use hot water or milk. Close the lid until it clicks. If the "
              "blue "
              "lamp blinks, the tank is empty or not in its place.",
-             "Making coffee. Put a cup under the spout. Press the left button once for a small cup of 60 "
-             "millilitres, and twice for a large cup of 120 millilitres. The machine heats the water for 40 "
-             "seconds before the first cup. Press the button again to stop early.",
+             "Making coffee. Put a cup under the spout. One press of the left button makes 60 millilitres. "
+             "Two "
+             "presses make 120 millilitres. The machine heats the water for 40 seconds before the first cup. "
+             "Press the button again to stop early.",
              "Cleaning. Empty the tray every evening and rinse it with warm water. Once a month, run the "
              "machine "
-             "with one bag of descaler and one litre of water, then twice with clean water. The red lamp "
-             "lights "
-             "when the machine has made 200 cups since the last descaling.",
+             "with one bag of descaler and one litre of water. Then run it twice with clean water. The red "
+             "lamp "
+             "lights when the machine has made 200 cups since the last descaling.",
              "Troubleshooting. If the coffee is cold, run one cup of water without coffee first. If no water "
              "comes out, check the tank and then the filter. If both lamps blink at the same time, unplug "
              "the "
@@ -69,26 +69,26 @@ constexpr std::array kSets = {
                       "What should I check if the blue lamp blinks and no water comes out?"}},
     QuestionSet{
         .name = "news",
-        .documents = {"The town council of Brandon approved the new bridge on Monday with nine votes to "
-                      "four. The bridge "
-                      "will cost 3.2 million euros and will open in two years. It is 84 metres long and has "
-                      "a lane for "
-                      "bicycles. The old bridge stays open until then, but only for cars below 3.5 tonnes.",
-                      "Shop owners in Mill Street are worried about the building work. \"Half of my "
-                      "customers come over "
-                      "the bridge,\" said Ellen Brook, who sells shoes. The council promised free parking on "
-                      "Saturdays and "
-                      "a fund of 50,000 euros for shops that lose money during the work.",
-                      "The company Harlow and Sons will build the bridge. It has 120 workers and built the "
-                      "library in 2016 "
-                      "and the swimming pool in 2019. Work begins on the first of March on the east bank. "
-                      "The company must "
-                      "pay 4,000 euros for each day after the agreed end.",
-                      "Bus line 7 will take another way from March on. It stops at the hospital and at the "
-                      "market, but no "
-                      "longer in Mill Street. A trip takes twelve minutes more than before. Tickets cost the "
-                      "same. The "
-                      "timetable is in the town hall and at all stops."},
+        .documents =
+            {"The town council of Brandon approved the new bridge on Monday with nine votes to four. The "
+             "bridge "
+             "will cost 3.2 million euros and will open in two years. It is 84 metres long and has a lane "
+             "for "
+             "bicycles. The old bridge stays open until then, but only for cars below 3.5 tonnes.",
+             "Shop owners in Mill Street are worried about the building work. Half of the customers of Ellen "
+             "Brook, who sells shoes, come over the bridge. The council promised free parking on Saturdays. "
+             "Shops "
+             "that lose money get help from a fund of 50,000 euros.",
+             "The company Harlow and Sons will build the bridge. It has 120 workers and built the library in "
+             "2016 "
+             "and the swimming pool in 2019. Work begins on the first of March on the east bank. The company "
+             "must "
+             "pay 4,000 euros for each day after the agreed end.",
+             "Bus line 7 will take another way from March on. It stops at the hospital and at the market, "
+             "but no "
+             "longer in Mill Street. A trip takes twelve minutes more than before. Tickets cost the same. "
+             "The "
+             "timetable is in the town hall and at all stops."},
         .questions = {"How much will the new bridge cost?",
                       "Which company will build the bridge, and when does the work begin?"}},
     QuestionSet{
@@ -100,11 +100,8 @@ constexpr std::array kSets = {
              "lamp,1,39.90\n",
              "customers.csv\nname,city,since,discount\nLindqvist,Malmo,2014,10 %\nMoreau,Lyon,2021,0 "
              "%\nOkafor,Leeds,2018,5 %\nSato,Osaka,2023,0 %\n",
-             "def total(order):\n    \"\"\"Returns the price of an order after the discount.\"\"\"\n    "
-             "customer "
-             "= customers[order.customer]\n    price = order.count * order.price\n    return round(price * "
-             "(1 - "
-             "customer.discount), 2)\n",
+             "def total(order):\n    customer = customers[order.customer]\n    price = order.count * "
+             "order.price\n    return round(price * (1 - customer.discount), 2)\n",
              "Notes of the meeting: the discount of Okafor rises to 8 % in April. Orders above 400 euros "
              "need a "
              "second signature. The supplier of monitors is closed in August, so order before the end of "

@@ -76,8 +76,8 @@ struct ModelHeader {
   std::vector<std::pair<std::string, std::int64_t>> types;
   std::int64_t context = 0;  ///< max number of positions; 0: unknown
   std::string chatTemplate;  ///< name of its known chat template; empty: unknown
-  /// Why there is no known chat template; empty: there is one, or the template was not read. A model with
-  /// this problem runs if the user chooses a template.
+  /// Why no chat template is known.
+  /// Empty: a template is known.
   std::string templateProblem;
   std::uint64_t bytes = 0;  ///< of its files of weights
   std::string problem;      ///< the reason why the model cannot run, as a sentence; empty: the model can run
