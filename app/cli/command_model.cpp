@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/model_probe.h"
 #include "app/cli/number_option.h"
 #include "app/cli/segments.h"
 #include "app/cli/session_options.h"
@@ -353,6 +354,7 @@ void addModel(CLI::App& app, Context& context) {
       [&context, listed] { context.action = [&context, listed] { return list(context, *listed); }; });
 
   addModelGet(*group, context);
+  addModelProbe(*group, context);
 
   const auto options = std::make_shared<ModelOptions>();
 

@@ -262,6 +262,7 @@ const std::vector<SearchWords>& searchWords() {
       {"view.dock:metrics", tr("plots numbers latency ttft itl throughput statistics")},
       {"view.dock:benchmark", tr("speed measure cold warm")},
       {"view.dock:policies", tr("compare blend link prefix spans fidelity")},
+      {"view.dock:probe", tr("safe checkpoint recommend policy divergence")},
       {"view.dock:experiments", tr("sweep study plot")},
       {"view.dock:compare", tr("difference diff runs")},
       {"view.dock:log", tr("events trace messages")},

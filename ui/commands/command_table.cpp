@@ -153,6 +153,8 @@ std::vector<CommandInfo> makeTable() {
       tr("Run the query repeatedly to measure how much time the cache saves"));
   add("run.policies", Run, Document, tr("Compare policies…"),
       tr("Run the query under several reuse policies, and compare times, answers and fidelity"));
+  add("run.probe", Run, Document, tr("Probe this model…"),
+      tr("Measure whether block attention is safe on this model, and recommend a reuse policy"));
   add("run.experiment", Run, Document, tr("Experiments…"),
       tr("Measure this model with different documents, generate nodes or policies, and plot the result"));
   add("run.choose-model", Run, Document, tr("Choose a model…"),

@@ -29,6 +29,7 @@ ViewInfo timelineRow();
 ViewInfo metricsRow();
 ViewInfo benchmarkRow();
 ViewInfo policiesRow();
+ViewInfo probeRow();
 ViewInfo experimentsRow();
 ViewInfo compareRow();
 ViewInfo logRow();
@@ -36,11 +37,12 @@ ViewInfo scrubberRow();
 
 const std::vector<ViewInfo>& viewTable() {
   static const std::vector<ViewInfo> table{
-      addRow(),        inspectorRow(),   jsonRow(),    problemsRow(),  settingsRow(),         tokensRow(),
-      blockTableRow(), whyRow(),         poolRow(),    pagingRow(),    kvGrowthRow(),         prefixTreeRow(),
-      attentionRow(),  maskRow(),        turnRow(),    nextTokenRow(), attentionEntropyRow(), passagesRow(),
-      outputRow(),     predictionRow(),  planRow(),    timelineRow(),  metricsRow(),          benchmarkRow(),
-      policiesRow(),   experimentsRow(), compareRow(), logRow(),       scrubberRow()};
+      addRow(),       inspectorRow(),        jsonRow(),      problemsRow(),  settingsRow(),
+      tokensRow(),    blockTableRow(),       whyRow(),       poolRow(),      pagingRow(),
+      kvGrowthRow(),  prefixTreeRow(),       attentionRow(), maskRow(),      turnRow(),
+      nextTokenRow(), attentionEntropyRow(), passagesRow(),  outputRow(),    predictionRow(),
+      planRow(),      timelineRow(),         metricsRow(),   benchmarkRow(), policiesRow(),
+      probeRow(),     experimentsRow(),      compareRow(),   logRow(),       scrubberRow()};
   return table;
 }
 

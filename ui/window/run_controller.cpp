@@ -5,6 +5,7 @@
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/jobs/experiment.h"
 #include "engine/jobs/fidelity.h"
+#include "engine/jobs/probe.h"
 #include "engine/workbench/model_names.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/session/answer_jobs.h"
@@ -102,6 +103,9 @@ void RunController::addCommands(CommandHandlers& rows) {
   rows.addWithArgument(
       "run.policies", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& request) { comparePolicies(request); });
+  rows.addWithArgument(
+      "run.probe", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& request) { probe(request); });
   rows.addWithArgument(
       "run.experiment", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& request) { experiment(request); });
@@ -205,6 +209,14 @@ void RunController::comparePolicies(const QString& request) {
   measure([this] {
     return comparisonCall(m_workspace.model()->document(), chosenPolicies(m_workspace.input().measured));
   });
+}
+
+void RunController::probe(const QString& request) {
+  m_docks.reveal(QStringLiteral("probe"));
+  m_docks.dock(QStringLiteral("probe"))->openView()->setFocus(Qt::OtherFocusReason);
+  const bool asksOwn = request == QLatin1String("own");
+  if (asksOwn || request == QLatin1String("run"))
+    measure([asksOwn] { return jobs::callOf<jobs::ProbeJob>({.asksOwn = asksOwn}); });
 }
 
 std::optional<QString> RunController::answerTo(const QString& question) {

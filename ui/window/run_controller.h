@@ -38,6 +38,9 @@ class RunController : public QObject {
   /// Runs a benchmark. `request` is a text of benchmarkRequest(). If `request` is empty, shows the page of
   /// benchmarks instead.
   void benchmark(const QString& request);
+  /// Shows the page of the probe. `request`: "run" probes the model, "own" also measures the query's
+  /// documents.
+  void probe(const QString& request);
   /// Shows the page where the user chooses policies. If `request` is "run", compares the chosen policies.
   void comparePolicies(const QString& request);
   /// Starts a measuring job. Calls `call` after the typed text has become part of the document.

@@ -351,6 +351,8 @@ void TopBar::fillModels() {
   QAction* chat = menu.addAction(tr("Chat template…"), this,
                                  [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
   chat->setEnabled(model != nullptr);
+  menu.addAction(tr("Probe this model…"), this, [this] { Q_EMIT commandWanted(QStringLiteral("run.probe")); })
+      ->setEnabled(model != nullptr);
   const std::string used = model == nullptr ? std::string() : model->document().settings.adapter;
   const std::string adapter = used.empty() ? m_workspace.offeredAdapter() : used;
   if (!adapter.empty()) {

@@ -2,6 +2,7 @@
 #include "ui/window/window_picture.h"
 
 #include "engine/base/output_file.h"
+#include "engine/jobs/probe.h"
 #include "ui/document/document_model.h"
 #include "ui/editor/canvas.h"
 #include "ui/session/measure_requests.h"
@@ -138,18 +139,19 @@ void Screenshots::next() {
     Q_EMIT finished(problem);
 }
 
-/// Starts a benchmark or a comparison of policies if one is requested. Returns whether such a job was
-/// started. Taking pictures then continues at the end of the job.
+/// Starts a benchmark, a comparison of policies or a probe if one is requested. Returns whether such a job
+/// was started. Taking pictures then continues at the end of the job.
 bool Screenshots::measure() {
   Workspace& workspace = m_window.workspace();
   const bool isBenchmark = m_options.view == QLatin1String("benchmark");
-  const bool isWanted = (isBenchmark || m_options.view == QLatin1String("policies")) &&
+  const bool isProbe = m_options.view == QLatin1String("probe");
+  const bool isWanted = (isBenchmark || isProbe || m_options.view == QLatin1String("policies")) &&
                         workspace.current() != nullptr && workspace.current()->source->takesRuns();
   if (!isWanted || std::exchange(m_isMeasured, true)) return false;
   const document::Document& document = workspace.current()->model->document();
-  return startJob(workspace, isBenchmark
-                                 ? benchmarkCall(document, {})
-                                 : comparisonCall(document, chosenPolicies(workspace.input().measured)))
+  return startJob(workspace, isBenchmark ? benchmarkCall(document, {})
+                             : isProbe   ? jobs::callOf<jobs::ProbeJob>({})
+                                       : comparisonCall(document, chosenPolicies(workspace.input().measured)))
       .isEmpty();
 }
 
