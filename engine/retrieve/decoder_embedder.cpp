@@ -2,11 +2,16 @@
 #include "engine/retrieve/decoder_embedder.h"
 
 #include "engine/base/error.h"
+#include "engine/checkpoint/gguf/gguf_file.h"
+#include "engine/checkpoint/json_reading.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <numeric>
+#include <system_error>
 #include <utility>
 
 namespace spanscope::retrieve {
@@ -37,6 +42,35 @@ EmbeddingVector unitVector(const std::vector<double>& sum) {
 }
 
 }  // namespace
+
+EmbeddingPrompts embeddingPromptsOf(const checkpoint::Checkpoint& checkpoint) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 20U;
+  std::error_code error;
+  const std::optional<std::filesystem::path> gguf = checkpoint.gguf();
+  const std::filesystem::path folder = gguf ? gguf->parent_path() : checkpoint.path();
+  const std::filesystem::path file = folder / "config_sentence_transformers.json";
+  if (std::filesystem::is_regular_file(file, error)) {
+    return checkpoint::readJsonFile(
+        file, kMostBytes, "the prompts of a model", [](const checkpoint::JsonPlace& root) {
+          const checkpoint::JsonPlace prompts = root.field("prompts");
+          if (!prompts.value().is_object()) return EmbeddingPrompts();
+          return EmbeddingPrompts{.question = prompts.field("query").textOrEmpty(),
+                                  .passage = prompts.field("document").textOrEmpty()};
+        });
+  }
+  if (!gguf) return {};
+  const checkpoint::GgufMetadata metadata = checkpoint::GgufMetadata::read(*gguf);
+  for (const char* const key : {"general.basename", "general.name"}) {
+    const std::string* name = metadata.text(key);
+    if (name == nullptr || !(name->starts_with("Qwen3-Embedding") || name->starts_with("Qwen3 Embedding")))
+      continue;
+    return {
+        .question =
+            "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
+        .passage = {}};
+  }
+  return {};
+}
 
 /// Windows that are computed together, and the text of each row.
 struct DecoderEmbedder::Pass {
@@ -73,9 +107,10 @@ struct DecoderEmbedder::Pass {
 
 DecoderEmbedder::DecoderEmbedder(model::Decoder& decoder, compute::Backend& backend,
                                  const text::Tokenizer& tokenizer, const std::string& modelFingerprint,
-                                 TokenId finalToken)
+                                 TokenId finalToken, EmbeddingPrompts prompts)
     : m_decoder(decoder),
       m_tokenizer(tokenizer),
+      m_prompts(std::move(prompts)),
       m_isOfLastToken(decoder.config().pooling == model::Pooling::Last),
       m_finalToken(m_isOfLastToken ? finalToken : -1),
       m_window(windowOf(decoder.config(), m_finalToken)),
@@ -84,6 +119,8 @@ DecoderEmbedder::DecoderEmbedder(model::Decoder& decoder, compute::Backend& back
                                            : std::string("mean of last hidden states");
   m_fingerprint = rule + ";window=" + std::to_string(kWindow) + ";model=" + modelFingerprint +
                   ";backend=" + backend.info().numericRevision;
+  // Only vectors of passages are stored.
+  if (!m_prompts.passage.empty()) m_fingerprint += ";prompt=" + m_prompts.passage;
 }
 
 bool DecoderEmbedder::compute(const Pass& pass, std::vector<std::vector<double>>& sums,
@@ -111,11 +148,23 @@ std::optional<std::vector<TokenId>> DecoderEmbedder::encode(const std::string& t
 
 std::vector<EmbeddingVector> DecoderEmbedder::embed(std::span<const std::string> texts,
                                                     std::stop_token stop) {
+  return embedAfter(m_prompts.passage, texts, std::move(stop));
+}
+
+std::vector<EmbeddingVector> DecoderEmbedder::embedQuestion(const std::string& question,
+                                                            std::stop_token stop) {
+  return embedAfter(m_prompts.question, {&question, 1}, std::move(stop));
+}
+
+std::vector<EmbeddingVector> DecoderEmbedder::embedAfter(const std::string& prompt,
+                                                         std::span<const std::string> texts,
+                                                         std::stop_token stop) {
   const auto width = static_cast<std::size_t>(m_decoder.config().hiddenSize);
   std::vector<std::vector<double>> sums(texts.size(), std::vector<double>(width, 0.0));
   Pass pass;
   for (std::size_t text = 0; text < texts.size(); ++text) {
-    const std::optional<std::vector<TokenId>> encoded = encode(texts[text], stop);
+    const std::optional<std::vector<TokenId>> encoded =
+        encode(prompt.empty() || texts[text].empty() ? texts[text] : prompt + texts[text], stop);
     if (!encoded) return {};
     const std::vector<TokenId>& ids = *encoded;
     for (std::size_t at = 0; at < ids.size(); at += static_cast<std::size_t>(m_window)) {

@@ -2,6 +2,7 @@
 // Embeds texts with a loaded generation model. Open this file to change how such vectors are made.
 #pragma once
 
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/compute/backend.h"
 #include "engine/model/decoder.h"
 #include "engine/retrieve/passage.h"
@@ -14,6 +15,17 @@
 #include <string>
 
 namespace spanscope::retrieve {
+
+/// The texts with which a model of embeddings was trained, before each question and before each passage.
+struct EmbeddingPrompts {
+  std::string question;
+  std::string passage;
+  bool operator==(const EmbeddingPrompts&) const = default;
+};
+/// Reads config_sentence_transformers.json in the folder of a checkpoint. A GGUF file of Qwen3-Embedding
+/// without this file has the instruction of this model. Both texts are empty for other checkpoints. Throws
+/// Failure for a damaged file.
+EmbeddingPrompts embeddingPromptsOf(const checkpoint::Checkpoint& checkpoint);
 
 /// Embeds with a loaded checkpoint. The vector of a text has length 1. The vector comes from the last hidden
 /// states (after the last norm):
@@ -34,21 +46,27 @@ class DecoderEmbedder final : public Embedder {
   /// configuration and weights. `finalToken`: see text::finalTokenOf(). This token follows every window of a
   /// model that makes vectors of the last token. Throws Failure if the store cannot be allocated.
   DecoderEmbedder(model::Decoder& decoder, compute::Backend& backend, const text::Tokenizer& tokenizer,
-                  const std::string& modelFingerprint, TokenId finalToken = -1);
+                  const std::string& modelFingerprint, TokenId finalToken = -1,
+                  EmbeddingPrompts prompts = {});
 
   std::string name() const override { return "the model that is loaded"; }
   std::string fingerprint() const override { return m_fingerprint; }
   std::vector<EmbeddingVector> embed(std::span<const std::string> texts, std::stop_token stop) override;
+  std::vector<EmbeddingVector> embedQuestion(const std::string& question, std::stop_token stop) override;
 
  private:
   struct Pass;
 
+  /// `prompt` precedes each text.
+  std::vector<EmbeddingVector> embedAfter(const std::string& prompt, std::span<const std::string> texts,
+                                          std::stop_token stop);
   std::optional<std::vector<TokenId>> encode(const std::string& text, const std::stop_token& stop) const;
   bool compute(const Pass& pass, std::vector<std::vector<double>>& sums, std::stop_token stop);
 
   model::Decoder& m_decoder;
   const text::Tokenizer& m_tokenizer;
   std::string m_fingerprint;
+  EmbeddingPrompts m_prompts;
   bool m_isOfLastToken;
   TokenId m_finalToken;   ///< −1: none
   std::int32_t m_window;  ///< without the final token

@@ -9,6 +9,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spanscope::retrieve {
@@ -73,6 +74,12 @@ class Embedder {
   /// Returns one vector for each text, in order, all of the same length. Returns nothing when stopped. The
   /// vector of a text depends only on this text. Throws Failure if vectors cannot be made.
   virtual std::vector<EmbeddingVector> embed(std::span<const std::string> texts, std::stop_token stop) = 0;
+
+  /// Returns the vector of a question. Some models were trained with an instruction before questions. Returns
+  /// nothing when stopped. Throws Failure like embed().
+  virtual std::vector<EmbeddingVector> embedQuestion(const std::string& question, std::stop_token stop) {
+    return embed({&question, 1}, std::move(stop));
+  }
 };
 
 }  // namespace spanscope::retrieve

@@ -64,8 +64,8 @@ std::vector<RankedPassage> rankPassages(const PassageIndex& index, std::string_v
   std::vector<Passage> embedding;
   if (ranking != Ranking::Embedding) lexical = index.find(question, depth, documents);
   if (ranking != Ranking::Lexical && embedder != nullptr) {
-    const std::string text(question);
-    const std::vector<EmbeddingVector> vectors = embedder->embed({&text, 1}, std::move(stop));
+    const std::vector<EmbeddingVector> vectors =
+        embedder->embedQuestion(std::string(question), std::move(stop));
     if (vectors.empty()) return {};
     embedding = index.nearest(vectors.front(), depth, *embedder, documents);
   }

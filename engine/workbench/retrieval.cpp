@@ -192,7 +192,8 @@ retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
     if (m_embedder == nullptr) {
       m_embedder = std::make_unique<retrieve::DecoderEmbedder>(
           *model.decoder, *model.backend, *model.tokenizer, model.fingerprint,
-          text::finalTokenOf(model.checkpoint, *model.tokenizer));
+          text::finalTokenOf(model.checkpoint, *model.tokenizer),
+          retrieve::embeddingPromptsOf(model.checkpoint));
     }
     return *m_embedder;
   };

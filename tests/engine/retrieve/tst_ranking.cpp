@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // SPANSCOPE_DOCUMENTS sets how many documents are ranked with the bundled model.
+#include "engine/base/error.h"
 #include "engine/model/config.h"
 #include "engine/model/decoder.h"
 #include "engine/model/weights.h"
@@ -12,10 +13,13 @@
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <random>
 
@@ -34,6 +38,8 @@ class TestRanking : public QObject {
   void ranksAreFused();
   void vectorIsTheMeanOfTheHiddenStates();
   void vectorIsTheLastHiddenState();
+  void questionsHaveAnInstruction();
+  void instructionsAreRead();
   void vectorsDependOnTheirTextAlone();
   void embeddingCanBeStopped();
   void everyRankingFindsKnownItems_data();
@@ -168,6 +174,35 @@ void TestRanking::vectorIsTheLastHiddenState() {
   QVERIFY(std::abs(lengthOf(together[0]) - 1) < 1e-5);
   QVERIFY(lengthOf(together[1]) < 1e-5);
   QVERIFY(together[2] == vectors[0]);
+}
+
+/// A model that was trained with an instruction before questions gets it there, and not before passages.
+void TestRanking::questionsHaveAnInstruction() {
+  const EmbeddingPrompts prompts{.question = "Query: ", .passage = {}};
+  DecoderEmbedder asked(*m_decoder, *m_backend, *m_tokenizer, "spanlet", -1, prompts);
+  const std::string text = "Where does Mira live?";
+  const std::string whole = prompts.question + text;
+  QVERIFY(asked.embedQuestion(text, {}) == embedder().embed({&whole, 1}, {}));
+  QVERIFY(asked.embed({&text, 1}, {}) == embedder().embed({&text, 1}, {}));
+  QVERIFY(embedder().embedQuestion(text, {}) == embedder().embed({&text, 1}, {}));
+  QCOMPARE(asked.fingerprint(), embedder().fingerprint());
+  DecoderEmbedder both(*m_decoder, *m_backend, *m_tokenizer, "spanlet", -1,
+                       {.question = "query: ", .passage = "passage: "});
+  const std::string passage = "passage: " + text;
+  QVERIFY(both.embed({&text, 1}, {}) == embedder().embed({&passage, 1}, {}));
+  QVERIFY(both.fingerprint() != embedder().fingerprint());
+}
+
+void TestRanking::instructionsAreRead() {
+  const QTemporaryDir folder;
+  const std::filesystem::path path = folder.path().toStdString();
+  QVERIFY(embeddingPromptsOf(path) == EmbeddingPrompts());
+  std::ofstream(path / "config_sentence_transformers.json")
+      << R"({"prompts": {"query": "Instruct: find\nQuery:", "document": ""}, "similarity_fn_name": "cosine"})";
+  QVERIFY(embeddingPromptsOf(path) ==
+          (EmbeddingPrompts{.question = "Instruct: find\nQuery:", .passage = {}}));
+  std::ofstream(path / "config_sentence_transformers.json") << R"({"prompts": {"query": 3}})";
+  QVERIFY_EXCEPTION_THROWN((void)embeddingPromptsOf(path), Failure);
 }
 
 void TestRanking::vectorsDependOnTheirTextAlone() {
