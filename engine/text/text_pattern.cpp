@@ -162,6 +162,11 @@ const std::array kKnown = {
     KnownExpression{R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
                     R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
                     [] { return wordPattern(WordPattern::Qwen2); }},
+    KnownExpression{
+        R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
+        R"(|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S))"
+        R"(|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})",
+        [] { return wordPattern(WordPattern::Jais2); }},
     KnownExpression{R"(\p{N})", [] { return digitsPattern(true); }},
     KnownExpression{R"(\p{N}+)", [] { return digitsPattern(false); }},
     KnownExpression{kNumbersFromTheRight, [] { return digitGroupsPattern(DigitGroups::Numbers); }},

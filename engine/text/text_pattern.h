@@ -60,7 +60,8 @@ inline constexpr std::string_view kDigitGroupBegin = R"((?=(\d{3})+(?!\d)))";
 enum class WordPattern {
   Gpt2,    ///< words, numbers and symbols, each with the space before it
   Llama3,  ///< contractions in any case, numbers of up to three digits, symbols with the line ends after them
-  Qwen2    ///< like Llama3, but numbers of one digit
+  Qwen2,   ///< like Llama3, but numbers of one digit
+  Jais2    ///< like Llama3, but white space in pieces of 512, 256, … 4, 2 and 1 characters
 };
 std::unique_ptr<const TextPattern> wordPattern(WordPattern pattern);
 

@@ -327,7 +327,9 @@ std::size_t endOfGpt2Word(Characters& text, std::size_t i) {
   return endOfWhiteSpace(text, i);
 }
 
-std::size_t endOfLlama3Word(Characters& text, std::size_t i, std::size_t digits) {
+/// Returns the end of a word that begins with something other than white space, or with the one character of
+/// white space before letters or symbols. Returns i if there is no such word.
+std::size_t endOfLlama3WordAlone(Characters& text, std::size_t i, std::size_t digits) {
   if (const std::size_t end = endOfContraction(text, i, true); end > i) return end;
   const bool isLetter = text.is(i, CharacterClass::Letter);
   const bool isNumber = text.is(i, CharacterClass::Number);
@@ -342,11 +344,57 @@ std::size_t endOfLlama3Word(Characters& text, std::size_t i, std::size_t digits)
     while (end < text.size() && isLineEnd(text.at(end))) ++end;
     return end;
   }
+  return i;
+}
+
+std::size_t endOfLlama3Word(Characters& text, std::size_t i, std::size_t digits) {
+  if (const std::size_t end = endOfLlama3WordAlone(text, i, digits); end > i) return end;
   for (std::size_t end = text.endOfRun(i, CharacterClass::WhiteSpace); end > i; --end) {
     if (isLineEnd(text.byteAt(end - 1))) return end;
   }
   return endOfWhiteSpace(text, i);
 }
+
+/// Words of Jais 2. White space is split into pieces, so the end of its run is found only once.
+class Jais2Words {
+ public:
+  std::size_t endOfWord(Characters& text, std::size_t i) {
+    constexpr std::size_t kDigits = 3;
+    if (const std::size_t end = endOfLlama3WordAlone(text, i, kDigits); end > i) return end;
+    if (i >= m_end) findRun(text, i);
+    if (m_lineEnd > i) {
+      while (i < m_lineEnd) {
+        i = text.after(i);
+        --m_left;
+      }
+      return i;
+    }
+    std::size_t piece = 512;
+    while (piece > 1 && !fits(text, piece)) piece /= 2;
+    m_left -= piece;
+    for (; piece > 0; --piece) i = text.after(i);
+    return i;
+  }
+
+ private:
+  void findRun(Characters& text, std::size_t i) {
+    m_left = 0;
+    m_lineEnd = i;
+    for (m_end = i; text.is(m_end, CharacterClass::WhiteSpace); ++m_left) {
+      const bool isLine = isLineEnd(text.at(m_end));
+      m_end = text.after(m_end);
+      if (isLine) m_lineEnd = m_end;
+    }
+  }
+  /// Whether a piece is followed by white space or by the end of the text.
+  bool fits(const Characters& text, std::size_t piece) const {
+    return m_left > piece || (m_left == piece && m_end == text.size());
+  }
+
+  std::size_t m_end = 0;      ///< of the run
+  std::size_t m_lineEnd = 0;  ///< after the last line end in the run
+  std::size_t m_left = 0;     ///< characters of the run that are not in a piece yet
+};
 
 class KnownWordPattern final : public TextPattern {
  public:
@@ -355,9 +403,10 @@ class KnownWordPattern final : public TextPattern {
   void find(std::string_view bytes, const std::stop_token& stop, const Found& found) const override {
     Characters text(bytes, stop);
     StopPoll poll(stop);
+    Jais2Words jais;
     for (std::size_t i = 0; i < text.size();) {
       poll.step();
-      const std::size_t end = endOfWord(text, i);
+      const std::size_t end = m_pattern == WordPattern::Jais2 ? jais.endOfWord(text, i) : endOfWord(text, i);
       found({i, end});
       i = end;
     }

@@ -7,6 +7,7 @@
 #include "tests/support/processor_timer.h"
 #include "tests/support/test_program.h"
 
+#include <QElapsedTimer>
 #include <QTest>
 
 #include <utf8proc.h>
@@ -38,6 +39,10 @@ const std::string kLlama3 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 const std::string kQwen2 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+const std::string kJais2 =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+)"
+    R"(|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S))"
+    R"(|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})";
 
 }  // namespace
 
@@ -48,6 +53,7 @@ class TestTextPattern : public QObject {
   void words_data();
   void words();
   void writtenByHandAsByTheLibrary();
+  void longWhiteSpaceIsQuick();
   void expressions_data();
   void expressions();
   void translations_data();
@@ -98,7 +104,7 @@ void TestTextPattern::writtenByHandAsByTheLibrary() {
     std::unique_ptr<const TextPattern> library;
   };
   std::vector<Pair> pairs;
-  for (const std::string& expression : {kGpt2, kLlama3, kQwen2}) {
+  for (const std::string& expression : {kGpt2, kLlama3, kQwen2, kJais2}) {
     // Within a group it is not the expression that is known.
     pairs.push_back({compile(expression), compile("(?:" + expression + ")")});
   }
@@ -110,8 +116,24 @@ void TestTextPattern::writtenByHandAsByTheLibrary() {
     std::string text = randomText(random, random() % 6);
     for (std::size_t i = random() % 5; i > 0; --i) text += kMore[random() % kMore.size()];
     text += randomText(random, random() % 3);
+    if (random() % 8 == 0) {
+      text += std::string(random() % 1100, ' ');
+      if (random() % 2 == 0) text += kMore[random() % kMore.size()];
+    }
     for (const Pair& pair : pairs) QCOMPARE(pair.known->findAll(text), pair.library->findAll(text));
   }
+}
+
+/// White space is read once, although each piece is followed by more white space.
+void TestTextPattern::longWhiteSpaceIsQuick() {
+  constexpr std::size_t kPieces = 2000;
+  const std::string text = std::string(512 * kPieces, ' ') + 'x';
+  QElapsedTimer timer;
+  timer.start();
+  const std::vector<ByteRange> found = compile(kJais2)->findAll(text);
+  QVERIFY(timer.elapsed() < 1000);
+  QCOMPARE(found[kPieces - 2], (ByteRange{512 * (kPieces - 2), 512 * (kPieces - 1)}));
+  QCOMPARE(found.back(), (ByteRange{text.size() - 2, text.size()}));
 }
 
 void TestTextPattern::expressions_data() {
