@@ -186,6 +186,35 @@ class TestCacheOrder : public QObject {
     QCOMPARE(sum.orders.size(), std::size_t{2});
   }
 
+  /// The prediction for a server has the order that a run sends, after the orders that were sent.
+  void predictsTheSentOrder() {
+    const Model model;
+    const PromptModel promptModel{.id = "m", .tokenizer = model.tokenizer, .chat = &model.chat};
+    SentQuery sent{.run = 1, .queryJson = queryOf({"a", "b", "c"}), .settings = {}, .answers = {}};
+    sent.answers[{"", 0}] = {.text = "One", .server = "gpu-3"};
+    NamedSimulator named{.server = "gpu-3", .kind = "vllm"};
+    const auto predicted = [&] {
+      SimulatorPredictor predictor;
+      const auto made = predictor.prediction(promptModel, *query::parseJson(queryOf({"c", "b", "a"})).query,
+                                             {}, {sent}, {named}, {});
+      return made->simulators.back();
+    };
+    const SimulatorPrediction best = predicted();
+    const std::int64_t all = best.orders.prompt;
+    QCOMPARE(best.server, std::string("gpu-3"));
+    QVERIFY(best.orders.best > all * 3 / 4);
+    QVERIFY(best.orders.asWritten < all / 4);
+    QCOMPARE(std::int64_t(best.present.at(0).cached), best.orders.best);
+    QCOMPARE(best.prompts.size(), std::size_t{1});
+    named.keepsOrder = true;
+    const SimulatorPrediction written = predicted();
+    QVERIFY(written.prompts.empty());
+    QCOMPARE(std::int64_t(written.present.at(0).cached), written.orders.asWritten);
+    // The earlier query was sent backwards, so the written order is a hit now.
+    sent.answers[{"", 0}].order = {0, 3, 2, 1, 4};
+    QVERIFY(predicted().orders.asWritten > all * 3 / 4);
+  }
+
   void prices() {
     const QTemporaryDir folder;
     const std::filesystem::path file = folder.filePath("spanscope/prices.json").toStdString();
