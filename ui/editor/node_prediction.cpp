@@ -235,7 +235,7 @@ class SimulatorReader {
       const std::string& server = own.empty() ? m_document.settings.server : own;
       const workbench::SimulatorPrediction* const simulator = simulatorOf(server);
       if (simulator == nullptr || i >= simulator->present.size() || simulator->present[i].isRefused) continue;
-      takePrompt(node, prompts[i], *simulator, simulator->present[i]);
+      takePrompt(node, i, *simulator, simulator->present[i]);
     }
     return std::move(m_result);
   }
@@ -251,8 +251,9 @@ class SimulatorReader {
     return nullptr;
   }
 
-  void takePrompt(NodeId node, const workbench::ServerPrompt& prompt,
-                  const workbench::SimulatorPrediction& simulator, const simulator::Answer& answer) {
+  void takePrompt(NodeId node, std::size_t index, const workbench::SimulatorPrediction& simulator,
+                  const simulator::Answer& answer) {
+    const workbench::ServerPrompt& prompt = promptsOf(m_asked, simulator)[index];
     const QString server = QString::fromStdString(simulator.server);
     const QString kind = QString::fromUtf8(simulator.kind->title);
     const auto all = static_cast<std::int64_t>(prompt.tokens().size());
@@ -262,7 +263,6 @@ class SimulatorReader {
     own = ofTokens(prompt, answer, 0, all);
     own.server = server;
     own.serverKind = kind;
-    const std::size_t index = static_cast<std::size_t>(&prompt - m_asked.simulators.prompts.data());
     if (const workbench::FoundRange& range = simulator.presentRange.prompts[index]; !range.isExact()) {
       own.isCertain = false;
       own.cached = {.least = range.least, .most = range.most};

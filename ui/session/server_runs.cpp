@@ -39,6 +39,7 @@ ServerRuns::ServerRuns(EngineHost& engine, const OpenDocuments& documents, RunTr
     : m_engine(engine), m_documents(documents), m_traces(traces) {}
 
 void ServerRuns::setServersFile(const QString& path) {
+  m_pricesFile = std::filesystem::path(path.toStdString()).parent_path() / "prices.json";
   m_servers = workbench::ServerList(path.toStdString());
   readServers();
 }
@@ -57,12 +58,25 @@ void ServerRuns::noteServerFacts(const std::string& name, remote::ServerFacts fa
 /// Updates the facts about the servers of the list.
 void ServerRuns::knowServers() {
   auto known = std::make_shared<KnownServers>();
+  std::vector<workbench::TokenPrice> prices;
+  try {
+    prices = workbench::PriceList(m_pricesFile).list();
+  } catch (const Failure&) {
+    prices.clear();  // `spanq remote price` reports the fault of the file.
+  }
   for (const workbench::NamedServer& server : m_servers.list()) {
     KnownServer& own = (*known)[server.name];
     own.protocol = server.protocol;
     own.atOnce = server.atOnce;
+    own.keepsOrder = server.keepsOrder;
+    own.orders = m_orders;
+    if (const auto speed = m_speeds.find(server.name); speed != m_speeds.end()) own.speed = speed->second;
     const auto facts = m_serverFacts.find(server.name);
     if (facts != m_serverFacts.end()) own.facts = facts->second;
+    for (const workbench::TokenPrice& price : prices) {
+      const bool isOfKind = own.facts && price.name == remote::infoOf(own.facts->kind).name;
+      if (price.name == server.name || (isOfKind && !own.price)) own.price = price;
+    }
   }
   m_knownServers = std::move(known);
 }
@@ -119,6 +133,8 @@ QString ServerRuns::run(OpenDocument& opened, PreparedQuery prepared,
   job.changed = [this, work, tab](workbench::JobState state, const QString& failure) {
     const std::map<std::string, remote::ServerFacts> found = work->facts();
     for (const auto& [name, facts] : found) m_serverFacts[name] = facts;
+    if (workbench::MessageOrders orders = work->orders(); !orders.empty())
+      m_orders[work->run()] = std::move(orders);
     if (!found.empty()) knowServers();
     if (!workbench::hasEnded(state)) return;
     m_engine.recording().end(work->recorder());
@@ -173,6 +189,10 @@ void ServerRuns::takeServerEvent(ServerRun& run, trace::Event event) {
   const auto* started = std::get_if<trace::RunStarted>(&event.payload);
   const std::string queryJson = started == nullptr ? std::string() : started->queryJson;
   const bool begins = started != nullptr;
+  if (const auto* reported = std::get_if<trace::ServerReported>(&event.payload))
+    run.serverOf[event.request] = reported->server;
+  if (const auto* metrics = std::get_if<trace::StepMetrics>(&event.payload))
+    m_speeds[run.serverOf[event.request]].add(*metrics);
   run.store->append(std::move(event));
   if (begins) {
     run.record.paths = pathsOfOrigins(run.record.paths, run.work->origins());
@@ -186,7 +206,10 @@ void ServerRuns::takeServerEvent(ServerRun& run, trace::Event event) {
     }
     m_traces.beginOnServers(run.record, queryJson);
   }
-  if (ends) m_traces.endOnServers(run.record.run);
+  if (ends) {
+    knowServers();
+    m_traces.endOnServers(run.record.run);
+  }
 }
 
 }  // namespace spanscope::ui

@@ -14,6 +14,7 @@
 #include <QObject>
 #include <QString>
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -67,6 +68,7 @@ class ServerRuns : public QObject {
     RunRecord record;
     std::shared_ptr<TraceStore> store;
     std::shared_ptr<const ServerSource> source;
+    std::map<RequestId, std::string> serverOf{};  ///< the server that answered a request
   };
   /// Returns the reason why the server cannot get requests, for the user; empty: no such reason.
   QString serverRefusal(const std::string& name) const;
@@ -80,6 +82,9 @@ class ServerRuns : public QObject {
   std::vector<ServerRun> m_serverRuns;
   workbench::ServerList m_servers;
   std::map<std::string, remote::ServerFacts> m_serverFacts;
+  std::map<std::string, experiment::SpeedSample> m_speeds;  ///< by server
+  std::map<RunId, workbench::MessageOrders> m_orders;       ///< the orders that were sent
+  std::filesystem::path m_pricesFile;                       ///< empty: there is no table of prices
   std::shared_ptr<const KnownServers> m_knownServers;
   std::shared_ptr<workbench::ServerSimulators> m_simulators = std::make_shared<workbench::ServerSimulators>();
 };

@@ -49,6 +49,7 @@ void addKnown(workbench::NamedSimulator& named, const KnownServers& servers) {
   const auto known = servers.find(named.server);
   if (known == servers.end()) return;
   named.atOnce = known->second.atOnce;
+  named.keepsOrder = known->second.keepsOrder;
   const remote::Protocol* protocol = remote::findProtocol(known->second.protocol);
   if (const std::optional<remote::ServerFacts>& facts = known->second.facts) {
     named.kind = remote::infoOf(facts->kind).name;
@@ -171,9 +172,33 @@ void SimulatorAsker::useServers(std::shared_ptr<const KnownServers> servers) {
   if (m_asked) pose();
 }
 
+/// Adds the orders in which the servers got the earlier queries.
+void SimulatorAsker::useOrders(Question& question) {
+  std::vector<workbench::SentQuery> sent = *question.sent;
+  bool isOrdered = false;
+  for (workbench::SentQuery& query : sent) {
+    for (auto& [step, answer] : query.answers) {
+      const auto known = m_servers->find(answer.server);
+      if (known == m_servers->end()) continue;
+      const auto run = known->second.orders.find(query.run);
+      if (run == known->second.orders.end()) continue;
+      const auto order = run->second.find(step);
+      if (order == run->second.end()) continue;
+      answer.order = order->second;
+      isOrdered = true;
+    }
+  }
+  if (!isOrdered) return;
+  // An equal question needs the same object.
+  if (m_ordered == nullptr || *m_ordered != sent)
+    m_ordered = std::make_shared<const std::vector<workbench::SentQuery>>(std::move(sent));
+  question.sent = m_ordered;
+}
+
 void SimulatorAsker::pose() {
   Question question = *m_asked;
   if (m_servers) {
+    if (question.sent != nullptr) useOrders(question);
     for (workbench::NamedSimulator& named : question.named) addKnown(named, *m_servers);
   }
   if (question == m_question) return;

@@ -3,7 +3,11 @@
 // what the server's cache would reuse in a document's next run.
 #pragma once
 
+#include "engine/base/ids.h"
+#include "engine/experiment/token_amount.h"
 #include "engine/remote/chat/server_facts.h"
+#include "engine/workbench/servers/price_list.h"
+#include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/servers/simulator_prediction.h"
 #include "ui/session/task_thread.h"
 #include "ui/session/view_input.h"
@@ -25,9 +29,13 @@ namespace spanscope::ui {
 
 /// The known facts about a server in the user's list.
 struct KnownServer {
-  std::optional<remote::ServerFacts> facts;  ///< as the server reported; nothing: not reported
-  std::string protocol;                      ///< workbench::NamedServer::protocol
-  std::size_t atOnce = 0;                    ///< workbench::NamedServer::atOnce
+  std::optional<remote::ServerFacts> facts;            ///< as the server reported; nothing: not reported
+  std::string protocol;                                ///< workbench::NamedServer::protocol
+  std::size_t atOnce = 0;                              ///< workbench::NamedServer::atOnce
+  bool keepsOrder = false;                             ///< workbench::NamedServer::keepsOrder
+  std::optional<experiment::SpeedSample> speed{};      ///< of the runs in this window; nothing: not measured
+  std::optional<workbench::TokenPrice> price{};        ///< in the user's table of prices
+  std::map<RunId, workbench::MessageOrders> orders{};  ///< the orders that were sent, by run
 };
 
 /// The predictions of cache simulators for the query of a prediction.
@@ -35,6 +43,12 @@ struct AskedSimulators {
   std::shared_ptr<const DocumentPrediction> prediction;  ///< the prediction with the query; never null
   workbench::SimulatorPredictions simulators;
 };
+
+/// Returns the prompts of the answers of a simulator.
+inline const std::vector<workbench::ServerPrompt>& promptsOf(
+    const AskedSimulators& asked, const workbench::SimulatorPrediction& simulator) {
+  return simulator.prompts.empty() ? asked.simulators.prompts : simulator.prompts;
+}
 
 class SimulatorAsker : public QObject {
   Q_OBJECT
@@ -78,6 +92,7 @@ class SimulatorAsker : public QObject {
   class Answerer;
 
   void pose();
+  void useOrders(Question& question);
   void readSent(const ViewInput& input);
   void take(std::uint64_t id, std::shared_ptr<const AskedSimulators> answer);
 
@@ -86,6 +101,7 @@ class SimulatorAsker : public QObject {
   std::shared_ptr<const KnownServers> m_servers;
   std::shared_ptr<const RunRecords> m_readFrom;
   std::shared_ptr<const std::vector<workbench::SentQuery>> m_sent;
+  std::shared_ptr<const std::vector<workbench::SentQuery>> m_ordered;  ///< `m_sent` with the sent orders
   std::vector<workbench::NamedSimulator> m_known;  ///< servers that have answered, according to `m_readFrom`
   std::shared_ptr<const AskedSimulators> m_newest;
   std::uint64_t m_lastId = 0;

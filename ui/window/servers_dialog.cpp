@@ -159,6 +159,13 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_atOnce->setRange(1, int{remote::kMostAtOnce});
   m_atOnce->setToolTip(
       tr("Set the max number of concurrent requests of one run. Default: %1").arg(remote::kStandardAtOnce));
+  m_orders = new QCheckBox(tr("Order plus for the cache"), this);
+  m_orders->setObjectName(QStringLiteral("orderForCache"));
+  m_orders->setToolTip(
+      tr("Send the children of each plus in the order that the prefix cache of the server serves best"));
+  m_hasOrderNote = new QCheckBox(tr("Add a note with the written order"), this);
+  m_hasOrderNote->setObjectName(QStringLiteral("orderNote"));
+  m_hasOrderNote->setToolTip(tr("Add a message with the written order if another order is sent"));
 
   m_form = new QFormLayout;
   m_form->setHorizontalSpacing(3 * kSpace);
@@ -175,6 +182,8 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_form->addRow(tr("Key &text"), m_key);
   m_form->addRow(tr("A&uthorities"), m_certificates);
   m_form->addRow(tr("Max re&quests"), m_atOnce);
+  m_form->addRow(QString(), m_orders);
+  m_form->addRow(QString(), m_hasOrderNote);
 
   m_said = new QLabel(this);
   m_said->setObjectName(QStringLiteral("serverSaid"));
@@ -261,6 +270,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   connect(m_model, &QComboBox::editTextChanged, this,
           [this](const QString& model) { m_isUnlisted->setEnabled(!model.trimmed().isEmpty()); });
   connect(m_protocol, &QComboBox::currentIndexChanged, this, &ServersDialog::showProtocol);
+  connect(m_orders, &QCheckBox::toggled, m_hasOrderNote, &QWidget::setEnabled);
   connect(m_list, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
     if (item != nullptr) showServer(item->data(kNameRole).toString().toStdString());
   });
@@ -320,6 +330,9 @@ void ServersDialog::showServer(const std::string& name) {
   m_key->clear();
   m_certificates->setText(QString::fromStdString(server.certificateFile));
   m_atOnce->setValue(static_cast<int>(server.atOnce > 0 ? server.atOnce : remote::kStandardAtOnce));
+  m_orders->setChecked(!server.keepsOrder);
+  m_hasOrderNote->setChecked(server.hasOrderNote);
+  m_hasOrderNote->setEnabled(!server.keepsOrder);
   m_tested.reset();
   m_hasFailed = false;
   say({}, false);
@@ -426,6 +439,8 @@ workbench::NamedServer ServersDialog::typed() const {
   server.certificateFile = m_certificates->text().trimmed().toStdString();
   const auto atOnce = static_cast<std::size_t>(m_atOnce->value());
   if (atOnce != remote::kStandardAtOnce) server.atOnce = atOnce;
+  server.keepsOrder = !m_orders->isChecked();
+  server.hasOrderNote = m_hasOrderNote->isChecked();
   return server;
 }
 

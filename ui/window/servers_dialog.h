@@ -95,6 +95,8 @@ class ServersDialog : public QDialog {
   QLineEdit* m_key;
   QLineEdit* m_certificates;
   QSpinBox* m_atOnce;
+  QCheckBox* m_orders;
+  QCheckBox* m_hasOrderNote;
   QLabel* m_said;
   QLabel* m_can;
   QPushButton* m_keep;

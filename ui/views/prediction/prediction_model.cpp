@@ -435,6 +435,7 @@ QString predictionComparison(const PredictionTable& table) {
   else
     parts << metricPhrase("cached-tokens", predictedText("cached-tokens", table.totals));
   parts += accountWords(table.totals);
+  if (!place.orders.isEmpty()) parts << place.orders;
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed
                   ? PredictionHeader::tr("the same as before the last change")

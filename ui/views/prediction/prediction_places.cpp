@@ -210,6 +210,38 @@ QString historyText(const SimulatorPrediction& simulator, Against against) {
                                   : tr("after %1 requests in this window").arg(simulator.earlier);
 }
 
+/// "as written 0 cached, best order 96, as spans 112". With a known speed and price, each number
+/// also has its time and its price.
+QString ordersText(const ViewInput& input, const SimulatorPrediction& simulator) {
+  const workbench::OrderReuse& orders = simulator.orders;
+  if (!orders.hasChoice) return {};
+  const KnownServer* known = nullptr;
+  if (input.knownServers != nullptr) {
+    const auto found = input.knownServers->find(simulator.server);
+    if (found != input.knownServers->end()) known = &found->second;
+  }
+  const auto part = [&](std::int64_t cached) {
+    const std::int64_t computed = orders.prompt - cached;
+    QStringList words{QString::number(cached)};
+    if (known != nullptr && known->speed && known->speed->promptTokens > 0) {
+      const double seconds = static_cast<double>(computed) * known->speed->promptSeconds /
+                             static_cast<double>(known->speed->promptTokens);
+      words << tr("%1 s").arg(seconds, 0, 'f', 2);
+    }
+    if (known != nullptr && known->price) {
+      words << tr("price %1")
+                   .arg(QString::fromStdString(
+                       workbench::priceText(known->price->ofPrompt(computed, cached))));
+    }
+    return words.size() == 1 ? words.front()
+                             : tr("%1 (%2)").arg(words.front(), words.mid(1).join(QStringLiteral(", ")));
+  };
+  const QString written = metricPhrase("cached-tokens", static_cast<double>(orders.asWritten));
+  return tr("as written %1, best order %2, as spans %3")
+      .arg(part(orders.asWritten).replace(0, QString::number(orders.asWritten).size(), written),
+           part(orders.best), part(orders.asSpans));
+}
+
 PredictionPlace placeOf(const SimulatorPrediction& simulator, const std::vector<ServerPrompt>& prompts,
                         Against against, const QString& own) {
   PredictionPlace place;
@@ -264,8 +296,11 @@ std::vector<PredictionPlace> predictionPlaces(const ViewInput& input, Against ag
   here.isOwn = own == here.id;
   if (!prediction.isKnown()) here.problem = QString::fromStdString(prediction.problem);
   if (simulators != nullptr) {
-    for (const SimulatorPrediction& simulator : simulators->simulators.simulators)
-      places.push_back(placeOf(simulator, simulators->simulators.prompts, against, own));
+    for (const SimulatorPrediction& simulator : simulators->simulators.simulators) {
+      places.push_back(placeOf(simulator, promptsOf(*simulators, simulator), against, own));
+      if (places.back().problem.isEmpty() && against == Against::Present)
+        places.back().orders = ordersText(input, simulator);
+    }
   }
   // The document names a server that is in no list, or that has not answered yet.
   const bool isThere =
@@ -288,14 +323,14 @@ std::vector<PredictionStep> simulatorSteps(const ViewInput& input, const AskedSi
   const std::vector<simulator::Answer>& answers = answersOf(simulator, against);
   std::vector<NamedStep> named;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const NodePath& node = asked.simulators.prompts[i].name.first;
+    const NodePath& node = promptsOf(asked, simulator)[i].name.first;
     named.push_back(
         {.step = static_cast<StepIndex>(i), .node = prediction.paths.nodeOf(node), .isRoot = node.empty()});
   }
   const std::map<StepIndex, QString> names = stepNames(*input.document, named);
   std::vector<PredictionStep> steps;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const ServerPrompt& prompt = asked.simulators.prompts[i];
+    const ServerPrompt& prompt = promptsOf(asked, simulator)[i];
     PredictionStep step;
     step.step = static_cast<StepIndex>(i);
     step.name = names.at(step.step);
@@ -465,6 +500,7 @@ QString placeTip(const PredictionPlace& place) {
   }
   if (!place.why.isEmpty()) lines << PlaceList::tr("Main reason: %1.").arg(place.why);
   if (!place.setup.isEmpty()) lines << PlaceList::tr("%1, %2.").arg(place.setup, place.history);
+  if (!place.orders.isEmpty()) lines << PlaceList::tr("%1.").arg(place.orders);
   if (place.isOwn) lines << PlaceList::tr("The document runs at this place.");
   return lines.join(QLatin1Char('\n'));
 }

@@ -69,6 +69,7 @@ struct PredictionPlace {
   QString why;      ///< main reason for computed tokens; empty: no cache simulator, or all tokens are cached
   QString setup;    ///< of a cache simulator: "vLLM 0.33.0, blocks of 16 tokens"
   QString history;  ///< of a cache simulator: the earlier requests of its cache
+  QString orders;   ///< of a cache simulator: the written order, the best order and spans; empty: no choice
   bool operator==(const PredictionPlace&) const = default;
 };
 
