@@ -211,6 +211,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"remote list", {}, {}},
       {"remote add", {}, {"gpu-3", "nowhere at all"}},
       {"remote remove", {}, {"nobody"}},
+      {"remote price", {}, {"nobody", "--remove"}},
       {"lesson list", {}, {}},
       {"lesson check", {lesson}, {none}},
       {"lesson run", {lesson}, {none}},
