@@ -385,7 +385,11 @@ CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left,
 std::vector<CompareRow> differingRows(const CompareModel& model) {
   std::vector<CompareRow> rows;
   std::copy_if(model.rows.begin(), model.rows.end(), std::back_inserter(rows), [](const CompareRow& row) {
-    return row.verdict == Verdict::None ? row.left != row.right : row.verdict != Verdict::Same;
+    if (row.verdict == Verdict::None) return row.left != row.right;
+    // The times of a cold and of a warm run say nothing about each other.
+    const metrics::Metric* metric = metrics::find(row.id);
+    const bool isUnfair = metric != nullptr && metric->isTime() && row.verdict == Verdict::Differs;
+    return row.verdict != Verdict::Same && !isUnfair;
   });
   const auto rank = [](const CompareRow& row) {
     if (row.id == "answer") return 0;
