@@ -141,6 +141,7 @@ void TestLessonReader::conditions() {
     for (const char* answer : {"yes", "perhaps"}) {
       metrics::RunFacts facts;
       facts.answer = answer;
+      facts.outcome = trace::RunOutcome::Finished;
       const FilledLesson filled = fill(lesson, {facts});
       const bool isYes = facts.answer == "yes";
       QCOMPARE(std::get<FilledProse>(filled.steps[0].blocks[2]).pieces.empty(), !isYes);

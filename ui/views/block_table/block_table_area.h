@@ -184,7 +184,7 @@ class BlockTableArea : public ZoomedScroll {
  private:
   void layOut();
   double wantedScale() const;
-  bool isShort() const;  ///< no row has so many cells that large cells would be hard to survey
+  bool isShort() const;  ///< each row has few enough cells for large cells
   void nameParts();
   QFontMetrics nameMetrics() const;
   int pitchForNames(CellSize size) const;
