@@ -135,7 +135,14 @@ void RunTraces::setAside() {
 }
 
 void RunTraces::resume() {
-  m_given = lastNumbers();
+  // The runs of a lesson leave the list, so the next lesson can have the same numbers.
+  const RequestId request = lastNumbers().request;
+  m_given = {};
+  for (const auto& record : *m_history.records()) {
+    const OpenDocument* const document = findDocument(m_documents, record->tab);
+    if (document == nullptr || !document->isOfLesson) m_given.run = std::max(m_given.run, record->run);
+  }
+  m_given.request = request;
   m_live = std::exchange(m_aside, nullptr);
   for (const auto& document : m_documents) {
     if (document->source->trace() == m_live->trace())
@@ -152,6 +159,7 @@ void RunTraces::removeRunsOf(std::uint32_t tab) {
   for (const auto& record : *records) {
     if (record->tab != tab) continue;
     m_history.remove(record->run);
+    m_unkept.erase(record->run);
     for (const auto& document : m_documents) document->paths.erase(record->run);
   }
   Q_EMIT changed();
@@ -362,7 +370,7 @@ void RunTraces::takeStart(const trace::Event& event) {
 void RunTraces::begin(const trace::Event& event, RunRecord record, bool isOfClient) {
   const std::string& queryJson = std::get<trace::RunStarted>(event.payload).queryJson;
   const OpenDocument* const document = findDocument(m_documents, record.tab);
-  if (isOfClient || (document != nullptr && document->isOfLesson)) m_unkept.insert(event.run);
+  if (isOfClient || m_aside || (document != nullptr && document->isOfLesson)) m_unkept.insert(event.run);
   record.run = event.run;
   record.trace = m_live->trace();
   // The texts of a client's request may not be kept. Then it is unknown whether the model fits the request.
@@ -400,8 +408,9 @@ void RunTraces::endOnServers(RunId run) {
 }
 
 std::optional<RunNumbers> RunTraces::reserve(std::uint32_t requests) {
-  if (m_archive) return m_archive->reserve(lastNumbers(), requests);
-  if (m_given.run != 0) return lastNumbers();
+  // The archive keeps no runs of the separate engine, so these runs need no numbers of the archive.
+  if (m_archive && !m_aside) return m_archive->reserve(lastNumbers(), requests);
+  if (m_aside || m_given.run != 0 || m_given.request != 0) return lastNumbers();
   return std::nullopt;
 }
 
