@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -49,6 +51,14 @@ constexpr int kStripHeight = 46;
 
 int scaled(int length, int part, int whole) {
   return whole <= 0 ? length : static_cast<int>(std::lround(static_cast<double>(length) * part / whole));
+}
+
+/// Raises the share at `index` to `least`, in percent. The other shares shrink in proportion.
+void raiseShare(std::vector<int>& shares, std::size_t index, int least) {
+  const int others = std::accumulate(shares.begin(), shares.end(), -shares[index]);
+  if (shares[index] >= least || others <= 0) return;
+  for (int& share : shares) share = share * (100 - least) / others;
+  shares[index] = least;
 }
 
 /// The text at the start of an arrangement in the settings.
@@ -377,6 +387,17 @@ void DockHost::offer(const QString& id) {
   m_applying = false;
 }
 
+void DockHost::favour(const QString& id) {
+  Dock* const favoured = id.isEmpty() ? nullptr : dock(id);
+  if (std::exchange(m_favoured, favoured) == favoured) return;
+  QTimer::singleShot(0, this, [this] {
+    if (m_sizesWanted) return applySizes();
+    if (!isVisible() || m_maximised != nullptr) return;
+    resizeAll();
+    takeProportions();
+  });
+}
+
 void DockHost::chooseTab(const QString& title) {
   const auto chosen = std::find_if(m_docks.begin(), m_docks.end(),
                                    [&title](const Dock* each) { return each->windowTitle() == title; });
@@ -568,22 +589,43 @@ void DockHost::resizeInProportion() {
 }
 
 void DockHost::resizeAll() {
+  constexpr int kFavouredWidth = 68;   // percent
+  constexpr int kFavouredHeight = 66;  // percent
   const Plan plan = this->plan();
+  const QList<QDockWidget*> beside =
+      m_favoured == nullptr ? QList<QDockWidget*>() : tabifiedDockWidgets(m_favoured);
+  const auto hasFavoured = [&](const Cell& cell) {
+    return std::any_of(cell.docks.begin(), cell.docks.end(), [&](Dock* own) {
+      return m_favoured != nullptr && (own == m_favoured || beside.contains(own));
+    });
+  };
   QList<QDockWidget*> columns;
-  QList<int> widths;
+  std::vector<int> widthShares;
+  std::optional<std::size_t> favouredColumn;
   const int below = plan.below.empty() ? 0 : kStripHeight + 2 * kSpace;
   for (const Column& column : plan.columns) {
     QList<QDockWidget*> cells;
-    QList<int> heights;
+    std::vector<int> shares;
+    std::optional<std::size_t> favoured;
     for (const Cell& cell : column.cells) {
+      if (hasFavoured(cell)) favoured = shares.size();
       cells.append(cell.docks.front());
-      heights.append((height() - below) * cell.share / 100);
+      shares.push_back(cell.share);
     }
     if (cells.empty()) continue;
+    if (favoured) {
+      raiseShare(shares, *favoured, kFavouredHeight);
+      favouredColumn = widthShares.size();
+    }
     columns.append(cells.front());
-    widths.append(width() * column.share / 100);
+    widthShares.push_back(column.share);
+    QList<int> heights;
+    for (const int share : shares) heights.append((height() - below) * share / 100);
     resizeDocks(cells, heights, Qt::Vertical);
   }
+  if (favouredColumn) raiseShare(widthShares, *favouredColumn, kFavouredWidth);
+  QList<int> widths;
+  for (const int share : widthShares) widths.append(width() * share / 100);
   // A strip gets only its minimum height. Qt would also resize it with the window.
   for (const Cell& cell : plan.below) {
     Dock* strip = cell.docks.front();

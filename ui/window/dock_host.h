@@ -46,6 +46,8 @@ class DockHost : public QMainWindow {
   /// - The user has closed or floated the dock.
   /// - A dock is maximised.
   void offer(const QString& id);
+  /// Gives a dock most of the room, until the user resizes docks. Empty: no dock.
+  void favour(const QString& id);
 
   /// Gives one dock the space of all docks, until restore() or another layout. A floating `dock` first
   /// returns to the window. Other floating docks stay. If a dock is already maximised, restores all docks
@@ -130,6 +132,7 @@ class DockHost : public QMainWindow {
   LayoutId m_layout = LayoutId::Author;
   std::map<QString, QByteArray> m_states;
   std::map<LayoutId, std::vector<Dock*>> m_fronts;  ///< front docks of the layouts that were shown before
+  Dock* m_favoured = nullptr;  ///< nullptr: favour() was called for no dock
   Dock* m_maximised = nullptr;
   QByteArray m_unmaximised;        ///< the arrangement before a dock was maximised
   std::vector<Place> m_places;     ///< places of the docks before m_maximised was maximised

@@ -159,10 +159,25 @@ void LessonController::leave() {
   Q_EMIT changed();
 }
 
+/// Views that can show larger numbers for a projector do so.
+void LessonController::enlargeViews(bool isLarger) {
+  for (Dock* dock : m_docks.docks()) {
+    if (View* view = dock->view())
+      view->perform(isLarger ? QStringLiteral("view.larger") : QStringLiteral("view.usual-size"));
+  }
+}
+
 void LessonController::lightDock() {
   const LessonCourse* course = m_reader == nullptr ? nullptr : m_reader->course();
   const QString lit = course == nullptr ? QString() : course->dock();
   for (Dock* dock : m_docks.docks()) dock->setLit(dock->id() == lit);
+  // The view of a step is larger than its text, unless the step also speaks of nodes on the canvas.
+  const std::vector<lesson::Target> targets =
+      course == nullptr ? std::vector<lesson::Target>() : course->spokenOf();
+  const bool showsNodes = std::any_of(targets.begin(), targets.end(), [](const lesson::Target& target) {
+    return target.kind == lesson::Target::Kind::Node;
+  });
+  m_docks.favour(showsNodes ? QString() : lit);
   showPages();
   if (!m_isPresenting) return;
   Dock* shown = m_docks.dock(lit.isEmpty() ? QStringLiteral("canvas") : lit);
@@ -170,6 +185,7 @@ void LessonController::lightDock() {
     m_docks.restore();
     m_docks.toggleMaximised(shown);
   }
+  enlargeViews(true);
 }
 
 void LessonController::showDocuments() {
@@ -221,6 +237,7 @@ void LessonController::present(bool isPresenting) {
   } else {
     qApp->removeEventFilter(this);
     m_docks.restore();
+    enlargeViews(false);
     if (m_wasMaximised)
       m_window.showMaximized();
     else
@@ -236,7 +253,11 @@ void LessonController::present(bool isPresenting) {
     const int wide =
         m_isPresenting ? presentedWidth() : std::clamp(m_window.width() * 27 / 100, kLeastUsual, kMostUsual);
     m_pages.giveWidth(*m_reader, wide);
-    if (!m_isPresenting) m_docks.keepSizes(false);
+    if (m_isPresenting) return;
+    m_docks.keepSizes(false);
+    // The sizes of the presented docks were others, so the dock of the step gets its room once more.
+    m_docks.favour(QString());
+    lightDock();
   });
   lightDock();
   Q_EMIT changed();

@@ -184,17 +184,30 @@ std::vector<ExportItem> LessonPageWriter::itemsOf(const lesson::Step& step) cons
   using Kind = lesson::ActionKind;
   const ViewInput& input = m_window.workspace().input();
   std::vector<ExportItem> items;
-  const auto add = [&](const QString& id) {
+  // `commands`: what the view performs before it is painted.
+  const auto add = [&](const QString& id, const QStringList& commands = {}) {
     const auto isIt = [&id](const auto& each) { return each.id == id; };
     const auto info = std::find_if(viewTable().begin(), viewTable().end(), isIt);
-    if (info != viewTable().end() && std::none_of(items.begin(), items.end(), isIt))
-      items.push_back(exportItem(*info, input, kPicture));
+    if (info == viewTable().end() || std::any_of(items.begin(), items.end(), isIt)) return;
+    ViewInfo shown = *info;
+    shown.make = [make = info->make, commands](QWidget* parent) {
+      View* const view = make(parent);
+      for (const QString& command : commands) view->perform(command);
+      return view;
+    };
+    items.push_back(exportItem(shown, input, kPicture));
   };
   for (const lesson::Block& block : step.blocks) {
     const auto* list = std::get_if<lesson::ActionList>(&block);
     if (list == nullptr) continue;
     for (const lesson::Action& action : list->actions) {
-      if (action.kind == Kind::Compare) add(QStringLiteral("compare"));
+      if (action.kind == Kind::Compare) {
+        const auto run = std::get<std::uint32_t>(action.arguments.front().value);
+        if (run > 0 && run <= m_course->facts().size())
+          add(QStringLiteral("compare"),
+              {compareRuns(m_course->facts()[run - 1].run, m_course->facts().back().run),
+               QStringLiteral("compare.differences")});
+      }
       if (action.kind != Kind::Dock || action.arguments.empty()) continue;
       if (const auto* dock = std::get_if<std::string>(&action.arguments.front().value))
         add(QString::fromStdString(*dock));

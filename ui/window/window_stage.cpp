@@ -65,6 +65,7 @@ void WindowStage::begin() {
 void WindowStage::end() {
   if (!m_before) return;
   endLesson();
+  showOnlyDifferences(false);
   Before before = *std::exchange(m_before, std::nullopt);
   // The lesson moved the docks, not the user.
   m_docks.setLayoutStates(std::move(before.layouts), before.layout);
@@ -182,8 +183,17 @@ void WindowStage::showRun(RunId run, std::size_t position) {
 
 void WindowStage::compare(RunId one, RunId other) {
   m_docks.bring(QStringLiteral("compare"));
-  if (Dock* dock = m_docks.dock(QStringLiteral("compare")))
-    dock->openView()->perform(compareRuns(one, other));
+  Dock* dock = m_docks.dock(QStringLiteral("compare"));
+  if (dock == nullptr) return;
+  dock->openView()->perform(compareRuns(one, other));
+  showOnlyDifferences(true);
+}
+
+/// A lesson compares two runs to show what differs.
+void WindowStage::showOnlyDifferences(bool isOnly) {
+  const Dock* dock = m_docks.dock(QStringLiteral("compare"));
+  if (dock == nullptr || dock->view() == nullptr) return;
+  dock->view()->perform(isOnly ? QStringLiteral("compare.differences") : QStringLiteral("compare.all"));
 }
 
 void WindowStage::compareLast() {

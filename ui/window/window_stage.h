@@ -67,6 +67,7 @@ class WindowStage : public QObject, public LessonStage {
   };
   /// Brings back the documents that were set aside, and closes those of the lesson.
   void endLesson();
+  void showOnlyDifferences(bool isOnly);
   /// Asks the learner for the server of the open lesson, and sets this server. Returns false if the learner
   /// cancels.
   bool askForServer(const std::string& wanted);
