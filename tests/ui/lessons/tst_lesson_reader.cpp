@@ -23,6 +23,7 @@
 #include <QAccessible>
 #include <QAction>
 #include <QApplication>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
@@ -189,6 +190,7 @@ class TestLessonReader : public QObject {
     QTRY_COMPARE(runs().size(), course().facts().size());
     QCOMPARE(course().facts().front().account.prompt.total(),
              course().facts().front().account.prompt.computed);
+    const RunId first = runs().front();
     // Nothing before the lesson can be undone into its documents.
     const QString title = workspace.model()->title();
     for (int i = 0; i < 20; ++i) perform("edit.undo");
@@ -200,6 +202,9 @@ class TestLessonReader : public QObject {
     QVERIFY(isIdle());
     QCOMPARE(workspace.tabs().size(), std::size_t{1});
     QTRY_COMPARE(runs().size(), course().facts().size());
+
+    // The numbers of its runs begin where those of the other lesson began.
+    QCOMPARE(runs().front(), first);
 
     perform("learn.leave");
     QCOMPARE(workspace.tabs().size(), std::size_t{1});
@@ -446,24 +451,24 @@ class TestLessonReader : public QObject {
   }
 
   void theLearnerChangesTheQuery() {
-    perform("learn.lesson:0-first-steps.md#5");
+    perform("learn.lesson:6-when-nothing-is-found.md#3");
     QVERIFY(isIdle());
     QCOMPARE(course().tasks().size(), std::size_t{1});
     QVERIFY(!course().waiting());
     const auto write = [this](const char* text) {
       const auto part =
-          course().selectionFor({.kind = lesson::Target::Kind::Node, .node = "/g/input/cross/2"});
+          course().selectionFor({.kind = lesson::Target::Kind::Node, .node = "/g/input/cross/1/plus/1"});
       m_window->workspace().model()->change(QStringLiteral("Type"), [&](document::Document& own) {
         query::Node node = own.at(part->currentNode()).own;
         *query::textOf(node) = text;
         document::setOwn(own, part->currentNode(), std::move(node));
       });
     };
-    write("Where does Mira");
+    write("Tarek was");
     QTest::qWait(100);
     QCOMPARE(course().tasks().size(), std::size_t{1});
     // Spaces and capital letters are free, and the lesson then has its own text.
-    write("where does  mira live?");
+    write("tarek was a  baker. The pet of Tarek is called Biscuit. the garden needs water.");
     QTRY_VERIFY(course().tasks().empty());
     QVERIFY(course().waiting().has_value());
     QCOMPARE(m_window->workspace().model()->document(), [this] {
@@ -661,6 +666,9 @@ class TestLessonReader : public QObject {
     std::vector<Seen> states;
     for (std::size_t step = 0; step < course().steps(); ++step) {
       QVERIFY2(goTo(step), qPrintable(course().problem()));
+      // A step that was left has the learner's changes.
+      if (!course().tasks().empty()) course().doTasks();
+      QVERIFY(isIdle());
       states.push_back(seen());
     }
     const lesson::LessonFacts facts = course().facts();
@@ -765,6 +773,38 @@ class TestLessonReader : public QObject {
     QCOMPARE(course().step(), std::size_t{9});
   }
 
+  /// The view of a step is larger than the step's text, and the layout is as before after the lesson.
+  void theViewOfAStepIsLargerThanItsText_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<QString>("lesson");
+    QTest::addColumn<QString>("dock");
+    for (const QSize size : {QSize(1440, 900), QSize(1024, 700)}) {
+      const QByteArray name = QByteArray::number(size.width());
+      QTest::newRow(name + " kv-growth")
+          << size << QStringLiteral("1-what-a-kv-cache-is.md#6") << QStringLiteral("kv-growth");
+      QTest::newRow(name + " block-table")
+          << size << QStringLiteral("2-pages-and-blocks.md#5") << QStringLiteral("block-table");
+    }
+  }
+  void theViewOfAStepIsLargerThanItsText() {
+    QFETCH(QSize, size);
+    QFETCH(QString, lesson);
+    QFETCH(QString, dock);
+    m_window->resize(size);
+    m_window->docks().setLayout(LayoutId::Explain);
+    const Dock* shown = m_window->docks().dock(dock);
+    m_window->perform(QStringLiteral("learn.lesson:") + lesson);
+    QVERIFY(isIdle());
+    const auto areaOf = [](const QWidget& widget) { return widget.width() * widget.height(); };
+    const auto* text = reader().findChild<QScrollArea*>(QStringLiteral("lessonArea"));
+    QTRY_VERIFY2(!shown->visibleRegion().isEmpty() && areaOf(*shown) > areaOf(*text),
+                 qPrintable(QStringLiteral("%1x%2, text %3x%4")
+                                .arg(shown->width())
+                                .arg(shown->height())
+                                .arg(text->width())
+                                .arg(text->height())));
+  }
+
   /// Before a lesson opens a query there is nothing to show beside its step but examples.
   void aFirstStepIsPresentedAlone() {
     perform("learn.lesson:3-prefix-caching.md");
@@ -788,12 +828,14 @@ class TestLessonReader : public QObject {
     const auto widthOf = [this](const char* id) {
       return m_window->docks().dock(QString::fromLatin1(id))->width();
     };
-    QTest::qWait(100);
-    const std::map<const char*, int> before{
-        {"output", widthOf("output")}, {"canvas", widthOf("canvas")}, {"tokens", widthOf("tokens")}};
-    perform("learn.present");
     course().answer(*course().waiting(), {});
     // The next step shows a dock that the layout does not have.
+    QVERIFY(goTo(3));
+    QTest::qWait(300);
+    const std::map<const char*, int> before{
+        {"output", widthOf("output")}, {"canvas", widthOf("canvas")}, {"tokens", widthOf("tokens")}};
+    QVERIFY(goTo(2));
+    perform("learn.present");
     for (int i = 0; i < 5 && course().step() == 2; ++i) QTest::keyClick(&reader(), Qt::Key_PageDown);
     QVERIFY(isIdle());
     QTest::qWait(300);
@@ -875,7 +917,7 @@ class TestLessonReader : public QObject {
         const QString what =
             QStringLiteral("step %1: %2").arg(step + 1).arg(QString::fromStdString(lesson::written(target)));
         QVERIFY2(course().selectionFor(target).has_value(), qPrintable(what));
-        QTRY_VERIFY2_WITH_TIMEOUT(marks.isSeen(target), qPrintable(what), 3000);
+        QTRY_VERIFY2_WITH_TIMEOUT(marks.isSeen(target), qPrintable(what), kWait / 3);
       }
     }
   }
@@ -1067,9 +1109,13 @@ class TestLessonReader : public QObject {
     QVERIFY(view != nullptr);
     QTRY_COMPARE(view->model().left, 1U);
     QCOMPARE(view->model().right, 3U);
+    const auto* only = view->findChild<QCheckBox*>();
+    QVERIFY(only->isChecked());
     QVERIFY(goTo(1));
     QTRY_COMPARE(view->model().left, 3U);
     QCOMPARE(view->model().right, 4U);
+    perform("learn.leave");
+    QVERIFY(!only->isChecked());
   }
 
   void whatIsDoneBecomesALesson() {
@@ -1198,7 +1244,7 @@ class TestLessonReader : public QObject {
     QVERIFY(!reader().isVisible());
     perform("learn.lessons");
     QVERIFY(reader().isVisible() && reader().showsLessons());
-    QVERIFY(shownTexts().join(QLatin1Char('\n')).contains(QStringLiteral("at step 2 of 9")));
+    QVERIFY(shownTexts().join(QLatin1Char('\n')).contains(QStringLiteral("at step 2 of 10")));
     perform("learn.lesson:0-first-steps.md");
     QVERIFY(isIdle());
     QCOMPARE(course().step(), std::size_t{1});
