@@ -44,6 +44,9 @@ void setHeads(AttentionKind& kind, const ModelConfig& model, std::int64_t headSi
 
 /// Returns what is wrong with the layers, or an empty text.
 std::string faultOf(const ModelConfig& model) {
+  // Layers name their kinds by a byte.
+  constexpr std::size_t kMostKinds = 256;
+  if (model.kinds() > kMostKinds) return counted(model.kinds(), "kind") + " of layers";
   for (std::size_t i = 0; i < model.kinds(); ++i) {
     const AttentionKind& kind = model.kind(i);
     if (model.headSizeOf(kind) % 2 != 0) return "a head of " + counted(model.headSizeOf(kind), "element");

@@ -337,6 +337,14 @@ class TestConfig : public QObject {
          {"num_kv_shared_layers", 1},
          {"layer_types", {"sliding_attention", "full_attention"}}},
         "/layer_types");
+    json heads = json::object();
+    for (int layer = 0; layer < 300; ++layer) heads[std::to_string(layer)] = {{"head_dim", 2 * layer + 16}};
+    row("more kinds of layers than a byte has",
+        {{"model_type", "gemma4_text"},
+         {"vocab_size_per_layer_input", 100},
+         {"num_hidden_layers", 300},
+         {"per_layer_config", heads}},
+        "/layer_types");
     row("turning layers for too few", {{"model_type", "smollm3"}, {"no_rope_layers", {1}}},
         "/no_rope_layers");
     row("a soft cap", {{"model_type", "gemma3_text"}, {"final_logit_softcapping", 30}},

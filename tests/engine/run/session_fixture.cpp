@@ -102,23 +102,25 @@ std::vector<NamedConfig> familyConfigs() {
   sinks.layerKinds = {0, 1};
 
   ModelConfig capped = tinyConfig();  // as Gemma 2
+  capped.layers = 3;
   capped.norms = NormPlace::Around;
   capped.attentionCap = 2;
   capped.logitCap = 3;
   capped.attention.window = 9;
   capped.otherKinds = {AttentionKind{}};
-  capped.layerKinds = {0, 1};
+  capped.layerKinds = {0, 1, 0};
 
   ModelConfig shared = tinyConfig();  // as Command R7B
+  shared.layers = 3;
   shared.norms = NormPlace::Shared;
   shared.normKind = NormKind::Layer;
   shared.attention.window = 9;
   shared.otherKinds = {AttentionKind{.rotary = std::nullopt}};
-  shared.layerKinds = {0, 1};
+  shared.layerKinds = {0, 1, 0};
 
   ModelConfig layered = windows;  // as Gemma 4
-  layered.layers = 4;
-  layered.layerKinds = {0, 1, 0, 1};
+  layered.layers = 5;
+  layered.layerKinds = {0, 1, 0, 1, 0};
   layered.otherKinds.front().headSize = 12;
   layered.otherKinds.front().keyValueHeads = 1;
   layered.otherKinds.front().valuesAreKeys = true;
