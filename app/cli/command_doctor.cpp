@@ -150,7 +150,7 @@ class DoctorCommand {
     }
     if (m_options.mostLost && report.lostShare() > *m_options.mostLost) {
       m_context.streams.err << "lost " << doctor::shareText(report.lostShare())
-                            << " of the prompt tokens, expected at most "
+                            << " of all prompt tokens; the limit is "
                             << doctor::shareText(*m_options.mostLost) << '\n';
       return ExitCode::WrongInput;
     }
@@ -190,11 +190,13 @@ class DoctorCommand {
 void addDoctor(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("doctor", "Show why the prompts of a log missed the cache");
   command->footer(
-      "Examples:\n  spanq doctor requests.jsonl\n  spanq doctor --model MODEL --html report.html "
-      "recording.har\n"
-      "  spanq doctor --server sglang --blocks 4096 --ttl 300 requests.jsonl\n  spanq doctor before.json "
-      "after.json\n"
-      "  spanq doctor --fail-if-lost 10% requests.jsonl\n");
+      R"(Examples:
+  spanq doctor requests.jsonl
+  spanq doctor --model MODEL --html report.html recording.har
+  spanq doctor --server sglang --blocks 4096 --ttl 300 requests.jsonl
+  spanq doctor before.json after.json
+  spanq doctor --fail-if-lost 10% requests.jsonl
+)");
   const auto options = std::make_shared<DoctorCommandOptions>();
   command
       ->add_option("LOG", options->files,
@@ -202,10 +204,8 @@ void addDoctor(CLI::App& app, Context& context) {
                    "standard input")
       ->required();
   command
-      ->add_option(
-          "--model", options->session.settings.model,
-          "Model whose tokenizer and chat template make the tokens: a folder or a GGUF file (default: tokens "
-          "are estimated by characters)")
+      ->add_option("--model", options->session.settings.model,
+                   "Model folder or GGUF file that makes the tokens (default: estimated by characters)")
       ->type_name("MODEL");
   command->add_option("--server", options->doctor.server, "Server with the caching rules")
       ->check(CLI::IsMember(simulator::serverNames()))

@@ -26,7 +26,7 @@ struct Repeat {
 };
 
 /// Keeps the tokens of all requests in a prefix tree, so that common prefixes are stored once. Every token
-/// takes four bytes. Repeats are found by rolling hashes: the index has the hash of each k-th run of k
+/// takes four bytes. An index of rolling hashes finds repeats. The index has the hash of each k-th run of k
 /// tokens, with k = (n + 1) / 2. Every run of at least n tokens contains such a run whole. The index takes
 /// about eight bytes per k tokens.
 class Alignment {

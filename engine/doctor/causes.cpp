@@ -261,9 +261,9 @@ bool isAnnounced(std::string_view text, std::size_t at) {
   std::string_view words = text.substr(begin, at - begin);
   if (const std::size_t line = words.rfind('\n'); line != std::string_view::npos)
     words.remove_prefix(line + 1);
-  for (const std::string_view word :
-       {"id", "uuid", "session", "request", "nonce", "seed", "trace", "run", "ticket", "attempt", "token",
-        "random", "salt", "counter", "key", "hash", "build", "#"}) {
+  for (const std::string_view word : {"id",     "uuid",   "session", "request", "nonce", "seed",      "trace",
+                                      "run",    "ticket", "attempt", "turn",    "step",  "iteration", "token",
+                                      "random", "salt",   "counter", "key",     "hash",  "build",     "#"}) {
     for (std::size_t i = 0; i + word.size() <= words.size(); ++i) {
       const bool begins = word == "#" || i == 0 || !isLetter(words[i - 1]);
       const bool ends = word == "#" || i + word.size() == words.size() || !isLetter(words[i + word.size()]);
@@ -596,6 +596,8 @@ bool isToolsEdited(const Difference& d, std::size_t) {
 
 bool isHistoryCut(const Difference& d, std::size_t, Finding& finding) {
   if (!d.isSameConversation || !d.isFirstOfHistory || d.change != Difference::Change::Removed) return false;
+  const auto removed = static_cast<std::size_t>(d.beforeSection);
+  if (removed < d.before->messages.size() && d.before->messages[removed].role == "system") return false;
   finding.detail = "messages of the front removed";
   if (d.nowSection >= 0 && !d.nowText.empty()) finding.detail = "replaced by a summary";
   return true;

@@ -41,7 +41,7 @@ enum class CauseId : std::uint8_t {
 /// A place at which two requests differ.
 struct Difference {
   enum class Change : std::uint8_t {
-    Edited,    ///< both have the section, with other contents
+    Edited,    ///< the contents of the section differ
     Removed,   ///< the later request lacks messages of the earlier one
     Inserted,  ///< the later request has messages between those of the earlier one
     Permuted,  ///< the same messages in another order
@@ -70,7 +70,7 @@ struct Finding {
   std::string after{};
 };
 
-/// What else is known about a request, for causes that are no differences of texts.
+/// Facts about a lookup, for causes that are no differences of texts.
 struct LookupFacts {
   bool hasEarlier = false;     ///< the log has earlier requests
   bool isExtension = false;    ///< the prompt goes on with new text where an earlier request ended
@@ -110,8 +110,7 @@ const Cause& causeOf(CauseId id);
 std::vector<Difference> differencesOf(const LoggedRequest& before, const LoggedRequest& now,
                                       bool isSameConversation);
 
-/// The pairs of equal or edited messages of two requests: for each message of `now`, the message of `before`
-/// or its answer, or nothing.
+/// Returns the paired message of `before`, or of its answer, for each message of `now`. Nothing: no pair.
 std::vector<std::optional<std::size_t>> pairsOf(const LoggedRequest& before, const LoggedRequest& now);
 
 /// Returns the causes of a difference. The first one is the cause of the first differing byte.

@@ -52,16 +52,22 @@ class Conversations {
     std::vector<std::uint64_t> hashes;
     for (const Message& message : request.messages)
       if (message.role != "system") hashes.push_back(lettersHash(message));
+    const std::uint64_t opening = openingHash(request);
     std::uint32_t number = m_count;
     if (!request.conversation.empty()) {
       number = m_byId.emplace(request.conversation, m_count).first->second;
     } else if (const auto found = byMessages(hashes)) {
       number = *found;
+    } else if (const auto same = m_byOpening.find(opening);
+               same != m_byOpening.end() && hashes.size() > m_sizes[same->second] + 1) {
+      // The first message was edited at its end. A longer history tells this from another conversation.
+      number = same->second;
     }
     m_count = std::max(m_count, number + 1);
     m_sizes.resize(m_count);
     m_sizes[number] = hashes.size();
     for (std::size_t i = 0; i < hashes.size(); ++i) m_byMessage[hashes[i]] = {number, i == 0};
+    m_byOpening[opening] = number;
     return number;
   }
   std::uint32_t count() const { return m_count; }
@@ -71,6 +77,14 @@ class Conversations {
     std::uint32_t conversation = 0;
     bool isFirst = false;
   };
+
+  /// The beginning of the first message.
+  static std::uint64_t openingHash(const LoggedRequest& request) {
+    constexpr std::size_t kBytes = 48;
+    for (const Message& message : request.messages)
+      if (message.role != "system") return hash64(messageText(message).substr(0, kBytes));
+    return 0;
+  }
 
   std::optional<std::uint32_t> byMessages(const std::vector<std::uint64_t>& hashes) const {
     std::map<std::uint32_t, std::size_t> votes;
@@ -95,6 +109,7 @@ class Conversations {
   std::uint32_t m_count = 0;
   std::unordered_map<std::string, std::uint32_t> m_byId;
   std::unordered_map<std::uint64_t, Seen> m_byMessage;
+  std::unordered_map<std::uint64_t, std::uint32_t> m_byOpening;
   std::vector<std::size_t> m_sizes;  ///< messages of the last request
 };
 

@@ -25,7 +25,7 @@ struct DoctorOptions {
   std::int32_t slots = 0;            ///< of llama-server; 0: the default
   std::optional<double> timeToLive;  ///< seconds
   std::size_t repeatTokens = 64;     ///< min length of a repeat
-  bool showsEdits = true;            ///< whether the log is computed again with edits
+  bool showsEdits = true;            ///< whether the log is also computed with edits
   std::function<void(const LoggedRequest&)>
       takeEdited{};  ///< gets each request after the edits; may be empty
 };

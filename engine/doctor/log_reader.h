@@ -30,9 +30,12 @@ struct LogSource {
 /// - JSON lines, one record per line, and commands of curl between them;
 /// - one JSON document: a request, a list of records, a HAR file, or spans of OpenTelemetry (OTLP).
 ///
-/// A record is a request, or an object with a request and its response, at any of the usual names. The
-/// protocols are those of OpenAI (chat, responses, completions), Anthropic (messages) and Ollama (chat,
-/// generate), and the attributes gen_ai.* of OpenTelemetry.
+/// A record is a request, or an object with a request and its response, at any of the usual names. The known
+/// protocols are:
+/// - OpenAI: chat, responses, completions
+/// - Anthropic: messages
+/// - Ollama: chat, generate
+/// - OpenTelemetry: the attributes gen_ai.*
 class LogReader {
  public:
   explicit LogReader(std::vector<LogSource> sources) : m_sources(std::move(sources)) {}

@@ -47,9 +47,8 @@ class PromptTokenizer {
   virtual bool isEstimated() const = 0;
 };
 
-/// Counts about four bytes as a token. A token is a piece of a word, of a number, or of white space, and
-/// never a part of a character. Pieces begin with words, so that equal texts have equal tokens at other
-/// places, too.
+/// Counts about four bytes as a token. A token is a piece of a word, of a number, or of white space. A token
+/// is never a part of a character. Pieces begin with words, so equal texts have equal tokens at any place.
 std::unique_ptr<PromptTokenizer> makeEstimate();
 
 /// Appends the estimated tokens of a text.

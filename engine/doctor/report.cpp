@@ -18,6 +18,33 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kNone = "–";
 
+/// The page has no scripts, and the policy forbids other files.
+constexpr const char* kPageHead = R"html(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Cache report</title>
+<style>
+:root{color-scheme:light dark;--line:#c8ccd2;--weak:#5b6470;--bar:#2f6fde;--head:#f0f2f5;--page:#fff;--ink:#16191d}
+@media(prefers-color-scheme:dark){
+:root{--line:#3a4048;--weak:#a3acb8;--bar:#6ea0ff;--head:#23272d;--page:#16191d;--ink:#e6e9ed}}
+body{font:15px/1.5 system-ui,sans-serif;max-width:76em;margin:2em auto;padding:0 1em;
+background:var(--page);color:var(--ink)}
+table{border-collapse:collapse;width:100%;margin:.5em 0 1.5em}
+th,td{border:1px solid var(--line);padding:.3em .6em;text-align:left;vertical-align:top;overflow-wrap:anywhere}
+th{background:var(--head)}
+td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+small,.weak{color:var(--weak)}
+.bar{background:var(--bar);height:.8em;min-width:1px}
+summary{cursor:pointer;font-weight:600}
+</style>
+</head>
+<body>
+<h1>Cache report</h1>
+)html";
+
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t at = text.size(); at > 3;) {
@@ -297,26 +324,13 @@ std::string markdownReport(const LogReport& report, const Prices& prices) {
 
 std::string htmlReport(const LogReport& report, const Prices& prices) {
   const auto safe = [](std::string_view text) { return escapedMarkup(toValidUtf8(text)); };
-  std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n"
-      "<title>Cache report</title>\n<style>\n"
-      ":root{color-scheme:light "
-      "dark;--line:#c8ccd2;--weak:#5b6470;--bar:#2f6fde;--head:#f0f2f5;--page:#fff;--ink:#16191d}\n"
-      "@media(prefers-color-scheme:dark){:root{--line:#3a4048;--weak:#a3acb8;--bar:#6ea0ff;--head:#23272d;--"
-      "page:#16191d;--ink:#e6e9ed}}\n"
-      "body{font:15px/1.5 system-ui,sans-serif;max-width:76em;margin:2em auto;padding:0 "
-      "1em;background:var(--page);color:var(--ink)}\n"
-      "table{border-collapse:collapse;width:100%;margin:.5em 0 1.5em}\n"
-      "th,td{border:1px solid var(--line);padding:.3em "
-      ".6em;text-align:left;vertical-align:top;overflow-wrap:anywhere}\n"
-      "th{background:var(--head)}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-"
-      "nums}\n"
-      "small,.weak{color:var(--weak)}.bar{background:var(--bar);height:.8em;min-width:1px}summary{cursor:"
-      "pointer;font-weight:600}\n"
-      "</style>\n</head>\n<body>\n<h1>Cache report</h1>\n";
+  const auto tableHead = [](std::initializer_list<std::pair<const char*, bool>> columns) {
+    std::string text = "<table>\n<tr>";
+    for (const auto& [title, isNumber] : columns)
+      text += std::string(isNumber ? "<th class=\"n\">" : "<th>") + title + "</th>";
+    return text + "</tr>\n";
+  };
+  std::string html = kPageHead;
   html += "<p>" + safe(summaryText(report)) + "</p>\n<p class=\"weak\">Server: " + safe(report.server) +
           ". Tokens: " + safe(onOneLine(report.tokens)) + ".</p>\n";
   if (report.isEstimated) html += "<p><strong>" + estimateNote(report) + "</strong></p>\n";
@@ -327,19 +341,17 @@ std::string htmlReport(const LogReport& report, const Prices& prices) {
         "<td style=\"width:18%\"><div class=\"bar\" style=\"width:{:.1f}%\"></div></td>",
         100.0 * static_cast<double>(value) / static_cast<double>(std::max<std::uint64_t>(1, limit)));
   };
-  html +=
-      "<h2>Causes by cost</h2>\n<table>\n<tr><th>cause</th><th class=\"n\">requests</th><th "
-      "class=\"n\">lost</th>"
-      "<th></th><th>change that helps</th></tr>\n";
+  html += "<h2>Causes by cost</h2>\n";
+  html += tableHead(
+      {{"cause", false}, {"requests", true}, {"lost", true}, {"", false}, {"change that helps", false}});
   for (const CauseTotal& total : report.causes) {
     const Cause& cause = causeOf(total.cause);
     html += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>{}<td>{}</td></tr>\n",
                         safe(cause.sentence), total.requests, safe(costText(total.lost, prices)),
                         bar(total.lost, most), safe(cause.cure));
   }
-  html +=
-      "</table>\n<h2>Ways to send this log</h2>\n<table>\n<tr><th>way</th><th class=\"n\">prompt tokens</th>"
-      "<th class=\"n\">computed</th><th></th></tr>\n";
+  html += "</table>\n<h2>Ways to send this log</h2>\n";
+  html += tableHead({{"way", false}, {"prompt tokens", true}, {"computed", true}, {"", false}});
   for (const Way& way : report.ways) {
     html += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>{}</tr>\n",
                         safe(way.name), grouped(way.prompt), safe(costText(way.computed, prices)),

@@ -90,6 +90,7 @@ class TestCauses : public QObject {
     pair("UUID", "id", "Session 550e8400-e29b-41d4-a716-446655440000. " + kSystem,
          "Session 9b2f1c3e-0c1d-4a6b-8e2f-77a1b2c3d4e5. " + kSystem);
     pair("counter", "id", "Request 7. " + kSystem, "Request 8. " + kSystem);
+    pair("turns", "id", "Turn 1 of 9. " + kSystem, "Turn 2 of 9. " + kSystem);
     pair("random characters", "id", kSystem + " (nonce: kqzrw)", kSystem + " (nonce: pmvxt)");
     pair("spaces", "white_space", kSystem, kSystem + "  ");
     pair("line ends", "white_space", "Rules:\n" + kSystem, "Rules:\r\n" + kSystem);
@@ -136,6 +137,11 @@ class TestCauses : public QObject {
     Said inserted = longer;
     inserted.insert(inserted.begin() + 2, {"user", "Please answer in full sentences from now on."});
     row("message inserted", "message_edited", {bodyOf(longer), bodyOf(inserted)});
+    Said reminded = firstTurn();
+    reminded[1].second += " <reminder>Be careful.</reminder>";
+    row("reminder removed", "message_edited", {bodyOf(reminded), bodyOf(secondTurn())});
+    row("system message removed", "system_edited",
+        {bodyOf(secondTurn()), bodyOf(Said(longer.begin() + 1, longer.end()))});
     Said role = longer;
     role[2].first = "user";
     row("role", "template", {bodyOf(longer), bodyOf(role)});
