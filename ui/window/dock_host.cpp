@@ -394,7 +394,8 @@ void DockHost::favour(const QString& id) {
     if (m_sizesWanted) return applySizes();
     if (!isVisible() || m_maximised != nullptr) return;
     resizeAll();
-    takeProportions();
+    // The docks do not have their new sizes yet.
+    QTimer::singleShot(0, this, &DockHost::takeProportions);
   });
 }
 
