@@ -598,7 +598,7 @@ class TestLessonReader : public QObject {
 
   /// At the end of a lesson, the learner is free to change and run the query.
   void theEndOfALessonIsFree() {
-    perform("learn.lesson:0-first-steps.md#8");
+    perform("learn.lesson:0-first-steps.md#9");
     QVERIFY(isIdle());
     QVERIFY(course().isFree());
     m_window->workspace().model()->change(
