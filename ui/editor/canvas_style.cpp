@@ -367,9 +367,8 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     if (prediction != nullptr)
       texts.prediction = setter.line(predictionBadge(*prediction), style.smallFont, width / 2);
     if (status.looked >= 0) {
-      // Next to a prediction the text is shorter, so that both usually fit on a card.
-      const QString looked = prediction != nullptr ? tr("attended %1") : tr("attended to %1");
-      texts.looked = setter.line(looked.arg(partText(status.looked)), style.smallFont, width / 2);
+      // The number comes first, so that a narrow card leaves out letters and no digit.
+      texts.looked = setter.line(tr("%1 attention").arg(partText(status.looked)), style.smallFont, width / 2);
     }
     if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);
     if (look.answers) {
