@@ -43,6 +43,7 @@ struct ExperimentJob {
 struct OwnQuery {
   std::string query;  ///< in canonical JSON
   std::string name;
+  bool operator==(const OwnQuery&) const = default;
 };
 SPANSCOPE_FIELDS(OwnQuery, query, name);
 std::optional<OwnQuery> ownQueryOf(const std::shared_ptr<const experiment::OwnDocuments>& documents);
