@@ -20,8 +20,8 @@ const Policy& standardPolicy();
 /// Returns the first policy that does not need a checkpoint trained for block attention.
 const Policy& policyForAnyCheckpoint();
 
-/// Returns the warning of a run whose policy needs block attention, if the checkpoint is not known to be
-/// trained for block attention.
+/// Returns the warning of a run whose policy needs block attention. It is for checkpoints that are not known
+/// to be trained for block attention.
 std::string untrainedAdvice();
 
 /// Returns what a policy's result matches on a device. On some devices, the bits of a row depend on other
@@ -44,18 +44,18 @@ extern const Policy kPrefix;
 
 /// Block attention with shared context: the children of a plus also attend to the prompt before their plus.
 /// The block keys of a child contain everything that the child attends to. A block of a child is therefore a
-/// hit only after the same prompt, and with the same distance between the start positions of prompt and
-/// child. A subquery result is a conversation of its own and attends only to itself.
+/// hit only after the same prompt. The distance between the start positions of prompt and child must be the
+/// same, too. A subquery result is a conversation of its own and attends only to itself.
 extern const Policy kSharedPrefix;
 
 /// Block attention. Each child of a plus is a segment that attends only to itself and is reused at any
 /// position. Everything after the plus attends to all children.
 extern const Policy kSpans;
 
-/// For study: block attention with all children of a plus at the start position of the first child. The
-/// result is that of a cache that reuses the keys of a child without rotation to the child's own position.
-/// Later tokens keep their usual position. A comparison with `spans` shows the value of relocation: 0.7
-/// to 3.3 points in the Block-Attention paper (arXiv 2409.15355, Table 1).
+/// For study: block attention with all children of a plus at the start position of the first child. A cache
+/// that reuses keys without rotation to the child's own position has the same result. Later tokens keep their
+/// usual position. A comparison with `spans` shows the value of relocation: 0.7 to 3.3 points in the
+/// Block-Attention paper (arXiv 2409.15355, Table 1).
 extern const Policy kSpansNoReposition;
 
 /// Quest (arXiv 2406.10774): the prompt is computed as under `spans`. Each generated token then reads only b

@@ -117,7 +117,7 @@ class PanelParts {
   std::int64_t stride(std::int64_t count) const {
     return m_room == nullptr ? m_weight.panelBytes() : count * m_width * m_elementBytes;
   }
-  /// Returns the columns k … k + count − 1 of `together` consecutive panels, the first of which is `panel`.
+  /// Returns the columns k … k + count − 1 of `together` consecutive panels, from `panel` on.
   /// The previous result becomes invalid.
   const std::byte* take(std::int64_t panel, std::int64_t together, std::int64_t k, std::int64_t count) const {
     if (m_room == nullptr) return m_data + panel * m_weight.panelBytes() + k * m_width * m_elementBytes;

@@ -104,8 +104,8 @@ bool LessonCourse::isFree() const {
            std::holds_alternative<lesson::Question>(block);
   };
   const std::vector<lesson::Step>& steps = lesson().steps;
-  if (std::ranges::any_of(steps[m_step].blocks, waitsForLearner)) return false;
-  return std::ranges::none_of(std::span(steps).subspan(m_step + 1), [&](const lesson::Step& step) {
+  if (std::ranges::any_of(steps[m_at].blocks, waitsForLearner)) return false;
+  return std::ranges::none_of(std::span(steps).subspan(m_at + 1), [&](const lesson::Step& step) {
     return std::ranges::any_of(step.blocks, acts);
   });
 }

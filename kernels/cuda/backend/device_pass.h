@@ -40,9 +40,7 @@ struct PassSupplies {
 
 class DevicePass final : public compute::Pass {
  public:
-  /// Throws Failure for inputs that do not fit each other. A decode step takes the fixed place
-  /// (fixed_place.h) if no other forward pass has this place and attention needs one launch. The work of such
-  /// a step is then noted first, so that a recorded graph can be replayed (device_work.h).
+  /// Throws Failure for inputs that do not fit each other. A decode step takes the fixed place (fixed_place.h) if this place is free and attention needs one launch. The work of such a step is then noted first, so that a recorded graph can be replayed (device_work.h).
   DevicePass(PassSupplies supplies, const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
              const compute::KvShape& store, const compute::PassInputs& inputs);
   /// Waits for the stream if necessary, because host memory is returned.

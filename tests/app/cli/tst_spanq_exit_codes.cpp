@@ -195,6 +195,8 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"trace sources", {"--json", path("rag.trace")}, {none}},
       {"model list", {}, {}},
       {"model show", {model}, {none}},
+      {"model get", {}, {"no name"}},
+      {"model probe", {}, {none}},
       {"model logits", {model, "--ids", "5,6"}, {none, "--ids", "5,6"}},
       {"devices", {}, {}},
       {"doctor", {path("requests.jsonl")}, {none}},

@@ -69,8 +69,8 @@ void TestLessonReader::allOfIt() {
       "```do\nopen a.json\n\nrun\n```\n\n```question\nHow {run 1: policy}?\nnumber: run 1: computed "
       "tokens\n```\n\n"
       "## 2. Second\n\n```question\nWhich?\nchoice: one | run 1: cached tokens = 0\n"
-      "choice: two | run 1: cached tokens > 0\n```\n\n```question\nWhere?\nblock: run 1: first block not "
-      "found\n```\n"
+      "choice: two | run 1: cached tokens > 0\n```\n\n```question\nWhere?\nblock: run 1: first missing "
+      "block\n```\n"
       "\n```holds\nwhere run 1: model = \"tiny\"\nrun 1: cached tokens = 0\n```\n";
   const ReadLesson read = readLesson(text);
   QCOMPARE(saidOf(text), QStringList());

@@ -98,8 +98,9 @@ std::vector<NamedConfig> familyConfigs() {
   sinks.attentionSinks = true;
   sinks.activation = compute::Activation::ClampedSwiglu;
   sinks.attention.window = 9;
+  sinks.layers = 3;
   sinks.otherKinds = {AttentionKind{}};
-  sinks.layerKinds = {0, 1};
+  sinks.layerKinds = {0, 1, 0};
 
   ModelConfig capped = tinyConfig();  // as Gemma 2
   capped.layers = 3;

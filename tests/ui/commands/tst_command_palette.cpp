@@ -188,7 +188,7 @@ void TestCommandPalette::emptyFilterListsTheTable() {
 
 void TestCommandPalette::filterFindsByNameCategoryAndHelp() {
   QCOMPARE(firstFor("run"), QString("run.run"));
-  QCOMPARE(firstFor("fa"), QString("view.fit-all"));
+  QCOMPARE(firstFor("fall"), QString("view.fit-all"));
   QCOMPARE(firstFor("theme"), QString("view.theme"));
   QCOMPARE(firstFor("curl"), QString("file.export"));
   QCOMPARE(firstFor("node mute"), QString("node.mute"));

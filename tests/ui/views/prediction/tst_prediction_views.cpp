@@ -476,7 +476,7 @@ class TestPredictionViews : public QObject {
     view.setInput(input);
     QTRY_COMPARE(view.model().table().steps.size(), std::size_t{1});
     table = &view.model().table();
-    QCOMPARE(predictionSentence(*table), QStringLiteral("On gpu-3, vLLM, next run: ") + computed(83));
+    QCOMPARE(predictionSentence(*table), QStringLiteral("On gpu-3, vLLM, next run: ") + computed(3));
     QVERIFY2(predictionComparison(*table).contains(worded(QStringLiteral("<after-one-request-sent>"))),
              qPrintable(predictionComparison(*table)));
     QCOMPARE(table->places[0].problem, QStringLiteral("the model cannot be opened"));

@@ -92,6 +92,7 @@ class TestWhy : public QObject {
   void textThatIsStoredUnderAPlus();
   void swappedChildrenUnderPrefix();
   void textThatIsNewUnderSpans();
+  void textThatSharesItsTemplate();
   void aPoolThatWouldHaveKeptIt();
 };
 
@@ -345,7 +346,10 @@ void TestWhy::linksAskForCommands() {
   QCOMPARE(selections.first().first().value<ui::Selection>().block, std::optional(ui::BlockRef{1, 0, 0}));
 }
 
-void TestWhy::childOfPlusOffersCross() {
+namespace {
+
+/// The query of Scene: a system message, a plus with two children, and a question.
+document::Document sceneDocument() {
   const auto message = [](query::Role role, const char* text) {
     return query::Node{query::Message{role, text}};
   };
@@ -355,7 +359,35 @@ void TestWhy::childOfPlusOffersCross() {
                                 {message(query::Role::System, "s"), plus, message(query::Role::User, "q")}}};
   query::Generate generate;
   generate.input = Box<query::Node>(cross);
-  const document::Document document = document::fromQuery(query::Node{generate});
+  return document::fromQuery(query::Node{generate});
+}
+
+}  // namespace
+
+/// The nearest block is another message that begins with the same tokens of the template.
+void TestWhy::textThatSharesItsTemplate() {
+  Scene scene([](trace::BlockLookedUp& lookup) {
+    lookup.reason = MissReason::TokensDiffer;
+    lookup.differsAt = 1;
+    lookup.tokenWanted = 101;
+    lookup.tokenStored = 107;
+    lookup.storedBase = 0;
+  });
+  const document::Document document = sceneDocument();
+  ui::ViewInput input = scene.input();
+  input.document = std::make_shared<const document::Document>(document);
+  input.paths[1] = input.paths[2] = document::toQuery(document, document::TakeOut::Nothing).paths;
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::Why why = ui::why(input, history);
+  const QString text = ui::whyText(why);
+  QVERIFY2(product_text::says(text, "<text-stored-before>"), qPrintable(text));
+  QVERIFY(std::ranges::none_of(
+      why.otherwise, [](const ui::WhyText& one) { return one.link.command == QStringLiteral("node.edit"); }));
+}
+
+void TestWhy::childOfPlusOffersCross() {
+  const document::Document document = sceneDocument();
   const document::QueryOf of = document::toQuery(document, document::TakeOut::Nothing);
 
   Scene scene([](trace::BlockLookedUp& lookup) {
@@ -469,9 +501,8 @@ void TestWhy::swappedChildrenUnderPrefix() {
   });
   QVERIFY2(other != why.otherwise.end(), qPrintable(text));
   QCOMPARE(other->link.block->request, RequestId{1});
-  QVERIFY(std::ranges::none_of(why.otherwise, [](const ui::WhyText& one) {
-    return one.link.command == QStringLiteral("node.edit");
-  }));
+  QVERIFY(std::ranges::none_of(
+      why.otherwise, [](const ui::WhyText& one) { return one.link.command == QStringLiteral("node.edit"); }));
 }
 
 /// The first tokens of a block are those of the template, as in another message. No text has to be edited.
@@ -484,10 +515,9 @@ void TestWhy::textThatIsNewUnderSpans() {
   for (std::uint32_t segment = 1; segment <= 3; ++segment) {
     const ui::Why why = whyOf(runs, 2, segment, 0);
     const QString text = ui::whyText(why);
-    QVERIFY2(std::ranges::none_of(why.otherwise,
-                                  [](const ui::WhyText& one) {
-                                    return one.link.command == QStringLiteral("node.edit");
-                                  }),
+    QVERIFY2(std::ranges::none_of(
+                 why.otherwise,
+                 [](const ui::WhyText& one) { return one.link.command == QStringLiteral("node.edit"); }),
              qPrintable(text));
     QVERIFY2(!product_text::says(text, "<policy-were-spans>"), qPrintable(text));
   }
