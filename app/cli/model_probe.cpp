@@ -282,7 +282,7 @@ void addModelProbe(CLI::App& group, Context& context) {
   command->add_option("--question", options->question, "Question about --documents")->type_name("TEXT");
   command
       ->add_option("--policies", options->policies,
-                   fmt::format("Policies to measure [{}]", fmt::join(experiment::probedPolicies(), ",")))
+                   fmt::format("Policies to measure [{}]", fmt::join(experiment::probedPolicies(), ", ")))
       ->type_name("LIST");
   command->add_option("--picture", options->picture, "Draw the result in this SVG file")->type_name("FILE");
   addSettings(*command, settings, {"chat_template", "template_variables"});

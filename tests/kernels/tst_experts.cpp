@@ -206,8 +206,10 @@ class TestExperts : public QObject {
     QVERIFY(broken[0].expert == 1 && std::isnan(broken[0].weight));
   }
 
+  void wrongShapesAreRefused_data() { addDevices(); }
   void wrongShapesAreRefused() {
-    const auto backend = test::makeBackend();
+    const DeviceInUse device;
+    const auto backend = device.make();
     Random random(m_seed + 4);
     Problem problem = makeProblem(random, 2, WeightFormat::F32);
     problem.choice.used = static_cast<std::int32_t>(problem.experts) + 1;

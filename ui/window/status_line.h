@@ -48,11 +48,11 @@ struct StatusModel {
       0;  ///< seconds, median over the steps of the run; 0: no step has made two tokens
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
-  QStringList accountWords;     ///< counts of recomputed, padding and truncated tokens, if any
-  std::size_t blocksInUse = 0;  ///< filled blocks at the shown time; after a later run has begun: the filled
-                                ///< blocks at the end of the described run
-  std::size_t blocks = 0;       ///< without the null block
-  std::int32_t blockSize = 0;   ///< 0: no session yet
+  QStringList accountWords;  ///< counts of recomputed, padding and truncated tokens, if any
+  std::size_t blocksInUse =
+      0;  ///< filled blocks at the shown time, or at the end of the described run if this is earlier
+  std::size_t blocks = 0;      ///< without the null block
+  std::int32_t blockSize = 0;  ///< 0: no session yet
   bool operator==(const StatusModel&) const = default;
 };
 

@@ -31,8 +31,8 @@ class ExperimentForm : public QWidget {
   std::int32_t showExperiment(const experiment::Experiment& shown, std::int32_t repeatsBefore);
   /// Values by field.
   std::map<std::string, std::string> values() const;
-  /// The source of the documents, and the expected answer. If the experiment cannot use the user's documents,
-  /// source() is Made. expected() is empty unless the experiment grades answers about the user's documents.
+  /// The source of the documents, and the expected answer. The source is Made if the experiment cannot use
+  /// the user's documents. The answer is empty unless the experiment grades answers about these documents.
   experiment::DocumentSource source() const;
   void setSource(experiment::DocumentSource source);
   std::string expected() const;
