@@ -102,7 +102,7 @@ GetModelDialog::GetModelDialog(ForDevice device, const Theme& theme, QWidget* pa
   m_models->setAccessibleName(tr("Models under this name"));
   m_models->setColumnCount(ColumnCount);
   m_models->setHeaderLabels(
-      {tr("Model"), tr("Size"), tr("Fits %1").arg(m_device.name), tr("On this machine")});
+      {tr("Model"), tr("Size"), tr("Fits %1").arg(m_device.name.toUpper()), tr("On this machine")});
   m_models->setRootIsDecorated(false);
   m_models->setUniformRowHeights(true);
   m_models->header()->setStretchLastSection(false);

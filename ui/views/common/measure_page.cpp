@@ -91,6 +91,8 @@ QVBoxLayout* MeasurePage::layOut(const std::vector<QWidget*>& controls, QWidget*
   m_scroll = makeResultScroll(results, this);
   page->addWidget(m_scroll, 1);
   m_scroll->hide();
+  // Without results, the controls stay at the top, above the introduction.
+  page->addStretch(0);
   return page;
 }
 
