@@ -56,7 +56,7 @@ PaintedCell number(const QString& text, double raw, const QString& help = {}) {
 
 void fillRow(std::vector<PaintedCell>& cells, const ProbeRow& row) {
   if (row.questions == 0) {
-    for (int i = 0; i < 6; ++i) cells.push_back(number(QStringLiteral("–"), -1, cells.front().help));
+    for (int i = 0; i < 5; ++i) cells.push_back(number(QStringLiteral("–"), -1, cells.front().help));
     return;
   }
   cells.push_back(number(natsText(row.meanDivergence), row.meanDivergence,
@@ -69,12 +69,11 @@ void fillRow(std::vector<PaintedCell>& cells, const ProbeRow& row) {
                                     QString::number(row.tokens))));
   cells.push_back(
       number(tr("%1 of %2").arg(row.sameAnswers).arg(row.questions), static_cast<double>(row.sameAnswers)));
-  const auto count = [&](double value) {
-    cells.push_back(number(QString::number(value, 'f', 0), value,
-                           tr("Mean of a prompt with %1 tokens").arg(row.promptTokens, 0, 'f', 0)));
-  };
-  count(row.computed);
-  count(row.recomputed);
+  const double again = row.computed + row.recomputed;
+  cells.push_back(number(row.recomputed > 0
+                             ? tr("%1 + %2").arg(row.computed, 0, 'f', 0).arg(row.recomputed, 0, 'f', 0)
+                             : QString::number(row.computed, 'f', 0),
+                         again, tr("Mean of a prompt with %1 tokens").arg(row.promptTokens, 0, 'f', 0)));
   cells.push_back(number(durationText(row.seconds.median), row.seconds.median,
                          tr("Median. Shortest: %1. Longest: %2")
                              .arg(durationText(row.seconds.least()), durationText(row.seconds.most()))));
@@ -84,21 +83,21 @@ PaintedTable tableOf(const jobs::Probe& probe) {
   PaintedTable table{
       .headers = {tr("Policy"), metricShortHeading("divergence"), metricShortTitle("agreeing-tokens"),
                   metricShortTitle("same-answers"), metricShortTitle("computed-tokens"),
-                  metricShortTitle("tokens-computed-again"), metricShortTitle("time-to-first-token"),
-                  tr("Verdict")},
-      .shares = {4, 3, 3, 3, 3, 3, 3, 3},
+                  metricShortTitle("time-to-first-token"), tr("Verdict")},
+      .shares = {5, 4, 4, 5, 5, 4, 4},
       .rows = {},
-      .headerHelps = {
-          QString(), tr("Mean of the questions. %1").arg(metricMeaning("divergence")),
-          metricMeaning("agreeing-tokens"),
-          tr("Answers that have the same tokens as the greedy answer of a full prefill."),
-          tr("Mean of a prompt. The documents were cached before. %1").arg(metricMeaning("computed-tokens")),
-          tr("Mean of a prompt. %1").arg(metricMeaning("tokens-computed-again")),
-          metricExplanation("time-to-first-token"), QString::fromStdString(experiment::probeRules())}};
+      .headerHelps = {QString(), tr("Mean of the questions. %1").arg(metricMeaning("divergence")),
+                      metricMeaning("agreeing-tokens"),
+                      tr("Answers that have the same tokens as the greedy answer of a full prefill."),
+                      tr("Mean of a prompt. The documents were cached before. The number after + is of "
+                         "recomputed tokens. %1")
+                          .arg(metricMeaning("computed-tokens")),
+                      metricExplanation("time-to-first-token"),
+                      QString::fromStdString(experiment::probeRules())}};
   const std::vector<ProbeRow> bundled = probe.bundledRows();
   if (!bundled.empty()) {
     table.headers.push_back(tr("Bundled"));
-    table.shares.push_back(3);
+    table.shares.push_back(4);
     table.headerHelps.push_back(tr("The same for the bundled model. %1").arg(metricMeaning("divergence")));
   }
   const std::string recommended = probe.recommended();
