@@ -2,6 +2,7 @@
 // The forms of a report.
 #include "engine/doctor/report.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/utf8.h"
 #include "engine/doctor/redaction.h"
 
@@ -34,7 +35,8 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:76em;margin:2em auto;padding:0
 background:var(--page);color:var(--ink)}
 table{border-collapse:collapse;width:100%;margin:.5em 0 1.5em}
 th,td{border:1px solid var(--line);padding:.3em .6em;text-align:left;vertical-align:top;overflow-wrap:anywhere}
-th{background:var(--head)}
+th{background:var(--head);overflow-wrap:normal}
+td:first-child{min-width:9em}
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 small,.weak{color:var(--weak)}
 .bar{background:var(--bar);height:.8em;min-width:1px}
@@ -120,10 +122,10 @@ constexpr Column kColumns[] = {{"request", &RequestRow::place, false},
                                {"lost tokens", &RequestRow::lost, true}};
 
 std::string summaryText(const LogReport& report) {
-  return fmt::format(
-      "{} requests in {} conversations. {} of {} prompt tokens are cached. {} tokens ({}) are lost.",
-      report.requests.size(), report.conversations, grouped(report.cached), grouped(report.prompt),
-      grouped(report.lost), shareText(report.lostShare()));
+  return fmt::format("{} in {}. {} of {} prompt tokens are cached. {} tokens ({}) are lost.",
+                     counted(report.requests.size(), "request"),
+                     counted(report.conversations, "conversation"), grouped(report.cached),
+                     grouped(report.prompt), grouped(report.lost), shareText(report.lostShare()));
 }
 
 }  // namespace
