@@ -259,7 +259,9 @@ SafetensorsTensor checkedTensor(const std::string& name, Entry& entry, std::span
   const std::uint64_t end = entry.offsets->at(1);
   const std::string offsets = "data at " + std::to_string(begin) + " to " + std::to_string(end);
   if (begin > end) fail(offsets, "a start offset of at most the end offset");
-  if (end > data.size()) fail(offsets, "an end within the " + counted(data.size(), "byte") + " of data");
+  if (end > data.size())
+    fail(offsets + ", but the data ends after " + counted(data.size(), "byte"),
+         /*id:file-ends-early*/ "the whole file: download it again");
   const std::optional<std::uint64_t> size = sizeInBytes(*entry.shape, type->bits);
   const std::string shape = std::string(type->name) + " " + shapeText(*entry.shape);
   if (!size) fail(shape, "a size in whole bytes, less than 2^64");

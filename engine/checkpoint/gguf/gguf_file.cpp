@@ -189,8 +189,9 @@ GgufContents parseGguf(std::span<const std::byte> bytes, const std::string& sour
   for (const PlacedTensor& tensor : placed) {
     if (tensor.offset <= size && tensor.bytes <= size - tensor.offset) continue;
     throw Failure({source, shown(tensor.name),
-                   "data up to byte " + std::to_string(tensor.offset + tensor.bytes) + " after the header",
-                   "an end within the " + std::to_string(size) + " bytes there"});
+                   "data up to byte " + std::to_string(tensor.offset + tensor.bytes) +
+                       " after the header, where the file has " + counted(size, "byte"),
+                   "the whole file: download it again"});
   }
   refuseOverlap(placed, source);
   for (PlacedTensor& tensor : placed) {

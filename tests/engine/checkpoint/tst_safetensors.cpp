@@ -241,6 +241,7 @@ class TestSafetensors : public QObject {
     const std::filesystem::path path(temporary.path().toStdString());
     write(path / "model.safetensors", image("{" + tensor("a", "F32", "2", "0,8") + "}", 7));
     QCOMPARE(QString::fromStdString(openFailure(path).place), QString("\"a\""));
+    QVERIFY(product_text::says(openFailure(path).expected, "<file-ends-early>"));
     write(path / "model.safetensors", "");
     QVERIFY(!openFailure(path).expected.empty());
     std::filesystem::remove(path / "model.safetensors");
