@@ -152,6 +152,7 @@ class BpeTokenizer final : public PipelineTokenizer {
         piece.display = token.content;
         piece.bytes = token.special ? std::string() : token.content;
         piece.control = token.special;
+        piece.takenSpace = {.before = token.leftStrip, .after = token.rightStrip};
         if (token.special) m_target->m_controlIds.emplace(token.content, token.id);
         m_target->findToken(token);
       }

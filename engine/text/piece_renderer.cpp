@@ -15,7 +15,7 @@ ControlPieces::ControlPieces(const Tokenizer& tokenizer) {
     std::string spelling = tokenizer.display(id);
     if (spelling.empty() || tokenizer.controlId(spelling) != id) continue;
     const char first = spelling.front();
-    m_pieces[first].push_back({std::move(spelling), id});
+    m_pieces[first].push_back({std::move(spelling), id, tokenizer.takenSpace(id)});
   }
   for (auto& [first, pieces] : m_pieces) {
     std::stable_sort(pieces.begin(), pieces.end(),
@@ -29,7 +29,8 @@ std::optional<ControlPieces::Found> ControlPieces::find(std::string_view text) c
     if (pieces == m_pieces.end()) continue;
     for (const Piece& piece : pieces->second) {
       if (text.substr(at).starts_with(piece.spelling))
-        return Found{.begin = at, .length = piece.spelling.size(), .id = piece.id};
+        return Found{
+            .begin = at, .length = piece.spelling.size(), .id = piece.id, .takenSpace = piece.takenSpace};
     }
   }
   return std::nullopt;
@@ -51,8 +52,10 @@ void PieceRenderer::addRaw(std::string_view text) {
   if (m_controls == nullptr) m_controls = &m_ownControls.emplace(*m_tokenizer);
   while (const std::optional<ControlPieces::Found> found = m_controls->find(text)) {
     addLiteral(text.substr(0, found->begin));
+    if (found->takenSpace.before) dropSpaceBefore();
     flush();
     m_rendered.ids.push_back(found->id);
+    m_dropsSpace = found->takenSpace.after;
     text.remove_prefix(found->begin + found->length);
   }
   addLiteral(text);
@@ -83,7 +86,7 @@ RenderedMessage PieceRenderer::finish() {
 }
 
 void PieceRenderer::flush() {
-  if (m_dropsSpace) dropSpace();
+  if (m_dropsSpace) dropSpaceAfter();
   m_dropsSpace = false;
   const std::vector<TokenId> ids = m_tokenizer->encode(m_literal, m_limits);
   if (m_hasOwn) markOwn(ids);
@@ -93,7 +96,13 @@ void PieceRenderer::flush() {
   m_hasOwn = false;
 }
 
-void PieceRenderer::dropSpace() {
+void PieceRenderer::dropSpaceBefore() {
+  m_literal.erase(trimmed(m_literal, Trim::End).size());
+  m_ownBegin = std::min(m_ownBegin, m_literal.size());
+  m_ownEnd = std::min(m_ownEnd, m_literal.size());
+}
+
+void PieceRenderer::dropSpaceAfter() {
   const std::size_t dropped = m_literal.size() - trimmed(m_literal, Trim::Start).size();
   m_literal.erase(0, dropped);
   m_ownBegin -= std::min(dropped, m_ownBegin);

@@ -25,6 +25,7 @@ class ControlPieces {
     std::size_t begin = 0;
     std::size_t length = 0;
     TokenId id = 0;
+    TakenSpace takenSpace;
   };
   /// Returns the first control piece in the text, and the longest one at its place.
   std::optional<Found> find(std::string_view text) const;
@@ -33,6 +34,7 @@ class ControlPieces {
   struct Piece {
     std::string spelling;
     TokenId id = 0;
+    TakenSpace takenSpace;
   };
   std::map<char, std::vector<Piece>> m_pieces;  ///< by first byte, the longest first
 };
@@ -61,7 +63,8 @@ class PieceRenderer {
 
  private:
   void flush();
-  void dropSpace();
+  void dropSpaceBefore();
+  void dropSpaceAfter();
   void markOwn(const std::vector<TokenId>& ids);
 
   const Tokenizer* m_tokenizer;

@@ -21,6 +21,7 @@ struct Piece {
   std::string display;
   bool control = false;
   bool known = false;  ///< false for an id without a piece
+  TakenSpace takenSpace{};
 };
 
 /// Collects ids and passes them to a sink in batches.
@@ -77,6 +78,7 @@ class PieceTable : public Tokenizer {
     return isKnown(id) ? at(id).display : "<id " + std::to_string(id) + ">";
   }
   bool isControl(TokenId id) const final { return isKnown(id) && at(id).control; }
+  TakenSpace takenSpace(TokenId id) const final { return isKnown(id) ? at(id).takenSpace : TakenSpace{}; }
   std::int32_t vocabularySize() const final { return static_cast<std::int32_t>(m_pieces.size()); }
   std::string source() const final { return m_source; }
 

@@ -34,6 +34,12 @@ struct EncodeLimits {
 /// Gets ids during encoding. Returns false to stop.
 using TokenSink = std::function<bool(std::span<const TokenId>)>;
 
+/// The white space that a control piece takes from the text beside it.
+struct TakenSpace {
+  bool before = false;  ///< "lstrip" of tokenizer.json
+  bool after = false;   ///< "rstrip" of tokenizer.json
+};
+
 /// Converts text to token ids and back. Implementations do not change after loading. Several threads may use
 /// one tokenizer.
 class Tokenizer {
@@ -64,6 +70,8 @@ class Tokenizer {
   virtual std::string display(TokenId id) const = 0;
 
   virtual bool isControl(TokenId id) const = 0;
+  /// Returns the white space that a control piece takes, if its file says so. Files in GGUF do not.
+  virtual TakenSpace takenSpace(TokenId /*id*/) const { return {}; }
   virtual std::int32_t vocabularySize() const = 0;
 
   /// Returns the file from which the tokenizer was read, for errors. Empty if there is none.

@@ -64,6 +64,7 @@ class WordTokenizer : public PipelineTokenizer {
       Piece& piece = m_pieces[static_cast<std::size_t>(token.id)];
       piece.bytes = token.special ? std::string() : token.content;
       piece.control = token.special;
+      piece.takenSpace = {.before = token.leftStrip, .after = token.rightStrip};
       if (token.special) m_controlIds.emplace(token.content, token.id);
       findToken(token);
     }

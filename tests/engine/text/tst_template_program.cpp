@@ -4,6 +4,7 @@
 #include "engine/base/hash.h"
 #include "engine/text/chat_template_table.h"
 #include "engine/text/conversation.h"
+#include "engine/text/piece_renderer.h"
 #include "engine/text/program_templates.h"
 #include "engine/text/template_program.h"
 #include "tests/engine/text/text_test_support.h"
@@ -108,6 +109,8 @@ class TestTemplateProgram : public QObject {
   void entries();
   void idsLikeTheTable();
   void ownTextHasNoControlPieces();
+  void controlPiecesTakeSpace_data();
+  void controlPiecesTakeSpace();
 };
 
 void TestTemplateProgram::initTestCase() {
@@ -453,6 +456,38 @@ void TestTemplateProgram::ownTextHasNoControlPieces() {
   const std::vector<TokenId>& ids = found.messages.front().ids;
   const auto isControl = [&](TokenId id) { return tokenizer->isControl(id); };
   QCOMPARE(std::count_if(ids.begin(), ids.end(), isControl), 2);
+}
+
+// The ids are those of the tokenizers library for the same file.
+void TestTemplateProgram::controlPiecesTakeSpace_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<std::vector<TokenId>>("ids");
+  const auto row = [](const char* text, const std::vector<TokenId>& ids) {
+    QTest::newRow(QByteArray(text).toPercentEncoding(" <>")) << QString(text) << ids;
+  };
+  row("a <l> b<r>\n a", {0, 4, 2, 1, 5, 0});
+  row("<r> a <l>", {5, 0, 4});
+  row("<r>  <l>", {5, 4});
+  row("<r> \n<r>a", {5, 5, 0});
+  row("a  <l><l> <r> b", {0, 4, 4, 2, 5, 1});
+}
+
+void TestTemplateProgram::controlPiecesTakeSpace() {
+  QFETCH(QString, text);
+  QFETCH(std::vector<TokenId>, ids);
+  QTemporaryDir folder;
+  const std::filesystem::path path(folder.path().toStdString());
+  writeFile(
+      path / "tokenizer.json",
+      R"({"added_tokens": [{"id": 4, "content": "<l>", "special": true, "lstrip": true},)"
+      R"( {"id": 5, "content": "<r>", "special": true, "rstrip": true}],)"
+      R"( "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},)"
+      R"( "decoder": {"type": "ByteLevel"},)"
+      R"( "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "\u0120": 2, "\u010a": 3}, "merges": []}})");
+  const auto tokenizer = loadTokenizer(path);
+  PieceRenderer renderer(*tokenizer);
+  renderer.addRaw(text.toStdString());
+  QCOMPARE(renderer.finish().ids, ids);
 }
 
 SPANSCOPE_TEST(tst_template_program, TestTemplateProgram)
