@@ -42,7 +42,6 @@ class ReuseReader {
                      {"computed"},
                      {"why", TextTable::Align::Left},
                      {"change that makes hits", TextTable::Align::Left}});
-    bool isEmpty = true;
     for (std::size_t i = 0; i < m_step.blocks.size();) {
       const trace::BlockLookedUp& first = m_step.blocks[i];
       if (first.tokens == first.wanted) {
@@ -64,10 +63,9 @@ class ReuseReader {
       std::string blocks = std::to_string(first.virtualIndex);
       if (last > first.virtualIndex) blocks += "–" + std::to_string(last);
       table.addRow({std::to_string(first.segment), blocks, std::to_string(computed), why, change});
-      isEmpty = false;
       i = end;
     }
-    return isEmpty ? std::string() : table.text();
+    return table.text();
   }
 
  private:
@@ -75,7 +73,7 @@ class ReuseReader {
     return m_step.table.segments[segment].tokens;
   }
   std::string causeOf(const trace::BlockLookedUp& block) const {
-    std::string reason = trace::listedName(block.reason);
+    std::string reason = trace::infoOf(block.reason).words;
     if (block.reason == trace::MissReason::TokensDiffer)
       reason += " from token " + std::to_string(block.differsAt) + " on";
     const std::vector<std::uint32_t>& sees = m_step.table.segments[block.segment].sees;
@@ -97,19 +95,25 @@ class ReuseReader {
     return text;
   }
 
-  /// "/g/input/cross/1 (tokens 13–30)", or the first and the last of several nodes.
+  /// “Tarek is a baker. The…” (tokens 13–30, /g/input/cross/1), or the first and the last of several nodes.
+  /// The text in quotes is the beginning of the first node.
   std::string messagesIn(std::uint32_t segment, const WhatIf& change) const {
     const std::int32_t end = change.begin + change.count;
     NodePath first;
     NodePath last;
+    std::span<const TokenId> text;
     std::int32_t at = 0;
     for (const layout::TokenRun& run : m_step.table.segments[segment].runs) {
       if (at <= change.begin && change.begin < at + run.count) first = run.node;
       if (at < end && end <= at + run.count) last = run.node;
+      const bool isText = run.source == layout::TokenRun::Source::Text;
+      if (text.empty() && isText && change.begin <= at && at < end)
+        text = tokensOf(segment).subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(run.count));
       at += run.count;
     }
-    return first + (last == first ? std::string() : " to " + last) + " (tokens " +
-           std::to_string(change.begin) + "–" + std::to_string(end - 1) + ")";
+    const std::string nodes = first + (last == first ? std::string() : " to " + last);
+    const std::string tokens = "tokens " + std::to_string(change.begin) + "–" + std::to_string(end - 1);
+    return text.empty() ? nodes + " (" + tokens + ")" : shown(text) + " (" + tokens + ", " + nodes + ")";
   }
 
   std::string storedAs(const WhatIf& change) const {
@@ -130,7 +134,7 @@ class ReuseReader {
   std::string textOf(const trace::BlockLookedUp& block, const WhatIf& change) const {
     switch (change.change) {
       case Change::AlwaysComputed:
-        return /*id:nothing-last-token*/ "nothing: the last token is always computed";
+        return "nothing: the last token is always computed";
       case Change::CacheOn:
         return "a cache that also keeps partial blocks";
       case Change::OtherTokens: {
@@ -153,7 +157,7 @@ class ReuseReader {
       case Change::LargerPool:
         return "--blocks " + std::to_string(change.blockCount);
       case Change::Again:
-        return "the same request again";
+        return "none: only the same request again is a hit";
     }
     return {};
   }
@@ -163,8 +167,7 @@ class ReuseReader {
 };
 
 /// Returns a table of the misses, as lines of text that end with a newline. Neighbouring blocks with the same
-/// cause share a line. The table is empty if all blocks are hits. Predicted runs have the numbers of the
-/// queries, from 1.
+/// cause share a line. Predicted runs have the numbers of the queries, from 1.
 std::string whyTable(const run::StepPrediction& step, const text::Tokenizer& tokenizer) {
   return ReuseReader(step, tokenizer).table();
 }
@@ -276,7 +279,8 @@ std::string blockText(const trace::BlockLookedUp& block) {
   std::string text(trace::enumName(block.outcome));
   if (block.outcome == trace::LookupOutcome::Partial)
     text += " " + std::to_string(block.tokens) + " of " + std::to_string(block.wanted);
-  if (block.reason != trace::MissReason::None) text += " (" + trace::listedName(block.reason) + ")";
+  if (block.reason != trace::MissReason::None)
+    text += std::string(" (") + trace::infoOf(block.reason).words + ")";
   return text;
 }
 
@@ -487,9 +491,17 @@ std::string predictionText(const plan::Plan& plan, const std::optional<run::Pred
       text += /*id:predicted-replies-at-their-longest*/ ", for answers of max length";
     text += "\n" + spanTable(step);
     if (tokenizer == nullptr) continue;
-    const std::string why = whyTable(step, *tokenizer);
-    text += "  What step " + std::to_string(step.step) + " computes, and why:";
-    text += why.empty() ? " nothing\n" : "\n" + why;
+    const auto isUsual = [](const trace::BlockLookedUp& block) {
+      return block.tokens == block.wanted || block.reason == trace::MissReason::LastToken;
+    };
+    if (std::ranges::all_of(step.blocks, isUsual)) {
+      text += "  Step " + std::to_string(step.step) +
+              /*id:nothing-to-change*/
+              " computes only the last token of its prompt. A run always computes "
+              "this token, so there is nothing to change.\n";
+      continue;
+    }
+    text += "  What step " + std::to_string(step.step) + " computes, and why:\n" + whyTable(step, *tokenizer);
   }
   return text;
 }

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace spanscope::trace {
@@ -17,9 +16,9 @@ namespace spanscope::trace {
 /// Texts of the window are marked by forTranslation("Misses", …). %1 is the block's segment.
 struct MissReasonInfo {
   MissReason reason = MissReason::None;
-  std::string_view name;        ///< name in files; listings have spaces instead of underscores
-  const char* words = "";       ///< in short: "evicted"
-  const char* prediction = "";  ///< text of a prediction for such a block: "computed (was evicted)"
+  std::string_view name;        ///< name in files
+  const char* words = "";       ///< the only name for the user, in window, listings and manual: "evicted"
+  const char* prediction = "";  ///< text of a prediction for such a block: "computed (evicted)"
   const char* sentence = "";    ///< The explanation. For TokensDiffer, %2 is the first token that differs.
   /// The explanation if the nearest block ends earlier, this block is partial, or only the position differs.
   const char* specialCase = "";
@@ -50,9 +49,9 @@ inline constexpr std::array kMissReasons = {
             "Misses", "After the same prefix, the nearest stored block ends earlier than this block of %1.")},
     MissReasonInfo{.reason = MissReason::ContextDiffers,
                    .name = "context_differs",
-                   .words = forTranslation("Misses", "it attends to other text"),
+                   .words = forTranslation("Misses", "context differs"),
                    .prediction = forTranslation(
-                       "Misses", /*id:computed-attends-elsewhere*/ "computed (attends to other text)"),
+                       "Misses", /*id:computed-attends-elsewhere*/ "computed (context differs)"),
                    .sentence = forTranslation(
                        "Misses",
                        "The same tokens are stored, but attended to other text than the tokens of %1. Keys "
@@ -92,7 +91,7 @@ inline constexpr std::array kMissReasons = {
         .reason = MissReason::CacheOff,
         .name = "cache_off",
         .words = forTranslation("Misses", "caching is off"),
-        .prediction = forTranslation("Misses", "computed"),
+        .prediction = forTranslation("Misses", "computed (caching is off)"),
         .sentence = forTranslation("Misses", "Caching is off, so every block is computed."),
         .specialCase = forTranslation(
             "Misses", "The cache does not store this block: caching is off, or off for partial blocks.")},
@@ -118,14 +117,6 @@ constexpr const char* sentenceOf(const BlockLookedUp& lookup, std::int32_t block
                          : lookup.reason == MissReason::CacheOff       ? lookup.wanted < blockSize
                                                                        : false;
   return isSpecial ? info.specialCase : info.sentence;
-}
-
-/// Returns the name in listings, e.g. "tokens differ".
-inline std::string listedName(MissReason reason) {
-  std::string name(infoOf(reason).name);
-  for (char& letter : name)
-    if (letter == '_') letter = ' ';
-  return name;
 }
 
 }  // namespace spanscope::trace

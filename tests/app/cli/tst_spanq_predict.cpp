@@ -334,7 +334,7 @@ void TestSpanqPredict::whyNamesChangesThatDo() {
 
   const SpanqResult text = spanq({"explain", "--why", rag, rag});
   QVERIFY2(holds(text.out, "  What step 0 computes, and why:\n"), text.out.c_str());
-  QVERIFY2(holds(text.out, "<nothing-last-token>"), text.out.c_str());
+  QVERIFY2(holds(text.out, "  Step 0<nothing-to-change>"), text.out.c_str());
   const SpanqResult plain = spanq({"explain", "--json", "--predict", rag});
   QVERIFY(!holds(plain.out, "what_if"));
 }
@@ -432,7 +432,8 @@ void TestSpanqPredict::otherServers() {
   QVERIFY2(result.code == 0, result.err.c_str());
   // The objects follow each other; the last one is for the last file.
   const std::size_t begin = result.out.rfind("\n{\n");
-  const Json simulator = Json::parse(result.out.substr(begin == std::string::npos ? 0 : begin)).at("simulator");
+  const Json simulator =
+      Json::parse(result.out.substr(begin == std::string::npos ? 0 : begin)).at("simulator");
   QCOMPARE(simulator.at("server").get<std::string>(), options.at(1).toStdString());
   int counted = 0;
   int shifted = 0;

@@ -64,6 +64,10 @@ void TestCommandPalette::otherWordsFind_data() {
                               << "view.dock:prediction";
   QTest::newRow("two words") << "time travel"
                              << "view.dock:scrubber";
+  QTest::newRow("swap up") << "swap"
+                           << "node.move-up";
+  QTest::newRow("swap down") << "swap"
+                             << "node.move-down";
   QTest::newRow("dark") << "dark mode"
                         << "view.theme";
 }
