@@ -105,7 +105,8 @@ CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const s
 void addOrderOptions(CLI::App& command, std::string& order, bool& hasOrderNote) {
   command
       .add_option("--order", order,
-                  "Places of the children of each plus: for the cache of the server (cache), or as written "
+                  "Order of the documents (children of a plus): best for the cache of the server (cache), or "
+                  "as written "
                   "(written). Default: cache")
       ->check(CLI::IsMember({"cache", "written"}))
       ->type_name("NAME");

@@ -256,9 +256,10 @@ BenchAction addSourcesBench(CLI::App& command, const Context& context) {
   addSettings(command, settings, {"model", "chat_template", "template_variables"});
   addNumbers(command, "--documents", options->documents, "Documents per question",
              {experiment::kFewestSources, experiment::kMostSources});
-  addNumber(command, "--rivals", options->rivals,
-            "Documents that are similar to a needed document, in questions that need two documents",
-            {0, experiment::kMostSources - experiment::kFewestSources});
+  addNumber(
+      command, "--rivals", options->rivals,
+      "Number of documents that are similar to a needed document. Only for questions that need two documents",
+      {0, experiment::kMostSources - experiment::kFewestSources});
   addNumber(command, "--questions", options->questions,
             "Questions per number of documents; every second question needs two documents", {2, 100'000});
   addSeedOption(command, options->seed, "Seed of the questions for ranking measures");

@@ -391,7 +391,7 @@ std::string factsOf(const ProbeRow& row) {
 }
 
 std::string costOf(const ProbeRow& row) {
-  return fmt::format("{:.0f} of {:.0f} prompt tokens computed, {:.0f} of them cached before",
+  return fmt::format("{:.0f} of {:.0f} prompt tokens computed, including {:.0f} tokens that were cached",
                      row.computed + row.recomputed, row.promptTokens, row.recomputed);
 }
 
@@ -422,10 +422,8 @@ std::vector<std::string> probeSentences(const ProbedModel& model, std::span<cons
       static_cast<std::size_t>(std::ranges::count(model.questions, true, &ProbedQuestion::isOwn));
   sentences.push_back(
       fmt::format("Measured: {} over built-in documents and {} over your documents, on one device. Each "
-                  "answer has at most {} "
-                  "tokens. Numbers in parentheses are the smallest and the largest of a question. Other "
-                  "questions can give "
-                  "other results.",
+                  "answer has at most {} tokens. Parentheses contain the smallest and the largest KL of a "
+                  "question. Other questions can give other results.",
                   counted(model.questions.size() - own, "question"), own, kProbeAnswerTokens));
   return sentences;
 }

@@ -49,16 +49,16 @@ std::vector<std::string> probedPolicies();
 /// The results of one question under one policy. The documents were cached before.
 struct ProbeSample {
   std::string problem{};      ///< why the policy failed; empty: the other members are valid
-  std::int64_t tokens = 0;    ///< of the answer of a full prefill; every policy predicts the same tokens
+  std::int64_t tokens = 0;    ///< tokens in the answer of a full prefill; each policy predicts these tokens
   std::int64_t agreeing = 0;  ///< tokens at which both have the same most likely token
   double divergence = 0;      ///< KL(full ‖ policy), nats, the mean over the tokens
-  double mostDivergence = 0;  ///< of one token
+  double mostDivergence = 0;  ///< the largest KL of a token, nats
   bool sameAnswer = false;    ///< the policy's own greedy answer has the same tokens
-  std::string answer{};       ///< of the policy
+  std::string answer{};       ///< the answer under the policy
   std::int64_t promptTokens = 0;
   std::int64_t recomputed = 0;  ///< tokens that were cached, but that the policy recomputes
   std::int64_t computed = 0;    ///< tokens that were not cached
-  double seconds = 0;           ///< to the first token
+  double seconds = 0;           ///< time to the first token
   bool operator==(const ProbeSample&) const = default;
 };
 
@@ -66,7 +66,7 @@ struct ProbeSample {
 struct ProbedQuestion {
   std::string name;
   bool isOwn = false;
-  std::string answer{};  ///< of a full prefill
+  std::string answer{};  ///< the answer of a full prefill
   std::vector<ProbeSample> samples{};
   bool operator==(const ProbedQuestion&) const = default;
 };
@@ -109,17 +109,17 @@ inline constexpr ProbeLimit kFar{.divergence = 0.2, .agreement = 0.85};
 /// All questions of one model under one policy.
 struct ProbeRow {
   std::string policy;
-  std::string problem{};      ///< of the first question that failed; empty: none
+  std::string problem{};      ///< why the first failed question failed; empty: no question failed
   std::size_t questions = 0;  ///< number of measured questions
-  Summary divergence{};       ///< over the questions
-  double meanDivergence = 0;  ///< over the questions
-  double mostDivergence = 0;  ///< of one token
+  Summary divergence{};       ///< KL of the questions, nats
+  double meanDivergence = 0;  ///< mean KL of the questions, nats
+  double mostDivergence = 0;  ///< the largest KL of a token, nats
   std::int64_t tokens = 0;
   std::int64_t agreeing = 0;
   std::size_t sameAnswers = 0;
-  double promptTokens = 0;  ///< mean of a prompt, also in the next two
-  double recomputed = 0;
-  double computed = 0;
+  double promptTokens = 0;  ///< mean of all prompts
+  double recomputed = 0;    ///< mean of all prompts
+  double computed = 0;      ///< mean of all prompts
   Summary seconds{};
 
   double agreement() const {

@@ -121,7 +121,8 @@ class LessonReader {
       if (!isBlankLine(line().text)) readHeadLine(bare(line()), seen);
     }
     if (atEnd()) {
-      fault(begin, /*id:head-without-end*/ "front matter without a closing line ---", "a line --- after it");
+      fault(begin, /*id:head-without-end*/ "front matter without a closing line ---",
+            "a line --- after the front matter");
       return;
     }
     for (const char* key : {"title", "minutes", "after"}) {

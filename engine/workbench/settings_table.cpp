@@ -253,7 +253,7 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Model,
                .label = tr("Bit-identical results on a GPU"),
                .help = tr("The result of a token does not depend on other tokens of a forward pass. A reused "
-                          "block then has the bits of a recomputed block. The CPU always computes in this "
+                          "block is then bit-exact with a recomputed block. The CPU always computes in this "
                           "way. A GPU is slower with this setting.")},
        .option =
            {.name = "--exact",
@@ -444,10 +444,12 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Retrieval,
                .label = tr("Ranked by"),
                .help = tr("auto: by vectors if an augment names the embedding model, else by shared words")},
-       .option = {.name = "--rank",
-                  .help = "Ranking of passages: by shared words (lexical, BM25), by vectors of the model "
-                          "(embedding) or by both (hybrid). With auto: by vectors if the augment's "
-                          "embedding_model names the model, else by words"}},
+       .option =
+           {.name = "--rank",
+            .help =
+                "Ranking of passages: lexical (by shared words, BM25), embedding (by vectors of the model), "
+                "hybrid (by both) or auto. With auto, the ranking is embedding if the augment names this "
+                "model as its embedding_model, else lexical"}},
       {.key = "chunk",
        .name = "chunk",
        .member = &RunSettings::chunk,

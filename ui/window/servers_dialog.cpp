@@ -159,7 +159,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   m_atOnce->setRange(1, int{remote::kMostAtOnce});
   m_atOnce->setToolTip(
       tr("Set the max number of concurrent requests of one run. Default: %1").arg(remote::kStandardAtOnce));
-  m_orders = new QCheckBox(tr("Order plus for the cache"), this);
+  m_orders = new QCheckBox(tr("Reorder documents for the cache"), this);
   m_orders->setObjectName(QStringLiteral("orderForCache"));
   m_orders->setToolTip(
       tr("Send the children of each plus in the order that the prefix cache of the server serves best"));

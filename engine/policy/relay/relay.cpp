@@ -23,7 +23,7 @@ constexpr std::array<Parameter, 4> kParameters{
     {{.name = "r",
       .label = forTranslation("Policies", "share of tokens"),
       .help = forTranslation(
-          "Policies", "Share of the tokens of a quoted answer that the quoting prompt recomputes, 0 to 1"),
+          "Policies", "Share of tokens that are recomputed if a prompt contains an earlier answer, 0 to 1"),
       .standard = 0.15,
       .least = 0,
       .most = 1},

@@ -360,10 +360,10 @@ std::vector<BlockLegend::Meaning> stateLegend() {
   const auto entry = [](BlockRole role, const QString& help) {
     return BlockLegend::Meaning{{.role = role}, Theme::name(role), help};
   };
-  return {
-      entry(BlockRole::Hit, explain(u"hit")), entry(BlockRole::Relocated, explain(u"relocated")),
-      entry(BlockRole::Computed, explain(u"computed")), entry(BlockRole::Evicted, explain(u"evicted")),
-      entry(BlockRole::Free, tr("No physical block yet, or freed with its request without being stored"))};
+  return {entry(BlockRole::Hit, explain(u"hit")), entry(BlockRole::Relocated, explain(u"relocated")),
+          entry(BlockRole::Computed, explain(u"computed")), entry(BlockRole::Evicted, explain(u"evicted")),
+          entry(BlockRole::Free, tr("The block has no physical block yet. Or its request ended, and the "
+                                    "cache did not keep the block"))};
 }
 
 }  // namespace spanscope::ui

@@ -60,7 +60,7 @@ void fillRow(std::vector<PaintedCell>& cells, const ProbeRow& row) {
     return;
   }
   cells.push_back(number(natsText(row.meanDivergence), row.meanDivergence,
-                         tr("Smallest of a question: %1. Median: %2. Largest: %3. Largest of a token: %4")
+                         tr("Questions: smallest %1, median %2, largest %3. Largest of a single token: %4")
                              .arg(natsText(row.divergence.least()), natsText(row.divergence.median),
                                   natsText(row.divergence.most()), natsText(row.mostDivergence))));
   cells.back().ink = Role::Text;
@@ -70,10 +70,10 @@ void fillRow(std::vector<PaintedCell>& cells, const ProbeRow& row) {
   cells.push_back(
       number(tr("%1 of %2").arg(row.sameAnswers).arg(row.questions), static_cast<double>(row.sameAnswers)));
   const double again = row.computed + row.recomputed;
-  cells.push_back(number(row.recomputed > 0
-                             ? tr("%1 + %2").arg(row.computed, 0, 'f', 0).arg(row.recomputed, 0, 'f', 0)
-                             : QString::number(row.computed, 'f', 0),
-                         again, tr("Mean of a prompt with %1 tokens").arg(row.promptTokens, 0, 'f', 0)));
+  cells.push_back(number(
+      row.recomputed > 0 ? tr("%1 + %2").arg(row.computed, 0, 'f', 0).arg(row.recomputed, 0, 'f', 0)
+                         : QString::number(row.computed, 'f', 0),
+      again, tr("Mean of all prompts. On average, a prompt has %1 tokens").arg(row.promptTokens, 0, 'f', 0)));
   cells.push_back(number(durationText(row.seconds.median), row.seconds.median,
                          tr("Median. Shortest: %1. Longest: %2")
                              .arg(durationText(row.seconds.least()), durationText(row.seconds.most()))));
@@ -86,10 +86,10 @@ PaintedTable tableOf(const jobs::Probe& probe) {
                   metricShortTitle("time-to-first-token"), tr("Verdict")},
       .shares = {5, 4, 4, 5, 5, 4, 4},
       .rows = {},
-      .headerHelps = {QString(), tr("Mean of the questions. %1").arg(metricMeaning("divergence")),
+      .headerHelps = {QString(), tr("Mean of all questions. %1").arg(metricMeaning("divergence")),
                       metricMeaning("agreeing-tokens"),
                       tr("Answers that have the same tokens as the greedy answer of a full prefill."),
-                      tr("Mean of a prompt. The documents were cached before. The number after + is of "
+                      tr("Mean of all prompts. The documents were cached before. The number after + counts "
                          "recomputed tokens. %1")
                           .arg(metricMeaning("computed-tokens")),
                       metricExplanation("time-to-first-token"),

@@ -408,7 +408,7 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
   if (own.storedAt >= 0 && own.storedAt != own.position)
     lines << tr(/*id:token-stored-at*/ "Stored at position %1").arg(own.storedAt);
   if (!own.computed) {
-    lines << tr("Sampled, but not computed: the token is in no block");
+    lines << tr("The token was sampled, but not computed yet, so no block contains the token");
   } else {
     QString block = tr("Block %1, slot %2").arg(own.block).arg(own.place.local % strip.blockSize);
     if (own.physical != kNullBlock)

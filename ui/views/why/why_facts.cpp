@@ -475,7 +475,7 @@ class OtherwiseMaker {
     link.block = missed->place;
     const QString stored =
         m_context.lookup->block == kNullBlock
-            ? tr(", the first miss, had been a hit, and this block were stored after it")
+            ? tr(", the first miss, had been a hit, and the cache had this block after that block")
             : tr(/*id:those-after-found*/
                  " and the blocks after it had been hits: this block's content is stored as #%1")
                   .arg(m_context.lookup->block);

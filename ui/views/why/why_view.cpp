@@ -216,7 +216,7 @@ class Sentence {
       case LookupOutcome::Relocated:
         return relocated();
       case LookupOutcome::Partial:
-        return tr("The cache had the first %1 of its %2 tokens and copied these tokens. The rest was "
+        return tr("The cache had the first %1 of the block's %2 tokens and copied these tokens. The rest was "
                   "computed. ")
                    .arg(m_context.lookup->tokens)
                    .arg(m_context.lookup->wanted) +
