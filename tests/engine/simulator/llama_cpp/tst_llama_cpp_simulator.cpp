@@ -65,6 +65,7 @@ class TestLlamaCppSimulator : public QObject {
     QTest::addColumn<QString>("file");
     QTest::addColumn<int>("count");
     QTest::newRow("golden") << SPANSCOPE_GOLDEN_DIR "/llama-server/completions.jsonl.gz" << 40;
+    QTest::newRow("live") << SPANSCOPE_GOLDEN_DIR "/llama-live/llama-a.jsonl.gz" << 30;
     QTest::newRow("more") << SPANSCOPE_TEST_DATA_DIR "/llama-server.jsonl.gz" << 60;
     QTest::newRow("conversations") << SPANSCOPE_TEST_DATA_DIR "/llama-server-conversations.jsonl.gz" << 24;
   }

@@ -36,6 +36,38 @@ std::string fatesText(const Answer& answer) {
   return text;
 }
 
+/// Events without repeated resets. The recorder reset the server before each scenario too, so a reset before
+/// the first step is skipped.
+Json withoutRepeatedResets(const Json& events, bool isFirst) {
+  Json kept = Json::array();
+  for (const Json& event : events) {
+    const bool isReset = event.contains("cleared");
+    const bool isAgain = kept.empty() ? isFirst : kept.back().contains("cleared");
+    if (!isReset || !isAgain) kept.push_back(event);
+  }
+  return kept;
+}
+
+/// The names of the blocks in events. Chunked prefill splits the events of one prompt at other places.
+struct NamesInEvents {
+  std::vector<Json> stored;
+  std::vector<Json> removed;
+  int cleared = 0;
+  bool operator==(const NamesInEvents&) const = default;
+};
+
+NamesInEvents namesIn(const Json& events) {
+  NamesInEvents names;
+  for (const Json& event : events) {
+    if (event.contains("cleared")) ++names.cleared;
+    if (event.contains("stored"))
+      names.stored.insert(names.stored.end(), event["stored"].begin(), event["stored"].end());
+    if (event.contains("removed"))
+      names.removed.insert(names.removed.end(), event["removed"].begin(), event["removed"].end());
+  }
+  return names;
+}
+
 }  // namespace
 
 class TestVllmSimulator : public QObject {
@@ -69,6 +101,46 @@ class TestVllmSimulator : public QObject {
         for (const char* name : {"cached", "refused", "events", "free_blocks", "ok"}) op[name] = "wrong";
       QVERIFY(sameValue(replayed(kVllm, scenario), expected));
     }
+  }
+
+  /// Requests to a running server, one after the other: the cached tokens that the server reported, and the
+  /// KV events that it published. Events of a reset arrive with the next step.
+  void live() {
+    const std::vector<std::string> lines =
+        scenarioLines(SPANSCOPE_GOLDEN_DIR "/vllm-live/vllm-live.jsonl.gz");
+    if (lines.empty()) QSKIP("the golden data of a running vLLM is missing");
+    int admitted = 0;
+    int compared = 0;
+    for (const std::string& line : lines) {
+      const Json expected = Json::parse(line);
+      Json scenario = expected;
+      strip(scenario, {"cached", "events", "ok"});
+      const Json found = replayed(kVllm, scenario);
+      const std::string where = expected["setup"].get<std::string>() + " " + expected["number"].dump();
+      const bool isChunked =
+          expected["options"].get<std::string>().find("batched-tokens") != std::string::npos;
+      Json events = Json::array();
+      bool isFirst = true;
+      for (std::size_t op = 0; op < expected["ops"].size(); ++op) {
+        const Json& recorded = expected["ops"][op];
+        const std::string at = where + ", op " + std::to_string(op);
+        if (recorded["op"] == "admit") {
+          ++admitted;
+          QVERIFY2(found["ops"][op]["cached"] == recorded["cached"], at.c_str());
+        }
+        for (const Json& event : found["ops"][op]["events"]) events.push_back(event);
+        if (!recorded.contains("live_events")) continue;
+        const Json live = withoutRepeatedResets(recorded["live_events"], isFirst);
+        events = withoutRepeatedResets(events, isFirst);
+        isFirst = false;
+        QVERIFY2(isChunked ? namesIn(events) == namesIn(live) : sameValue(events, live),
+                 (at + ": " + events.dump().substr(0, 400)).c_str());
+        events = Json::array();
+        ++compared;
+      }
+    }
+    QCOMPARE(admitted, 958);
+    QVERIFY(compared > 800);
   }
 
   /// Fields that the cache simulator does not read are written again.
