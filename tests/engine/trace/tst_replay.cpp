@@ -251,8 +251,8 @@ void TestReplay::contradictions_data() {
       "block 1: found <removed-under-another>, expected <key-stored-under>");
   row("cleared in use", {BlockAllocated{1, 0, 0}}, CacheCleared(),
       "pool: found <cleared-while-blocks>, expected <nobody-referring-block>");
-  row("snapshot of another pool", {}, Snapshot{freshPool(6), 1},
-      "pool: found 6 blocks, expected 5 as before");
+  row("snapshot of another pool", {}, Snapshot{freshPool(4), 1},
+      "pool: found 4 blocks, expected at least 5, as before");
   row("virtual block", {}, BlockAllocated{1, 0, -1}, "virtual block: found -1, expected at least 0");
   row("segment", {SpanTableLaidOut{{segment(2)}}}, BlockAllocated{1, 1, 0},
       "segment: found 1, expected below 1");

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The slots of a llama-server as a trace.
+#include "engine/base/error.h"
+#include "engine/remote/watch/watched_slots.h"
+#include "engine/trace/recorder.h"
+#include "engine/trace/replay.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::watch;
+
+namespace {
+
+constexpr std::int64_t kSlotSecond = 1'000'000'000;
+const WatchedServer kServer{
+    .program = "llama.cpp b1", .address = "http://here", .model = "m", .countsTokens = true};
+
+struct TracedSlots {
+  explicit TracedSlots(const std::vector<SlotReport>& first)
+      : recorder({.keepEvents = true, .clock = {}}), slots(recorder, kServer, first) {}
+
+  trace::Replay replayed() const {
+    trace::Replay replay;
+    for (const trace::Event& event : recorder.events()) {
+      if (const std::optional<Error> error = replay.apply(event)) qFatal("%s", error->message().c_str());
+    }
+    return replay;
+  }
+
+  trace::Recorder recorder;
+  WatchedSlots slots;
+};
+
+const SlotReport kEmpty{.id = 0, .context = 64};
+
+}  // namespace
+
+class TestWatchedSlots : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void answers();
+  void wrongAnswers();
+  void aRequest();
+  void reuse();
+  void idleAtFirst();
+  void severalSlots();
+};
+
+/// An answer of llama-server 0c1e570, shortened.
+void TestWatchedSlots::answers() {
+  const std::string json = R"([{"id":0,"n_ctx":1024,"speculative":false,"is_processing":true,"id_task":5,
+      "n_prompt_tokens":40,"n_prompt_tokens_processed":8,"n_prompt_tokens_cache":16,
+      "params":{"n_predict":-1},"next_token":[{"has_next_token":true,"n_remain":-1,"n_decoded":3}]},
+      {"id":1,"n_ctx":1024,"speculative":false,"is_processing":false}])";
+  const std::vector<SlotReport> slots = readSlots(json);
+  QCOMPARE(slots.size(), std::size_t{2});
+  QVERIFY(slots[0] == (SlotReport{.id = 0,
+                                  .context = 1024,
+                                  .isProcessing = true,
+                                  .task = 5,
+                                  .prompt = 40,
+                                  .processed = 8,
+                                  .cached = 16,
+                                  .generated = 3}));
+  QVERIFY(slots[1] == (SlotReport{.id = 1, .context = 1024}));
+}
+
+void TestWatchedSlots::wrongAnswers() {
+  for (const char* const wrong : {"", "{}", "3", "[1,"}) QVERIFY_EXCEPTION_THROWN(readSlots(wrong), Failure);
+  const std::vector<SlotReport> slots = readSlots(
+      R"([1, {"id":-4,"n_ctx":-1,"n_prompt_tokens":-5,"n_prompt_tokens_cache":99,"next_token":[]}])");
+  QCOMPARE(slots.size(), std::size_t{1});
+  QVERIFY(slots[0] == SlotReport());
+}
+
+void TestWatchedSlots::aRequest() {
+  TracedSlots traced({kEmpty});
+  SlotReport now = kEmpty;
+  now.isProcessing = true;
+  now.task = 1;
+  now.prompt = 40;
+  now.processed = 16;
+  traced.slots.take({now}, 0);
+  QCOMPARE(traced.replayed().pool().blocks()[1].references, 1);
+  now.processed = 40;
+  traced.slots.take({now}, kSlotSecond);
+  now.generated = 10;
+  traced.slots.take({now}, 2 * kSlotSecond);
+  now.isProcessing = false;
+  traced.slots.take({now}, 3 * kSlotSecond);
+  traced.slots.end(4 * kSlotSecond);
+  const trace::Replay replay = traced.replayed();
+  const trace::RequestState& request = replay.progress().requests.at(1);
+  QCOMPARE(request.promptTokens, std::int64_t{40});
+  QCOMPARE(request.cachedTokens, std::int64_t{0});
+  QCOMPARE(request.reported->generatedTokens, std::optional<std::int64_t>(10));
+  QCOMPARE(request.reported->timeToFirstToken, std::optional<double>(2));
+  QCOMPARE(request.reported->seconds, 3.0);
+  // 40 tokens of the prompt and 9 of the answer are computed, which fill 3 blocks of 16.
+  QCOMPARE(replay.pool().cachedCount(), std::size_t{3});
+  QCOMPARE(replay.pool().freeCount(), std::size_t{4});
+  QCOMPARE(traced.slots.tasks(), std::uint64_t{1});
+}
+
+/// The second request keeps the first block of the slot.
+void TestWatchedSlots::reuse() {
+  TracedSlots traced({kEmpty});
+  SlotReport now{.context = 64, .isProcessing = false, .task = 1, .prompt = 48, .processed = 48};
+  traced.slots.take({now}, 0);
+  now = {.context = 64, .isProcessing = true, .task = 2, .prompt = 40, .processed = 10, .cached = 20};
+  traced.slots.take({now}, 1);
+  trace::Replay replay = traced.replayed();
+  QCOMPARE(replay.progress().evicted, std::uint64_t{2});
+  QCOMPARE(replay.progress().requests.at(2).cachedTokens, std::int64_t{20});
+  QVERIFY(replay.progress().requests.at(2).blocks.at({0, 0}).outcome == trace::LookupOutcome::Hit);
+  now.processed = 20;
+  now.isProcessing = false;
+  traced.slots.take({now}, 2);
+  QCOMPARE(traced.replayed().pool().cachedCount(), std::size_t{2});
+  // More cached tokens than the slot had: the server filled the slot from its host memory.
+  now = {.context = 64, .isProcessing = true, .task = 3, .prompt = 64, .processed = 1, .cached = 63};
+  traced.slots.take({now}, 3);
+  QCOMPARE(traced.replayed().pool().cachedCount(), std::size_t{4});
+}
+
+/// A slot keeps the content of a request that ended before the watch began.
+void TestWatchedSlots::idleAtFirst() {
+  const SlotReport idle{.context = 64, .task = 9, .prompt = 33, .processed = 33, .generated = 1};
+  TracedSlots traced({idle});
+  traced.slots.take({idle}, 0);
+  const trace::Replay replay = traced.replayed();
+  QVERIFY(replay.progress().requests.empty());
+  QCOMPARE(replay.pool().cachedCount(), std::size_t{2});
+}
+
+void TestWatchedSlots::severalSlots() {
+  TracedSlots traced({kEmpty, kEmpty});
+  SlotReport busy = kEmpty;
+  busy.task = 4;
+  busy.isProcessing = true;
+  busy.prompt = busy.processed = 17;
+  traced.slots.take({kEmpty, busy}, 0);
+  traced.slots.count({.prompt = 0, .cached = 0}, 0);
+  traced.slots.count({.prompt = 17, .cached = 0}, 1);
+  const trace::Replay replay = traced.replayed();
+  QCOMPARE(replay.progress().requests.at(1).node, std::string("/par/1"));
+  QCOMPARE(replay.progress().requests.at(2).node, std::string("/par/2"));
+  QCOMPARE(replay.pool().blocks()[5].references, 1);
+}
+
+SPANSCOPE_TEST(tst_watched_slots, TestWatchedSlots)
+#include "tst_watched_slots.moc"
