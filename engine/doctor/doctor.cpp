@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/translation.h"
 #include "engine/doctor/alignment.h"
 #include "engine/doctor/redaction.h"
 #include "engine/simulator/servers.h"
@@ -304,13 +305,13 @@ class Diagnosis {
       spans += m_spans[i].first;
       linked += m_spans[i].second;
     }
-    addWay("as_is", "as it is", m_report.prompt, m_report.prompt - m_report.cached);
+    addWay("as_is", forTranslation("Causes", "as it is"), m_report.prompt, m_report.prompt - m_report.cached);
     if (m_options.showsEdits && !m_stop.stop_requested()) {
       computeEdited(false);
       computeEdited(true);
     }
-    addWay("spans", "as spans", m_report.prompt, spans);
-    addWay("spans_link_16", "as spans with link(16)", m_report.prompt, linked);
+    addWay("spans", forTranslation("Causes", "as spans"), m_report.prompt, spans);
+    addWay("spans_link_16", forTranslation("Causes", "as spans with link(16)"), m_report.prompt, linked);
     sumCauses();
     m_report.isStopped = m_stop.stop_requested();
     return std::move(m_report);
@@ -361,7 +362,7 @@ class Diagnosis {
     addTools(report.conversation, *request);
     m_cache.keep(number, request);
     m_report.requests.push_back(std::move(report));
-    if (m_progress) m_progress(m_report.requests.size());
+    if (m_progress) m_progress(m_report, DoctorPhase::Log, m_report.requests.size());
   }
 
   /// What spans would compute: all tokens that no earlier request had at any place.
@@ -663,8 +664,9 @@ class Diagnosis {
       return withDocuments ? hasDocuments(one) : isEditable(one, false);
     });
     const char* key = withDocuments ? "documents" : "edits";
-    const char* name =
-        withDocuments ? "with the edits, and documents ordered for the prefix" : "with the edits";
+    const char* name = withDocuments
+                           ? forTranslation("Causes", "with the edits, and documents ordered for the prefix")
+                           : forTranslation("Causes", "with the edits");
     if (!isNeeded) {
       const Way& before = m_report.ways.back();
       addWay(key, name, before.prompt, before.computed);
@@ -715,6 +717,8 @@ class Diagnosis {
           if (lastUse[number] > number) kept[number] = edited;
           if (report.compared && lastUse[*report.compared] == number) kept.erase(*report.compared);
           ++number;
+          if (m_progress)
+            m_progress(m_report, withDocuments ? DoctorPhase::Documents : DoctorPhase::Edits, number);
         },
         [](const LogProblem&) {}, m_stop);
     addWay(key, name, prompt, computed);

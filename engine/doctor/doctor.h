@@ -96,8 +96,13 @@ struct LogReport {
   }
 };
 
-/// Called after each request, with the number of requests so far.
-using DoctorProgress = std::function<void(std::size_t requests)>;
+/// A diagnosis reads the log up to three times.
+enum class DoctorPhase : std::uint8_t { Log, Edits, Documents };
+
+/// Called after each request of a phase, on the thread of the diagnosis. `soFar` has the requests that were
+/// read, without totals. Its lost tokens are complete only after the last phase. `requests`: number of
+/// requests of the phase so far.
+using DoctorProgress = std::function<void(const LogReport& soFar, DoctorPhase phase, std::size_t requests)>;
 
 /// Reads the log and diagnoses each request. Memory grows with the distinct tokens of the log, four bytes
 /// each, and not with the texts. Returns early after a stop request. Throws Failure if a file cannot be read,

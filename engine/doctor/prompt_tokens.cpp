@@ -34,6 +34,21 @@ TokenId markId(std::string_view name) {
   return static_cast<TokenId>(mixBits(hash64(name)) & 0x7FFFFFFFU);
 }
 
+/// Takes the tokens of an estimate, and their texts if they are wanted.
+struct EstimatedTokens {
+  std::vector<TokenId>& ids;
+  std::vector<std::string>* texts = nullptr;
+
+  void piece(std::string_view text) {
+    ids.push_back(idOf(text));
+    if (texts != nullptr) texts->emplace_back(text);
+  }
+  void mark(std::string_view name) {
+    ids.push_back(markId(name));
+    if (texts != nullptr) texts->push_back("‹" + std::string(name) + "›");
+  }
+};
+
 enum class Kind { Letter, Digit, Space, Other };
 
 Kind kindOf(char c) {
@@ -47,31 +62,71 @@ Kind kindOf(char c) {
 /// Images have no text. This many tokens are counted for each.
 constexpr std::size_t kImageTokens = 256;
 
-void estimateMessage(const Message& message, std::vector<TokenId>& ids) {
+void estimateText(std::string_view text, EstimatedTokens& into) {
+  constexpr std::size_t kMostLetters = 8;
+  constexpr std::size_t kMostDigits = 3;
+  constexpr std::size_t kMostOther = 2;
+  constexpr std::size_t kMostSpace = 16;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t begin = at;
+    // A space belongs to the word after it.
+    if (text[at] == ' ' && at + 1 < text.size() && kindOf(text[at + 1]) != Kind::Space) ++at;
+    const Kind kind = kindOf(text[at]);
+    const std::size_t most = kind == Kind::Letter  ? kMostLetters
+                             : kind == Kind::Digit ? kMostDigits
+                             : kind == Kind::Space ? kMostSpace
+                                                   : kMostOther;
+    const std::size_t first = at;
+    while (at < text.size() && at - first < most && kindOf(text[at]) == kind &&
+           !(kind == Kind::Space && at > first && text[at] == ' ' && at + 1 < text.size() &&
+             kindOf(text[at + 1]) != Kind::Space))
+      ++at;
+    while (at < text.size() && isUtf8Continuation(text[at])) ++at;
+    into.piece(text.substr(begin, at - begin));
+  }
+}
+
+void estimateMessage(const Message& message, EstimatedTokens& into) {
   for (const Part& part : message.parts) {
     switch (part.kind) {
       case Part::Kind::Image:
-        for (std::size_t i = 0; i < kImageTokens; ++i) ids.push_back(idOf(part.text + std::to_string(i)));
+        for (std::size_t i = 0; i < kImageTokens; ++i) into.piece(part.text + std::to_string(i));
         continue;
       case Part::Kind::Reasoning:
-        ids.push_back(markId("reasoning"));
+        into.mark("reasoning");
         break;
       case Part::Kind::ToolCall:
-        ids.push_back(markId("call"));
-        estimateTokens(part.name, ids);
+        into.mark("call");
+        estimateText(part.name, into);
         break;
       default:
         break;
     }
-    estimateTokens(part.text, ids);
-    if (part.kind == Part::Kind::Reasoning) ids.push_back(markId("end of reasoning"));
+    estimateText(part.text, into);
+    if (part.kind == Part::Kind::Reasoning) into.mark("end of reasoning");
   }
 }
 
 class Estimate final : public PromptTokenizer {
  public:
   PromptTokens tokens(const LoggedRequest& request, const std::stop_token& /*stop*/) const override {
+    return estimate(request, nullptr);
+  }
+  std::vector<std::string> pieces(const LoggedRequest& request,
+                                  const PromptTokens& /*tokens*/) const override {
+    std::vector<std::string> texts;
+    for (const TokenId id : request.ids) texts.push_back("‹" + std::to_string(id) + "›");
+    texts.resize(estimate(request, &texts).prompt);
+    return texts;
+  }
+  std::string setting() const override { return "estimated by characters, about 4 bytes a token"; }
+  bool isEstimated() const override { return true; }
+
+ private:
+  static PromptTokens estimate(const LoggedRequest& request, std::vector<std::string>* texts) {
     PromptTokens made{.ids = request.ids, .prompt = 0, .sections = {}, .isEstimated = request.ids.empty()};
+    EstimatedTokens into{.ids = made.ids, .texts = texts};
     std::size_t begin = 0;
     const auto end = [&](std::int32_t section) {
       if (made.ids.size() > begin) made.sections.push_back({section, begin, made.ids.size()});
@@ -79,10 +134,10 @@ class Estimate final : public PromptTokenizer {
     };
     end(0);
     if (!request.tools.empty()) {
-      made.ids.push_back(markId("tools"));
+      into.mark("tools");
       for (const Tool& tool : request.tools) {
-        estimateTokens(tool.text, made.ids);
-        made.ids.push_back(markId("end of tool"));
+        estimateText(tool.text, into);
+        into.mark("end of tool");
       }
       end(kToolsSection);
     }
@@ -90,21 +145,19 @@ class Estimate final : public PromptTokenizer {
     for (std::size_t i = 0; i < request.messages.size(); ++i) {
       const Message& message = request.messages[i];
       isRaw = message.role == kRawRole;
-      if (!isRaw) made.ids.push_back(markId("role " + message.role));
-      estimateMessage(message, made.ids);
-      if (!isRaw) made.ids.push_back(markId("end of message"));
+      if (!isRaw) into.mark("role " + message.role);
+      estimateMessage(message, into);
+      if (!isRaw) into.mark("end of message");
       end(static_cast<std::int32_t>(i));
     }
     if (!isRaw) {
-      made.ids.push_back(markId("role assistant"));
+      into.mark("role assistant");
       end(kEndSection);
     }
     made.prompt = made.ids.size();
-    if (request.answer) estimateMessage(*request.answer, made.ids);
+    if (request.answer) estimateMessage(*request.answer, into);
     return made;
   }
-  std::string setting() const override { return "estimated by characters, about 4 bytes a token"; }
-  bool isEstimated() const override { return true; }
 };
 
 // --- A model
@@ -185,6 +238,19 @@ class ModelTokenizer final : public PromptTokenizer {
            (m_chat->program == nullptr ? m_chat->name : "by Jinja");
   }
   bool isEstimated() const override { return false; }
+  std::vector<std::string> pieces(const LoggedRequest& /*request*/,
+                                  const PromptTokens& tokens) const override {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < tokens.prompt; ++i) {
+      const TokenId id = tokens.ids[i];
+      // A log can have ids of another model.
+      const bool isKnown = id >= 0 && id < m_tokenizer->vocabularySize();
+      texts.push_back(!isKnown                     ? "‹" + std::to_string(id) + "›"
+                      : m_tokenizer->isControl(id) ? m_tokenizer->display(id)
+                                                   : m_tokenizer->bytes(id));
+    }
+    return texts;
+  }
 
  private:
   using Ids = std::vector<TokenId>;
@@ -333,28 +399,8 @@ std::int32_t PromptTokens::sectionAt(std::size_t token) const {
 }
 
 void estimateTokens(std::string_view text, std::vector<TokenId>& ids) {
-  constexpr std::size_t kMostLetters = 8;
-  constexpr std::size_t kMostDigits = 3;
-  constexpr std::size_t kMostOther = 2;
-  constexpr std::size_t kMostSpace = 16;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t begin = at;
-    // A space belongs to the word after it.
-    if (text[at] == ' ' && at + 1 < text.size() && kindOf(text[at + 1]) != Kind::Space) ++at;
-    const Kind kind = kindOf(text[at]);
-    const std::size_t most = kind == Kind::Letter  ? kMostLetters
-                             : kind == Kind::Digit ? kMostDigits
-                             : kind == Kind::Space ? kMostSpace
-                                                   : kMostOther;
-    const std::size_t first = at;
-    while (at < text.size() && at - first < most && kindOf(text[at]) == kind &&
-           !(kind == Kind::Space && at > first && text[at] == ' ' && at + 1 < text.size() &&
-             kindOf(text[at + 1]) != Kind::Space))
-      ++at;
-    while (at < text.size() && isUtf8Continuation(text[at])) ++at;
-    ids.push_back(idOf(text.substr(begin, at - begin)));
-  }
+  EstimatedTokens into{.ids = ids};
+  estimateText(text, into);
 }
 
 std::unique_ptr<PromptTokenizer> makeEstimate() {

@@ -42,6 +42,10 @@ class PromptTokenizer {
   virtual ~PromptTokenizer() = default;
   /// Throws Failure if the prompt cannot be rendered, and after a stop.
   virtual PromptTokens tokens(const LoggedRequest& request, const std::stop_token& stop = {}) const = 0;
+  /// Returns the text of each token of the prompt. A token of a border that has no text gets a name in
+  /// brackets, such as "‹role user›". A text can be a part of a UTF-8 character. Contains the secrets of the
+  /// request.
+  virtual std::vector<std::string> pieces(const LoggedRequest& request, const PromptTokens& tokens) const = 0;
   /// Describes the source of the tokens for the user: "estimated by characters".
   virtual std::string setting() const = 0;
   virtual bool isEstimated() const = 0;

@@ -153,6 +153,24 @@ std::vector<std::vector<std::size_t>> byConversation(const LogReport& report) {
   return groups;
 }
 
+std::vector<ReuseDistance> reuseDistances(const LogReport& report) {
+  std::vector<ReuseDistance> distances;
+  for (std::size_t i = 0; i < report.requests.size(); ++i) {
+    const RequestReport& request = report.requests[i];
+    if (!request.best || request.cached == 0 || *request.best >= i) continue;
+    const std::size_t distance = i - *request.best;
+    std::size_t place = 0;
+    while ((std::size_t{1} << place) < distance) ++place;
+    while (distances.size() <= place) {
+      const std::size_t to = std::size_t{1} << distances.size();
+      distances.push_back({.from = to / 2 + 1, .to = to});
+    }
+    distances[place].cached += request.cached;
+    ++distances[place].requests;
+  }
+  return distances;
+}
+
 RequestRow rowOf(const LogReport& report, const RequestReport& request) {
   const std::string& file = report.files[request.place.file];
   RequestRow row{

@@ -29,6 +29,17 @@ struct RequestRow {
 };
 RequestRow rowOf(const LogReport& report, const RequestReport& request);
 
+/// Cached tokens by the distance to the best earlier request, which is the last request with the same
+/// beginning. Distance 1: the previous request of the log.
+struct ReuseDistance {
+  std::size_t from = 1;
+  std::size_t to = 1;  ///< included
+  std::uint64_t cached = 0;
+  std::size_t requests = 0;
+};
+/// Returns the distances 1, 2, 3 … 4, 5 … 8 and so on, up to the largest distance of the log.
+std::vector<ReuseDistance> reuseDistances(const LogReport& report);
+
 /// "1,234 tokens, 0.5 s, 0.12". Only the values that are known.
 std::string costText(std::uint64_t tokens, const Prices& prices);
 /// "12.3 %".

@@ -142,10 +142,11 @@ class TestDoctor : public QObject {
     std::string log;
     for (int i = 0; i < 50; ++i) log += turns(i, 4, "Be brief.");
     const auto tokenizer = makeEstimate();
-    const LogReport report = diagnose(LogReader({{.name = "log", .path = {}, .text = log}}), *tokenizer, {},
-                                      source.get_token(), [&](std::size_t count) {
-                                        if (count == 10) source.request_stop();
-                                      });
+    const LogReport report =
+        diagnose(LogReader({{.name = "log", .path = {}, .text = log}}), *tokenizer, {}, source.get_token(),
+                 [&](const LogReport&, DoctorPhase, std::size_t count) {
+                   if (count == 10) source.request_stop();
+                 });
     QVERIFY(report.isStopped);
     QVERIFY(report.requests.size() < 20);
   }
