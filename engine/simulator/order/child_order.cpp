@@ -240,6 +240,21 @@ void PartCounts::add(const PromptPart& prompt) {
   std::ranges::sort(contents);
   contents.erase(std::unique(contents.begin(), contents.end()), contents.end());
   for (const std::uint64_t content : contents) ++m_counts[content];
+  bound();
+}
+
+void PartCounts::add(std::uint64_t content, std::uint32_t count) {
+  m_counts[content] += count;
+  bound();
+}
+
+std::vector<std::pair<std::uint64_t, std::uint32_t>> PartCounts::all() const {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> counts(m_counts.begin(), m_counts.end());
+  std::ranges::sort(counts);
+  return counts;
+}
+
+void PartCounts::bound() {
   if (m_counts.size() <= kMost) return;
   for (auto& [content, count] : m_counts) count /= 2;
   std::erase_if(m_counts, [](const auto& entry) { return entry.second == 0; });

@@ -19,6 +19,7 @@
 #include <functional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace spanscope::simulator {
@@ -48,9 +49,15 @@ class PartCounts {
  public:
   /// Counts the children of all free parts of a prompt, each content once.
   void add(const PromptPart& prompt);
+  /// Adds `count` prompts with a child of this content.
+  void add(std::uint64_t content, std::uint32_t count);
   std::uint32_t of(std::uint64_t content) const;
+  /// All contents with their counts, by content.
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> all() const;
 
  private:
+  void bound();
+
   static constexpr std::size_t kMost = std::size_t{1} << 18U;
   std::unordered_map<std::uint64_t, std::uint32_t> m_counts;
 };

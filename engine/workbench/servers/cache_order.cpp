@@ -186,7 +186,7 @@ bool isInCache(const remote::RemoteStep& step) {
 std::optional<PredictedReuse> CacheOrderer::ends(const remote::RemoteStep& step) {
   const auto found = m_sent.find(step.request);
   if (found == m_sent.end()) return std::nullopt;
-  const Sent sent = std::move(found->second);
+  Sent sent = std::move(found->second);
   m_sent.erase(found);
   std::optional<std::vector<TokenId>> answer;
   // A server that counts other tokens has another model or template. The order remains useful, but the
@@ -199,7 +199,7 @@ std::optional<PredictedReuse> CacheOrderer::ends(const remote::RemoteStep& step)
                            *m_tokenizer, m_chat);
   }
   const bool isConfirmed = answer && !isTree && isSame && step.answer.promptTokens;
-  m_simulators->end(sent.server, sent.number, std::move(answer));
+  m_simulators->end(sent.server, sent.number, std::move(answer), &sent.predicted);
   return isConfirmed ? std::optional(sent.predicted) : std::nullopt;
 }
 

@@ -567,6 +567,11 @@ std::string simulatorTitle(const simulator::Server& server, const std::string& v
   return title + version + " by the rules of " + server.version;
 }
 
+std::string foundText(const PredictedReuse& predicted) {
+  if (predicted.isExact()) return std::to_string(predicted.found);
+  return std::to_string(predicted.least) + "–" + std::to_string(predicted.most);
+}
+
 std::optional<ServerSimulators::Sent> ServerSimulators::send(const std::string& server,
                                                              const remote::ServerFacts& facts,
                                                              std::vector<TokenId> prompt) {
@@ -576,16 +581,31 @@ std::optional<ServerSimulators::Sent> ServerSimulators::send(const std::string& 
   if (found == nullptr) return std::nullopt;
   Known& own = *found;
   const simulator::Server* const kind = simulator::findServer(remote::infoOf(facts.kind).name);
-  const std::unique_ptr<simulator::Simulator> now = own.simulator->copy();
-  for (const UnderWay& each : own.sent) serve(*now, each);
   UnderWay sent{.number = ++m_last, .prompt = std::move(prompt), .isBeside = !own.sent.empty()};
-  const simulator::Answer answer = serve(*now, sent);
+  std::vector<const UnderWay*> all;
+  std::vector<const UnderWay*> ended;
+  for (const UnderWay& each : own.sent) {
+    all.push_back(&each);
+    if (each.hasEnded) ended.push_back(&each);
+  }
+  const std::int64_t hits = hitsAfter(own, all, sent);
+  // The server may compute this prompt before the unfinished prompts.
+  const std::int64_t alone = ended.size() == all.size() ? hits : hitsAfter(own, ended, sent);
   Sent made{.predicted = {.prompt = static_cast<std::int64_t>(sent.prompt.size()),
-                          .found = answer.cached,
-                          .simulator = kind == nullptr ? "" : simulatorTitle(*kind, facts.version)},
+                          .found = hits,
+                          .simulator = kind == nullptr ? "" : simulatorTitle(*kind, facts.version),
+                          .least = std::min(hits, alone),
+                          .most = std::max(hits, alone)},
             .number = sent.number};
   own.sent.push_back(std::move(sent));
   return made;
+}
+
+std::int64_t ServerSimulators::hitsAfter(const Known& own, const std::vector<const UnderWay*>& before,
+                                         const UnderWay& sent) {
+  const std::unique_ptr<simulator::Simulator> now = own.simulator->copy();
+  for (const UnderWay* each : before) serve(*now, *each);
+  return serve(*now, sent).cached;
 }
 
 ServerSimulators::Known* ServerSimulators::known(const std::string& server,
@@ -635,7 +655,7 @@ void ServerSimulators::expect(const std::string& server, const std::vector<simul
 }
 
 void ServerSimulators::end(const std::string& server, std::uint64_t number,
-                           std::optional<std::vector<TokenId>> answer) {
+                           std::optional<std::vector<TokenId>> answer, PredictedReuse* predicted) {
   const std::lock_guard lock(m_mutex);
   const auto own = m_simulators.find(server);
   if (own == m_simulators.end()) return;
@@ -643,6 +663,18 @@ void ServerSimulators::end(const std::string& server, std::uint64_t number,
   const auto ended = std::ranges::find(sent, number, &UnderWay::number);
   // The server may have restarted with other settings since then.
   if (ended == sent.end()) return;
+  if (predicted != nullptr && sent.size() > 1) {
+    // The server may also have computed later prompts first, and in any order.
+    std::vector<const UnderWay*> others;
+    for (const UnderWay& each : sent)
+      if (each.number != number) others.push_back(&each);
+    for (int turn = 0; turn < 2; ++turn) {
+      const std::int64_t hits = hitsAfter(own->second, others, *ended);
+      predicted->least = std::min(predicted->least, hits);
+      predicted->most = std::max(predicted->most, hits);
+      std::ranges::reverse(others);
+    }
+  }
   if (answer) {
     ended->answer = std::move(*answer);
     ended->hasEnded = true;
@@ -652,8 +684,39 @@ void ServerSimulators::end(const std::string& server, std::uint64_t number,
     sent.erase(ended);
   }
   const auto first = std::ranges::find_if(sent, [](const UnderWay& each) { return !each.hasEnded; });
-  for (auto each = sent.begin(); each != first; ++each) serve(*own->second.simulator, *each);
+  for (auto each = sent.begin(); each != first; ++each) {
+    serve(*own->second.simulator, *each);
+    if (m_keepsHistory)
+      own->second.past.push_back({std::move(each->prompt), std::move(each->answer), each->isBeside});
+  }
   sent.erase(sent.begin(), first);
+}
+
+void ServerSimulators::keepHistory() {
+  const std::lock_guard lock(m_mutex);
+  m_keepsHistory = true;
+}
+
+ServerHistory ServerSimulators::history(const std::string& server) {
+  const std::lock_guard lock(m_mutex);
+  ServerHistory history;
+  if (const auto own = m_simulators.find(server); own != m_simulators.end())
+    history.prompts = own->second.past;
+  history.counts = m_counts[server].all();
+  return history;
+}
+
+void ServerSimulators::recall(const std::string& server, const remote::ServerFacts& facts,
+                              const ServerHistory& history) {
+  const std::lock_guard lock(m_mutex);
+  for (const auto& [content, count] : history.counts) m_counts[server].add(content, count);
+  Known* const own = known(server, facts);
+  if (own == nullptr) return;
+  for (const PastPrompt& past : history.prompts) {
+    own->simulator->serve(
+        {.prompt = past.prompt, .answer = past.answer, .salt = {}, .isBeside = past.isBeside});
+    if (m_keepsHistory) own->past.push_back(past);
+  }
 }
 
 simulator::Answer ServerSimulators::serve(simulator::Simulator& simulator, const UnderWay& sent) {

@@ -29,6 +29,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace spanscope::workbench {
@@ -44,12 +45,35 @@ struct SimulatorSetup {
 SimulatorSetup simulatorSetup(remote::ServerKind kind, std::optional<std::int64_t> slots,
                               const remote::CacheFacts& cache);
 
-/// A simulator's prediction for a prompt.
+/// A simulator's prediction for a prompt. The order in which a server computes concurrent requests is not
+/// known. The number of hits is then a range.
 struct PredictedReuse {
   std::int64_t prompt = 0;  ///< tokens
-  std::int64_t found = 0;   ///< number of these tokens that are hits
+  std::int64_t found = 0;   ///< number of these tokens that are hits, if the server keeps the sent order
   std::string simulator;    ///< simulatorTitle()
+  std::int64_t least = 0;   ///< min number of hits over the tried orders of concurrent requests
+  std::int64_t most = 0;    ///< max number of hits; equal to `least` without concurrent requests
+  bool isExact() const { return least == most; }
+  bool contains(std::int64_t hits) const { return least <= hits && hits <= most; }
   bool operator==(const PredictedReuse&) const = default;
+};
+/// Returns "64", or "0–64" for a range.
+std::string foundText(const PredictedReuse& predicted);
+
+/// A prompt that a server has computed, with its sampled answer.
+struct PastPrompt {
+  std::vector<TokenId> prompt;  ///< at least one token
+  std::vector<TokenId> answer;
+  bool isBeside = false;  ///< the prompt arrived while the server computed the previous prompt
+  bool operator==(const PastPrompt&) const = default;
+};
+
+/// The requests of this program to one server, so that a later program can continue with the same cache.
+struct ServerHistory {
+  std::vector<PastPrompt> prompts;  ///< the oldest first
+  /// The number of prompts with each child of a plus, as PartCounts::all().
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> counts;
+  bool operator==(const ServerHistory&) const = default;
 };
 
 /// Returns "vLLM 0.33.0", with a longer text for a server of another version. `version` is the server's own.
@@ -80,8 +104,16 @@ class ServerSimulators {
   /// Counts the parts of prompts that the server will get. Parts of many prompts come first in later orders.
   void expect(const std::string& server, const std::vector<simulator::PromptPart>& prompts);
   /// Ends a prompt with its sampled answer. Nothing: the server has not computed the prompt, or has another
-  /// model. The prompt then leaves nothing in the simulator's cache. Every sent prompt must be ended.
-  void end(const std::string& server, std::uint64_t number, std::optional<std::vector<TokenId>> answer);
+  /// model. The prompt then leaves nothing in the simulator's cache. Every sent prompt must be ended. Widens
+  /// `predicted`, the result of send(), by the prompts that were sent since then. `predicted` may be null.
+  void end(const std::string& server, std::uint64_t number, std::optional<std::vector<TokenId>> answer,
+           PredictedReuse* predicted = nullptr);
+
+  /// From now on, history() has all prompts that end. The memory grows with every prompt.
+  void keepHistory();
+  ServerHistory history(const std::string& server);
+  /// Serves an earlier history to the simulator of a server.
+  void recall(const std::string& server, const remote::ServerFacts& facts, const ServerHistory& history);
 
  private:
   struct UnderWay {
@@ -97,15 +129,19 @@ class ServerSimulators {
     remote::CacheFacts cache;
     std::unique_ptr<simulator::Simulator> simulator{};  ///< the state before the first prompt of `sent`
     std::vector<UnderWay> sent{};                       ///< in order; the first has not ended
+    std::vector<PastPrompt> past{};                     ///< if the history is kept
   };
 
   static simulator::Answer serve(simulator::Simulator& simulator, const UnderWay& sent);
+  static std::int64_t hitsAfter(const Known& own, const std::vector<const UnderWay*>& before,
+                                const UnderWay& sent);
   /// Returns the simulator of a server. Opens one if there is none yet, or if the server's settings changed.
   /// Null: the server has no prefix caching. The mutex must be locked.
   Known* known(const std::string& server, const remote::ServerFacts& facts);
 
   std::mutex m_mutex;
   std::uint64_t m_last = 0;
+  bool m_keepsHistory = false;
   std::map<std::string, Known> m_simulators;
   std::map<std::string, simulator::PartCounts> m_counts;
 };

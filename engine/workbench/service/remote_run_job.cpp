@@ -70,9 +70,11 @@ class RemoteRunJob::Watcher final : public remote::RemoteWatcher {
   void stepEnds(const remote::RemoteStep& step) override {
     if (m_orderer != nullptr) {
       if (const std::optional<PredictedReuse> predicted = m_orderer->ends(step)) {
-        say(step.request, /*id:predicted-by-simulator*/ "Predicted by the cache simulator of " +
-                              predicted->simulator + ": " + std::to_string(predicted->found) + " of " +
-                              std::to_string(predicted->prompt) + " prompt tokens cached");
+        say(step.request,
+            /*id:predicted-by-simulator*/ "Predicted by the cache simulator of " + predicted->simulator +
+                ": " + foundText(*predicted) + " of " + std::to_string(predicted->prompt) +
+                " prompt tokens cached" +
+                (predicted->isExact() ? "" : "; the order of concurrent requests is not known"));
       }
     }
     m_job.notifyProgress();

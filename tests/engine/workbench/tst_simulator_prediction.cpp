@@ -7,15 +7,18 @@
 #include "engine/trace/predicted.h"
 #include "engine/trace/replay.h"
 #include "engine/workbench/resource_paths.h"
+#include "engine/workbench/servers/sent_prompts.h"
 #include "engine/workbench/servers/simulator_prediction.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 
 #include <QObject>
 #include <QString>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -264,6 +267,74 @@ class TestSimulatorPrediction : public QObject {
     if (!waits) simulators.end("a", first->number, std::vector<TokenId>{9});
     const std::int64_t most = kind == static_cast<int>(remote::ServerKind::Vllm) ? 32 : 39;
     QCOMPARE(simulators.send("a", facts, prompt)->predicted.found, most);
+  }
+
+  /// A server may compute concurrent requests in any order, so the prediction is a range.
+  void rangesOfConcurrentPrompts() {
+    const remote::ServerFacts facts{
+        .kind = remote::ServerKind::Vllm, .version = {}, .models = {}, .slots = {}};
+    std::vector<TokenId> prompt(40);
+    std::iota(prompt.begin(), prompt.end(), 1);
+    workbench::ServerSimulators simulators;
+    auto first = simulators.send("a", facts, prompt);
+    auto second = simulators.send("a", facts, prompt);
+    QVERIFY(first->predicted.isExact());
+    QCOMPARE(second->predicted.found, std::int64_t{32});
+    QCOMPARE(second->predicted.least, std::int64_t{0});
+    QCOMPARE(workbench::foundText(second->predicted), std::string("0–32"));
+    // The server may have computed the second prompt first.
+    simulators.end("a", first->number, std::vector<TokenId>{9}, &first->predicted);
+    QCOMPARE(first->predicted.found, std::int64_t{0});
+    QVERIFY(first->predicted.contains(32));
+    simulators.end("a", second->number, std::vector<TokenId>{9}, &second->predicted);
+    QVERIFY(second->predicted.contains(0) && second->predicted.contains(32));
+    // A prompt that is sent after the end of all others has one result.
+    const auto third = simulators.send("a", facts, prompt);
+    QVERIFY(third->predicted.isExact());
+    QCOMPARE(workbench::foundText(third->predicted), std::string("32"));
+  }
+
+  /// A later program continues with the cache that an earlier program filled.
+  void historiesInFiles() {
+    const remote::ServerFacts facts{
+        .kind = remote::ServerKind::Vllm, .version = {}, .models = {}, .slots = {}};
+    std::vector<TokenId> prompt(40);
+    std::iota(prompt.begin(), prompt.end(), 1);
+    const QTemporaryDir folder;
+    const workbench::SentPromptsFile file(folder.filePath("sent.json").toStdString());
+    QVERIFY(file.read("http://gpu-3:8000").prompts.empty());
+    {
+      workbench::ServerSimulators simulators;
+      simulators.keepHistory();
+      const auto sent = simulators.send("gpu-3", facts, prompt);
+      simulators.end("gpu-3", sent->number, std::vector<TokenId>{9});
+      simulators.expect("gpu-3", {{.kind = simulator::PartKind::Free, .children = {{.tokens = {4, 5}}}}});
+      file.write("http://gpu-3:8000", simulators.history("gpu-3"));
+      file.write("http://b", {});
+    }
+    const workbench::ServerHistory history = file.read("http://gpu-3:8000");
+    QCOMPARE(history.prompts,
+             (std::vector<workbench::PastPrompt>{{.prompt = prompt, .answer = {9}, .isBeside = false}}));
+    QCOMPARE(history.counts.size(), std::size_t{1});
+    workbench::ServerSimulators later;
+    later.keepHistory();
+    later.recall("there", facts, history);
+    QCOMPARE(later.send("there", facts, prompt)->predicted.found, std::int64_t{32});
+    QCOMPARE(later.history("there"), history);
+    // The oldest prompts are removed first.
+    workbench::ServerHistory large;
+    for (TokenId token = 0; token < 3; ++token)
+      large.prompts.push_back(
+          {.prompt = std::vector<TokenId>(workbench::SentPromptsFile::kMostTokens / 2 - 9, token),
+           .answer = {}});
+    file.write("http://b", large);
+    QCOMPARE(file.read("http://b").prompts.size(), std::size_t{2});
+    QCOMPARE(file.read("http://b").prompts.front().prompt.front(), TokenId{1});
+    for (const char* wrong : {"", "[]", "{}", R"({"sent_prompts":1,"servers":{"b":{"prompts":[{}]}}})"}) {
+      const std::filesystem::path other = folder.filePath("other.json").toStdString();
+      std::ofstream(other) << wrong;
+      QVERIFY_THROWS_EXCEPTION(Failure, workbench::SentPromptsFile(other).read("b"));
+    }
   }
 
   /// What a server has not computed leaves nothing.
