@@ -3,6 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/remote/chat/answer_reader.h"
+#include "engine/remote/chat/refused_fields.h"
 
 #include <algorithm>
 #include <array>
@@ -123,6 +124,7 @@ struct Outcome {
   std::optional<Error> error;
   std::optional<Error>
       refusal{};  ///< The target refuses the protocol and has another protocol. There are then no steps.
+  std::vector<const RefusedField*> refusedFields{};  ///< later requests to the target omit these fields
   std::exception_ptr thrown{};
 };
 
@@ -176,7 +178,7 @@ class Asker {
     }
     std::vector<ChatAnswer> answers(count);
     const bool mayBeEmpty = sent.mayBeEmpty;
-    const Clock::time_point begin = Clock::now();
+    Clock::time_point begin = Clock::now();
     const auto report = [&](std::size_t index, const std::string& piece) {
       RemoteStep& step = steps[index];
       step.timeToLastText = since(begin);
@@ -193,6 +195,7 @@ class Asker {
         });
     std::string brokenBy;
     bool isStopped = false;
+    std::vector<const RefusedField*> refusedFields;
     const auto makeShowable = [&](Error& problem) {
       if (problem.file.empty()) problem.file = address;
       // The sent key must not appear in messages and traces.
@@ -205,13 +208,23 @@ class Asker {
       error = std::move(problem);
     };
     try {
-      const HttpReply reply = m_client.send({.url = address,
-                                             .body = std::move(sent.body),
-                                             .contentType = protocol.contentType,
-                                             .query = std::move(sent.query),
-                                             .patience = [&reader] { return reader.patience(); }},
-                                            accessIn(protocol, asked.server.access, asked.facts.kind), m_stop,
-                                            [&reader](std::string_view piece) { reader.add(piece); });
+      const auto send = [&] {
+        begin = Clock::now();
+        return m_client.send({.url = address,
+                              .body = sent.body,
+                              .contentType = protocol.contentType,
+                              .query = sent.query,
+                              .patience = [&reader] { return reader.patience(); }},
+                             accessIn(protocol, asked.server.access, asked.facts.kind), m_stop,
+                             [&reader](std::string_view piece) { reader.add(piece); });
+      };
+      HttpReply reply = send();
+      // A request that was refused for a field was not computed, so it is sent again without the field.
+      while (const RefusedField* const field = refusedField(sent.body, reply.status, reply.body)) {
+        refusedFields.push_back(field);
+        sent.body = withoutField(std::move(sent.body), *field);
+        reply = send();
+      }
       if (reply.isStopped) {
         isStopped = true;
         brokenBy = "a request to stop";
@@ -256,7 +269,10 @@ class Asker {
     }
     // A fault of a call breaks at least one step of the call. Requests that need the call are then not sent.
     if (!brokenBy.empty() && steps.back().brokenBy.empty()) steps.back().brokenBy = brokenBy;
-    return {.steps = std::move(steps), .error = std::move(error)};
+    return {.steps = std::move(steps),
+            .error = std::move(error),
+            .refusal = {},
+            .refusedFields = std::move(refusedFields)};
   }
 
  private:
@@ -406,15 +422,20 @@ class RemoteRunner {
       if (problem.file.empty()) problem.file = urlOf(asked, protocol);
       return fail(body.first, std::move(problem));
     }
+    const std::vector<const RefusedField*> refused = m_refusedFields[body.target];
+    for (const RefusedField* field : refused) sent->body = withoutField(std::move(sent->body), *field);
     sends(body, *model, sent->body.size());
     if (order) m_watcher.orders(body.first, *order);
-    waitFor(body, [body, &protocol, model = *model, sent = std::move(*sent),
+    waitFor(body, [body, &protocol, refused, model = *model, sent = std::move(*sent),
                    hasLimit = filled.maxTokens.has_value()](Asker& asker) {
       Outcome outcome = asker.ask(body.first, body.count, body.target, protocol, model, sent);
       for (RemoteStep& step : outcome.steps) {
         const auto warn = [&step](const std::string& text) {
           step.warning += (step.warning.empty() ? "" : " ") + text;
         };
+        for (const std::vector<const RefusedField*>& fields : {refused, outcome.refusedFields})
+          for (const RefusedField* field : fields)
+            if (field->warning != nullptr) warn(field->warning);
         if (!hasLimit && step.brokenBy.empty() && isTokenLimit(step.answer.finish))
           warn("The answer ended at a limit of the server or of the context. The query sets no max tokens.");
         if (step.brokenBy.empty() && !step.answer.noText.empty())
@@ -457,6 +478,9 @@ class RemoteRunner {
     m_idle.push_back(&client);
     m_isReady = true;
     if (outcome.thrown) std::rethrow_exception(outcome.thrown);
+    std::vector<const RefusedField*>& refused = m_refusedFields[body.target];
+    for (const RefusedField* field : outcome.refusedFields)
+      if (std::ranges::find(refused, field) == refused.end()) refused.push_back(field);
     if (outcome.refusal) return useOtherProtocol(body, *outcome.refusal);
     if (outcome.error) {
       const auto isBroken = [](const RemoteStep& step) { return !step.brokenBy.empty(); };
@@ -526,6 +550,7 @@ class RemoteRunner {
   const std::vector<exports::ChatRequest>& m_requests;
   const std::vector<exports::ChatRequest>& m_messages;  ///< the same requests, for protocols without calls
   std::map<std::size_t, const Protocol*> m_changed;     ///< by target
+  std::map<std::size_t, std::vector<const RefusedField*>> m_refusedFields;  ///< by target
   std::list<Sendable> m_waiting;
   std::vector<std::string> m_replies;
   std::vector<bool> m_hasEnded;  ///< whether the answer of a request has arrived

@@ -157,7 +157,8 @@ struct RemoteResult {
 /// Returns "The server refuses SPNL's query endpoint (status 404: …). The server now gets chat completions."
 std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now);
 
-/// Runs requests on targets. No request is sent twice. After an error no further request is sent, and running
+/// Runs requests on targets. No request is sent twice, except without a field that the server refused
+/// (refused_fields.h). After an error no further request is sent, and running
 /// requests finish. A stop ends all requests at the server. Each stopped step keeps the text so far.
 /// Parameters:
 /// - `requests` come from exports::chatRequests(). For protocols that take whole queries, `requests` and

@@ -355,6 +355,73 @@ class TestRemoteRun : public QObject {
     QVERIFY(!bodyOf(body).contains("return_progress"));
   }
 
+  void refusedFields_data() {
+    QTest::addColumn<QByteArray>("field");
+    QTest::addColumn<QByteArray>("refusal");
+    QTest::addColumn<QByteArray>("instead");
+    QTest::addColumn<bool>("isSilent");
+    const auto row = [](const char* field, const QByteArray& refusal, const char* instead, bool isSilent) {
+      QTest::newRow(field) << QByteArray(field) << refusal << QByteArray(instead) << isSilent;
+    };
+    // OpenAI, OpenAI, a server on pydantic, and Google.
+    row("max_tokens",
+        R"({"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}})",
+        "max_completion_tokens", true);
+    row("temperature", R"({"error":{"message":"'temperature' does not support 0.5 with this model."}})", "",
+        false);
+    row("stream_options",
+        R"({"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"input":{}}]})", "", true);
+    row("seed", R"([{"error":{"code":400,"message":"Invalid JSON payload received. Unknown name 'seed'"}}])",
+        "", false);
+  }
+  /// A server that refuses a field gets the request again without the field, or with its accepted name. Later
+  /// requests do not have the field.
+  void refusedFields() {
+    QFETCH(QByteArray, field);
+    QFETCH(QByteArray, refusal);
+    QFETCH(QByteArray, instead);
+    QFETCH(bool, isSilent);
+    std::mutex mutex;
+    std::vector<Json> bodies;
+    Server server([&](const QByteArray& request) {
+      const std::lock_guard lock(mutex);
+      bodies.push_back(bodyOf(request));
+      if (!bodies.back().contains(field.toStdString())) return streamed(chunk("x") + kEnd);
+      return "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: "
+             "close\r\nContent-Length: " +
+             QByteArray::number(refusal.size()) + "\r\n\r\n" + refusal;
+    });
+    const auto parsed = query::parseJson(kJudge);
+    const std::vector<exports::ChatRequest> requests = exports::chatRequests(*parsed.query, 5).requests;
+    Watcher watcher;
+    remote::HttpClient client;
+    const RemoteResult result = remote::runRemotely(
+        client, {{.name = "there", .server = {.url = server.address(), .model = "m"}, .facts = kFacts}}, {},
+        requests, watcher);
+    QVERIFY(!result.error);
+    QCOMPARE(bodies.size(), std::size_t{3});
+    for (const std::size_t sent : {1, 2}) {
+      Json expected = bodies.at(sent);
+      if (!instead.isEmpty()) QVERIFY(expected.contains(instead.toStdString()));
+      QVERIFY(!expected.contains(field.toStdString()));
+    }
+    for (const remote::RemoteStep& step : result.steps) QCOMPARE(step.warning.empty(), isSilent);
+  }
+
+  /// A refusal that does not concern a known field, and a value that is too large, end the request.
+  void otherRefusals() {
+    for (const QByteArray& refusal :
+         {QByteArray(R"({"error":{"message":"max_tokens is too large: 12. This is not supported."}})"),
+          QByteArray(R"({"error":{"message":"temperature must be at most 0.4"}})"),
+          QByteArray(R"({"error":{"message":"Unsupported parameter: 'max_temperature'"}})")}) {
+      Server server("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: " +
+                    QByteArray::number(refusal.size()) + "\r\n\r\n" + refusal);
+      Watcher watcher;
+      QVERIFY(run(server, watcher).error);
+      QCOMPARE(server.requests(), 1);
+    }
+  }
+
   void progressIsTold() {
     Server server(
         streamed(R"(data: {"choices":[],"prompt_progress":{"total":9,"cache":4,"processed":6,"time_ms":3}})"
