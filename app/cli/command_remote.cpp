@@ -27,6 +27,7 @@
 #include "engine/trace/sink.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/servers/cache_order.h"
+#include "engine/workbench/servers/sent_prompts.h"
 #include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/speed_records.h"
 
@@ -50,6 +51,12 @@
 
 namespace spanscope::cli {
 namespace {
+
+/// The facts about the sent prompts, by request.
+struct SentFacts {
+  std::map<std::size_t, remote::SentOrder> orders;             ///< chosen orders
+  std::map<std::size_t, workbench::PredictedReuse> predicted;  ///< before the requests were sent
+};
 
 /// Writes the texts of answers to standard output, in the order of the query. The first unfinished answer is
 /// written live. The texts of later answers wait. Errors go to standard error immediately.
@@ -77,8 +84,7 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   void stepEnds(const remote::RemoteStep& step) override;
   /// Writes all waiting texts. Call this function at the end.
   void end();
-  /// The chosen orders, by request.
-  const std::map<std::size_t, remote::SentOrder>& chosenOrders() const { return m_orders; }
+  const SentFacts& sentFacts() const { return m_sent; }
 
  private:
   struct Answer {
@@ -96,7 +102,7 @@ class AnswerPrinter final : public remote::RemoteWatcher {
   const std::vector<remote::RemoteTarget>& m_targets;
   const std::vector<exports::ChatRequest>& m_requests;
   workbench::CacheOrderer* m_orderer;
-  std::map<std::size_t, remote::SentOrder> m_orders;
+  SentFacts m_sent;
   bool m_isSilent;
   std::vector<Answer> m_answers;
   std::size_t m_turn = 0;
@@ -130,7 +136,7 @@ void AnswerPrinter::sends(std::size_t request, std::size_t target, const std::st
 }
 
 void AnswerPrinter::orders(std::size_t request, const remote::SentOrder& order) {
-  m_orders[request] = order;
+  m_sent.orders[request] = order;
 }
 
 void AnswerPrinter::changesProtocol(std::size_t /*request*/, std::size_t target, const Error& refusal,
@@ -161,7 +167,9 @@ void AnswerPrinter::fails(std::size_t /*request*/, const Error& error) {
 }
 
 void AnswerPrinter::stepEnds(const remote::RemoteStep& step) {
-  if (m_orderer != nullptr) m_orderer->ends(step);
+  if (m_orderer != nullptr) {
+    if (const auto predicted = m_orderer->ends(step)) m_sent.predicted[step.request] = *predicted;
+  }
   Answer& answer = m_answers[step.request];
   if (!answer.hasText && !step.answer.text.empty()) text(step.request, step.answer.text);
   answer.hasEnded = true;
@@ -201,34 +209,42 @@ void AnswerPrinter::writeText() {
 
 /// A table of the steps, and a line with the protocol.
 std::string stepsText(const std::vector<exports::ChatRequest>& requests, const remote::RemoteResult& result,
-                      const remote::RemoteTarget& target,
-                      const std::map<std::size_t, remote::SentOrder>& orders) {
+                      const remote::RemoteTarget& target, const SentFacts& sent) {
   const remote::ServerKindInfo& kind = remote::infoOf(target.facts.kind);
-  TextTable table({{"node", TextTable::Align::Left},
-                   {metrics::get("prompt-tokens").shortName},
-                   {metrics::get("cached-tokens").shortName},
-                   {metrics::get("generated-tokens").shortName},
-                   {"first text ms"},
-                   {"all ms"},
-                   {"ended by", TextTable::Align::Left}});
+  const bool hasPrediction = !sent.predicted.empty();
+  std::vector<TextTable::Column> columns{{"node", TextTable::Align::Left},
+                                         {metrics::get("prompt-tokens").shortName},
+                                         {metrics::get("cached-tokens").shortName}};
+  if (hasPrediction) columns.push_back({/*id:predicted-column*/ "predicted"});
+  columns.insert(columns.end(), {{metrics::get("generated-tokens").shortName},
+                                 {"first text ms"},
+                                 {"all ms"},
+                                 {"ended by", TextTable::Align::Left}});
+  TextTable table(std::move(columns));
   bool isMissing = false;
   for (const remote::RemoteStep& step : result.steps) {
     // A failed request does not show how the server is configured.
     isMissing |= step.cached.state == remote::CachedState::NotReported && !step.cached.isInconsistent &&
                  step.counted > 0 && step.brokenBy.empty();
     const auto ofStep = [&step](std::string text) { return step.counted == 0 ? "above" : std::move(text); };
-    table.addRow({stepName(requests, step.request), ofStep(countText(step.answer.promptTokens)),
-                  ofStep(remote::cachedText(step.cached)),
-                  ofStep(countText(step.answer.generatedTokens) +
-                         (step.counted > 1 && step.answer.generatedTokens
-                              ? " in " + counted(step.counted, "answer", "answers")
-                              : "")),
-                  step.timeToFirstToken ? fixed(*step.timeToFirstToken * kMilliseconds, 1) : "–",
-                  fixed(step.seconds * kMilliseconds, 1), endOf(step)});
+    std::vector<std::string> cells{stepName(requests, step.request),
+                                   ofStep(countText(step.answer.promptTokens)),
+                                   ofStep(remote::cachedText(step.cached))};
+    if (hasPrediction) {
+      const auto predicted = sent.predicted.find(step.request);
+      cells.push_back(predicted == sent.predicted.end() ? "–" : foundText(predicted->second));
+    }
+    cells.insert(cells.end(), {ofStep(countText(step.answer.generatedTokens) +
+                                      (step.counted > 1 && step.answer.generatedTokens
+                                           ? " in " + counted(step.counted, "answer", "answers")
+                                           : "")),
+                               step.timeToFirstToken ? fixed(*step.timeToFirstToken * kMilliseconds, 1) : "–",
+                               fixed(step.seconds * kMilliseconds, 1), endOf(step)});
+    table.addRow(std::move(cells));
   }
   std::string text = "\n" + table.text();
   text += "  sent by " + remote::protocolText(target) + "\n";
-  for (const auto& [request, order] : orders) {
+  for (const auto& [request, order] : sent.orders) {
     text += "  " + (requests.size() > 1 ? stepName(requests, request) + ": " : std::string()) +
             remote::orderText(order) + "\n";
   }
@@ -240,8 +256,7 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
 }
 
 nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& requests,
-                                 const remote::RemoteResult& result,
-                                 const std::map<std::size_t, remote::SentOrder>& orders) {
+                                 const remote::RemoteResult& result, const SentFacts& sent) {
   using Json = nlohmann::ordered_json;
   Json steps = Json::array();
   for (const remote::RemoteStep& step : result.steps) {
@@ -249,7 +264,7 @@ nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& reques
     entry["node"] = requests[step.request].node;
     if (const remote::CopyNumber copy = remote::copyOf(requests, step.request); copy.all > 1)
       entry["copy"] = copy.number;
-    if (const auto order = orders.find(step.request); order != orders.end()) {
+    if (const auto order = sent.orders.find(step.request); order != sent.orders.end()) {
       const remote::SentOrder& own = order->second;
       entry["order"] = {{"sent", own.children},
                         {"messages", own.messages},
@@ -269,6 +284,10 @@ nlohmann::ordered_json stepsJson(const std::vector<exports::ChatRequest>& reques
     count("cached_tokens", step.answer.cachedTokens);
     if (step.answer.writtenTokens) entry["cache_written_tokens"] = *step.answer.writtenTokens;
     entry["cached"] = remote::cachedText(step.cached);
+    if (const auto predicted = sent.predicted.find(step.request); predicted != sent.predicted.end()) {
+      const workbench::PredictedReuse& own = predicted->second;
+      entry["predicted"] = {{"cached_tokens", own.found}, {"min", own.least}, {"max", own.most}};
+    }
     count("generated_tokens", step.answer.generatedTokens);
     if (step.counted != 1) entry["counted_replies"] = step.counted;
     entry["first_text_ms"] =
@@ -370,6 +389,7 @@ struct RemoteRunOptions {
   std::vector<std::string> files;
   std::string order;  ///< "cache" or "written"; empty: the value in the list of servers
   bool hasOrderNote = false;
+  std::string sent;  ///< file with the prompts of earlier commands; empty: none
   std::string model;
   bool isUnlisted = false;  ///< sends the name `model` even if the server does not list this name
   std::string protocol;     ///< name of the protocol; empty: chosen for the server
@@ -614,9 +634,9 @@ ExitCode runQuery(const Context& context, const RemoteRunOptions& options, Asked
   if (options.json) {
     json["protocol"] = target.protocol->name;
     if (!target.promptForm.empty()) json["prompts"] = target.promptForm;
-    json["steps"] = stepsJson(requests, result, printer.chosenOrders());
+    json["steps"] = stepsJson(requests, result, printer.sentFacts());
   } else if (!result.steps.empty()) {
-    streams.out << stepsText(requests, result, target, printer.chosenOrders());
+    streams.out << stepsText(requests, result, target, printer.sentFacts());
   }
   streams.out.flush();
   std::set<std::string> warned;
@@ -682,12 +702,23 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
     return ExitCode::RunFailed;
   }
   const bool isOrdered = options.order.empty() ? !there->keepsOrder : options.order == "cache";
-  const std::unique_ptr<workbench::CacheOrderer> orderer =
-      isOrdered ? ordererFor(options, std::make_shared<workbench::ServerSimulators>()) : nullptr;
+  const auto simulators = std::make_shared<workbench::ServerSimulators>();
+  const std::unique_ptr<workbench::CacheOrderer> orderer = ordererFor(options, simulators);
+  const std::string address = remote::rootOf(there->server.url);
+  if (!options.sent.empty()) {
+    try {
+      simulators->keepHistory();
+      simulators->recall(target.name, facts, workbench::SentPromptsFile(options.sent).read(address));
+    } catch (const Failure& failure) {
+      streams.err << failure.what() << '\n';
+      return ExitCode::WrongInput;
+    }
+  }
   std::vector<std::size_t> order(queries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (orderer != nullptr) {
-    orderer->use(target, false, options.hasOrderNote || there->hasOrderNote);
+  if (orderer != nullptr)
+    orderer->use(target, !isOrdered, isOrdered && (options.hasOrderNote || there->hasOrderNote));
+  if (orderer != nullptr && isOrdered) {
     // Queries whose first prompts begin alike follow each other.
     std::vector<exports::ChatRequest> first;
     for (const AskedQuery& asked : queries) first.push_back(asked.sent.requests.front());
@@ -703,9 +734,17 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
                            ? remote::protocolAfter(*asked.protocol, facts, asked.query, options.seed)
                            : nullptr;
     if (queries.size() > 1 && !options.json) streams.out << "── " << asked.name << '\n' << std::flush;
-    code =
-        runQuery(context, options, asked, client, targets, orderer.get(), orderer != nullptr, results[index]);
+    code = runQuery(context, options, asked, client, targets, orderer.get(), orderer != nullptr && isOrdered,
+                    results[index]);
     if (code != ExitCode::Fine) break;
+  }
+  if (!options.sent.empty()) {
+    try {
+      workbench::SentPromptsFile(options.sent).write(address, simulators->history(target.name));
+    } catch (const Failure& failure) {
+      streams.err << failure.what() << '\n';
+      if (code == ExitCode::Fine) code = ExitCode::RunFailed;
+    }
   }
   if (!options.json) return code;
   Json json;
@@ -755,6 +794,11 @@ void addRemoteRun(CLI::App& group, Context& context) {
   addServerOptions(*command, options->server);
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addOrderOptions(*command, options->order, options->hasOrderNote);
+  command
+      ->add_option("--sent", options->sent,
+                   "File with the prompts that earlier commands sent to this server. The command adds its "
+                   "prompts. Without this option, the simulated cache is empty at first")
+      ->type_name("FILE");
   command->add_option("--model", options->model, "Model of the server, instead of the model of the query");
   command->add_flag("--unlisted-model", options->isUnlisted,
                     "Request the chosen model even if the server does not list it");

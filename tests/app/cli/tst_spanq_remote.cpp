@@ -180,6 +180,43 @@ class TestSpanqRemote : public QObject {
     QVERIFY(step["first_text_ms"].get<double>() <= step["all_ms"].get<double>());
   }
 
+  /// The prediction is next to the report. A file keeps the prompts for the next command.
+  void predictsCachedTokens() {
+    Server server(llamaServer(streamedAnswer()));
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("sent.json").toStdString();
+    const auto run = [&](std::vector<std::string> options) {
+      std::vector<std::string> words{"remote", "run", addressOf(server), kQueries + "rag.json"};
+      words.insert(words.end(), options.begin(), options.end());
+      const SpanqResult result = spanq(words);
+      if (result.code != 0) qFatal("%s", result.err.c_str());
+      return result.out;
+    };
+    const auto predicted = [&](const std::vector<std::string>& options) {
+      return nlohmann::json::parse(run(options))["steps"][0]["predicted"];
+    };
+    QVERIFY(says(run({}), "<predicted-column>"));
+    for (const std::string order : {"cache", "written"}) {
+      const nlohmann::json first = predicted({"--json", "--order", order});
+      QCOMPARE(first["cached_tokens"].get<int>(), 0);
+      QCOMPARE(first["max"].get<int>(), 0);
+    }
+    QCOMPARE(predicted({"--json", "--sent", file})["cached_tokens"].get<int>(), 0);
+    // All tokens but the last are cached.
+    QCOMPARE(predicted({"--json", "--sent", file})["cached_tokens"].get<int>(), 82);
+    QCOMPARE(predicted({"--json"})["cached_tokens"].get<int>(), 0);
+    // A file of another form stays as it is.
+    const std::string other = folder.filePath("other.json").toStdString();
+    {
+      QFile text(QString::fromStdString(other));
+      QVERIFY(text.open(QIODevice::WriteOnly) && text.write("[]") == 2);
+    }
+    const SpanqResult refused =
+        spanq({"remote", "run", addressOf(server), kQueries + "rag.json", "--sent", other});
+    QCOMPARE(refused.code, 1);
+    QVERIFY2(says(refused.err, "<sent-prompts-form>"), refused.err.c_str());
+  }
+
   /// A run there has the same trace as a run here: every command that reads traces reads it.
   void recordsATrace() {
     Server server(llamaServer(streamedAnswer()));
