@@ -159,9 +159,9 @@ std::optional<std::string> Connection::readHeadText() {
   return std::nullopt;
 }
 
-void Connection::setHead(RequestHead head) {
+void Connection::setHead(RequestHead head, bool isForLibrary) {
   m_head = std::move(head);
-  m_front = headForLibrary(m_head);
+  m_front = isForLibrary ? headForLibrary(m_head) : std::string();
   m_frontTaken = 0;
 }
 
@@ -281,6 +281,15 @@ ssize_t Connection::write(const char* from, std::size_t size) {
     }
     if (!waitFor(wanted, until)) return -1;
   }
+}
+
+bool Connection::writeAll(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(bytes.data(), bytes.size());
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
 }
 
 void Connection::get_remote_ip_and_port(std::string& address, int& port) const {
@@ -493,14 +502,14 @@ bool RequestHead::lists(std::string_view name, std::string_view entry) const {
   return false;
 }
 
-RequestHead readHead(std::string_view text, std::size_t mostBodyBytes) {
+RequestHead readHead(std::string_view text, std::size_t mostBodyBytes, bool takesParts) {
   RequestHead head;
   readRequestLine(takeLine(text), head);
   for (std::string_view line = takeLine(text); !line.empty(); line = takeLine(text)) readField(line, head);
   if (head.count("host") > 1) refuseHead("The request has more than one 'Host'.");
   readAbsoluteTarget(head);
   readLength(head, mostBodyBytes);
-  if (inSmallLetters(head.value("content-type")).starts_with("multipart/"))
+  if (!takesParts && inSmallLetters(head.value("content-type")).starts_with("multipart/"))
     refuseHead("This server takes no bodies in several parts; send JSON.", "unsupported_media_type", 415);
   head.closes = head.lists("connection", "close") || (head.isOld && !head.lists("connection", "keep-alive"));
   return head;

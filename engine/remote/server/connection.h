@@ -75,8 +75,8 @@ struct RequestHead {
 /// - 400: not a head of HTTP 1.0 or 1.1, a control character, two hosts, or contradictory lengths;
 /// - 413: a body of more than `mostBodyBytes`;
 /// - 414: a target of more than kMostTargetBytes;
-/// - 415: a body in several parts.
-RequestHead readHead(std::string_view text, std::size_t mostBodyBytes);
+/// - 415: a body in several parts, unless `takesParts`.
+RequestHead readHead(std::string_view text, std::size_t mostBodyBytes, bool takesParts = false);
 inline constexpr std::size_t kMostTargetBytes = 4096;
 
 /// Returns the head that the HTTP library gets instead of the client's head. This head has only the fields
@@ -158,8 +158,8 @@ class Connection final : public httplib::Stream {
   /// Returns the head of the request, from its first byte to its empty line. Nothing: the client has closed,
   /// or fault() has the reason.
   std::optional<std::string> readHeadText();
-  /// Sets the head of the current request. read() then returns the new head first, for the library.
-  void setHead(RequestHead head);
+  /// Sets the head of the current request. If `isForLibrary`, read() then returns the new head first.
+  void setHead(RequestHead head, bool isForLibrary = true);
   const RequestHead& head() const { return m_head; }
   /// Call this when reading the body begins. The time limit of the body starts now. `room` is released when
   /// the request has ended.
@@ -190,6 +190,8 @@ class Connection final : public httplib::Stream {
   ssize_t read(char* into, std::size_t size) override;
   ssize_t write(const char* from, std::size_t size) override;
   using Stream::write;
+  /// Writes all bytes. Returns false if the client does not read them in time, or is gone.
+  bool writeAll(std::string_view bytes);
   void get_remote_ip_and_port(std::string& address, int& port) const override;
   void get_local_ip_and_port(std::string& address, int& port) const override;
   /// The library refuses descriptors that select() cannot use. This class gives its descriptors to poll().

@@ -22,17 +22,14 @@ class NoQueue final : public httplib::TaskQueue {
   void shutdown() override {}
 };
 
-void writeWhole(Connection& connection, const std::string& text) {
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t count = connection.write(text.data() + written, text.size() - written);
-    if (count <= 0) return;
-    written += static_cast<std::size_t>(count);
-  }
-}
-
 const char* phraseOf(int status) {
   switch (status) {
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
     case 408:
       return "Request Timeout";
     case 413:
@@ -43,8 +40,14 @@ const char* phraseOf(int status) {
       return "Unsupported Media Type";
     case 431:
       return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 502:
+      return "Bad Gateway";
     case 503:
       return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
     default:
       return "Bad Request";
   }
@@ -58,6 +61,15 @@ ApiError tooManyClients() {
 }
 
 }  // namespace
+
+std::string responseOf(const ApiError& error, bool closes) {
+  const std::string body = errorJson(error);
+  return "HTTP/1.1 " + std::to_string(error.status) + " " + phraseOf(error.status) +
+         "\r\nContent-Type: application/json\r\n" + (closes ? "Connection: close\r\n" : "") +
+         (error.status == 503 ? "Retry-After: 1\r\n" : "") +
+         (error.status == 401 ? "WWW-Authenticate: Bearer\r\n" : "") +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
 
 Listener::Listener(const ServerLimits& limits, std::shared_ptr<SSL_CTX> tls)
     : m_limits(limits), m_tls(std::move(tls)) {
@@ -290,7 +302,9 @@ bool Listener::serveRequest(Connection& connection) {
   try {
     const std::optional<std::string> text = connection.readHeadText();
     if (text) {
-      connection.setHead(readHead(*text, m_limits.bodyBytes));
+      const bool isForLibrary = !onRequest;
+      connection.setHead(readHead(*text, m_limits.bodyBytes, !isForLibrary), isForLibrary);
+      if (onRequest) return onRequest(connection, *text);
       // The library leaves the body of other methods unread.
       const std::string& method = connection.head().method;
       if (connection.head().hasBody() && method != "POST" && method != "PUT" && method != "PATCH")
@@ -322,11 +336,7 @@ bool Listener::serveRequest(Connection& connection) {
 
 /// An answer that the library does not write.
 void Listener::refuse(Connection& connection, const ApiError& error) {
-  const std::string body = errorJson(error);
-  writeWhole(connection, "HTTP/1.1 " + std::to_string(error.status) + " " + phraseOf(error.status) +
-                             "\r\nContent-Type: application/json\r\nConnection: close\r\n" +
-                             (error.status == 503 ? "Retry-After: 1\r\n" : "") +
-                             "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  connection.writeAll(responseOf(error, true));
   if (onRefusal) onRefusal(error.status);
 }
 

@@ -23,6 +23,9 @@
 
 namespace spanscope::server {
 
+/// Returns an error as a whole HTTP response. `closes`: no further request is possible.
+std::string responseOf(const ApiError& error, bool closes);
+
 /// An HTTP server with a thread for each Connection. The HTTP library handles the requests; Spanscope has its
 /// own sockets and threads. A client waits if all threads are busy. The server then closes idle connections,
 /// starting with the longest idle connection.
@@ -51,6 +54,10 @@ class Listener final : public httplib::Server {
   /// The server calls `onRefusal` with the status of each answer that the library does not send. Set
   /// `onRefusal` before start().
   std::function<void(int)> onRefusal;
+  /// Answers a request in place of the library. `head` has the bytes of the request's head, and the body is
+  /// unread. Returns whether the connection can get another request. An ApiFailure becomes the answer, if
+  /// nothing was written. Set `onRequest` before start(). Empty: the library answers.
+  std::function<bool(Connection& connection, const std::string& head)> onRequest;
 
  private:
   using Clock = std::chrono::steady_clock;

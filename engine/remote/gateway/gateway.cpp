@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/gateway/gateway.h"
+
+#include "engine/base/error.h"
+#include "engine/remote/gateway/passage.h"
+#include "engine/remote/gateway/passed_call.h"
+#include "engine/remote/gateway/passed_run.h"
+#include "engine/remote/gateway/query_call.h"
+#include "engine/remote/gateway/upstreams.h"
+#include "engine/remote/server/access.h"
+#include "engine/remote/server/listener.h"
+#include "engine/workbench/servers/cache_order.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <set>
+#include <thread>
+#include <utility>
+
+namespace spanscope::gateway {
+
+namespace {
+
+using server::ApiError;
+using server::ApiFailure;
+using server::Connection;
+using server::Gate;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// Requests with a body of up to this number of bytes do not wait for memory.
+constexpr std::uint64_t kSmallPassedBody = std::uint64_t{256} << 10U;
+
+std::int64_t unixMilliseconds() {
+  return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Returns the key of a bearer token; empty: there is none.
+std::string keyIn(std::string_view authorization) {
+  constexpr std::string_view kBearer = "bearer ";
+  if (server::inSmallLetters(authorization.substr(0, kBearer.size())) != kBearer) return {};
+  return std::string(authorization.substr(kBearer.size()));
+}
+
+ApiError forbidden(const std::string& message, const char* code) {
+  return {.status = 403, .message = message, .type = "permission_error", .code = code};
+}
+
+/// Passes the bytes of a request without a run.
+class NoWatcher final : public PassageWatcher {
+ public:
+  void sent() override {}
+  void begun(const UpstreamHead& head) override { m_status = head.status; }
+  void came(std::string_view /*content*/) override {}
+  int status() const { return m_status; }
+
+ private:
+  int m_status = 0;
+};
+
+}  // namespace
+
+struct Gateway::Impl {
+  explicit Impl(GatewayConfig given)
+      : config(std::move(given)),
+        keys(config.keys),
+        access{
+            .isLoopback = server::isLoopback(config.host), .hosts = config.hosts, .origins = config.origins},
+        requests(config.served, config.keepsTexts),
+        book{.tokenizer = config.tokenizer,
+             .chat = *config.chat,
+             .requests = requests,
+             .program = config.program,
+             .model = config.model,
+             .log = config.keepsTexts ? config.log : std::function<void(const std::string&)>()},
+        turns(std::max<std::size_t>(config.limits.requests, 1)),
+        largeBodies(std::max(config.limits.largeBodyBytes, config.limits.bodyBytes)) {
+    if (config.upstreams.empty()) throw Failure(errorAt("upstream servers", "none", "at least one"));
+    book.lastRun = config.lastRun;
+    book.lastRequest = config.lastRequest;
+    std::set<std::string> names;
+    for (const UpstreamConfig& upstream : config.upstreams) {
+      if (!names.insert(upstream.name).second)
+        throw Failure(
+            errorAt("upstream servers", "two servers \"" + upstream.name + "\"", "different names"));
+      upstreams.push_back(std::make_unique<Upstream>(upstream, book));
+      if (!config.keepsTexts) {
+        upstreams.back()->trace().recorder()->addRedaction(
+            [](trace::Event& event) { event = server::withoutTexts(std::move(event)); });
+      }
+    }
+    const bool hasTls = !config.certificate.empty() || !config.privateKey.empty();
+    if (!access.isLoopback && (keys.isEmpty() || !hasTls)) {
+      throw Failure(errorAt("address " + config.host,
+                            keys.isEmpty() ? "no client keys" : "no certificate for TLS",
+                            "keys and TLS (a certificate and its private key) beyond the loopback"));
+    }
+    std::shared_ptr<SSL_CTX> tls;
+    if (hasTls) tls = server::tlsContext(config.certificate.string(), config.privateKey.string());
+    isSecure = hasTls;
+    listener = std::make_unique<server::Listener>(config.limits, std::move(tls));
+    listener->onRequest = [this](Connection& client, const std::string& head) {
+      return handle(client, head);
+    };
+    takenPort = listener->take(config.host, config.port);
+  }
+  ~Impl() {
+    isHurrying = true;
+    listener->finish();
+    asking.request_stop();
+    if (asking.joinable()) asking.join();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  bool handle(Connection& client, const std::string& head);
+  void checkAccess(const server::RequestHead& head) const;
+  Gate::Pass awaitTurn(const Connection& client, Gate& gate, std::uint64_t amount) const;
+  std::optional<ApiError> interruption(const Connection& client, Clock::time_point began) const;
+  bool refuse(Connection& client, const ApiError& error, bool closes) const;
+  bool passOn(Connection& client, PassedRequest request);
+  bool answerQuery(Connection& client, const PassedRequest& request);
+  std::optional<remote::SentOrder> arrange(Upstream& upstream, const PassedCall& call) const;
+  server::ServedRequest aboutOf(const Connection& client) const;
+  void askUpstreams(const std::stop_token& stop);
+
+  const GatewayConfig config;
+  const server::KeyRing keys;
+  const server::AccessRules access;
+  server::ServedRequests requests;
+  RunBook book;
+  std::vector<std::unique_ptr<Upstream>> upstreams;
+  mutable Gate turns;
+  mutable Gate largeBodies;  ///< bytes
+  bool isSecure = false;
+  int takenPort = 0;
+  std::atomic<std::size_t> running = 0;
+  std::atomic<bool> isDraining = false;
+  std::atomic<bool> isHurrying = false;
+  std::mutex factsMutex;
+  std::condition_variable factsChanged;
+  std::jthread asking;
+  std::unique_ptr<server::Listener> listener;
+};
+
+void Gateway::Impl::checkAccess(const server::RequestHead& head) const {
+  if (!server::isHostAllowed(head.value("host"), access))
+    throw ApiFailure(forbidden("This server does not answer to this Host.", "host_not_allowed"));
+  const std::string origin(head.value("origin"));
+  if (head.count("origin") > 1 || !server::isOriginAllowed(origin, access))
+    throw ApiFailure(forbidden("Pages of this Origin may not use this server.", "origin_not_allowed"));
+  const std::string_view site = head.value("sec-fetch-site");
+  if (origin.empty() && !site.empty() && site != "none" && site != "same-origin")
+    throw ApiFailure(forbidden("Pages of other sites may not use this server.", "origin_not_allowed"));
+  if (keys.isEmpty() || keys.saltOf(head.value("authorization"))) return;
+  throw ApiFailure({.status = 401,
+                    .message = "This server needs a key: Authorization: Bearer KEY.",
+                    .type = "authentication_error",
+                    .code = "invalid_api_key"});
+}
+
+std::optional<ApiError> Gateway::Impl::interruption(const Connection& client, Clock::time_point began) const {
+  if (client.isClientGone())
+    return ApiError{.status = 499, .message = "The client has disconnected.", .type = "server_error"};
+  if (Clock::now() - began > config.limits.toAnswer)
+    return ApiError{.status = 504,
+                    .message = "The answer took longer than this server allows.",
+                    .type = "timeout_error",
+                    .code = "answer_timeout"};
+  return isHurrying ? std::optional(server::serverIsEnding()) : std::nullopt;
+}
+
+Gate::Pass Gateway::Impl::awaitTurn(const Connection& client, Gate& gate, std::uint64_t amount) const {
+  const Clock::time_point came = Clock::now();
+  std::optional<ApiError> error;
+  Gate::Pass turn = gate.enter(amount, [&] {
+    error = isDraining ? server::serverIsEnding() : interruption(client, came);
+    return error.has_value();
+  });
+  if (error) throw ApiFailure(*error);
+  return turn;
+}
+
+bool Gateway::Impl::refuse(Connection& client, const ApiError& error, bool closes) const {
+  return client.writeAll(server::responseOf(error, closes)) && !closes;
+}
+
+/// Returns whether the connection can get another request.
+bool Gateway::Impl::handle(Connection& client, const std::string& headText) {
+  const server::RequestHead& head = client.head();
+  bool isBodyRead = !head.hasBody();
+  try {
+    checkAccess(head);
+    if (isDraining) throw ApiFailure(server::serverIsEnding());
+    const std::uint64_t length = head.isChunked ? config.limits.bodyBytes : head.length;
+    client.beginBody(length > kSmallPassedBody ? awaitTurn(client, largeBodies, length) : Gate::Pass());
+    PassedRequest request{.head = headText, .bodyBytes = {}, .body = {}};
+    // The listener answers with the reason.
+    if (!readBody(client, config.limits.bodyBytes, request)) {
+      if (client.fault() == server::ReadFault::TooSlow)
+        throw ApiFailure(
+            {.status = 408, .message = "The request did not arrive in time.", .code = "request_timeout"});
+      if (client.fault() == server::ReadFault::BodyTooLong)
+        throw ApiFailure({.status = 413, .message = "The body is too long.", .code = "body_too_large"});
+      return false;
+    }
+    isBodyRead = true;
+    const Gate::Pass turn = awaitTurn(client, turns, 1);
+    ++running;
+    const std::shared_ptr<void> atEnd(nullptr, [this](void*) { --running; });
+    const bool isQuery = callKindOf(head.method, head.target) == CallKind::Query;
+    const bool takesQueries = std::ranges::any_of(
+        upstreams, [](const auto& upstream) { return upstream->trace().facts().takes("spnl"); });
+    return isQuery && !takesQueries ? answerQuery(client, request) : passOn(client, std::move(request));
+  } catch (const ApiFailure& failure) {
+    if (failure.error().status == 499 || client.hasWritten()) return false;
+    return refuse(client, failure.error(), !isBodyRead || client.closes());
+  } catch (const std::bad_alloc&) {
+    return !client.hasWritten() && refuse(client, server::outOfMemory(), true);
+  } catch (const std::exception& exception) {
+    return !client.hasWritten() &&
+           refuse(client, {.status = 500, .message = exception.what(), .type = "server_error"}, true);
+  }
+}
+
+server::ServedRequest Gateway::Impl::aboutOf(const Connection& client) const {
+  server::ServedRequest about;
+  const std::string& target = client.head().target;
+  about.endpoint = target.substr(0, target.find('?'));
+  about.time = unixMilliseconds();
+  int port = 0;
+  client.get_remote_ip_and_port(about.client, port);
+  return about;
+}
+
+/// Chooses the order of a marked chat. Nothing: the chat is sent as written.
+std::optional<remote::SentOrder> Gateway::Impl::arrange(Upstream& upstream, const PassedCall& call) const {
+  if (call.request.groups.empty() || !call.unknownPrompt.empty() || upstream.config().keepsOrder)
+    return std::nullopt;
+  try {
+    const simulator::PromptPart prompt = workbench::promptPart(call.request, *config.tokenizer, *config.chat);
+    return orderFor(upstream.trace().cache(), call.request, prompt);
+  } catch (const Failure&) {
+    return std::nullopt;  // The template cannot write the conversation.
+  }
+}
+
+bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
+  const server::RequestHead& head = client.head();
+  const CallKind kind = callKindOf(head.method, head.target);
+  const bool isCall = kind == CallKind::Chat || kind == CallKind::Completion;
+  // A plain request to the only server is read after it was sent.
+  const bool isMarked = kind == CallKind::Chat && request.body.find("\"spanscope\"") != std::string::npos;
+  const bool isReadFirst = isCall && (isMarked || upstreams.size() > 1);
+  PassedCall call;
+  std::optional<PassedPrompt> written;
+  if (isReadFirst) {
+    call = readPassedCall(kind, request.body);
+    if (upstreams.size() > 1) written = promptOf(call, {}, book);
+  }
+  const std::vector<Upstream*> turn = inTurn(
+      upstreams, call.request.model, written ? written->tokens : std::vector<TokenId>(), config.mostAhead);
+  const std::string clientKey = keyIn(head.value("authorization"));
+  const Clock::time_point began = Clock::now();
+  const std::string sentBody = call.isMarked ? request.body : std::string();
+  std::string problems;
+  for (Upstream* const upstream : turn) {
+    std::unique_ptr<UpstreamLink> link;
+    try {
+      link = upstream->link();
+    } catch (const Failure& failure) {
+      upstream->failed(failure.error().found);
+      problems += (problems.empty() ? "" : "; ") + upstream->config().name + ": " + failure.error().found;
+      continue;
+    }
+    const Upstream::Running isRunning(*upstream);
+    PassageRules rules{.limits = upstream->config().access.limits,
+                       .upstream = upstream->config().name,
+                       .isHead = head.method == "HEAD",
+                       .closes = client.closes()};
+    rules.interruption = [&] { return interruption(client, began); };
+    std::optional<remote::SentOrder> order;
+    if (call.isMarked) {
+      order = arrange(*upstream, call);
+      request.body = bodyInOrder(sentBody, order ? order->messages : std::vector<std::size_t>());
+      request.isChanged = true;
+      if (order) rules.extraLines.push_back("X-Spanscope-Order: " + remote::orderText(*order));
+      written.reset();
+    }
+    const std::string key =
+        config.keys.empty() && !clientKey.empty() ? clientKey : upstream->config().access.key;
+    const std::string bytes = bytesFor(request, head,
+                                       {.host = upstream->host(),
+                                        .target = upstream->targetOf(head.target),
+                                        .key = upstream->config().access.key,
+                                        .passesKey = config.keys.empty()});
+    const auto passWith = [&](PassageWatcher& watcher) {
+      try {
+        return pass(client, *link, bytes, rules, watcher);
+      } catch (const StaleLink&) {
+        link = upstream->link(false);
+        return pass(client, *link, bytes, rules, watcher);
+      }
+    };
+    const auto fail = [&](const Failure& failure) {
+      const std::string problem = remote::withoutKey(failure.error().found, key);
+      upstream->failed(problem);
+      return brokenAnswer(upstream->config().name, problem);
+    };
+    PassageEnd end;
+    if (isCall) {
+      if (!isReadFirst) call = readPassedCall(kind, request.body);
+      std::optional<PassedPrompt> prompt = std::move(written);
+      if (order) prompt = promptOf(call, order->messages, book);
+      PassedRun run(book, upstream->trace(), std::move(call), request.body, std::move(prompt),
+                    std::move(order), aboutOf(client), key);
+      try {
+        end = passWith(run);
+      } catch (const Failure& failure) {
+        const ApiError error = fail(failure);
+        run.end({.how = PassageEnd::How::UpstreamBroke, .problem = error.message});
+        throw ApiFailure(error);
+      } catch (const ApiFailure& failure) {
+        run.end({.how = PassageEnd::How::Interrupted, .problem = failure.error().message});
+        throw;
+      }
+      run.end(end);
+    } else {
+      NoWatcher watcher;
+      try {
+        end = passWith(watcher);
+      } catch (const Failure& failure) {
+        throw ApiFailure(fail(failure));
+      }
+    }
+    if (end.how == PassageEnd::How::UpstreamBroke)
+      upstream->failed(end.problem);
+    else if (end.how == PassageEnd::How::Answered) {
+      upstream->succeeded();
+      if (config.keys.empty()) upstream->offerKey(clientKey);
+    }
+    if (end.keepsUpstream) upstream->keep(std::move(link));
+    return end.keepsClient && !client.closes();
+  }
+  throw ApiFailure({.status = 502,
+                    .message = upstreams.size() == 1
+                                   ? "The upstream server cannot be reached: " + problems + "."
+                                   : "No upstream server can be reached: " + problems + ".",
+                    .type = "upstream_error",
+                    .code = "upstream_unreachable"});
+}
+
+bool Gateway::Impl::answerQuery(Connection& client, const PassedRequest& request) {
+  const Clock::time_point began = Clock::now();
+  return answerSpanQuery({.client = client,
+                          .body = request.body,
+                          .clientKey = config.keys.empty() ? keyIn(client.head().value("authorization")) : "",
+                          .about = aboutOf(client),
+                          .mostAhead = config.mostAhead,
+                          .interruption = [&] { return interruption(client, began); }},
+                         upstreams, book);
+}
+
+void Gateway::Impl::askUpstreams(const std::stop_token& stop) {
+  constexpr milliseconds kPeriod{100};
+  while (!stop.stop_requested()) {
+    for (const auto& upstream : upstreams) {
+      if (!upstream->isDueToAsk()) continue;
+      upstream->ask(stop);
+      factsChanged.notify_all();
+    }
+    std::unique_lock lock(factsMutex);
+    std::condition_variable_any wake;
+    wake.wait_for(lock, stop, kPeriod, [] { return false; });
+  }
+}
+
+Gateway::Gateway(GatewayConfig config) : m_impl(std::make_unique<Impl>(std::move(config))) {}
+Gateway::~Gateway() = default;
+
+std::string Gateway::url() const {
+  const std::string& host = m_impl->config.host;
+  const bool isBare = host.find(':') != std::string::npos && !host.starts_with("[");
+  return std::string(m_impl->isSecure ? "https://" : "http://") + (isBare ? "[" + host + "]" : host) + ":" +
+         std::to_string(port());
+}
+
+int Gateway::port() const {
+  return m_impl->takenPort;
+}
+
+void Gateway::start() {
+  m_impl->asking =
+      std::jthread([impl = m_impl.get()](const std::stop_token& stop) { impl->askUpstreams(stop); });
+  m_impl->listener->start();
+}
+
+bool Gateway::awaitFacts(milliseconds most) {
+  const auto areKnown = [this] {
+    return std::ranges::all_of(m_impl->upstreams, [](const auto& each) { return each->state().isKnown; });
+  };
+  const Clock::time_point until = Clock::now() + most;
+  constexpr milliseconds kTurn{20};
+  std::unique_lock lock(m_impl->factsMutex);
+  while (!areKnown() && Clock::now() < until) m_impl->factsChanged.wait_for(lock, kTurn);
+  return areKnown();
+}
+
+void Gateway::finish(const std::stop_token& hurry) {
+  Impl& impl = *m_impl;
+  constexpr milliseconds kTurn{20};
+  impl.isDraining = true;
+  impl.listener->closeSoon();
+  const Clock::time_point until = Clock::now() + impl.config.limits.toFinish;
+  while (impl.running > 0 && Clock::now() < until && !hurry.stop_requested())
+    std::this_thread::sleep_for(kTurn);
+  impl.isHurrying = true;
+  constexpr milliseconds kToTell{2000};
+  const Clock::time_point end = Clock::now() + kToTell;
+  while (impl.listener->unanswered() > 0 && Clock::now() < end) std::this_thread::sleep_for(milliseconds(1));
+  impl.listener->finish();
+  impl.asking.request_stop();
+  if (impl.asking.joinable()) impl.asking.join();
+}
+
+server::ServedRequests& Gateway::requests() {
+  return m_impl->requests;
+}
+
+std::vector<std::shared_ptr<trace::Recorder>> Gateway::recorders() const {
+  std::vector<std::shared_ptr<trace::Recorder>> recorders;
+  for (const auto& upstream : m_impl->upstreams) recorders.push_back(upstream->trace().recorder());
+  return recorders;
+}
+
+std::vector<UpstreamState> Gateway::upstreams() const {
+  std::vector<UpstreamState> states;
+  for (const auto& upstream : m_impl->upstreams) states.push_back(upstream->state());
+  return states;
+}
+
+}  // namespace spanscope::gateway

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/remote/gateway/passed_run.h"
+
+#include "engine/base/error.h"
+#include "engine/base/utf8.h"
+#include "engine/layout/span_table.h"
+#include "engine/query/json/json.h"
+#include "engine/remote/protocol.h"
+#include "engine/run/trace_values.h"
+#include "engine/workbench/servers/server_requests.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <variant>
+
+namespace spanscope::gateway {
+
+namespace {
+
+using LogJson = nlohmann::ordered_json;
+
+constexpr int kOkStatus = 200;
+constexpr std::size_t kMostErrorBytes = std::size_t{16} << 10U;
+
+const remote::Protocol& protocolOf(CallKind kind) {
+  return *remote::findProtocol(kind == CallKind::Completion ? "completions" : "chat");
+}
+
+/// Returns the prompt as one segment, with a section for each message.
+layout::SpanTable tableOf(const PassedCall& call, const PassedPrompt& prompt) {
+  layout::SpanTable table;
+  layout::Segment segment;
+  const auto add = [&segment](const std::vector<TokenId>& ids, std::size_t begin, std::size_t count,
+                              layout::TokenRun::Source source, const NodePath& node, std::size_t part) {
+    if (count == 0) return;
+    const auto first = ids.begin() + static_cast<std::ptrdiff_t>(begin);
+    segment.tokens.insert(segment.tokens.end(), first, first + static_cast<std::ptrdiff_t>(count));
+    segment.runs.push_back({.count = static_cast<std::int32_t>(count),
+                            .source = source,
+                            .node = node,
+                            .part = static_cast<std::uint32_t>(part)});
+  };
+  using Source = layout::TokenRun::Source;
+  const std::vector<TokenId>& opening = prompt.rendered.opening;
+  table.parts.push_back({.node = call.request.node, .inPlus = false});
+  add(opening, 0, opening.size(), Source::Template, call.request.node, 0);
+  for (const std::size_t index : prompt.order) {
+    const exports::ChatMessage& message = call.request.messages[index];
+    const text::RenderedMessage& rendered = prompt.rendered.messages[static_cast<std::size_t>(
+        std::ranges::find(prompt.order, index) - prompt.order.begin())];
+    const bool isInPlus = message.node.find("/plus/") != std::string::npos;
+    const std::size_t part = table.parts.size();
+    table.parts.push_back({.node = message.node, .inPlus = isInPlus});
+    const auto begin = static_cast<std::size_t>(rendered.textBegin);
+    const auto count = static_cast<std::size_t>(rendered.textCount);
+    add(rendered.ids, 0, begin, Source::Template, message.node, part);
+    add(rendered.ids, begin, count, Source::Text, message.node, part);
+    add(rendered.ids, begin + count, rendered.ids.size() - begin - count, Source::Template, message.node,
+        part);
+  }
+  const std::vector<TokenId>& last = prompt.rendered.generationPrompt;
+  add(last, 0, last.size(), Source::Template, call.request.node, 0);
+  segment.node = call.request.node;
+  table.segments.push_back(std::move(segment));
+  return table;
+}
+
+/// The sampled tokens continue the prompt.
+std::vector<TokenId> sequenceOf(const PassedPrompt& prompt, const remote::ChatAnswer& answer,
+                                const RunBook& book) {
+  std::vector<TokenId> tokens = workbench::sampledTokens(
+      {.text = answer.text, .endedItself = remote::isOwnEnd(answer.finish)}, *book.tokenizer, book.chat);
+  // The server has not computed the last token.
+  if (!tokens.empty()) tokens.pop_back();
+  tokens.insert(tokens.begin(), prompt.tokens.begin(), prompt.tokens.end());
+  return tokens;
+}
+
+}  // namespace
+
+UpstreamTrace::UpstreamTrace(std::string name, std::string url, RunBook& book)
+    : m_name(std::move(name)),
+      m_url(std::move(url)),
+      m_book(book),
+      m_recorder(std::make_shared<trace::Recorder>()),
+      m_cache(*m_recorder) {
+  m_recorder->setListener([this](const trace::Event& event) {
+    std::uint64_t number = 0;
+    {
+      const std::lock_guard lock(m_mutex);
+      const auto found = m_numbers.find(event.run);
+      if (found == m_numbers.end()) return;
+      number = found->second;
+    }
+    m_book.requests.take(number, event);
+  });
+}
+
+std::uint64_t UpstreamTrace::SessionSink::send(RunId run, RequestId request, const NodePath& node,
+                                               trace::Payload payload) {
+  if (std::holds_alternative<trace::SessionStarted>(payload)) return recorder.lastSequence();
+  return recorder.send(run, request, node, std::move(payload));
+}
+
+UpstreamTrace::~UpstreamTrace() {
+  m_recorder->setListener({});
+}
+
+remote::ServerFacts UpstreamTrace::facts() const {
+  const std::lock_guard lock(m_mutex);
+  return m_facts;
+}
+
+void UpstreamTrace::setFacts(remote::ServerFacts facts) {
+  m_cache.use(facts);
+  const std::lock_guard lock(m_mutex);
+  m_facts = std::move(facts);
+}
+
+std::string UpstreamTrace::title() const {
+  return std::string(remote::infoOf(facts().kind).title) + " on " + m_name;
+}
+
+void UpstreamTrace::follow(RunId run, std::uint64_t number) {
+  const std::lock_guard lock(m_mutex);
+  m_numbers[run] = number;
+}
+
+void UpstreamTrace::unfollow(RunId run) {
+  const std::lock_guard lock(m_mutex);
+  m_numbers.erase(run);
+}
+
+PassedPrompt promptOf(const PassedCall& call, const std::vector<std::size_t>& order, const RunBook& book) {
+  PassedPrompt prompt{.order = order};
+  const std::vector<exports::ChatMessage>& messages = call.request.messages;
+  if (prompt.order.empty()) {
+    prompt.order.resize(messages.size());
+    std::iota(prompt.order.begin(), prompt.order.end(), std::size_t{0});
+  }
+  if (!call.unknownPrompt.empty() || messages.empty()) return prompt;
+  try {
+    if (call.kind == CallKind::Completion) {
+      text::RenderedMessage text{.ids = book.tokenizer->encode(messages.front().content)};
+      text.textCount = static_cast<std::int32_t>(text.ids.size());
+      prompt.rendered = {.opening = text::renderPieces(book.chat.opening, *book.tokenizer),
+                         .messages = {std::move(text)},
+                         .generationPrompt = {}};
+    } else {
+      std::vector<text::ConversationMessage> conversation;
+      for (const std::size_t index : prompt.order)
+        conversation.push_back({messages[index].role, messages[index].content});
+      prompt.rendered = text::renderConversation(book.chat, *book.tokenizer, conversation);
+    }
+    prompt.tokens = prompt.rendered.ids();
+  } catch (const Failure&) {
+    prompt.tokens.clear();  // The template cannot write the conversation, so nothing is predicted.
+  }
+  return prompt;
+}
+
+std::optional<CachePrediction> tracePrompt(UpstreamTrace& upstream, const RunBook& book,
+                                           const PassedCall& call, const PassedPrompt& prompt,
+                                           const simulator::TracedRequest& about) {
+  trace::Recorder& recorder = *upstream.recorder();
+  if (prompt.tokens.empty()) {
+    if (!call.unknownPrompt.empty())
+      recorder.send(about.run, about.request, about.node,
+                    trace::MessageLogged{
+                        .severity = Severity::Note,
+                        .text = "The tokens of the prompt are not known: " + call.unknownPrompt + "."});
+    return std::nullopt;
+  }
+  if (!upstream.cache().title().empty()) {
+    const layout::SpanTable table = tableOf(call, prompt);
+    recorder.send(about.run, about.request, about.node, run::spanTableEvent(table, book.tokenizer.get()));
+    if (trace::PromptDivided parts = run::partsEvent(table); !parts.parts.empty())
+      recorder.send(about.run, about.request, about.node, std::move(parts));
+  }
+  return upstream.cache().begin(prompt.tokens, about);
+}
+
+void traceAnswer(UpstreamTrace& upstream, const RunBook& book, const CachePrediction& prediction,
+                 const PassedPrompt& prompt, const remote::ChatAnswer& answer,
+                 const simulator::TracedRequest& about) {
+  upstream.cache().end(answer.text.empty() ? std::vector<TokenId>() : sequenceOf(prompt, answer, book),
+                       about);
+  if (!prediction.isOfServer || !answer.promptTokens) return;
+  const auto note = [&](Severity severity, std::string text) {
+    upstream.recorder()->send(about.run, about.request, about.node,
+                              trace::MessageLogged{.severity = severity, .text = std::move(text)});
+  };
+  const auto predicted = static_cast<std::int64_t>(prompt.tokens.size());
+  if (*answer.promptTokens != predicted) {
+    note(Severity::Warning,
+         "The server counted " + std::to_string(*answer.promptTokens) +
+             " prompt tokens, but Spanscope counted " + std::to_string(predicted) +
+             ". The model of the server has another tokenizer or chat template. The blocks are an estimate.");
+    return;
+  }
+  note(Severity::Note, "Predicted by the cache simulator of " + upstream.cache().title() + ": " +
+                           std::to_string(prediction.answer.cached) + " of " + std::to_string(predicted) +
+                           " prompt tokens cached");
+}
+
+PassedRun::PassedRun(RunBook& book, UpstreamTrace& upstream, PassedCall call, std::string body,
+                     std::optional<PassedPrompt> prompt, std::optional<remote::SentOrder> order,
+                     server::ServedRequest about, std::string key)
+    : m_book(book),
+      m_upstream(upstream),
+      m_call(std::move(call)),
+      m_body(std::move(body)),
+      m_prompt(std::move(prompt)),
+      m_order(std::move(order)),
+      m_about(std::move(about)),
+      m_key(std::move(key)) {}
+
+PassedRun::~PassedRun() = default;
+
+double PassedRun::elapsed() const {
+  return std::chrono::duration<double>(Clock::now() - m_sentAt).count();
+}
+
+simulator::TracedRequest PassedRun::traced() const {
+  return {.run = m_run, .request = m_request, .node = m_call.request.node, .step = 0};
+}
+
+void PassedRun::sent() {
+  m_sentAt = Clock::now();
+  // A second connection may carry the same request.
+  if (m_hasBegun || !m_call.problem.empty()) return;
+  try {
+    startRun();
+    simulate();
+  } catch (const std::exception& exception) {
+    m_problem = exception.what();
+  }
+}
+
+void PassedRun::startRun() {
+  const remote::ServerFacts facts = m_upstream.facts();
+  m_run = ++m_book.lastRun;
+  m_request = ++m_book.lastRequest;
+  m_about.model = m_call.request.model;
+  m_about.queryJson = query::writeCanonical(queryOf(m_call));
+  remote::RemoteRunInfo info{.program = m_book.program,
+                             .queryJson = m_about.queryJson,
+                             .explain = {},
+                             .seed = 0,
+                             .run = m_run,
+                             .lastRequest = m_request - 1,
+                             .retrieved = {},
+                             .warnings = {}};
+  if (m_call.choices > 1)
+    info.warnings.push_back("The request asks for " + std::to_string(m_call.choices) +
+                            " answers. The recording has the first answer.");
+  m_upstream.cache().startSession(m_book.program, m_book.model, m_upstream.title());
+  m_number = m_book.requests.add(m_about);
+  m_upstream.follow(m_run, m_number);
+  remote::RemoteTarget target{
+      .name = m_upstream.name(), .server = {.url = m_upstream.url(), .model = {}}, .facts = facts};
+  target.protocol = &protocolOf(m_call.kind);
+  m_targets.push_back(std::move(target));
+  m_requests.push_back(m_call.request);
+  m_trace.emplace(m_upstream.sink(), std::move(info), m_targets, m_targetOf, m_requests);
+  m_answers.resize(static_cast<std::size_t>(m_call.choices));
+  m_hasBegun = true;
+  m_trace->begin();
+  m_trace->stepBegins(0);
+  m_trace->sends(0, 0, m_call.request.model, m_body.size());
+  if (m_order) m_trace->orders(0, *m_order);
+  m_reader = std::make_unique<remote::AnswerReader>(*m_targets.front().protocol->answers, m_answers, m_key,
+                                                    [this](const std::vector<remote::AnswerText>& came) {
+                                                      for (const remote::AnswerText& text : came) {
+                                                        if (text.answer != 0) continue;
+                                                        m_last = elapsed();
+                                                        if (!m_first) m_first = m_last;
+                                                        m_trace->text(0, text.piece);
+                                                      }
+                                                    });
+}
+
+void PassedRun::simulate() {
+  if (!m_prompt) m_prompt = promptOf(m_call, {}, m_book);
+  m_prediction = tracePrompt(m_upstream, m_book, m_call, *m_prompt, traced());
+}
+
+void PassedRun::begun(const UpstreamHead& head) {
+  m_status = head.status;
+  m_encoding = head.value("content-encoding");
+}
+
+void PassedRun::came(std::string_view content) {
+  if (!m_hasBegun) return;
+  if (m_status != kOkStatus) {
+    m_error += content.substr(0, kMostErrorBytes - std::min(kMostErrorBytes, m_error.size()));
+    return;
+  }
+  if (m_problem.empty()) read(content);
+}
+
+void PassedRun::read(std::string_view content) {
+  if (!m_encoding.empty() && m_encoding != "identity") {
+    m_problem = "the answer is compressed (" + toValidUtf8(m_encoding) + "), so its text was not recorded";
+    return;
+  }
+  try {
+    m_reader->add(content);
+  } catch (const Failure& failure) {
+    m_problem = failure.error().found;
+  } catch (const std::exception& exception) {
+    m_problem = exception.what();
+  }
+}
+
+/// Takes the rest of the answer.
+void PassedRun::settle() {
+  if (m_status != kOkStatus || !m_problem.empty()) return;
+  try {
+    m_reader->settle();
+  } catch (const std::exception& exception) {
+    m_problem = exception.what();
+  }
+}
+
+void PassedRun::end(const PassageEnd& end) {
+  if (!m_hasBegun) return writeLog(end);
+  settle();
+  const remote::ChatAnswer& answer = m_answers.front();
+  remote::RemoteStep step{.request = 0,
+                          .target = 0,
+                          .answer = answer,
+                          .cached = remote::cachedOf(answer, remote::infoOf(m_targets.front().facts.kind)),
+                          .timeToFirstToken = m_first,
+                          .timeToLastText = m_last,
+                          .seconds = elapsed(),
+                          .brokenBy = {}};
+  std::optional<Error> error;
+  server::RequestState state = server::RequestState::Finished;
+  if (end.how == PassageEnd::How::ClientGone) {
+    step.brokenBy = end.problem;
+    step.isStopped = true;
+    state = server::RequestState::Stopped;
+  } else if (end.how != PassageEnd::How::Answered) {
+    step.brokenBy = end.problem;
+    error = Error{m_upstream.url(), {}, end.problem, "the rest of the answer"};
+  } else if (m_status != kOkStatus) {
+    const std::string words = remote::withoutKey(remote::errorMessage(m_error), m_key);
+    step.brokenBy = "status " + std::to_string(m_status) + (words.empty() ? "" : ": " + words);
+    error = Error{m_upstream.url(), {}, step.brokenBy, "status 200"};
+  } else if (!m_problem.empty()) {
+    step.warning = m_problem;
+  }
+  if (error) {
+    state = server::RequestState::Failed;
+    m_trace->fails(0, *error);
+  }
+  if (m_prediction) traceAnswer(m_upstream, m_book, *m_prediction, *m_prompt, answer, traced());
+  m_trace->stepEnds(step);
+  remote::RemoteResult result;
+  result.steps.push_back(std::move(step));
+  result.error = error;
+  result.isStopped = state == server::RequestState::Stopped;
+  m_trace->end(result);
+  m_upstream.unfollow(m_run);
+  m_book.requests.end(m_number, state, error ? error->message() : std::string());
+  writeLog(end);
+}
+
+/// A line in the form of a request with its response, which `spanq doctor` reads.
+void PassedRun::writeLog(const PassageEnd& end) {
+  if (!m_book.log) return;
+  LogJson line;
+  line["time"] = static_cast<double>(m_about.time) / 1000;
+  line["upstream"] = m_upstream.name();
+  line["path"] = m_about.endpoint;
+  line["status"] = m_status;
+  if (m_call.problem.empty()) {
+    LogJson request = LogJson::parse(m_body, nullptr, false);
+    line["request"] = std::move(request);
+  }
+  if (m_status == kOkStatus && !m_answers.empty()) {
+    const remote::ChatAnswer& answer = m_answers.front();
+    LogJson choice{{"index", 0}};
+    if (m_call.kind == CallKind::Completion)
+      choice["text"] = answer.text;
+    else
+      choice["message"] = {{"role", "assistant"}, {"content", answer.text}};
+    if (!answer.finish.empty()) choice["finish_reason"] = answer.finish;
+    LogJson response{{"model", answer.model}, {"choices", LogJson::array({std::move(choice)})}};
+    LogJson usage = LogJson::object();
+    if (answer.promptTokens) usage["prompt_tokens"] = *answer.promptTokens;
+    if (answer.generatedTokens) usage["completion_tokens"] = *answer.generatedTokens;
+    if (answer.cachedTokens) usage["prompt_tokens_details"] = {{"cached_tokens", *answer.cachedTokens}};
+    if (!usage.empty()) response["usage"] = std::move(usage);
+    line["response"] = std::move(response);
+  }
+  if (m_prediction) line["predicted_cached_tokens"] = m_prediction->answer.cached;
+  if (m_order) line["order"] = {{"sent", m_order->children}, {"as_written", m_order->asWritten}};
+  if (end.how != PassageEnd::How::Answered) line["problem"] = end.problem;
+  std::string text = line.dump(-1, ' ', false, LogJson::error_handler_t::replace);
+  m_book.log(remote::withoutKey(text, m_key) + "\n");
+}
+
+}  // namespace spanscope::gateway

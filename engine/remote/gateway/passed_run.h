@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Records a request that passes the gateway as a run: its query, its text over blocks, what the upstream
+// server found, and why it did not find the rest. Open this file to record more about passed requests.
+#pragma once
+
+#include "engine/remote/chat/answer_reader.h"
+#include "engine/remote/chat/remote_run.h"
+#include "engine/remote/chat/remote_trace.h"
+#include "engine/remote/gateway/passage.h"
+#include "engine/remote/gateway/passed_call.h"
+#include "engine/remote/gateway/upstream_cache.h"
+#include "engine/remote/server/served_requests.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/conversation.h"
+#include "engine/text/tokenizer.h"
+#include "engine/trace/recorder.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::gateway {
+
+/// What all runs of a gateway share. All members must outlive the runs.
+struct RunBook {
+  std::shared_ptr<const text::Tokenizer> tokenizer;
+  const text::ChatTemplate& chat;
+  server::ServedRequests& requests;
+  std::string program;  ///< name and version, for traces
+  std::string model;    ///< name of the model whose tokens are counted
+  /// Takes one line of JSON about each request after its end. May be empty. Any thread calls the function.
+  std::function<void(const std::string& line)> log{};
+  std::atomic<RunId> lastRun = 0;
+  std::atomic<RequestId> lastRequest = 0;
+};
+
+/// The trace of one upstream server: a session with the runs that this server answers.
+class UpstreamTrace {
+ public:
+  /// `book` must outlive the object.
+  UpstreamTrace(std::string name, std::string url, RunBook& book);
+  ~UpstreamTrace();
+  UpstreamTrace(const UpstreamTrace&) = delete;
+  UpstreamTrace& operator=(const UpstreamTrace&) = delete;
+
+  const std::string& name() const { return m_name; }
+  const std::string& url() const { return m_url; }
+  const std::shared_ptr<trace::Recorder>& recorder() const { return m_recorder; }
+  /// The recorder without further starts of sessions: all runs of a server are one session.
+  trace::Sink& sink() { return m_sink; }
+  UpstreamCache& cache() { return m_cache; }
+  remote::ServerFacts facts() const;
+  void setFacts(remote::ServerFacts facts);
+  /// "vLLM on gpu-3"
+  std::string title() const;
+
+  /// Passes the events of a run to the request with this number in the list of requests.
+  void follow(RunId run, std::uint64_t number);
+  void unfollow(RunId run);
+
+ private:
+  const std::string m_name;
+  const std::string m_url;
+  RunBook& m_book;
+  const std::shared_ptr<trace::Recorder> m_recorder;
+  struct SessionSink final : trace::Sink {
+    explicit SessionSink(trace::Recorder& target) : recorder(target) {}
+    std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
+    trace::Recorder& recorder;
+  };
+  SessionSink m_sink{*m_recorder};
+  UpstreamCache m_cache;
+  mutable std::mutex m_mutex;
+  remote::ServerFacts m_facts;
+  std::map<RunId, std::uint64_t> m_numbers;
+};
+
+/// The tokens of a prompt with their messages.
+struct PassedPrompt {
+  text::RenderedConversation rendered{};
+  std::vector<std::size_t> order{};  ///< the messages of the call in sent order
+  std::vector<TokenId> tokens{};     ///< empty: not known
+};
+/// Returns the tokens of a call with its messages in this order. Empty: as written.
+PassedPrompt promptOf(const PassedCall& call, const std::vector<std::size_t>& order, const RunBook& book);
+
+/// Emits the prompt of a request, with its sections if blocks are known, and serves the prompt in the
+/// simulated cache. Nothing: the tokens are not known, or the server has no prefix caching.
+std::optional<CachePrediction> tracePrompt(UpstreamTrace& upstream, const RunBook& book,
+                                           const PassedCall& call, const PassedPrompt& prompt,
+                                           const simulator::TracedRequest& about);
+/// Adds the answer of a predicted prompt to the simulated cache, and emits a note that compares the
+/// prediction with the server's report.
+void traceAnswer(UpstreamTrace& upstream, const RunBook& book, const CachePrediction& prediction,
+                 const PassedPrompt& prompt, const remote::ChatAnswer& answer,
+                 const simulator::TracedRequest& about);
+
+/// A request in progress. All functions are called on the thread of the client's connection.
+class PassedRun final : public PassageWatcher {
+ public:
+  /// The run begins with sent(). `prompt`: nothing if the tokens were not needed before. `order`: the order
+  /// that was chosen. `about`: the client, the endpoint and the time.
+  PassedRun(RunBook& book, UpstreamTrace& upstream, PassedCall call, std::string body,
+            std::optional<PassedPrompt> prompt, std::optional<remote::SentOrder> order,
+            server::ServedRequest about, std::string key);
+  ~PassedRun() override;
+  PassedRun(const PassedRun&) = delete;
+  PassedRun& operator=(const PassedRun&) = delete;
+
+  void sent() override;
+  void begun(const UpstreamHead& head) override;
+  void came(std::string_view content) override;
+  /// Ends the run. Call this function once after sent().
+  void end(const PassageEnd& end);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void startRun();
+  void simulate();
+  void read(std::string_view content);
+  void settle();
+  void writeLog(const PassageEnd& end);
+  double elapsed() const;
+  simulator::TracedRequest traced() const;
+
+  RunBook& m_book;
+  UpstreamTrace& m_upstream;
+  PassedCall m_call;
+  std::string m_body;
+  std::optional<PassedPrompt> m_prompt;
+  std::optional<remote::SentOrder> m_order;
+  server::ServedRequest m_about;
+  std::string m_key;  ///< no text of the trace contains the key
+
+  bool m_hasBegun = false;
+  RunId m_run = 0;
+  RequestId m_request = 0;
+  std::uint64_t m_number = 0;
+  Clock::time_point m_sentAt{};
+  int m_status = 0;
+  std::string m_encoding;  ///< of the content; empty: none
+  std::vector<remote::RemoteTarget> m_targets;
+  std::vector<std::size_t> m_targetOf;
+  std::vector<exports::ChatRequest> m_requests;
+  std::optional<remote::RemoteTrace> m_trace;
+  std::vector<remote::ChatAnswer> m_answers;
+  std::unique_ptr<remote::AnswerReader> m_reader;
+  std::optional<CachePrediction> m_prediction;
+  std::string m_error;  ///< the beginning of an answer with an error status
+  std::string m_problem;
+  std::optional<double> m_first;
+  std::optional<double> m_last;
+};
+
+}  // namespace spanscope::gateway

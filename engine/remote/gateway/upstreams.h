@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The upstream servers of a gateway: their state, their idle connections, and which of them gets a request.
+// Open this file to change the routing.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/remote/gateway/gateway.h"
+#include "engine/remote/gateway/passed_run.h"
+#include "engine/remote/gateway/upstream_link.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace spanscope::gateway {
+
+/// Any thread may call the functions.
+class Upstream {
+ public:
+  Upstream(UpstreamConfig config, RunBook& book);
+
+  const UpstreamConfig& config() const { return m_config; }
+  UpstreamTrace& trace() { return m_trace; }
+  UpstreamState state() const;
+  /// "gpu-3:8000", for the field Host.
+  const std::string& host() const { return m_host; }
+  /// Returns the path and query of a request at this server. `target`: as sent by the client.
+  std::string targetOf(std::string_view target) const;
+  /// Whether the server lists the model, or lists no models.
+  bool mayServe(const std::string& model) const;
+
+  /// Returns an idle connection, or a new one. Throws Failure.
+  std::unique_ptr<UpstreamLink> link(bool mayBeIdle = true);
+  /// Keeps a connection for the next request.
+  void keep(std::unique_ptr<UpstreamLink> link);
+
+  /// Counts a running request until the object ends.
+  class Running {
+   public:
+    explicit Running(Upstream& upstream);
+    ~Running();
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    Upstream& m_upstream;
+  };
+  std::size_t running() const;
+  void succeeded();
+  /// The server could not be reached. It gets requests only if no other server can, for a few seconds.
+  void failed(const std::string& problem);
+  bool isDown() const;
+
+  /// Asks the server for its facts.
+  void ask(const std::stop_token& stop);
+  /// A client's key with which the server answers. If the server needs a key to report its facts, and the
+  /// configuration has no key, ask() uses this key.
+  void offerKey(const std::string& key);
+  /// Whether the facts have to be asked for now.
+  bool isDueToAsk() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const UpstreamConfig m_config;
+  UpstreamTrace m_trace;
+  std::string m_root;  ///< path before /v1
+  std::string m_host;
+  mutable std::mutex m_mutex;
+  bool m_isKnown = false;
+  std::string m_problem;
+  std::optional<Clock::time_point> m_downUntil;
+  std::optional<Clock::time_point> m_askAt;
+  std::string m_clientKey;  ///< only in memory
+  std::size_t m_running = 0;
+  std::uint64_t m_answered = 0;
+  std::vector<std::unique_ptr<UpstreamLink>> m_idle;
+};
+
+/// Chooses the order of the messages of a request for a cache, and counts its parts for later orders.
+/// `prompt`: workbench::promptPart() of the request. Nothing: the server has no prefix caching.
+std::optional<remote::SentOrder> orderFor(UpstreamCache& cache, const exports::ChatRequest& request,
+                                          const simulator::PromptPart& prompt);
+
+/// Returns the upstream servers in the order in which they are tried for a request:
+///
+/// 1. Servers that are down come last.
+/// 2. Servers that list another model than `model` come last, if another server lists the model.
+/// 3. Servers with more than `mostAhead` running requests more than the server with the fewest come later.
+/// 4. The max number of cached tokens of `prompt` comes first, then the fewest running requests, then the
+///    server that has answered the fewest requests.
+std::vector<Upstream*> inTurn(const std::vector<std::unique_ptr<Upstream>>& upstreams,
+                              const std::string& model, std::span<const TokenId> prompt,
+                              std::size_t mostAhead);
+
+}  // namespace spanscope::gateway
