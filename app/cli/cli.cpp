@@ -3,6 +3,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/command_completion.h"
+#include "app/cli/command_watch.h"
 #include "app/cli/number_option.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
@@ -100,6 +101,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addSimulator(app, context);
     addLesson(app, context);
     addServe(app, context);
+    addWatch(app, context);
     addCompletion(app, context);
     addMan(app, context);
     if (argc > 1 && std::string_view(argv[1]) == "__complete") {

@@ -43,8 +43,7 @@ class SubscriberListener {
 /// A thread that receives messages until the object is destroyed. Destruction takes less than 100 ms.
 /// Messages are sorted as follows:
 /// - At the beginning, all messages from SubscriberConfig::first on are requested from the replay endpoint.
-/// - If a number is missing, newer messages wait until the replay endpoint has sent the missing ones, for at
-///   most 2 s.
+/// - If a number is missing, newer messages wait for the replay endpoint, for at most 2 s.
 /// - A message that was received before is dropped. A lower number with a later time is a restart.
 class EventSubscriber {
  public:

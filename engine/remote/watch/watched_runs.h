@@ -71,7 +71,7 @@ struct TokenTotals {
   bool operator==(const TokenTotals&) const = default;
 };
 
-/// Writes the growth of a server's totals as requests. Each such request stands for all requests since the
+/// Writes the growth of a server's totals as requests. Each such request is the sum of all requests since the
 /// previous totals.
 class CountedTokens {
  public:
