@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/workbench/model_bundle.h"
+#include "engine/workbench/model_names.h"
 #include "engine/workbench/model_problem.h"
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/run_options.h"
@@ -143,6 +144,34 @@ void chooseAdapter(DocumentModel& model, const std::string& directory) {
     document.settings.adapter = directory;
     if (hasUsualPolicy) document.settings.policy = workbench::usualPolicyOf(document.settings);
   });
+}
+
+void PolicyChanges::follow(std::uint32_t tab, const document::RunSettings& settings) {
+  const auto [known, isNew] = m_tabs.try_emplace(tab);
+  Tab& own = known->second;
+  const bool isOtherModel = own.model != settings.model || own.adapter != settings.adapter;
+  if (!isNew && own.policy != settings.policy) {
+    // Undo restores the model and the policy, which needs no report.
+    const bool isUndo = own.change && own.change->from == settings.policy;
+    own.change.reset();
+    if (isOtherModel && !isUndo)
+      own.change =
+          PolicyChange{.from = own.policy, .to = settings.policy, .model = workbench::modelNameOf(settings)};
+  } else if (isOtherModel) {
+    own.change.reset();
+  }
+  own.model = settings.model;
+  own.adapter = settings.adapter;
+  own.policy = settings.policy;
+}
+
+void PolicyChanges::dismiss(std::uint32_t tab) {
+  if (const auto known = m_tabs.find(tab); known != m_tabs.end()) known->second.change.reset();
+}
+
+const PolicyChange* PolicyChanges::of(std::uint32_t tab) const {
+  const auto known = m_tabs.find(tab);
+  return known == m_tabs.end() || !known->second.change ? nullptr : &*known->second.change;
 }
 
 namespace {

@@ -14,7 +14,9 @@
 #include <QString>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -76,6 +78,34 @@ void chooseServer(DocumentModel& model, const std::string& name);
 
 /// Sets the document's adapter, in one undo step; empty: none. The policy changes as in chooseModel().
 void chooseAdapter(DocumentModel& model, const std::string& directory);
+
+/// A policy that changed because the user chose another model or adapter.
+struct PolicyChange {
+  std::string from;   ///< RunSettings::policy before the choice
+  std::string to;     ///< RunSettings::policy after the choice
+  std::string model;  ///< name of the chosen model, with its adapter
+  bool operator==(const PolicyChange&) const = default;
+};
+
+/// Finds the policies that changed with the model or adapter of a tab, so that the window can report this
+/// change.
+class PolicyChanges {
+ public:
+  /// Takes the present settings of a tab. Call this function after each change of the document; extra calls
+  /// do no harm. Another change of the policy ends the report.
+  void follow(std::uint32_t tab, const document::RunSettings& settings);
+  void dismiss(std::uint32_t tab);
+  const PolicyChange* of(std::uint32_t tab) const;  ///< nullptr: nothing to report
+
+ private:
+  struct Tab {
+    std::string model;
+    std::string adapter;
+    std::string policy;
+    std::optional<PolicyChange> change;
+  };
+  std::map<std::uint32_t, Tab> m_tabs;
+};
 
 /// Finds the models on this machine, on a separate thread. Call all functions on the window's thread.
 class ModelSearch : public QObject {

@@ -2,7 +2,9 @@
 #include "ui/window/document_saver.h"
 
 #include "engine/base/error.h"
+#include "engine/policy/policies.h"
 #include "ui/document/unread_text.h"
+#include "ui/session/model_choices.h"
 #include "ui/window/dialogs.h"
 #include "ui/window/status_line.h"
 #include "ui/window/window_parts.h"
@@ -25,8 +27,8 @@
 
 namespace spanscope::ui {
 
-FileNotice noticeOf(const FileSituation& situation) {
-  using enum FileAnswer;
+Notice noticeOf(const FileSituation& situation) {
+  using enum NoticeAnswer;
   if (situation.isGone) {
     return {
         .text = tr("Another program removed or renamed %1. Your document is still open.").arg(situation.name),
@@ -51,19 +53,41 @@ FileNotice noticeOf(const FileSituation& situation) {
   return {};
 }
 
-QString answerText(FileAnswer answer) {
+Notice noticeOf(const PolicyChange& change) {
+  using enum NoticeAnswer;
+  // Each argument is inserted in the same call, because a name may contain "%1".
+  const auto text = [&change](const QString& form) {
+    return form.arg(QString::fromStdString(change.model), QString::fromStdString(change.from),
+                    QString::fromStdString(change.to));
+  };
+  return {
+      .text =
+          change.to == policy::policyForAnyCheckpoint().name
+              ? text(tr(/*id:policy-follows-untrained*/
+                        "%1 is not trained for block attention, so Spanscope changed the reuse policy from "
+                        "%2 to %3. With %2, answers of this model may be less accurate."))
+              : text(tr(/*id:policy-follows-trained*/
+                        "%1 is trained for block attention, so Spanscope changed the reuse policy from %2 "
+                        "to %3.")),
+      .answers = {RestorePolicy, KeepPolicy}};
+}
+
+QString answerText(NoticeAnswer answer) {
   switch (answer) {
-    case FileAnswer::Reload:
+    case NoticeAnswer::Reload:
       return tr(/*id:reload-file*/ "Reload file");
-    case FileAnswer::Compare:
+    case NoticeAnswer::Compare:
       return tr(/*id:compare-versions*/ "Compare versions…");
-    case FileAnswer::Keep:
+    case NoticeAnswer::Keep:
       return tr(/*id:keep-my-version*/ "Keep my version");
-    case FileAnswer::Save:
+    case NoticeAnswer::Save:
       return tr(/*id:save-file-again*/ "Save file again");
-    case FileAnswer::SaveAs:
+    case NoticeAnswer::SaveAs:
       return tr("Save as…");
-    case FileAnswer::Dismiss:
+    case NoticeAnswer::RestorePolicy:
+      return tr("Restore policy");
+    case NoticeAnswer::Dismiss:
+    case NoticeAnswer::KeepPolicy:
       return tr("OK");
   }
   return {};
@@ -432,29 +456,32 @@ DocumentSaver::SaveOver DocumentSaver::maySaveOver(OpenDocument& document) {
   }
 }
 
-void DocumentSaver::answer(FileAnswer answer) {
+void DocumentSaver::answer(NoticeAnswer answer) {
   OpenDocument* current = m_parts.workspace.current();
   if (current == nullptr) return;
   switch (answer) {
-    case FileAnswer::Reload:
+    case NoticeAnswer::Reload:
       reload(*current);
       break;
-    case FileAnswer::Compare:
+    case NoticeAnswer::Compare:
       compareWithFile(*current);
       break;
-    case FileAnswer::Keep:
+    case NoticeAnswer::Keep:
       m_files.accept(current->id);
       current->model->markUnsaved();
       break;
-    case FileAnswer::Save:
+    case NoticeAnswer::Save:
       save(*current, false);
       break;
-    case FileAnswer::SaveAs:
+    case NoticeAnswer::SaveAs:
       save(*current, true);
       break;
-    case FileAnswer::Dismiss:
+    case NoticeAnswer::Dismiss:
       m_files.dismiss(current->id);
       break;
+    case NoticeAnswer::RestorePolicy:
+    case NoticeAnswer::KeepPolicy:
+      return;  // the window handles these answers
   }
   Q_EMIT changed();
 }

@@ -18,6 +18,8 @@
 
 namespace spanscope::ui {
 
+struct PolicyChange;
+
 /// The relation between a document and its file.
 struct FileSituation {
   QString name;                ///< name of the file
@@ -27,26 +29,31 @@ struct FileSituation {
   std::vector<qint64> others;  ///< other processes with the file open, without those that the user knows
 };
 
-/// An answer to a notice.
-enum class FileAnswer {
+/// An answer to a notice. The last two answer a notice about the reuse policy, all others a notice about a
+/// file.
+enum class NoticeAnswer {
   Reload,   ///< take the content of the file; can be undone
   Compare,  ///< show what differs
   Keep,     ///< keep the document unchanged, and report this change no more
   Save,     ///< write the file again
   SaveAs,
   Dismiss,
+  RestorePolicy,  ///< take the policy from before the choice of the model
+  KeepPolicy,
 };
 
 /// A sentence and the possible answers. Empty text: there is no notice.
-struct FileNotice {
+struct Notice {
   QString text;
-  std::vector<FileAnswer> answers;
-  bool operator==(const FileNotice&) const = default;
+  std::vector<NoticeAnswer> answers;
+  bool operator==(const Notice&) const = default;
 };
 
-FileNotice noticeOf(const FileSituation& situation);
+Notice noticeOf(const FileSituation& situation);
+/// Reports that the choice of a model changed the policy.
+Notice noticeOf(const PolicyChange& change);
 /// The text of the button for an answer.
-QString answerText(FileAnswer answer);
+QString answerText(NoticeAnswer answer);
 
 /// Detects changes that other programs make to the files of open documents.
 class DocumentFiles : public QObject {
@@ -112,7 +119,7 @@ class DocumentSaver : public QObject {
   void noteUnread(OpenDocument& document, const OpenedFile& file);
   bool mayClose(OpenDocument& document);
   /// Carries out the user's answer to a notice about the file of the current document.
-  void answer(FileAnswer answer);
+  void answer(NoticeAnswer answer);
 
  Q_SIGNALS:
   void commandWanted(const QString& command);

@@ -102,8 +102,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(m_welcome, &WelcomePage::openDialog, this, [this] { m_documents->openDialog(); });
   connect(m_welcome, &WelcomePage::learn, this, [this] { m_lessons->learn(); });
   m_notice = new NoticeBar;
-  connect(m_notice, &NoticeBar::answered, this,
-          [this](FileAnswer answer) { m_documents->saver().answer(answer); });
+  connect(m_notice, &NoticeBar::answered, this, &MainWindow::answerNotice);
   auto* documents = new QWidget;
   auto* column = new QVBoxLayout(documents);
   column->setContentsMargins(0, 0, 0, 0);
@@ -442,10 +441,32 @@ void MainWindow::refresh() {
   m_topBar->refresh(docks().layout(), isWelcome());
   setWindowTitle(current == nullptr ? tr("Spanscope") : tr("%1[*] — Spanscope").arg(current->model->title()));
   setWindowModified(current != nullptr && current->model->isModified());
-  m_notice->setNotice(current == nullptr ? FileNotice()
-                                         : noticeOf(m_documents->saver().files().situation(current->id)));
+  m_notice->setNotice(currentNotice());
   m_lessons->showPages();
   m_commands->refresh();
+}
+
+Notice MainWindow::currentNotice() {
+  const OpenDocument* current = m_workspace.current();
+  if (current == nullptr) return {};
+  // A lesson chooses its own policies.
+  if (!current->isOfLesson) m_policyChanges.follow(current->id, current->model->document().settings);
+  Notice notice = noticeOf(m_documents->saver().files().situation(current->id));
+  const PolicyChange* change = m_policyChanges.of(current->id);
+  return notice.text.isEmpty() && change != nullptr ? noticeOf(*change) : notice;
+}
+
+void MainWindow::answerNotice(NoticeAnswer answer) {
+  OpenDocument* current = m_workspace.current();
+  const PolicyChange* change = current == nullptr ? nullptr : m_policyChanges.of(current->id);
+  if (change == nullptr || (answer != NoticeAnswer::RestorePolicy && answer != NoticeAnswer::KeepPolicy))
+    return m_documents->saver().answer(answer);
+  const std::string before = change->from;
+  m_policyChanges.dismiss(current->id);
+  if (answer == NoticeAnswer::RestorePolicy)
+    current->model->change(tr("Policy %1").arg(QString::fromStdString(before)),
+                           [&before](document::Document& document) { document.settings.policy = before; });
+  refresh();
 }
 
 void MainWindow::showDocuments() {

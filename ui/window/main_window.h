@@ -4,6 +4,7 @@
 
 #include "engine/compute/backends.h"
 #include "engine/workbench/finder/recent_models.h"
+#include "ui/session/model_choices.h"
 #include "ui/window/command_controller.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/top_bar.h"
@@ -25,6 +26,8 @@ class DocumentController;
 class LessonController;
 class ManualWindow;
 class NoticeBar;
+struct Notice;
+enum class NoticeAnswer;
 class RunController;
 class ServingController;
 class SessionKeeper;
@@ -108,6 +111,9 @@ class MainWindow : public QMainWindow {
 
   void exportView(const QString& id);
   void showAbout();
+  /// The notice about the file or the policy of the current document.
+  Notice currentNotice();
+  void answerNotice(NoticeAnswer answer);
   /// Opens the manual at a page. If `page` is empty, opens the page about the dock that has the focus.
   void openManual(const QString& page);
 
@@ -128,6 +134,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<TraceController> m_traces;
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
+  PolicyChanges m_policyChanges;
   ManualWindow* m_manual = nullptr;  ///< nullptr: the manual was not opened yet
   QString m_lastFolder;
   QTimer m_keepArrangement;

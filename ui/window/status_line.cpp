@@ -30,6 +30,18 @@ namespace {
 
 constexpr QLatin1String kGap("     ");
 
+/// Compares two times in words: "15× faster than run 1", "12 % slower than run 1". Empty: a time is not
+/// known.
+QString speedChange(double now, double before, const QString& base) {
+  const QString change = changeText(now, before);
+  if (change.isEmpty()) return {};
+  if (!change.startsWith(QStringLiteral("▼ ")) && !change.startsWith(QStringLiteral("▲ ")))
+    return tr("as fast as %1").arg(base);
+  QString amount = change.mid(2);
+  if (amount.startsWith(QLatin1Char('+')) || amount.startsWith(QStringLiteral("−"))) amount.remove(0, 1);
+  return now < before ? tr("%1 faster than %2").arg(amount, base) : tr("%1 slower than %2").arg(amount, base);
+}
+
 std::size_t filledBlocks(const trace::PoolReplay& pool) {
   return static_cast<std::size_t>(metrics::countsOf(pool).filled());
 }
@@ -130,8 +142,9 @@ QString statusText(const StatusModel& status) {
     const QString time = metricPhrase("time-to-first-token", status.timeToFirstToken);
     QString text = status.isOfSteps ? tr("median %1").arg(time) : time;
     if (status.previousTimeToFirstToken > 0) {
-      const QString change = changeText(status.timeToFirstToken, status.previousTimeToFirstToken);
-      if (!change.isEmpty()) text += tr("  %1 vs %2").arg(change, baseName(status.basis, status.previous));
+      const QString change = speedChange(status.timeToFirstToken, status.previousTimeToFirstToken,
+                                         baseName(status.basis, status.previous));
+      if (!change.isEmpty()) text += tr(", %1").arg(change);
     }
     parts << text;
   }
@@ -152,7 +165,7 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   row->setContentsMargins(3 * kSpace, kSpace, 2 * kSpace, kSpace);
   row->setSpacing(2 * kSpace);
   auto* mark = new QLabel(QStringLiteral("⚠"));
-  mark->setAccessibleName(tr("Note on the file"));
+  mark->setAccessibleName(tr("Note on the document"));
   row->addWidget(mark);
   m_text = new QLabel;
   m_text->setTextFormat(Qt::PlainText);
@@ -165,7 +178,7 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   hide();
 }
 
-void NoticeBar::setNotice(const FileNotice& notice) {
+void NoticeBar::setNotice(const Notice& notice) {
   if (notice == m_notice) return;
   m_notice = notice;
   while (QLayoutItem* item = m_buttons->takeAt(0)) {
@@ -176,7 +189,7 @@ void NoticeBar::setNotice(const FileNotice& notice) {
   }
   m_text->setText(notice.text);
   setAccessibleName(notice.text);
-  for (const FileAnswer answer : notice.answers) {
+  for (const NoticeAnswer answer : notice.answers) {
     auto* button = new QPushButton(answerText(answer));
     connect(button, &QPushButton::clicked, this, [this, answer] { Q_EMIT answered(answer); });
     m_buttons->addWidget(button);

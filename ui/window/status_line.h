@@ -60,22 +60,22 @@ StatusModel makeStatusModel(const ViewInput& input);
 /// The text of the left part of the status line.
 QString statusText(const StatusModel& status);
 
-/// A strip above the docks that reports a change of the document's file and offers answers. The strip takes
-/// no focus and stays until the user answers, so it does not interrupt typing.
+/// A strip above the docks that reports a change of the document's file or policy and offers answers. The
+/// strip takes no focus and stays until the user answers, so it does not interrupt typing.
 class NoticeBar : public QFrame {
   Q_OBJECT
  public:
   explicit NoticeBar(QWidget* parent = nullptr);
 
   /// Shows a notice. An empty notice hides the strip.
-  void setNotice(const FileNotice& notice);
-  const FileNotice& notice() const { return m_notice; }
+  void setNotice(const Notice& notice);
+  const Notice& notice() const { return m_notice; }
 
  Q_SIGNALS:
-  void answered(spanscope::ui::FileAnswer answer);
+  void answered(spanscope::ui::NoticeAnswer answer);
 
  private:
-  FileNotice m_notice;
+  Notice m_notice;
   QLabel* m_text = nullptr;
   QHBoxLayout* m_buttons = nullptr;
 };

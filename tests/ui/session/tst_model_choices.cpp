@@ -85,6 +85,36 @@ class TestModelChoices : public QObject {
     QCOMPARE(policyOf(chosen), std::string("link(16)"));
   }
 
+  void changesOfThePolicyAreReported() {
+    const QString untrained = QStringLiteral(SPANSCOPE_SOURCE_DIR "/tests/engine/model/data/bf16_gqa_tied");
+    constexpr std::uint32_t kTab = 3;
+    DocumentModel model{document::Document()};
+    PolicyChanges changes;
+    const auto follow = [&] { changes.follow(kTab, model.document().settings); };
+    follow();
+    QVERIFY(changes.of(kTab) == nullptr);
+    chooseModel(model, untrained);
+    follow();
+    follow();
+    QVERIFY(changes.of(kTab) != nullptr);
+    QCOMPARE(*changes.of(kTab), (PolicyChange{.from = "spans", .to = "prefix", .model = "bf16_gqa_tied"}));
+    QVERIFY(changes.of(kTab + 1) == nullptr);
+    model.settingsUndoStack().undo();
+    follow();
+    QVERIFY(changes.of(kTab) == nullptr);
+    model.settingsUndoStack().redo();
+    follow();
+    QVERIFY(changes.of(kTab) != nullptr);
+    changes.dismiss(kTab);
+    follow();
+    QVERIFY(changes.of(kTab) == nullptr);
+    // The user's own change of the policy is no report.
+    model.change(QStringLiteral("policy"),
+                 [](document::Document& document) { document.settings.policy = "blend"; });
+    follow();
+    QVERIFY(changes.of(kTab) == nullptr);
+  }
+
   void choosingForgetsWhatTheOtherStoodFor() {
     document::Document document;
     document.settings.standsFor = "gpt";

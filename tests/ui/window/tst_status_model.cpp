@@ -83,7 +83,7 @@ class TestStatusModel : public QObject {
     QTest::newRow("faster") << status
                             << QStringList{QStringLiteral("Run 2 finished"),
                                            metricPhrase("time-to-first-token", 0.0031) +
-                                               QStringLiteral("  ▼ 15× vs run 1 (cold)"),
+                                               QStringLiteral(", 15× faster than run 1 (cold)"),
                                            metricPhrase("inter-token-latency", 0.0014), cached(176), pool()}
                                    .join(gap);
     StatusModel laidOut;
@@ -106,7 +106,7 @@ class TestStatusModel : public QObject {
     QTest::newRow("slower") << slower
                             << QStringList{QStringLiteral("Run 3 stopped"),
                                            metricPhrase("time-to-first-token", 0.2) +
-                                               QStringLiteral("  ▲ 2.0× vs run 2")}
+                                               QStringLiteral(", 2.0× slower than run 2")}
                                    .join(gap);
   }
 

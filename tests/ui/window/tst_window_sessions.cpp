@@ -107,7 +107,7 @@ class TestWindowSessions : public QObject, private FileWindow {
     rename(*second->workspace().model(), "theirs");
     second->perform(QStringLiteral("file.save"));
     QTRY_VERIFY(bar().isVisible());
-    QVERIFY(bar().notice().answers.front() == FileAnswer::Reload);
+    QVERIFY(bar().notice().answers.front() == NoticeAnswer::Reload);
   }
 
   void quittingAsksOnceAndKeepsTheRest() {
