@@ -41,6 +41,8 @@ class LessonStage {
   /// Closes the documents of the lesson that the learner has not changed. Restores the documents, runs, cache
   /// and layout of the learner.
   virtual void end() = 0;
+  /// The number of the learner's tabs that are hidden while the lesson is open.
+  virtual std::size_t hiddenTabs() const = 0;
   /// While `hides` is true, no view predicts the next run.
   virtual void hidePrediction(bool hides) = 0;
 

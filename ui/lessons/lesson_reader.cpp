@@ -79,7 +79,7 @@ LessonReader::LessonReader(QSettings& settings, LessonStage& stage, QWidget* par
   m_close = new QToolButton;
   m_close->setText(QStringLiteral("✕"));
   m_close->setAutoRaise(true);
-  m_close->setToolTip(tr("Leave the lesson and keep your progress"));
+  m_close->setToolTip(tr("Leave the lesson, keep your progress, and return to your tabs"));
   m_close->setAccessibleName(tr("Leave the lesson"));
   connect(m_all, &QToolButton::clicked, this, [this] {
     if (showsLessons() && m_course)
@@ -262,7 +262,8 @@ bool LessonReader::open(const QString& path, std::optional<std::size_t> step) {
     m_steps->addItem(QStringLiteral("%1. %2").arg(one.number).arg(QString::fromStdString(one.title)));
   m_pages->setCurrentIndex(1);
   connect(m_course.get(), &LessonCourse::changed, this, &LessonReader::refresh);
-  m_course->begin(step.value_or(kept));
+  m_openedStep = step.value_or(kept);
+  m_course->begin(m_openedStep);
   return true;
 }
 
@@ -358,6 +359,12 @@ void LessonReader::fillStep() {
   title->setFont(font);
   title->setStyleSheet(QStringLiteral("color: %1;").arg(m_theme.color(Role::Text).name()));
   column->addWidget(title);
+  if (const std::size_t hidden = m_stage.hiddenTabs(); hidden > 0 && at == m_openedStep) {
+    column->addWidget(noteLabel(
+        hidden == 1 ? tr(/*id:your-tab-is-hidden*/ "Your open tab is hidden until you leave the lesson.")
+                    : tr("Your %1 open tabs are hidden until you leave the lesson.").arg(hidden),
+        m_theme, Role::TextSecond));
+  }
   const std::size_t readable = m_course->readable();
   for (std::size_t i = 0; i < readable; ++i) fillBlock(step.blocks[i], i, *column);
   fillTasks(*column);

@@ -135,6 +135,7 @@ class LessonReader : public QFrame {
   EngineMark m_mark;                              ///< the mark of m_input
   Selection m_askedWith;  ///< the last selection; a later selection can fill the answer
   std::size_t m_shownStep = static_cast<std::size_t>(-1);
+  std::size_t m_openedStep = 0;   ///< the first shown step, which has the note about hidden tabs
   std::size_t m_shownBlocks = 0;  ///< blocks of that step that are shown
 };
 

@@ -413,6 +413,9 @@ void DockHost::childEvent(QChildEvent* event) {
   // Qt makes a tab bar for docks that share a place, and reuses the bar for other docks.
   auto* tabs = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
   if (tabs == nullptr) return;
+  // Names are whole. If there is no room for all tabs, buttons and the wheel scroll.
+  tabs->setElideMode(Qt::ElideNone);
+  tabs->setUsesScrollButtons(true);
   connect(tabs, &QTabBar::tabBarClicked, this, [this, tabs](int index) { chooseTab(tabs->tabText(index)); });
 }
 

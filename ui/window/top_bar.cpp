@@ -214,6 +214,8 @@ void TopBar::fillPolicies() {
   const DocumentModel* model = m_workspace.model();
   const policy::Choice current =
       model == nullptr ? policy::Choice() : workbench::policyOf(model->document().settings.policy);
+  QAction* signs = menu.addAction(tr("Policy: what the policy does\tResult: ✓ bit-exact, ≈ close to"));
+  signs->setEnabled(false);
   for (const policy::Policy* policy : policy::policies()) {
     const bool isCurrent = model != nullptr && &current.policy() == policy;
     const policy::Choice choice = isCurrent ? current : policy::Choice(*policy);

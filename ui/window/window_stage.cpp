@@ -75,6 +75,12 @@ void WindowStage::end() {
     m_lessons.showDocuments();
 }
 
+std::size_t WindowStage::hiddenTabs() const {
+  const OpenDocuments& documents = m_workspace.documents();
+  return static_cast<std::size_t>(
+      std::ranges::count_if(documents, [](const auto& document) { return document->isSetAside; }));
+}
+
 void WindowStage::endLesson() {
   m_workspace.bringBack();
   for (const auto& [query, tab] : std::exchange(m_tabs, {})) {

@@ -36,6 +36,7 @@ class WindowStage : public QObject, public LessonStage {
 
   void begin() override;
   void end() override;
+  std::size_t hiddenTabs() const override;
   void hidePrediction(bool hides) override;
   document::RunSettings machine() const override;
   void showQuery(const QString& query, const document::Document& document, const QString& change) override;
