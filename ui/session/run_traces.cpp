@@ -129,21 +129,40 @@ void RunTraces::endSession() {
   Q_EMIT changed();
 }
 
+struct RunTraces::Aside {
+  std::shared_ptr<LiveSource> live;
+  RunHistory history;
+  std::vector<PendingRun> pending;
+  RunId given = 0;
+};
+
+RunHistory& RunTraces::keptHistory() {
+  return m_aside ? m_aside->history : m_history;
+}
+
 void RunTraces::setAside() {
-  m_given = lastNumbers();
-  m_aside = std::exchange(m_live, std::make_shared<LiveSource>());
+  // Numbers of requests stay unique, because selections have no number of a run.
+  const RequestId request = lastNumbers().request;
+  m_aside = std::make_shared<Aside>(Aside{.live = std::exchange(m_live, std::make_shared<LiveSource>()),
+                                          .history = std::exchange(m_history, {}),
+                                          .pending = std::exchange(m_pending, {}),
+                                          .given = m_given.run});
+  m_given = {.run = 0, .request = request};
 }
 
 void RunTraces::resume() {
-  // The runs of a lesson leave the list, so the next lesson can have the same numbers.
-  const RequestId request = lastNumbers().request;
-  m_given = {};
-  for (const auto& record : *m_history.records()) {
-    const OpenDocument* const document = findDocument(m_documents, record->tab);
-    if (document == nullptr || !document->isOfLesson) m_given.run = std::max(m_given.run, record->run);
+  m_given = {.run = m_aside->given, .request = lastNumbers().request};
+  const std::shared_ptr<const RunRecords> dropped = m_history.records();
+  m_live = std::move(m_aside->live);
+  m_history = std::move(m_aside->history);
+  m_pending = std::move(m_aside->pending);
+  m_aside.reset();
+  for (const auto& document : m_documents) {
+    if (document->isSetAside) continue;
+    // Runs that were set aside can have the same numbers.
+    for (const auto& record : *dropped) document->paths.erase(record->run);
+    if (!document->isOfLesson) bindHistory(*document);
   }
-  m_given.request = request;
-  m_live = std::exchange(m_aside, nullptr);
   for (const auto& document : m_documents) {
     if (document->source->trace() == m_live->trace())
       document->source = m_live;
@@ -151,17 +170,6 @@ void RunTraces::resume() {
       showLive(*document);
   }
   boundHistory();
-  Q_EMIT changed();
-}
-
-void RunTraces::removeRunsOf(std::uint32_t tab) {
-  const std::shared_ptr<const RunRecords> records = m_history.records();
-  for (const auto& record : *records) {
-    if (record->tab != tab) continue;
-    m_history.remove(record->run);
-    m_unkept.erase(record->run);
-    for (const auto& document : m_documents) document->paths.erase(record->run);
-  }
   Q_EMIT changed();
 }
 
@@ -230,17 +238,19 @@ void RunTraces::bindHistory(OpenDocument& document) const {
 void RunTraces::keepRuns(const QString& folder) {
   m_archive = std::make_unique<RunArchive>(folder);
   connect(m_archive.get(), &RunArchive::saved, this, [this](RunId run, const QString& file) {
-    m_history.setFile(run, file);
+    keptHistory().setFile(run, file);
     Q_EMIT changed();
   });
   connect(m_archive.get(), &RunArchive::failed, this, &RunTraces::keepingFailed);
-  const std::shared_ptr<const RunRecords> records = m_history.records();
+  RunHistory& kept = keptHistory();
+  const std::shared_ptr<const RunRecords> records = kept.records();
   for (const auto& record : *records) {
-    if (!isPredicted(record->run)) archive(record->run);
+    if (!ui::isPredicted(*record)) archive(record->run);
   }
-  if (!m_history.records()->empty()) return;
-  for (RunRecord& record : m_archive->load()) m_history.add(std::move(record));
-  const RunNumbers last = lastNumbers();
+  if (!kept.records()->empty()) return;
+  for (RunRecord& record : m_archive->load()) kept.add(std::move(record));
+  RunNumbers last = lastNumbers();
+  for (const auto& record : *kept.records()) last.run = std::max(last.run, record->run);
   m_engine.countFrom(last.run, last.request);
   Q_EMIT changed();
 }
@@ -255,7 +265,7 @@ RunNumbers RunTraces::lastNumbers() const {
     if (record->metricValues) take(*record->metricValues);
   }
   take(m_live->trace()->newest().progress());
-  if (m_aside) take(m_aside->trace()->newest().progress());
+  if (m_aside) take(m_aside->live->trace()->newest().progress());
   return last;
 }
 
@@ -263,9 +273,10 @@ void RunTraces::forgetKeptRuns() {
   if (!m_archive) return;
   m_archive->clear();
   m_archive.reset();
-  const std::shared_ptr<const RunRecords> records = m_history.records();
+  RunHistory& kept = keptHistory();
+  const std::shared_ptr<const RunRecords> records = kept.records();
   for (const auto& record : *records) {
-    if (!record->file.isEmpty()) m_history.setFile(record->run, {});
+    if (!record->file.isEmpty()) kept.setFile(record->run, {});
   }
   Q_EMIT changed();
 }
@@ -323,10 +334,10 @@ void RunTraces::drain() {
     m_live->store().append(std::move(event));
     // Runs of clients are not saved. Such runs end with the program, unless the user keeps the runs as
     // documents.
-    if (measured != 0) archive(measured);
+    if (measured != 0 && !m_aside) archive(measured);
     if (ended == 0) continue;
     m_history.end(ended);
-    archive(ended);
+    if (!m_aside) archive(ended);
     boundHistory();
   }
   boundTrace();
@@ -370,7 +381,7 @@ void RunTraces::takeStart(const trace::Event& event) {
 void RunTraces::begin(const trace::Event& event, RunRecord record, bool isOfClient) {
   const std::string& queryJson = std::get<trace::RunStarted>(event.payload).queryJson;
   const OpenDocument* const document = findDocument(m_documents, record.tab);
-  if (isOfClient || m_aside || (document != nullptr && document->isOfLesson)) m_unkept.insert(event.run);
+  if (!m_aside && (isOfClient || (document != nullptr && document->isOfLesson))) m_unkept.insert(event.run);
   record.run = event.run;
   record.trace = m_live->trace();
   // The texts of a client's request may not be kept. Then it is unknown whether the model fits the request.
@@ -387,23 +398,29 @@ void RunTraces::expect(const std::shared_ptr<workbench::RunJob>& work, RunRecord
 }
 
 void RunTraces::forget(const std::shared_ptr<workbench::RunJob>& work) {
-  std::erase_if(m_pending, [&work](const PendingRun& run) { return run.work == work; });
+  const auto isIt = [&work](const PendingRun& run) { return run.work == work; };
+  std::erase_if(m_pending, isIt);
+  if (m_aside) std::erase_if(m_aside->pending, isIt);
 }
 
 void RunTraces::archive(RunId run) {
-  const RunRecord* const record = m_history.find(run);
+  const RunRecord* const record = keptHistory().find(run);
   if (record != nullptr && m_archive && !m_unkept.contains(run)) m_archive->save(*record);
 }
 
 void RunTraces::beginOnServers(const RunRecord& record, const std::string& queryJson) {
   const OpenDocument* const document = findDocument(m_documents, record.tab);
-  if (document != nullptr && document->isOfLesson) m_unkept.insert(record.run);
-  m_history.begin(record, queryJson);
+  // The run may have been submitted before the session was set aside.
+  const bool isKept = !m_aside || (document != nullptr && document->isSetAside);
+  if (isKept && document != nullptr && document->isOfLesson) m_unkept.insert(record.run);
+  (isKept ? keptHistory() : m_history).begin(record, queryJson);
 }
 
-void RunTraces::endOnServers(RunId run) {
-  m_history.end(run);
-  archive(run);
+void RunTraces::endOnServers(const RunRecord& record) {
+  const RunRecord* const known = m_history.find(record.run);
+  const bool isHere = known != nullptr && known->trace == record.trace;
+  (isHere ? m_history : keptHistory()).end(record.run);
+  if (!m_aside || !isHere) archive(record.run);
   boundHistory();
 }
 
@@ -421,7 +438,7 @@ RunNumbers RunTraces::reserveForServers(std::uint32_t requests, bool hasOthers) 
   // Runs of the engine that have not begun yet take the next ones.
   last.run += static_cast<RunId>(m_pending.size());
   if (!m_pending.empty()) last.request += requests;
-  if (m_archive) {
+  if (m_archive && !m_aside) {
     last = m_archive->reserve(last, requests);
     if (others > 0) m_archive->reserve({.run = last.run + others, .request = last.request}, requests);
   }
@@ -432,7 +449,7 @@ RunNumbers RunTraces::reserveForServers(std::uint32_t requests, bool hasOthers) 
 /// Drops the traces of the oldest sessions if all traces take too much memory. The runs keep their metrics.
 void RunTraces::boundHistory() {
   m_history.bound(m_keptBytes, [this](const TraceStore* trace) {
-    return trace == m_live->trace().get() || (m_aside && trace == m_aside->trace().get()) ||
+    return trace == m_live->trace().get() || (m_aside && trace == m_aside->live->trace().get()) ||
            m_held.contains(trace) ||
            std::any_of(m_documents.begin(), m_documents.end(),
                        [trace](const auto& document) { return document->source->trace().get() == trace; });

@@ -53,9 +53,11 @@ class RunTraces : public QObject {
   void drain();
   /// Ends the session of the events that were drained so far.
   void endSession();
-  /// Sets the open session aside for the session of a separate engine. Later runs get larger numbers.
+  /// Sets the open session and the history aside for the session of a separate engine. The history is then
+  /// empty, and the runs count from 1.
   void setAside();
-  /// Continues the session that was set aside. The runs of the separate engine have ended.
+  /// Continues the session and the history that were set aside. The runs of the separate engine have ended.
+  /// Their records are dropped.
   void resume();
   /// Sets the memory limit of the traces to the limit in these settings. The function keepAtLeast() only
   /// raises the limit.
@@ -70,7 +72,7 @@ class RunTraces : public QObject {
   void begin(const trace::Event& event, RunRecord record, bool isOfClient);
   /// Begins and ends a run on servers. The trace of such a run stays in memory between hold() and release().
   void beginOnServers(const RunRecord& record, const std::string& queryJson);
-  void endOnServers(RunId run);
+  void endOnServers(const RunRecord& record);
   void hold(const TraceStore& trace) { m_held.insert(&trace); }
   void release(const TraceStore& trace) { m_held.erase(&trace); }
 
@@ -99,8 +101,6 @@ class RunTraces : public QObject {
   /// Adds the trace of a cache simulator to the runs of a document, and shows the trace. Returns the added
   /// run; 0: the document cannot show the trace.
   RunId addPredicted(OpenDocument& document, const workbench::TracedPrediction& reported);
-  /// Removes the runs of this tab from the history.
-  void removeRunsOf(std::uint32_t tab);
   /// Removes a simulated run. A document that shows the run returns to the open session. Returns false if the
   /// run is not simulated.
   bool removePredicted(RunId run);
@@ -120,8 +120,12 @@ class RunTraces : public QObject {
     std::shared_ptr<workbench::RunJob> work;
     RunRecord record;
   };
-  /// The largest numbers of runs and requests that this program knows.
+  struct Aside;  ///< the state before setAside()
+  /// The largest numbers of runs and requests that this program knows. While a session is set aside, its runs
+  /// do not count.
   RunNumbers lastNumbers() const;
+  /// The history that the archive keeps: without the runs of the separate engine.
+  RunHistory& keptHistory();
   void takeStart(const trace::Event& event);
   void keepMeasured(const trace::Event& event);
   /// Writes a run to the archive, if the archive keeps this run.
@@ -132,8 +136,8 @@ class RunTraces : public QObject {
   EngineHost& m_engine;
   const OpenDocuments& m_documents;
   std::shared_ptr<LiveSource> m_live = std::make_shared<LiveSource>();
-  std::shared_ptr<LiveSource> m_aside;  ///< the session that was set aside; null: there is none
-  std::uint64_t m_keptBytes;            ///< memory limit of the traces
+  std::shared_ptr<Aside> m_aside;  ///< null: no session was set aside
+  std::uint64_t m_keptBytes;       ///< memory limit of the traces
   std::shared_ptr<TraceStore> m_measured = std::make_shared<TraceStore>();
   std::vector<PendingRun> m_pending;
   std::set<RunId> m_unkept;  ///< runs of clients and lessons, which the archive does not keep

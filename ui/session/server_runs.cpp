@@ -208,7 +208,7 @@ void ServerRuns::takeServerEvent(ServerRun& run, trace::Event event) {
   }
   if (ends) {
     knowServers();
-    m_traces.endOnServers(run.record.run);
+    m_traces.endOnServers(run.record);
   }
 }
 

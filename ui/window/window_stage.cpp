@@ -65,6 +65,8 @@ void WindowStage::begin() {
 void WindowStage::end() {
   if (!m_before) return;
   endLesson();
+  // The numbers of the lesson's runs are the numbers of other runs now.
+  compareLast();
   showOnlyDifferences(false);
   Before before = *std::exchange(m_before, std::nullopt);
   // The lesson moved the docks, not the user.
@@ -84,7 +86,6 @@ std::size_t WindowStage::hiddenTabs() const {
 void WindowStage::endLesson() {
   m_workspace.bringBack();
   for (const auto& [query, tab] : std::exchange(m_tabs, {})) {
-    m_workspace.traces().removeRunsOf(tab);
     // The learner's own changes stay in a tab.
     OpenDocument* const document = m_workspace.find(tab);
     if (document != nullptr && !document->model->isModified()) m_lessons.close(*document);

@@ -108,14 +108,12 @@ std::vector<OpenDocument*> Workspace::tabs() const {
 
 void Workspace::setAside() {
   drain();
-  Aside aside;
-  aside.current = m_current == nullptr ? 0 : m_current->id;
-  for (const auto& record : *history().records()) aside.newest = std::max(aside.newest, record->run);
+  const Aside aside{.current = m_current == nullptr ? 0 : m_current->id};
   setCurrent(nullptr);
   for (const auto& document : m_documents) document->isSetAside = true;
   m_traces.setAside();
   m_engine.beginSeparate();
-  m_aside = std::move(aside);
+  m_aside = aside;
   Q_EMIT documentsChanged();
   update();
 }
@@ -136,19 +134,6 @@ void Workspace::bringBack() {
 
 void Workspace::hidePrediction(bool hides) {
   if (std::exchange(m_hidesPrediction, hides) != hides) invalidate();
-}
-
-std::shared_ptr<const RunRecords> Workspace::shownRecords() {
-  const std::shared_ptr<const RunRecords>& all = history().records();
-  if (!m_aside) return all;
-  if (m_aside->all != all) {
-    RunRecords later;
-    std::copy_if(all->begin(), all->end(), std::back_inserter(later),
-                 [this](const auto& record) { return record->run > m_aside->newest; });
-    m_aside->all = all;
-    m_aside->shown = std::make_shared<const RunRecords>(std::move(later));
-  }
-  return m_aside->shown;
 }
 
 OpenDocument& Workspace::open(std::unique_ptr<DocumentModel> model) {
@@ -325,7 +310,8 @@ OpenDocument* Workspace::showServed(std::uint64_t number) {
   drain();
   document::NodePaths paths;
   document::Document document = m_served.documentOf(*entry, paths);
-  const RunRecord* record = entry->run == 0 ? nullptr : history().find(entry->run);
+  // Runs of clients are set aside during a lesson.
+  const RunRecord* record = entry->run == 0 || m_aside ? nullptr : history().find(entry->run);
   if (record != nullptr) document.settings = record->settings;
   auto model = std::make_unique<DocumentModel>(std::move(document));
   model->setTitle(ServedRuns::titleOf(number));
@@ -491,7 +477,7 @@ void Workspace::update() {
   m_input.models.fittingAdapter = m_engine.model().fittingAdapter;
   m_input.devices = m_engine.devices();
   showTokenizer();
-  m_input.records = shownRecords();
+  m_input.records = history().records();
   m_input.listsLater = true;
   if (m_current == nullptr) {
     m_input.document = std::make_shared<const document::Document>();

@@ -61,7 +61,8 @@ class Workspace : public QObject {
   void setCurrent(OpenDocument* document);
 
   /// Sets aside all documents, their runs and the engine with its cache. No document is open then, the
-  /// history is empty, and runs use an empty cache. Call this function only while isSetAside() is false.
+  /// history is empty, runs count from 1, and runs use an empty cache. Call this function only while
+  /// isSetAside() is false.
   void setAside();
   /// Shows the documents and the runs that were set aside, and the document that was current. Their cache is
   /// as before. Jobs of the time in between are stopped.
@@ -180,13 +181,8 @@ class Workspace : public QObject {
  private:
   /// The state of the window before setAside(), besides the documents.
   struct Aside {
-    std::uint32_t current = 0;                ///< the current tab; 0: none
-    RunId newest = 0;                         ///< the newest run of the history; later runs are shown
-    std::shared_ptr<const RunRecords> all;    ///< the whole history; the source of `shown`
-    std::shared_ptr<const RunRecords> shown;  ///< the later runs
+    std::uint32_t current = 0;  ///< the current tab; 0: none
   };
-  /// The runs that views show.
-  std::shared_ptr<const RunRecords> shownRecords();
   void keepLoads(const trace::JobEnded& ended);
   void showMeasured();
   void showMeasuringFacts();
