@@ -53,13 +53,16 @@ figure.view figcaption { margin-top:0.4rem; }
 .zoom:has(input:focus-visible) { outline:2px solid var(--relocated-ink); }
 .zoom:has(input:checked) { cursor:zoom-out; }
 .zoom input:checked ~ picture img, .zoom input:checked ~ svg { width:max(110rem, 100%); max-width:none; }
-@media (max-width:40rem) { figure.view { width:auto; margin-left:0; } svg { min-width:60rem; }
-  figure.view img { width:60rem; max-width:none; } h1 { font-size:1.6rem; } h2 { font-size:1.25rem; } }
-@media print { figure.view { width:100%; margin-left:0; } figure { break-inside:avoid; overflow:visible; }
-  svg { min-width:0; } figure.view img { width:100%; } details.commands { display:none; }
-  h2 { break-after:avoid; } }
 svg text { fill:var(--soft); font:12px system-ui, sans-serif; } svg text.number { text-anchor:middle; }
 svg text.words { fill:var(--ink); }
+@media (max-width:40rem) { figure.view { width:auto; margin-left:0; } svg { min-width:0; }
+  .zoom input:checked ~ picture img, .zoom input:checked ~ svg { width:60rem; }
+  .zoom input:not(:checked) ~ svg .number, .zoom input:not(:checked) ~ svg .words { display:none; }
+  .zoom input:not(:checked) ~ svg .caption { font-size:28px; transform:translateY(14px); }
+  h1 { font-size:1.6rem; } h2 { font-size:1.25rem; } }
+@media print { figure.view { width:100%; margin-left:0; } figure { break-inside:avoid; overflow:visible; }
+  svg { min-width:0; } figure.view img, .zoom input:checked ~ picture img, .zoom input:checked ~ svg {
+  width:100%; } details.commands, .hint { display:none; } h2 { break-after:avoid; } }
 svg rect { stroke-width:1; } .hit { fill:var(--hit); stroke:var(--hit-ink); }
 .relocated { fill:var(--relocated); stroke:var(--relocated-ink); }
 .computed, .again { fill:var(--computed); stroke:var(--computed-ink); }
@@ -143,7 +146,8 @@ class PageWriter {
         ". After it: " + escapedMarkup(lesson.after) + "</p>\n";
     if (!m_facts.empty()) {
       m_out += "<p class=\"head\">Every number was measured in runs of this lesson on the model <code>" +
-               escapedMarkup(m_facts.front().model) + "</code>.</p>\n";
+               escapedMarkup(m_facts.front().model) +
+               "</code>.</p>\n<p class=\"head hint\">Click or tap a picture to enlarge it.</p>\n";
     }
     for (const FilledStep& step : lesson.steps) {
       m_out += "<section id=\"step-" + std::to_string(step.number) + "\">\n<h2>" +
@@ -549,7 +553,7 @@ class PromptPicture {
       if (i > 0) left += box.place.segment == boxes[i - 1].place.segment ? kGap : kPartGap;
       const double width = perToken * static_cast<double>(box.tokens);
       m_out += "<g><title>" +
-               escapedMarkup("block " + std::to_string(i + 1) + ", " + counted(box.tokens, "token") + ": " +
+               escapedMarkup("block " + std::to_string(i) + ", " + counted(box.tokens, "token") + ": " +
                              query::cutText(box.text, 120)) +
                "</title>\n";
       double x = left;
