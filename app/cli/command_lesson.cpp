@@ -87,6 +87,8 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
     json["questions"] = counts.questions;
     json["claims"] = counts.claims;
     json["figures"] = counts.metrics;
+    json["words"] = counts.words;
+    json["estimated_minutes"] = lesson::estimatedMinutes(counts);
     json["diagnostics"] = diagnosticsJson(checked.diagnostics);
     context.streams.out << jsonText(json) << '\n';
     return isWrong ? ExitCode::WrongInput : ExitCode::Fine;
@@ -96,7 +98,9 @@ ExitCode checkLessonFile(const Context& context, const LessonOptions& options) {
   context.streams.out << options.file << ": " << counted(counts.steps, "step") << ", "
                       << counted(counts.actions, "action") << ", " << counted(counts.runs, "run") << ", "
                       << counted(counts.questions, "question") << ", " << counted(counts.metrics, "metric")
-                      << ", " << counted(counts.claims, "statement") << "\n";
+                      << ", " << counted(counts.claims, "statement") << ", about "
+                      << counted(static_cast<std::size_t>(lesson::estimatedMinutes(counts)), "minute")
+                      << "\n";
   return ExitCode::Fine;
 }
 

@@ -17,10 +17,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::lesson {
@@ -418,6 +420,27 @@ std::size_t metricsIn(const Prose& prose) {
       prose.pieces, [](const ProsePiece& piece) { return std::holds_alternative<Expression>(piece); }));
 }
 
+std::size_t wordsIn(std::string_view text) {
+  std::size_t words = 0;
+  bool isCounted = false;  // the current word, which has a letter or a digit
+  for (const char c : text) {
+    const bool isLetter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    words += isLetter && !isCounted ? 1 : 0;
+    isCounted = c != ' ' && c != '\n' && (isCounted || isLetter);
+  }
+  return words;
+}
+
+/// Counts a metric as one word. A learner reads one of the two texts of a condition.
+std::size_t wordsIn(const Prose& prose) {
+  if (prose.isOtherwise) return 0;
+  std::size_t words = metricsIn(prose);
+  for (const ProsePiece& piece : prose.pieces) {
+    if (const auto* text = std::get_if<std::string>(&piece)) words += wordsIn(*text);
+  }
+  return words;
+}
+
 }  // namespace
 
 LessonCounts countsOf(const Lesson& lesson) {
@@ -425,17 +448,36 @@ LessonCounts countsOf(const Lesson& lesson) {
   counts.steps = lesson.steps.size();
   counts.runs = lesson.runs();
   for (const Step& step : lesson.steps) {
+    counts.words += wordsIn(step.title);
     for (const Block& block : step.blocks) {
-      if (const auto* prose = std::get_if<Prose>(&block)) counts.metrics += metricsIn(*prose);
-      if (const auto* list = std::get_if<ActionList>(&block)) counts.actions += list->actions.size();
+      if (const auto* prose = std::get_if<Prose>(&block)) {
+        counts.metrics += metricsIn(*prose);
+        counts.words += wordsIn(*prose);
+      }
+      if (const auto* list = std::get_if<ActionList>(&block)) {
+        counts.actions += list->actions.size();
+        counts.tasks += list->isForLearner ? list->actions.size() : 0;
+      }
       if (const auto* list = std::get_if<ClaimList>(&block)) counts.claims += list->claims.size();
       if (const auto* question = std::get_if<Question>(&block)) {
         ++counts.questions;
         counts.metrics += metricsIn(question->text);
+        counts.words += wordsIn(question->text) + (question->why ? wordsIn(*question->why) : 0);
+        for (const QuestionChoice& choice : question->choices) counts.words += wordsIn(choice.text);
       }
     }
   }
   return counts;
+}
+
+std::int64_t estimatedMinutes(const LessonCounts& counts) {
+  constexpr double kWords = 150;  // per minute
+  constexpr double kView = 0.25;  // minutes
+  constexpr double kAction = 0.5;
+  const double minutes = static_cast<double>(counts.words) / kWords +
+                         kView * static_cast<double>(counts.steps) +
+                         kAction * static_cast<double>(counts.questions + counts.tasks);
+  return std::max(std::int64_t{1}, static_cast<std::int64_t>(std::lround(minutes)));
 }
 
 std::vector<Fault> checkLesson(const Lesson& lesson, const LessonFolder& folder) {

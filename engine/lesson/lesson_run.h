@@ -41,14 +41,20 @@ LessonFacts runLesson(const Lesson& lesson, const LessonFolder& folder, const Le
 struct LessonCounts {
   std::size_t steps = 0;
   std::size_t actions = 0;
+  std::size_t tasks = 0;  ///< actions of the learner, which are also in `actions`
   std::uint32_t runs = 0;
   std::size_t questions = 0;
   std::size_t claims = 0;
   std::size_t metrics = 0;  ///< in texts
+  std::size_t words = 0;    ///< that a learner reads, including questions, choices and reasons
   bool operator==(const LessonCounts&) const = default;
 };
 
 LessonCounts countsOf(const Lesson& lesson);
+
+/// The estimated time of a learner whose first language is not English, in minutes, from 1. Reading takes a
+/// minute for 150 words, and the view of a step 15 seconds. A question or an action takes half a minute.
+std::int64_t estimatedMinutes(const LessonCounts& counts);
 
 /// Returns faults that readLesson() does not find. Warnings report probable mistakes.
 std::vector<Fault> checkLesson(const Lesson& lesson, const LessonFolder& folder);

@@ -150,8 +150,10 @@ void LessonList::showLessons(const std::vector<ListedLesson>& lessons, const QSe
                              const Theme& theme) {
   QVBoxLayout* column = begin(theme);
   column->addWidget(textLabel(
-      lessons.empty() ? tr("The bundled lessons are missing. Open a lesson file, or reinstall Spanscope.")
-                      : tr("Each lesson answers a question with a real run, and asks what you expect."),
+      lessons.empty()
+          ? tr("The bundled lessons are missing. Open a lesson file, or reinstall Spanscope.")
+          : tr("Each lesson answers a question with real runs, and asks what you expect. The times are "
+               "estimates: 150 words per minute, and half a minute for each question and action."),
       theme.interfaceFont(), theme.color(Role::TextSecond)));
   column->addSpacing(kSpace);
   for (const ListedLesson& lesson : lessons) {

@@ -53,6 +53,7 @@ class TestLessonCheck : public QObject {
   void settings();
   void editsAndSwaps();
   void counts();
+  void minutes();
   void thereAreSoManyRuns();
   void filesThatAreNoLesson();
 
@@ -303,12 +304,22 @@ void TestLessonCheck::editsAndSwaps() {
 }
 
 void TestLessonCheck::counts() {
-  const std::string text = lessonText(
-      "a.json", "open a.json\nrun\n",
-      "\n{run 1: answer} and {run 1: policy}\n\n```question\nHow {run 1: blocks}?\nnumber: run 1: blocks\n"
-      "```\n\n```holds\nrun 1: blocks > 1\nrun 1: blocks > 2\n```\n");
-  const LessonCounts expected{.steps = 1, .actions = 2, .runs = 1, .questions = 1, .claims = 2, .metrics = 3};
+  const std::string text =
+      lessonText("a.json", "open a.json\nrun\n",
+                 "\n{run 1: answer} and {run 1: policy}\n\n```question\nHow {run 1: blocks}?\nnumber: run 1: "
+                 "blocks\nwhy: A "
+                 "reason.\n```\n\n```try\nrun\n```\n\n```holds\nrun 1: blocks > 1\nrun 1: blocks > 2\n```\n");
+  const LessonCounts expected{
+      .steps = 1, .actions = 3, .tasks = 1, .runs = 2, .questions = 1, .claims = 2, .metrics = 3, .words = 9};
   QVERIFY(countsOf(readLesson(text).lesson) == expected);
+}
+
+/// Reading, looking at views, and acting take time.
+void TestLessonCheck::minutes() {
+  QCOMPARE(estimatedMinutes({}), std::int64_t{1});
+  QCOMPARE(estimatedMinutes({.words = 600}), std::int64_t{4});
+  QCOMPARE(estimatedMinutes({.steps = 8, .words = 600}), std::int64_t{6});
+  QCOMPARE(estimatedMinutes({.steps = 8, .tasks = 2, .questions = 4, .words = 600}), std::int64_t{9});
 }
 
 void TestLessonCheck::thereAreSoManyRuns() {

@@ -20,6 +20,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <stop_token>
@@ -124,6 +125,8 @@ void TestLessonRun::bundledLessons() {
   const LessonCounts counts = countsOf(read.lesson);
   QVERIFY(counts.questions >= 1 && counts.claims >= 3 && counts.metrics >= 5 && counts.runs >= 2);
   QVERIFY(read.lesson.steps.size() >= 6);
+  // The list of lessons explains this estimate.
+  QVERIFY(std::abs(read.lesson.head.minutes - estimatedMinutes(counts)) <= 1);
   QCOMPARE(read.lesson.steps[read.lesson.steps.size() - 2].title, std::string("Try alone"));
   QCOMPARE(read.lesson.steps.back().title, std::string("You now know"));
 }
