@@ -354,6 +354,29 @@ std::uint32_t LessonRecorder::runsInStep() const {
       actions.begin(), actions.end(), [](const Action& action) { return action.kind == ActionKind::Run; }));
 }
 
+QString LessonRecorder::wordsOf(std::size_t index) const {
+  const std::vector<Action>& actions = m_steps[m_at].actions;
+  const Action& action = actions[index];
+  if (action.kind == ActionKind::Run) {
+    const auto before = std::count_if(actions.begin(), actions.begin() + static_cast<std::ptrdiff_t>(index),
+                                      [](const Action& one) { return one.kind == ActionKind::Run; });
+    const std::size_t number = runsBefore() + static_cast<std::size_t>(before) + 1;
+    const RunId shown = number <= m_made.size() ? m_made[number - 1].run : 0;
+    return shown == 0 || shown == number
+               ? tr("run (run %1)").arg(number)
+               : tr("run (run %1 of the lesson, run %2 in the window)").arg(number).arg(shown);
+  }
+  QString words = QString::fromStdString(lesson::written(action)) + QLatin1Char(' ');
+  for (const lesson::Argument& argument : action.arguments) {
+    const auto* const target = std::get_if<Target>(&argument.value);
+    if (target == nullptr || target->kind != Target::Kind::Node) continue;
+    const QString path = QString::fromStdString(lesson::written(*target)) + QLatin1Char(' ');
+    const QString name = nodeWords(m_document, target->node);
+    if (!name.isEmpty()) words.replace(path, tr("“%1”").arg(name) + QLatin1Char(' '));
+  }
+  return words.trimmed();
+}
+
 void LessonRecorder::goTo(std::size_t step) {
   if (step >= m_steps.size() || step == m_at) return;
   m_at = step;

@@ -401,10 +401,9 @@ void LessonRecorderPanel::fill() {
   show(*m_holds, step.holds);
   fillQuestion(step.question);
   m_actions->clear();
-  for (const lesson::Action& action : step.actions) {
-    const QString line = QString::fromStdString(lesson::written(action));
-    auto* item = new QListWidgetItem(line, m_actions);
-    item->setToolTip(line);
+  for (std::size_t i = 0; i < step.actions.size(); ++i) {
+    auto* item = new QListWidgetItem(m_recorder.wordsOf(i), m_actions);
+    item->setToolTip(QString::fromStdString(lesson::written(step.actions[i])));
   }
   m_actions->scrollToBottom();
   m_forget->setEnabled(false);

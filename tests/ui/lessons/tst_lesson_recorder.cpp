@@ -29,6 +29,7 @@
 #include <QObject>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScrollArea>
 #include <QSet>
 #include <QTest>
@@ -232,6 +233,33 @@ class TestLessonRecorder : public QObject {
       QVERIFY2(reached.contains(one),
                qPrintable(QString::fromLatin1(one->metaObject()->className()) + one->accessibleName()));
     }
+  }
+
+  /// The list of actions names nodes by their texts, and runs by their number in the lesson.
+  void actionsHaveNames() {
+    QVERIFY(window().openExample(QStringLiteral("rag.json")));
+    window().perform(QStringLiteral("run.run"));
+    Workspace& workspace = window().workspace();
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace.engine().isBusy() && workspace.history().records()->size() == 1,
+                             kWaitForRun);
+    window().perform(QStringLiteral("learn.record"));
+    QVERIFY(run());
+    document::Document changed = workspace.model()->document();
+    const document::NodeId plus = changed.at(changed.root()).children.front();
+    const document::NodeId documents = changed.at(plus).children.at(1);
+    std::swap(changed.at(documents).children.at(0), changed.at(documents).children.at(1));
+    workspace.model()->change(QStringLiteral("Swap"), [&](document::Document& own) { own = changed; });
+    QTest::qWait(50);
+    QVERIFY(run());
+    QStringList words;
+    for (std::size_t i = 0; i < recorder().at(0).actions.size(); ++i) words << recorder().wordsOf(i);
+    const QString all = words.join(QLatin1Char('|'));
+    QVERIFY2(!all.contains(QLatin1String("node:")), qPrintable(all));
+    QVERIFY2(all.contains(QLatin1String("Tarek is a baker")), qPrintable(all));
+    const QStringList runs = words.filter(QRegularExpression(QStringLiteral("\\d.*\\d")));
+    QCOMPARE(runs.size(), 2);
+    QVERIFY2(runs.front().contains(QLatin1Char('1')) && runs.front().contains(QLatin1Char('2')),
+             qPrintable(all));
   }
 
   void aStepWithoutWorkCanGo() {
