@@ -5,9 +5,11 @@
 #include "engine/jobs/probe.h"
 #include "ui/document/document_model.h"
 #include "ui/editor/canvas.h"
+#include "ui/lessons/lesson_reader.h"
 #include "ui/session/measure_requests.h"
 #include "ui/views/view.h"
 #include "ui/window/engine_jobs.h"
+#include "ui/window/lesson_controller.h"
 #include "ui/window/main_window.h"
 #include "ui/words/tr.h"
 
@@ -15,6 +17,7 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QElapsedTimer>
+#include <QFileInfo>
 #include <QImage>
 #include <QPixmap>
 #include <QTimer>
@@ -103,7 +106,7 @@ QStringList layoutNames() {
 QStringList screenshotNames() {
   QStringList names{QStringLiteral("welcome")};
   names += layoutNames();
-  names << QStringLiteral("canvas");
+  names << QStringLiteral("canvas") << QStringLiteral("lesson") << QStringLiteral("presentation");
   for (const ViewInfo& info : viewTable()) names << info.id;
   return names;
 }
@@ -114,6 +117,10 @@ Screenshots::Screenshots(MainWindow& window, ScreenshotOptions options, QObject*
 void Screenshots::start() {
   m_window.resize(m_options.size);
   m_window.show();
+  if (showsLessons()) {
+    QTimer::singleShot(0, this, &Screenshots::openLesson);
+    return;
+  }
   connect(&m_window.workspace(), &Workspace::jobEnded, this,
           [this] { QTimer::singleShot(0, this, &Screenshots::next); });
   QTimer::singleShot(0, this, &Screenshots::next);
@@ -191,8 +198,13 @@ void Screenshots::selectSomething() {
 
 void Screenshots::takeAll() {
   QDir().mkpath(m_options.folder);
-  const QStringList names =
-      m_options.view == QLatin1String("all") ? screenshotNames() : QStringList{m_options.view};
+  QStringList names = screenshotNames();
+  if (m_options.view == QLatin1String("all"))
+    names.removeIf([](const QString& name) {
+      return name == QLatin1String("lesson") || name == QLatin1String("presentation");
+    });
+  else
+    names = {m_options.view};
   for (const QString& name : names) {
     if (const QString problem = take(name); !problem.isEmpty()) {
       Q_EMIT finished(problem);
@@ -204,11 +216,6 @@ void Screenshots::takeAll() {
 
 QString Screenshots::take(const QString& name) {
   const Theme theme = m_window.workspace().input().theme;
-  const QString scheme = theme.scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light");
-  const QString path = QStringLiteral("%1/%2-%3-%4x%5.png")
-                           .arg(m_options.folder, name, scheme)
-                           .arg(m_options.size.width())
-                           .arg(m_options.size.height());
   QImage image;
   if (name == QLatin1String("welcome") || layoutNames().contains(name)) {
     m_window.perform(name == QLatin1String("welcome") ? QStringLiteral("file.welcome")
@@ -233,7 +240,83 @@ QString Screenshots::take(const QString& name) {
   if (image.isNull())
     return tr("There is no view “%1”. The views are: %2")
         .arg(name, screenshotNames().join(QStringLiteral(", ")));
+  return save(name, image);
+}
+
+QString Screenshots::save(const QString& name, const QImage& image) {
+  const bool isDark = m_window.workspace().input().theme.scheme() == Scheme::Dark;
+  const QString path =
+      QStringLiteral("%1/%2-%3-%4x%5.png")
+          .arg(m_options.folder, name, isDark ? QStringLiteral("dark") : QStringLiteral("light"))
+          .arg(m_options.size.width())
+          .arg(m_options.size.height());
   return write(image, path, m_options.files);
+}
+
+bool Screenshots::showsLessons() const {
+  return m_options.view == QLatin1String("lesson") || m_options.view == QLatin1String("presentation");
+}
+
+void Screenshots::openLesson() {
+  QDir().mkpath(m_options.folder);
+  if (m_file == m_options.files.size()) {
+    Q_EMIT finished(m_file == 0 ? tr("There is no lesson. Give the files of lessons.") : QString());
+    return;
+  }
+  LessonController& lessons = m_window.lessons();
+  const QString& file = m_options.files[m_file];
+  if (!lessons.open(file, 0)) {
+    Q_EMIT finished(tr("%1 could not be opened").arg(file));
+    return;
+  }
+  const bool isPresented = m_options.view == QLatin1String("presentation");
+  if (isPresented && m_file == 0) m_window.perform(QStringLiteral("learn.present"));
+  connect(lessons.reader().course(), &LessonCourse::changed, this, &Screenshots::goOnInLesson,
+          Qt::QueuedConnection);
+  goOnInLesson();
+}
+
+void Screenshots::goOnInLesson() {
+  LessonCourse* const course = m_window.lessons().reader().course();
+  if (m_isTaking || course == nullptr || course->isBusy()) return;
+  const QString& file = m_options.files[m_file];
+  if (!course->problem().isEmpty()) {
+    Q_EMIT finished(tr("%1: step %2: %3").arg(file).arg(course->step() + 1).arg(course->problem()));
+    return;
+  }
+  m_isTaking = true;
+  settle();
+  waitForPrediction();
+  settle();
+  m_isTaking = false;
+  const QString state = course->waiting()          ? QStringLiteral("-question")
+                        : !course->tasks().empty() ? QStringLiteral("-task")
+                                                   : QString();
+  const QString name = QStringLiteral("%1-%2-%3%4")
+                           .arg(QFileInfo(file).completeBaseName())
+                           .arg(course->step() + 1, 2, 10, QLatin1Char('0'))
+                           .arg(course->readable(), 2, 10, QLatin1Char('0'))
+                           .arg(state);
+  if (const QString problem = save(name, m_window.grab().toImage()); !problem.isEmpty()) {
+    Q_EMIT finished(problem);
+    return;
+  }
+  if (continueLesson()) return;
+  ++m_file;
+  QTimer::singleShot(0, this, &Screenshots::openLesson);
+}
+
+bool Screenshots::continueLesson() {
+  LessonCourse& course = *m_window.lessons().reader().course();
+  if (const std::optional<QuestionPlace> place = course.waiting())
+    course.answer(*place, {.number = QStringLiteral("10"), .choice = 0});
+  else if (!course.tasks().empty())
+    course.doTasks();
+  else if (course.canGoOn())
+    course.next();
+  else
+    return false;
+  return true;
 }
 
 }  // namespace spanscope::ui

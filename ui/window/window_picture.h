@@ -28,15 +28,17 @@ ExportItem canvasItem(const ViewInput& input, const QSize& size);
 // Takes pictures of the window and its views without a user: opens files, runs them, and saves pictures.
 
 struct ScreenshotOptions {
-  QString view = QStringLiteral("all");  ///< id of a view or a layout, "canvas", "welcome", or "all"
+  /// The id of a view or a layout, "canvas", "welcome", or "all". "lesson" and "presentation" save a picture
+  /// of the window at each step of a lesson.
+  QString view = QStringLiteral("all");
   QSize size{1280, 800};
   QString folder = QStringLiteral(".");
   /// The files to run, one after the other in the same session. The last file is shown. For pictures of the
-  /// benchmark, the last file is also measured.
+  /// benchmark, the last file is also measured. For "lesson" and "presentation", the files are lessons.
   QStringList files;
 };
 
-/// The possible values of ScreenshotOptions::view.
+/// The possible values of ScreenshotOptions::view besides "all".
 QStringList screenshotNames();
 
 class Screenshots : public QObject {
@@ -58,11 +60,20 @@ class Screenshots : public QObject {
   void selectSomething();
   void takeAll();
   QString take(const QString& name);
+  bool showsLessons() const;
+  void openLesson();
+  /// Takes a picture when a step waits or has ended, and then continues the lesson.
+  void goOnInLesson();
+  /// Answers, carries out actions, or goes to the next step. Returns false at the end of the lesson.
+  bool continueLesson();
+  /// The picture of the window in its current state.
+  QString save(const QString& name, const QImage& image);
 
   MainWindow& m_window;
   ScreenshotOptions m_options;
   qsizetype m_file = 0;
   bool m_isMeasured = false;
+  bool m_isTaking = false;  ///< the events during a picture do not continue the lesson
 };
 
 }  // namespace spanscope::ui
