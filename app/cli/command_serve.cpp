@@ -5,6 +5,7 @@
 #include "app/cli/input.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_inputs.h"
+#include "app/cli/serve_gateway.h"
 #include "app/cli/session_options.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
@@ -38,6 +39,7 @@ struct ServeOptions {
   SessionOptions session;
   std::string model;  ///< the argument
   server::ServerConfig server;
+  GatewayOptions gateway;
   std::string keyFile;
   std::string certificate;
   std::string privateKey;
@@ -105,6 +107,8 @@ void serveUntilStopped(trace::Recorder& recorder, const std::stop_token& stop) {
 ExitCode serve(const Context& context, ServeOptions options, const CLI::App& command) {
   const Streams& streams = context.streams;
   if (!options.model.empty()) options.session.settings.model = options.model;
+  if (options.gateway.isOn())
+    return serveGateway(context, options.gateway, serverConfig(options, streams), options.session.settings);
   useUsualPolicy(command, options.session.settings);
   server::ServerConfig config = serverConfig(options, streams);
   warnOfGuessedTemplate(streams.err, options.session.settings);
@@ -153,12 +157,16 @@ void addServe(CLI::App& app, Context& context) {
   spanq serve
   spanq serve ~/models/smollm2 --served-name '*' --blocks 4096
   spanq serve --host 0.0.0.0 --api-key-file keys --tls-cert cert.pem --tls-key key.pem
+  spanq serve ~/models/smollm2 --port 8001 --upstream http://gpu-3:8000 --upstream http://gpu-4:8000
 
 )"
       "Endpoints: /v1/chat/completions, /v1/completions, /v1/query/execute (SPNL), /v1/models, /tokenize, "
       "/detokenize, /metrics and /health. An interrupt ends the server after all running requests. New "
       "requests are refused. Keys of clients come from a file or from SPANQ_API_KEY. Clients with different "
-      "keys share no cached blocks. An address other than the loopback needs keys and TLS.\n");
+      "keys share no cached blocks. An address other than the loopback needs keys and TLS.\n\n"
+      "With --upstream, the command is a gateway before other servers. Requests pass unchanged. MODEL then "
+      "has the tokenizer and the chat template of the servers. The gateway orders the children of a plus for "
+      "the cache of the server, in span queries and in chats with the field \"spanscope\".\n");
   const auto options = std::make_shared<ServeOptions>();
   workbench::RunSettings& settings = options->session.settings;
   command->add_option("MODEL", options->model,
@@ -213,6 +221,7 @@ void addServe(CLI::App& app, Context& context) {
                    "Send missed events again at this endpoint: tcp://127.0.0.1:5558")
       ->type_name("ENDPOINT")
       ->needs(events);
+  addGatewayOptions(*command, options->gateway);
   const std::string kLimits = "Limits";
   constexpr std::uint32_t kMany = 100'000;
   addNumber(*command, "--max-body-mib", options->bodyMebibytes, "Max MiB of a request body", {1U, 1024U})
