@@ -9,6 +9,7 @@
 #include "app/cli/input.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
+#include "app/cli/remote_inputs.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
@@ -39,12 +40,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -399,6 +402,8 @@ struct RemoteRunOptions {
   std::optional<std::size_t> atOnce;  ///< nothing: the value in the list of servers
   std::string trace;
   bool json = false;
+  std::string inputs;   ///< file of inputs; empty: the queries run once
+  std::string results;  ///< file for the results of the inputs
   QueryOptionTexts query;
 };
 
@@ -552,9 +557,33 @@ bool prepare(AskedQuery& asked, const remote::Protocol* chosen, const remote::Se
   return sent.has_value();
 }
 
+/// The server of a command as a target. If the server has no such model, returns nothing and reports the
+/// reason.
+std::optional<remote::RemoteTarget> targetFor(const AskedServer& there, const remote::ServerFacts& facts,
+                                              const RemoteRunOptions& options, const Streams& streams) {
+  remote::RemoteTarget target{.name = there.name, .server = there.server, .facts = facts};
+  if (!options.model.empty()) target.server.model = options.model;
+  target.server.isUnlisted |= options.isUnlisted;
+  target.atOnce = options.atOnce.value_or(there.atOnce);
+  if (target.server.model.empty() || remote::servedName(target, {})) return target;
+  streams.err << Failure({there.server.url,
+                          {},
+                          "no model \"" + target.server.model + "\"",
+                          "one of the models of the server: " + remote::modelNames(facts) +
+                              " (--unlisted-model sends another name)"})
+                     .what()
+              << '\n';
+  return std::nullopt;
+}
+
 /// The tokenizer and the template whose tokens stand for the tokens of the server.
-std::unique_ptr<workbench::CacheOrderer> ordererFor(const RemoteRunOptions& options,
-                                                    std::shared_ptr<workbench::ServerSimulators> simulators) {
+struct OrderModel {
+  std::shared_ptr<const text::Tokenizer> tokenizer;
+  const text::ChatTemplate* chat = nullptr;
+};
+
+/// Nothing: there is no tokenizer, and the prompts are sent as written.
+std::optional<OrderModel> orderModel(const RemoteRunOptions& options) {
   try {
     const workbench::RunSettings settings = commandSettings();
     const std::filesystem::path model = options.tokenizer.empty() ? workbench::modelDirectoryOf(settings)
@@ -563,10 +592,17 @@ std::unique_ptr<workbench::CacheOrderer> ordererFor(const RemoteRunOptions& opti
                                          ? text::chatTemplateNamed(options.chatTemplate)
                                      : options.tokenizer.empty() ? workbench::chatTemplateOf(settings)
                                                                  : text::findChatTemplate(options.tokenizer);
-    return std::make_unique<workbench::CacheOrderer>(std::move(simulators), text::loadTokenizer(model), chat);
+    return OrderModel{text::loadTokenizer(model), &chat};
   } catch (const Failure&) {
-    return nullptr;  // Without a tokenizer, the prompts are sent as written.
+    return std::nullopt;
   }
+}
+
+std::unique_ptr<workbench::CacheOrderer> ordererFor(const RemoteRunOptions& options,
+                                                    std::shared_ptr<workbench::ServerSimulators> simulators) {
+  const std::optional<OrderModel> model = orderModel(options);
+  if (!model) return nullptr;
+  return std::make_unique<workbench::CacheOrderer>(std::move(simulators), model->tokenizer, *model->chat);
 }
 
 /// Remembers the speed of the server, for the estimates of `spanq explain --as`.
@@ -686,21 +722,10 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
     if (protocol == nullptr && !prepare(asked, nullptr, &facts, options, there->server.url, streams))
       return ExitCode::WrongInput;
   }
-  std::vector<remote::RemoteTarget> targets{{.name = there->name, .server = there->server, .facts = facts}};
+  std::optional<remote::RemoteTarget> made = targetFor(*there, facts, options, streams);
+  if (!made) return ExitCode::RunFailed;
+  std::vector<remote::RemoteTarget> targets{std::move(*made)};
   remote::RemoteTarget& target = targets.front();
-  if (!options.model.empty()) target.server.model = options.model;
-  target.server.isUnlisted |= options.isUnlisted;
-  target.atOnce = options.atOnce.value_or(there->atOnce);
-  if (!target.server.model.empty() && !remote::servedName(target, {})) {
-    streams.err << Failure({there->server.url,
-                            {},
-                            "no model \"" + target.server.model + "\"",
-                            "one of the models of the server: " + remote::modelNames(facts) +
-                                " (--unlisted-model sends another name)"})
-                       .what()
-                << '\n';
-    return ExitCode::RunFailed;
-  }
   const bool isOrdered = options.order.empty() ? !there->keepsOrder : options.order == "cache";
   const auto simulators = std::make_shared<workbench::ServerSimulators>();
   const std::unique_ptr<workbench::CacheOrderer> orderer = ordererFor(options, simulators);
@@ -765,6 +790,143 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   return code;
 }
 
+/// Feeds the cache simulator of a line.
+class LineWatcher final : public remote::RemoteWatcher {
+ public:
+  LineWatcher(const remote::RemoteTarget& target, workbench::CacheOrderer* orderer)
+      : m_target(target), m_orderer(orderer) {}
+  void sends(std::size_t request, std::size_t /*target*/, const std::string& /*model*/,
+             std::size_t /*bytes*/) override {
+    if (m_orderer != nullptr) m_orderer->sends(request, m_target);
+  }
+  void stepEnds(const remote::RemoteStep& step) override {
+    if (m_orderer != nullptr) m_orderer->ends(step);
+  }
+
+ private:
+  const remote::RemoteTarget& m_target;
+  workbench::CacheOrderer* m_orderer;
+};
+
+/// Sums a count over all steps. Null: a step does not report the count.
+Json sumOverSteps(const remote::RemoteResult& result,
+                  const std::function<std::optional<std::int64_t>(const remote::RemoteStep&)>& count) {
+  std::int64_t sum = 0;
+  for (const remote::RemoteStep& step : result.steps) {
+    const std::optional<std::int64_t> own = count(step);
+    if (!own) return nullptr;
+    sum += *own;
+  }
+  return sum;
+}
+
+LineResult lineResult(const AskedQuery& asked, const remote::RemoteResult& result) {
+  if (result.isStopped) return {.isStopped = true};
+  if (result.error) return {.problem = result.error->message()};
+  LineResult line;
+  line.json["answer"] = remote::answerOf(asked.sent.requests, result);
+  line.json["model"] = result.steps.empty() ? std::string() : result.steps.back().answer.model;
+  line.json["requests"] = result.steps.size();
+  line.json["prompt_tokens"] =
+      sumOverSteps(result, [](const auto& step) { return step.answer.promptTokens; });
+  line.json["cached_tokens"] =
+      sumOverSteps(result, [](const auto& step) { return step.answer.cachedTokens; });
+  line.json["generated_tokens"] =
+      sumOverSteps(result, [](const auto& step) { return step.answer.generatedTokens; });
+  double seconds = 0;
+  for (const remote::RemoteStep& step : result.steps) seconds += step.seconds;
+  line.json["all_ms"] = seconds * kMilliseconds;
+  if (!result.steps.empty()) line.json["finish"] = result.steps.back().answer.finish;
+  return line;
+}
+
+/// Runs the query once for each line of the inputs.
+ExitCode runOverInputs(const Context& context, const RemoteRunOptions& options) {
+  const Streams& streams = context.streams;
+  const std::optional<AskedServer> there = serverToAsk(context, options.server);
+  if (!there) return ExitCode::RunFailed;
+  const remote::Protocol* const protocol =
+      remote::findProtocol(options.protocol.empty() ? there->protocol : options.protocol);
+  remote::HttpClient client;
+  const std::optional<remote::ServerFacts> facts =
+      factsOf(context, client, there->server.url,
+              protocol == nullptr ? there->server.access : remote::accessIn(*protocol, there->server.access));
+  if (context.stop.stop_requested()) return ExitCode::Stopped;
+  if (!facts) return ExitCode::RunFailed;
+  const std::optional<remote::RemoteTarget> made = targetFor(*there, *facts, options, streams);
+  if (!made) return ExitCode::RunFailed;
+  const std::string& file = options.files.front();
+  QueryOptions given = queryOptions(options.query);
+  retrieveWith(given, options.query, context);
+  const bool isOrdered = options.order.empty() ? !there->keepsOrder : options.order == "cache";
+  const std::optional<OrderModel> model = isOrdered ? orderModel(options) : std::nullopt;
+  const auto simulators = std::make_shared<workbench::ServerSimulators>();
+  bool isFirst = true;
+  InputsJob job{.inputs = options.inputs,
+                .results = options.results,
+                .atOnce = options.atOnce.value_or(there->atOnce),
+                .identity = {},
+                .prepare = {}};
+  std::ostringstream identity;
+  identity << there->server.url << '\n'
+           << made->server.model << '\n'
+           << options.protocol << '\n'
+           << options.seed.value_or(0) << '\n'
+           << readInput(file, streams, std::size_t{1} << 28U) << '\n';
+  for (const std::string& value : options.query.values) identity << value << '\n';
+  job.identity = identity.str();
+  job.prepare = [&](const std::map<std::string, std::string>& values) -> LineTask {
+    // The warnings of the first line are also those of the other lines.
+    std::ostringstream others;
+    Streams own{.in = streams.in, .out = streams.out, .err = isFirst ? streams.err : others};
+    own.stop = streams.stop;
+    QueryOptions line = given;
+    for (const auto& [name, value] : values) line.parameters[name] = value;
+    const auto asked = std::make_shared<AskedQuery>();
+    std::optional<QueryFile> read = readFileForServer(file, line, own);
+    if (read) {
+      asked->name = inputName(file);
+      asked->query = localized(read->query, line.plan.locality, asked->name);
+      asked->read = std::move(*read);
+      asked->isLocalized = line.plan.locality.isOn();
+    }
+    const bool isReady = read && prepare(*asked, protocol, &*facts, options, there->server.url, own);
+    if (!isReady) {
+      std::string problem = others.str();
+      while (problem.ends_with('\n')) problem.pop_back();
+      throw Failure(errorAt("query", problem.empty() ? "an error" : problem, "a query that can be sent"));
+    }
+    remote::RemoteTarget target = *made;
+    target.protocol = asked->protocol;
+    target.otherwise = protocol == nullptr
+                           ? remote::protocolAfter(*asked->protocol, *facts, asked->query, options.seed)
+                           : nullptr;
+    putPrompt(target, options, own.err);
+    isFirst = false;
+    return [asked, target, model, simulators, hasNote = options.hasOrderNote || there->hasOrderNote](
+               remote::HttpClient& ownClient, const std::stop_token& stop) {
+      std::vector<remote::RemoteTarget> targets{target};
+      targets.front().atOnce = 1;
+      std::optional<workbench::CacheOrderer> orderer;
+      if (model) {
+        orderer.emplace(simulators, model->tokenizer, *model->chat);
+        orderer->use(targets.front(), false, hasNote);
+      }
+      LineWatcher watcher(targets.front(), orderer ? &*orderer : nullptr);
+      const remote::RemoteResult result =
+          remote::runRemotely(ownClient, targets, {}, asked->sent.requests, watcher, stop, asked->sent.calls,
+                              asked->sent.messages);
+      return lineResult(*asked, result);
+    };
+  };
+  try {
+    return runInputs(context, job);
+  } catch (const OutputFailure& failure) {
+    streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
+  }
+}
+
 void addRemoteShow(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand("show", "Show the kind, the models and the protocols of a server");
   command->footer("Example:\n  spanq remote show http://gpu-3:8000\n");
@@ -789,6 +951,7 @@ void addRemoteRun(CLI::App& group, Context& context) {
   spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json
   spanq remote run --protocol spnl http://localhost:8000 resources/queries/rag.json
   spanq remote run --key-from OPENAI_API_KEY --model gpt-x https://api.example/v1 resources/queries/judge-4.json
+  spanq remote run http://gpu-3:8000 question.json --inputs questions.jsonl --results answers.jsonl --at-once 16
 )");
   const auto options = std::make_shared<RemoteRunOptions>();
   addServerOptions(*command, options->server);
@@ -814,15 +977,32 @@ void addRemoteRun(CLI::App& group, Context& context) {
                     "Name of the chat template of completions (default: the template of --tokenizer)");
   command->add_option("--seed", options->seed, "Seed of the run (default: the server chooses)");
   command
-      ->add_option("--at-once", options->atOnce,
+      ->add_option("--at-once,--concurrency", options->atOnce,
                    "Max requests at the same time; 1: one after the other. Default: the value in the list of "
                    "servers, or " +
                        std::to_string(remote::kStandardAtOnce))
       ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
       ->type_name("N");
-  command->add_option("--trace", options->trace, "Record the events of the run to this file")
-      ->type_name("FILE");
-  command->add_flag("--json", options->json, "Write JSON");
+  CLI::Option* trace =
+      command->add_option("--trace", options->trace, "Record the events of the run to this file")
+          ->type_name("FILE");
+  CLI::Option* json = command->add_flag("--json", options->json, "Write JSON");
+  CLI::Option* inputs =
+      command
+          ->add_option(
+              "--inputs", options->inputs,
+              "Run the query once for each line of this file. A line is a JSON object with values of "
+              "parameters. The same command continues a stopped or killed job")
+          ->type_name("FILE")
+          ->excludes(trace)
+          ->excludes(json);
+  inputs->needs(
+      command
+          ->add_option("--results", options->results,
+                       "Write the answers of --inputs to this file, as JSON lines in the order of the "
+                       "inputs. FILE.journal has the answers until all lines have one")
+          ->type_name("FILE")
+          ->needs(inputs));
   addSettingOption(*command, options->query);
   addLocalityOptions(*command, options->query);
   addRetrievalOptions(*command, options->query);
@@ -830,8 +1010,14 @@ void addRemoteRun(CLI::App& group, Context& context) {
     options->query.check();
     if (options->files.size() > 1 && !options->trace.empty())
       refuseOption("--trace", "several queries", "one query");
+    if (options->files.size() > 1 && !options->inputs.empty())
+      refuseOption("--inputs", "several queries", "one query");
+    if (!options->inputs.empty() && (options->inputs == "-" || options->files.front() == "-"))
+      refuseOption("--inputs", "standard input", "files, because the job may be continued");
     context.recordsTrace = !options->trace.empty();
-    context.action = [&context, options] { return runOnServer(context, *options); };
+    context.action = [&context, options] {
+      return options->inputs.empty() ? runOnServer(context, *options) : runOverInputs(context, *options);
+    };
   });
 }
 
