@@ -5,14 +5,19 @@
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <istream>
 #include <memory>
+#include <new>
 #include <sstream>
+#include <streambuf>
 #include <system_error>
 #include <utility>
 
@@ -23,15 +28,86 @@ constexpr std::size_t kPiece = std::size_t{1} << 18U;
 /// The form of a file is recognized from this many bytes.
 constexpr std::size_t kPeek = std::size_t{4} << 20U;
 
+/// Unpacks a gzip file piece by piece. A damaged file ends with an exception, which makes the stream bad.
+class GzipBuffer final : public std::streambuf {
+ public:
+  explicit GzipBuffer(std::unique_ptr<std::istream> packed)
+      : m_packed(std::move(packed)), m_in(kPiece, '\0'), m_out(kPiece, '\0') {
+    constexpr int kGzipWindow = 15 + 16;  // the largest window, and gzip's header and checksum around it
+    m_isReady = inflateInit2(&m_stream, kGzipWindow) == Z_OK;
+  }
+  ~GzipBuffer() override {
+    if (m_isReady) inflateEnd(&m_stream);
+  }
+  GzipBuffer(const GzipBuffer&) = delete;
+  GzipBuffer& operator=(const GzipBuffer&) = delete;
+
+ protected:
+  int_type underflow() override {
+    if (!m_isReady) throw std::bad_alloc();
+    std::size_t got = 0;
+    while (got == 0) {
+      if (m_stream.avail_in == 0) {
+        m_packed->read(m_in.data(), static_cast<std::streamsize>(m_in.size()));
+        m_stream.next_in = reinterpret_cast<Bytef*>(m_in.data());
+        m_stream.avail_in = static_cast<uInt>(m_packed->gcount());
+        if (m_stream.avail_in == 0) {
+          if (m_isAtEnd) return traits_type::eof();
+          throw std::ios_base::failure("the end of the compressed data is missing");
+        }
+      }
+      // A file may contain several gzip streams in sequence.
+      if (m_isAtEnd && inflateReset(&m_stream) != Z_OK) throw std::bad_alloc();
+      m_stream.next_out = reinterpret_cast<Bytef*>(m_out.data());
+      m_stream.avail_out = static_cast<uInt>(m_out.size());
+      const int state = inflate(&m_stream, Z_NO_FLUSH);
+      if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)
+        throw std::ios_base::failure("damaged data");
+      m_isAtEnd = state == Z_STREAM_END;
+      got = m_out.size() - m_stream.avail_out;
+    }
+    setg(m_out.data(), m_out.data(), m_out.data() + got);
+    return traits_type::to_int_type(m_out.front());
+  }
+
+ private:
+  std::unique_ptr<std::istream> m_packed;
+  std::string m_in;
+  std::string m_out;
+  z_stream m_stream{};
+  bool m_isReady = false;
+  bool m_isAtEnd = false;
+};
+
+class GzipStream final : public std::istream {
+ public:
+  explicit GzipStream(std::unique_ptr<std::istream> packed)
+      : std::istream(nullptr), m_buffer(std::move(packed)) {
+    rdbuf(&m_buffer);
+  }
+
+ private:
+  GzipBuffer m_buffer;
+};
+
+/// Returns the stream, or the unpacked stream if it begins like gzip.
+std::unique_ptr<std::istream> unpacked(std::unique_ptr<std::istream> stream) {
+  const bool isPacked = stream->get() == 0x1F && stream->get() == 0x8B;
+  stream->clear();
+  stream->seekg(0);
+  if (!isPacked) return stream;
+  return std::make_unique<GzipStream>(std::move(stream));
+}
+
 std::unique_ptr<std::istream> openSource(const LogSource& source) {
-  if (source.path.empty()) return std::make_unique<std::istringstream>(source.text);
+  if (source.path.empty()) return unpacked(std::make_unique<std::istringstream>(source.text));
   std::error_code error;
   if (std::filesystem::is_directory(source.path, error))
     throw Failure({source.name, {}, "a folder", "a log file"});
   auto file = std::make_unique<std::ifstream>(source.path, std::ios::binary);
   if (!*file)
     throw Failure({source.name, {}, std::generic_category().message(errno), "a log file that can be read"});
-  return file;
+  return unpacked(std::move(file));
 }
 
 std::string_view withoutPrompt(std::string_view line) {
@@ -421,7 +497,11 @@ void LogReader::read(const std::function<void(LoggedRequest&&)>& take,
 LoggedRequest LogReader::again(const LogPlace& place) const {
   const LogSource& source = m_sources[place.file];
   const std::unique_ptr<std::istream> file = openSource(source);
-  file->seekg(static_cast<std::streamoff>(place.begin));
+  // Packed data have no places to go to.
+  if (dynamic_cast<GzipStream*>(file.get()) != nullptr)
+    file->ignore(static_cast<std::streamsize>(place.begin));
+  else
+    file->seekg(static_cast<std::streamoff>(place.begin));
   std::string text(place.bytes, '\0');
   file->read(text.data(), static_cast<std::streamsize>(text.size()));
   std::string problem;

@@ -385,6 +385,30 @@ class TestLogReader : public QObject {
     QFETCH(QByteArray, shown);
     QCOMPARE(QByteArray::fromStdString(redacted(text.toStdString())), shown);
   }
+  /// Logs can be packed with gzip, also in several streams. Damaged files are refused, and requests are read
+  /// again.
+  void gzip() {
+    const std::string packed = QByteArray::fromHex(
+                                   "1f8b0800000000000203ab56ca4d2d2e4e4c4f2d56b28aae562acacf4955b2522a2d4e2d5"
+                                   "2d2514acecf2b49cd2b010a78"
+                                   "a4e6e4e42bd5c6d67201009083b5ff31000000")
+                                   .toStdString();
+    for (const int streams : {1, 3}) {
+      std::string text;
+      for (int i = 0; i < streams; ++i) text += packed;
+      const ReadLog read = readText(text);
+      QVERIFY(read.problems.empty());
+      QCOMPARE(int(read.requests.size()), streams);
+      const LogReader log({{.name = "log", .path = {}, .text = text}});
+      for (const LoggedRequest& request : read.requests)
+        QVERIFY(log.again(request.place).messages == request.messages);
+    }
+    QVERIFY_EXCEPTION_THROWN(readText(packed.substr(0, packed.size() - 6)), Failure);
+    std::string damaged = packed;
+    damaged[30] = static_cast<char>(damaged[30] ^ 0x55);
+    QVERIFY_EXCEPTION_THROWN(readText(damaged), Failure);
+  }
+
   /// A piece of a secret is hidden, too.
   void partsOfSecretsAreHidden() {
     const std::string text = "key sk-abcdef0123456789 ends";
