@@ -342,6 +342,8 @@ void CanvasParts::openStack(NodeId first) {
   const QPointF held = m_view->mapFromScene(rectOf(first).topLeft());
   m_core.open(stack);
   m_core.select({first});
+  // If the whole query is readable, the canvas shows all of it.
+  if (m_view->fittingZoom(m_scene.contentRect()) >= kLeastFitZoom) return fitReadable();
   // The first member appears where the stack was.
   if (m_view->zoom() < kReadableZoom) m_view->setZoom(kReadableZoom, held);
   const QPointF now = m_view->mapFromScene(rectOf(first).topLeft());

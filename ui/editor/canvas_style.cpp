@@ -308,6 +308,20 @@ std::vector<TextLine> promiseLines(TextSetter& setter, const NodeLook& look, con
   return letters(shown) == letters(look.promise) ? lines : std::vector<TextLine>();
 }
 
+/// Cuts a title before the number at its end, so that "document 1" and "document 2" stay distinct: "doc…2".
+/// Returns other titles unchanged.
+QString withNumber(TextSetter& setter, const QString& title, const QFont& font, double room) {
+  constexpr qsizetype kFewestLetters = 2;
+  qsizetype digits = 0;
+  while (digits < title.size() && title.at(title.size() - 1 - digits).isDigit()) ++digits;
+  if (digits == 0 || digits == title.size() || setter.widthOf(title, font) <= room) return title;
+  for (qsizetype letters = title.size() - digits - 1; letters >= kFewestLetters; --letters) {
+    QString shown = title.left(letters).trimmed() + QChar(0x2026) + title.right(digits);
+    if (setter.widthOf(shown, font) <= room) return shown;
+  }
+  return title.right(digits);
+}
+
 }  // namespace
 
 QString passagesText(const NodeStatus& status) {
@@ -361,7 +375,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     if (look.name.isEmpty() && !more.isEmpty() && !fits(whole - texts.count.width)) title = more;
     if (look.stacked == 0 && !fits(whole - texts.count.width) && fits(whole)) texts.count = {};
     const double room = whole - texts.count.width;
-    texts.title = setter.line(title, style.titleFont, room);
+    texts.title = setter.line(withNumber(setter, title, style.titleFont, room), style.titleFont, room);
     texts.problem = setter.line(look.problem, style.smallFont, width - kCardLeft - kCardRight - 16);
     const QString share = status.cachedShare();
     if (prediction != nullptr)

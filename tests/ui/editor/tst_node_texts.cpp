@@ -53,6 +53,20 @@ class TestNodeTexts : public QObject {
                                 QStringLiteral("91\u00A0%")}));
   }
 
+  /// Documents on narrow cards have titles that differ.
+  void titlesKeepTheirNumbers() {
+    for (double width = kCardWidth; width >= 90; width -= 6) {
+      NodeLook look;
+      look.op = std::string("user");
+      look.title = QStringLiteral("user");
+      look.identity = QStringLiteral("document 12");
+      look.rect = {.x = 0, .y = 0, .width = width, .height = kTextCardHeight};
+      const QString title = makeNodeTexts(look, {}, nullptr, CanvasStyle(Theme()), 1).title.text;
+      QVERIFY2(title.endsWith(QStringLiteral("12")),
+               qPrintable(QStringLiteral("%1 at %2").arg(title).arg(width)));
+    }
+  }
+
   /// The digits keep as far from the lower edge of a low card as from that of any other.
   void sharesKeepOffTheEdge() {
     const Theme theme;
