@@ -92,6 +92,8 @@ QString roleOf(bool inPlus, bool isAnswer, const query::Node* node, bool only, b
   const query::Message* message = node == nullptr ? nullptr : node->as<query::Message>();
   if (last && (message == nullptr || message->role == query::Role::User)) return tr("question");
   if (isAnswer) return tr("answer");
+  // Such a section has no message: the chat template itself wrote it.
+  if (node != nullptr && query::answers(*node)) return tr(/*id:text-of-the-template*/ "chat template");
   return node == nullptr ? tr("section") : nodeLabel(*node);
 }
 
@@ -151,8 +153,14 @@ std::vector<PartName> partNamesOf(const std::vector<trace::SegmentInfo>& segment
       byRole[own.name].push_back(part);
     }
   }
-  for (const auto& [role, places] : byRole) {
+  // Numbers follow the content, as hues do. So two messages keep their names when the user swaps them.
+  const auto numberOf = [&](std::uint32_t part) {
+    const SegmentIdentity* identity = identityOf(parts.info(part).node);
+    return identity == nullptr ? all.count(PartKind::Message) : identity->number;
+  };
+  for (auto& [role, places] : byRole) {
     if (places.size() < 2) continue;
+    std::ranges::stable_sort(places, {}, numberOf);
     for (std::size_t n = 0; n < places.size(); ++n) names[places[n]].name = tr("%1 %2").arg(role).arg(n + 1);
   }
   return names;

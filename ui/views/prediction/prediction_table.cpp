@@ -254,6 +254,26 @@ std::size_t shownPlace(const std::vector<PredictionPlace>& places, const QString
   return asked < places.size() ? asked : find([](const PredictionPlace& place) { return place.isOwn; });
 }
 
+/// The reason for most of the computed tokens. Blocks after a miss count for the reason of that miss. Empty:
+/// all blocks are hits.
+QString mainReason(const run::Prediction& prediction) {
+  std::map<trace::MissReason, std::int64_t> computed;
+  for (const run::StepPrediction& step : prediction.steps) {
+    trace::MissReason first = trace::MissReason::AfterMiss;
+    std::uint32_t segment = 0;
+    for (const trace::BlockLookedUp& block : step.blocks) {
+      if (std::exchange(segment, block.segment) != block.segment) first = trace::MissReason::AfterMiss;
+      if (block.reason != trace::MissReason::None && block.reason != trace::MissReason::AfterMiss)
+        first = block.reason;
+      if (block.wanted > block.tokens)
+        computed[block.reason == trace::MissReason::AfterMiss ? first : block.reason] +=
+            block.wanted - block.tokens;
+    }
+  }
+  const auto most = std::ranges::max_element(computed, {}, [](const auto& reason) { return reason.second; });
+  return most == computed.end() ? QString() : missWord(trace::infoOf(most->first).words);
+}
+
 /// Adds the prediction of the embedded cache for the next run.
 void addPrediction(const ViewInput& input, Against against, PredictionTable& table) {
   const DocumentPrediction& newest = *input.prediction.newest;
@@ -315,6 +335,7 @@ PredictionTable predictionTable(const ViewInput& input, Against against, const Q
   if (prediction.isKnown()) {
     addPrediction(input, against, table);
     table.places[0].counts = table.totals;
+    table.places[0].why = mainReason(predictionOf(prediction, against));
   }
   if (table.shown == 0) return table;
   const PredictionPlace& shown = table.places[table.shown];

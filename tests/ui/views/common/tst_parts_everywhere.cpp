@@ -5,7 +5,11 @@
 #include "engine/metrics/trace_stats.h"
 #include "engine/policy/link/link.h"
 #include "engine/policy/policies.h"
+#include "engine/query/json/json.h"
 #include "engine/trace/report.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/token_account.h"
@@ -21,6 +25,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 using namespace spanscope;
@@ -301,6 +306,48 @@ class TestPartsEverywhere : public QObject {
     QCOMPARE(said.beside.least, account.beside());
     QCOMPARE(said.padded, std::optional(prompt.padded));
     QCOMPARE(said.cropped, std::optional(prompt.cropped));
+  }
+
+  /// Messages without names are numbered by their content, so swapped messages keep their names and hues.
+  void swappedMessagesKeepTheirNames() {
+    query::ParseResult parsed = query::parseJson(R"({"g": {"model": "spnl/spanlet", "max_tokens": 2, "input":
+        {"cross": [{"user": "Mira lives in Lisbon."}, {"user": "Tarek is a baker."},
+                   {"user": "Where does Mira live?"}]}}})");
+    QVERIFY(parsed.query);
+    document::Document document = document::fromQuery(*parsed.query);
+    test::RunRecorder recorder;
+    recorder.run(document, policy::kPrefix);
+    const auto namesOf = [](ViewInput input) {
+      input.identities = std::make_shared<const SegmentIdentities>(
+          SegmentRecords().read(*input.document, *input.trace, input.paths));
+      QStringList names;
+      for (const PartName& part : requestParts(input, input.shownRequest()).names)
+        names << QStringLiteral("%1 %2").arg(part.name).arg(part.hue);
+      return names;
+    };
+    const QStringList before = namesOf(recorder.recorded().input());
+    QCOMPARE(before.size(), 3);
+    for (const document::NodeId id : document.ids()) {
+      if (document.at(id).children.size() == 3) QVERIFY(document::swapChildren(document, id, 0, 1));
+    }
+    recorder.run(document, policy::kPrefix);
+    QCOMPARE(namesOf(recorder.recorded().input()), (QStringList{before[1], before[0], before[2]}));
+  }
+
+  /// A template can add a system message that the query does not have. The section has the name of its
+  /// source.
+  void textOfTheTemplateHasItsName() {
+    test::RunRecorder recorder;
+    recorder.run(test::exampleDocument("rag.json"));
+    test::Recorded recorded = recorder.recorded();
+    for (trace::Event& event : recorded.events) {
+      if (auto* divided = std::get_if<trace::PromptDivided>(&event.payload)) divided->parts.front().node = "";
+    }
+    const ViewInput input = recorded.input();
+    const RequestParts parts = requestParts(input, input.shownRequest());
+    QVERIFY2(product_text::says(parts.names.front().name, "<text-of-the-template>"),
+             qPrintable(parts.names.front().name));
+    QCOMPARE(parts.names.back().name, kParts.back());
   }
 };
 
