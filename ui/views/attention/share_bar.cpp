@@ -170,14 +170,14 @@ QString shareSentence(const ShareModel& model) {
           : tr(/*id:documents-read*/ "Documents get %1 of the answer's attention.").arg(part);
   return whole + QLatin1Char(' ') +
          (names.isEmpty()
-              ? tr("No document share is far above the others.")
-              : tr(/*id:largest-document-shares*/ "Largest document shares: %1.").arg(names.join(tr(", "))));
+              ? tr("No document gets far more than the others.")
+              : tr(/*id:largest-document-shares*/ "Among the documents: %1.").arg(names.join(tr(", "))));
 }
 
 QString shareTip(const SharePiece& piece) {
   const QString text = tr("%1: %2 of all attention").arg(piece.name, partText(piece.mass));
   if (piece.kind == ShareKind::Source)
-    return text + tr(", document share %1").arg(partText(std::max(0.0, piece.share)));
+    return text + tr(", %1 among the documents").arg(partText(std::max(0.0, piece.share)));
   return piece.kind == ShareKind::Sink
              ? text + QLatin1Char('\n') +
                    tr("The first token of each segment: heads attend to this token if no other key matches")

@@ -60,9 +60,9 @@ struct ShareModel {
 /// The shares of the shown request, or of the selected token of its answer.
 ShareModel shareModel(const ViewInput& input);
 
-/// "Documents get 25 % of the attention. Largest document shares: document 7 (56 %), …"
+/// "Documents get 25 % of the attention. Among the documents: document 7 (56 %), …"
 QString shareSentence(const ShareModel& model);
-/// "document 7: 14 % of all attention, document share 56 %"
+/// "document 7: 14 % of all attention, 56 % among the documents"
 QString shareTip(const SharePiece& piece);
 /// Lines to append to the table of attentionCsv().
 QString shareCsv(const ShareModel& model);

@@ -101,7 +101,7 @@ SourceWords sourceWords(const ViewInput& input, const ShareModel& shares, std::o
     segment.isPale = !isSource(segment);
     segment.facts = piece == nullptr ? QString()
                     : segment.isPale ? tr("%1 of all attention").arg(partText(piece->mass))
-                                     : tr("document share %1 · %2 of all attention")
+                                     : tr("%1 among the documents · %2 of all attention")
                                            .arg(partText(std::max(0.0, piece->share)), partText(piece->mass));
     if (piece == nullptr || segment.isPale) continue;
     const double rank = piece->selected ? std::numeric_limits<double>::max() : piece->share;
@@ -122,9 +122,11 @@ QString sourceWordsNote(const SourceWords& words, std::optional<std::int32_t> la
       tr("Bar under a token of the answer: attention to %1.").arg(words.target) + QLatin1Char(' ');
   return answer +
          (words.keys == 1
-              ? tr(/*id:words-by-token*/ "Bar under a word: its attention, up to %1, %2.").arg(most, of)
+              ? tr(/*id:words-by-token*/ "Bar under a word: attention to this word. Highest bar: %1, %2.")
+                    .arg(most, of)
               : tr(/*id:words-by-block*/
-                   "Bar under a word: attention to its block of %1 tokens, per token, up to %2, %3. Choose a "
+                   "Bar under a word: attention to the block of %1 tokens with this word, per token. Highest "
+                   "bar: %2, %3. Choose a "
                    "layer to recompute single words.")
                     .arg(words.keys)
                     .arg(most, of));
