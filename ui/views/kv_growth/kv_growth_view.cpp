@@ -42,7 +42,7 @@ QString quoted(const QString& text) {
 
 }  // namespace
 
-std::int64_t GrowthModel::meetings() const {
+std::int64_t GrowthModel::comparisons() const {
   const auto count = static_cast<std::int64_t>(passes());
   return count * static_cast<std::int64_t>(prompt) + count * (count + 1) / 2;
 }
@@ -76,14 +76,14 @@ GrowthModel growthModel(const ViewInput& input) {
   return model;
 }
 
-GrowthStep growthStep(const GrowthModel& model, std::int64_t meetings) {
+GrowthStep growthStep(const GrowthModel& model, std::int64_t comparisons) {
   GrowthStep step;
-  std::int64_t left = std::clamp<std::int64_t>(meetings, 0, model.meetings());
+  std::int64_t left = std::clamp<std::int64_t>(comparisons, 0, model.comparisons());
   while (left > 0) {
     ++step.pass;
     const auto own = static_cast<std::int64_t>(model.keysOf(step.pass));
-    step.met = static_cast<std::size_t>(std::min(left, own));
-    left -= static_cast<std::int64_t>(step.met);
+    step.compared = static_cast<std::size_t>(std::min(left, own));
+    left -= static_cast<std::int64_t>(step.compared);
   }
   return step;
 }
@@ -99,14 +99,15 @@ QString growthText(const GrowthModel& model, const GrowthStep& step) {
     const std::size_t own = model.prompt + step.pass - 1;
     const QString token = quoted(model.keys[own].text);
     const std::size_t all = model.keysOf(step.pass);
-    if (step.met < all)
-      text = KvGrowthView::tr("The cache gets the key of %1. The query vector of %1 meets key %2 of %3: %4")
+    if (step.compared < all)
+      text = KvGrowthView::tr(
+                 "The cache gets the key of %1. The query vector of %1 is compared with key %2 of %3: %4")
                  .arg(token)
-                 .arg(step.met)
+                 .arg(step.compared)
                  .arg(all)
-                 .arg(quoted(model.keys[std::max<std::size_t>(1, step.met) - 1].text));
+                 .arg(quoted(model.keys[std::max<std::size_t>(1, step.compared) - 1].text));
     else
-      text = KvGrowthView::tr("The query vector of %1 has met all %2 keys. The next token is %3.")
+      text = KvGrowthView::tr("The query vector of %1 was compared with all %2 keys. The next token is %3.")
                  .arg(token)
                  .arg(all)
                  .arg(quoted(model.next[step.pass]));
@@ -125,7 +126,7 @@ KvGrowthView::KvGrowthView(QWidget* parent)
       m_drawing(new GrowthDrawing(this)) {
   setAccessibleName(tr("KV growth"));
   setFocusProxy(m_slider);
-  m_slider->setAccessibleName(tr("Keys that query vectors have met"));
+  m_slider->setAccessibleName(tr("Number of compared keys"));
   m_slider->setToolTip(tr("Move through the forward passes, key by key"));
   m_sentence->setTextFormat(Qt::PlainText);
   m_sentence->setWordWrap(true);
@@ -137,9 +138,9 @@ KvGrowthView::KvGrowthView(QWidget* parent)
   column->addWidget(m_sentence);
   column->addWidget(m_drawing, 1);
   for (QWidget* part : std::initializer_list<QWidget*>{m_slider, m_sentence, m_drawing}) part->hide();
-  connect(m_slider, &QSlider::valueChanged, this, [this](int meetings) {
+  connect(m_slider, &QSlider::valueChanged, this, [this](int comparisons) {
     if (m_isFilling) return;
-    m_chosen = meetings;
+    m_chosen = comparisons;
     showChosen();
   });
   connect(m_drawing, &GrowthDrawing::keyChosen, this, [this](std::size_t key) {
@@ -179,7 +180,7 @@ void KvGrowthView::showMotion() {
         continue;
       const std::size_t pass = m_model.passes();
       return showStep({.pass = pass,
-                       .met = static_cast<std::size_t>(
+                       .compared = static_cast<std::size_t>(
                            std::lround(moment().done * static_cast<double>(m_model.keysOf(pass))))});
     }
   }
@@ -187,7 +188,7 @@ void KvGrowthView::showMotion() {
 }
 
 void KvGrowthView::showChosen() {
-  showStep(growthStep(m_model, m_chosen.value_or(m_model.meetings())));
+  showStep(growthStep(m_model, m_chosen.value_or(m_model.comparisons())));
 }
 
 void KvGrowthView::showStep(const GrowthStep& step) {
@@ -198,9 +199,9 @@ void KvGrowthView::showStep(const GrowthStep& step) {
     before += static_cast<std::int64_t>(m_model.keysOf(pass));
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   m_isFilling = true;
-  m_slider->setRange(0, static_cast<int>(std::min(kMost, m_model.meetings())));
+  m_slider->setRange(0, static_cast<int>(std::min(kMost, m_model.comparisons())));
   m_slider->setPageStep(static_cast<int>(std::max<std::size_t>(1, m_model.prompt)));
-  m_slider->setValue(static_cast<int>(std::min(kMost, before + static_cast<std::int64_t>(step.met))));
+  m_slider->setValue(static_cast<int>(std::min(kMost, before + static_cast<std::int64_t>(step.compared))));
   m_isFilling = false;
   m_sentence->setText(growthText(m_model, step));
   std::optional<std::size_t> selected;
@@ -337,16 +338,16 @@ void GrowthDrawing::paint(QPainter& painter, const QRect& area) const {
                 theme.segmentInk(m_model.keys[at].hue), m_model.keys[at].hue);
     at = stop;
   }
-  const auto row = [&](double y, const QString& name, std::size_t keys, std::size_t met, const QString& next,
-                       bool isCurrent) {
+  const auto row = [&](double y, const QString& name, std::size_t keys, std::size_t compared,
+                       const QString& next, bool isCurrent) {
     write(QRectF(area.left(), y, names - 2 * kSpace, layout.row - 3), name, Qt::AlignRight,
           isCurrent ? Role::Text : Role::TextSecond);
     const QRectF stored(layout.cells.left(), y, xOf(keys) - layout.cells.left(), layout.row - 3);
     painter.fillRect(stored, theme.color(Role::Canvas));
     painter.setPen(QPen(theme.color(Role::Outline), 1));
     painter.drawRect(stored.adjusted(0, 0, -1, -1));
-    paintKeys(painter, layout, y, 0, met);
-    if (met == keys)
+    paintKeys(painter, layout, y, 0, compared);
+    if (compared == keys)
       write(
           QRectF(stored.right() + 2 * kSpace, y, area.right() - stored.right() - 2 * kSpace, layout.row - 3),
           tr("→ %1").arg(next), Qt::AlignLeft, isCurrent ? Role::Text : Role::TextSecond);
@@ -357,13 +358,14 @@ void GrowthDrawing::paint(QPainter& painter, const QRect& area) const {
     y += layout.row;
     const bool isCurrent = pass == m_step.pass;
     const std::size_t keys = m_model.keysOf(pass);
-    row(y, m_model.keys[keys - 1].text, keys, isCurrent ? m_step.met : keys, m_model.next[pass], isCurrent);
+    row(y, m_model.keys[keys - 1].text, keys, isCurrent ? m_step.compared : keys, m_model.next[pass],
+        isCurrent);
     // The key of this token is new.
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(theme.color(Role::Accent), isCurrent ? 2 : 1));
     painter.drawRect(QRectF(xOf(keys - 1), y, layout.cell, layout.row - 3));
-    if (isCurrent && m_step.met > 0 && m_step.met < keys) {
-      const double x = xOf(m_step.met) - layout.cell / 2;
+    if (isCurrent && m_step.compared > 0 && m_step.compared < keys) {
+      const double x = xOf(m_step.compared) - layout.cell / 2;
       painter.setRenderHint(QPainter::Antialiasing);
       painter.setPen(QPen(theme.color(Role::Surface), 1));
       painter.setBrush(theme.color(Role::Accent));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows how the KV cache grows while a request generates its answer. Each forward pass has a row. The query
-// vector of its token meets the stored keys, and its own key is added. Open this file to change the picture.
+// Shows how the KV cache grows while a request generates its answer. Each forward pass has a row. The model
+// adds the key of the token, and compares the query vector of the token with all stored keys. Open this file
+// to change the picture.
 #pragma once
 
 #include "ui/views/common/block_painter.h"
@@ -23,17 +24,18 @@ namespace spanscope::ui {
 struct GrowthKey {
   TokenRef place;
   QString text;                      ///< the token
-  BlockRole role = BlockRole::Free;  ///< how the key came into the cache
-  std::size_t hue = 0;               ///< of the section of the prompt
+  BlockRole role = BlockRole::Free;  ///< whether the key was a hit or was computed
+  std::size_t hue = 0;               ///< hue of the section of the prompt
   bool operator==(const GrowthKey&) const = default;
 };
 
 /// The keys of the prompt, and the forward passes that generated the answer. Forward pass 0 computes the
-/// prompt. Each further pass computes one token of the answer, whose query vector meets all keys so far.
+/// prompt. Each further pass computes one token of the answer, whose query vector is compared with all keys
+/// so far.
 struct GrowthModel {
   RequestId request = 0;        ///< 0: there is no request with computed tokens
-  std::vector<GrowthKey> keys;  ///< of the prompt, then of the answer
-  std::size_t prompt = 0;       ///< how many keys are of the prompt
+  std::vector<GrowthKey> keys;  ///< first the keys of the prompt, then the keys of the answer
+  std::size_t prompt = 0;       ///< number of keys of the prompt
   std::vector<QString> next;    ///< by forward pass: the token that it generated
   /// Whether each token of the answer attends to all earlier tokens. False for some reuse policies.
   bool readsAll = true;
@@ -41,21 +43,22 @@ struct GrowthModel {
 
   /// Number of forward passes for tokens of the answer.
   std::size_t passes() const { return next.empty() ? 0 : next.size() - 1; }
-  /// Number of keys that the query vector of a pass meets, its own key included. `pass`: from 1.
+  /// Number of keys that are compared with the query vector of a pass, including the key of the same token.
+  /// `pass`: from 1.
   std::size_t keysOf(std::size_t pass) const { return prompt + pass; }
-  /// Number of times that a query vector meets a key, over all passes.
-  std::int64_t meetings() const;
+  /// Number of comparisons of a query vector with a key, over all passes.
+  std::int64_t comparisons() const;
 };
 GrowthModel growthModel(const ViewInput& input);
 
-/// A moment of the picture: the query vector of a forward pass has met `met` keys.
+/// A moment of the picture: the query vector of a forward pass was compared with `compared` keys.
 struct GrowthStep {
   std::size_t pass = 0;  ///< 0: only the prompt is computed
-  std::size_t met = 0;
+  std::size_t compared = 0;
   bool operator==(const GrowthStep&) const = default;
 };
-/// The moment after this number of meetings, 0 … meetings().
-GrowthStep growthStep(const GrowthModel& model, std::int64_t meetings);
+/// The moment after this number of comparisons, 0 … comparisons().
+GrowthStep growthStep(const GrowthModel& model, std::int64_t comparisons);
 /// The sentence for a moment.
 QString growthText(const GrowthModel& model, const GrowthStep& step);
 
@@ -89,7 +92,8 @@ class KvGrowthView : public RunView, public MovingView, public DrawnParts {
 
   GrowthModel m_model;
   GrowthStep m_step;
-  std::optional<std::int64_t> m_chosen;  ///< meetings that the user has chosen; nothing: all of them
+  std::optional<std::int64_t>
+      m_chosen;  ///< number of comparisons that the user has chosen; nothing: all comparisons
   QLabel* m_sentence;
   QSlider* m_slider;
   GrowthDrawing* m_drawing;

@@ -22,11 +22,11 @@ class TestKvGrowth : public QObject {
     m_recorded = recorder.recorded();
   }
 
-  /// Five prompt tokens and three forward passes of one token: the passes meet 6, 7 and 8 keys.
+  /// Five prompt tokens and three forward passes of one token: the passes compare 6, 7 and 8 keys.
   void stepsByHand_data() {
-    QTest::addColumn<qint64>("meetings");
+    QTest::addColumn<qint64>("comparisons");
     QTest::addColumn<quint64>("pass");
-    QTest::addColumn<quint64>("met");
+    QTest::addColumn<quint64>("compared");
     QTest::newRow("prompt") << qint64{0} << quint64{0} << quint64{0};
     QTest::newRow("first key") << qint64{1} << quint64{1} << quint64{1};
     QTest::newRow("own key") << qint64{6} << quint64{1} << quint64{6};
@@ -35,17 +35,17 @@ class TestKvGrowth : public QObject {
     QTest::newRow("beyond the end") << qint64{99} << quint64{3} << quint64{8};
   }
   void stepsByHand() {
-    QFETCH(const qint64, meetings);
+    QFETCH(const qint64, comparisons);
     GrowthModel model;
     model.request = 1;
     model.prompt = 5;
     model.keys.resize(8);
     model.next = {QStringLiteral("a"), QStringLiteral("b"), QStringLiteral("c"), QStringLiteral("d")};
-    QCOMPARE(model.meetings(), std::int64_t{21});
-    const GrowthStep step = growthStep(model, meetings);
+    QCOMPARE(model.comparisons(), std::int64_t{21});
+    const GrowthStep step = growthStep(model, comparisons);
     QTEST(quint64{step.pass}, "pass");
-    QTEST(quint64{step.met}, "met");
-    QCOMPARE(growthStep({}, meetings), GrowthStep());
+    QTEST(quint64{step.compared}, "compared");
+    QCOMPARE(growthStep({}, comparisons), GrowthStep());
   }
 
   /// Each token of the answer but the last adds one key, and the tokens are in the order of the answer.
@@ -78,12 +78,12 @@ class TestKvGrowth : public QObject {
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
     const GrowthModel& model = view.model();
-    QCOMPARE(view.step(), (GrowthStep{.pass = model.passes(), .met = model.keys.size()}));
+    QCOMPARE(view.step(), (GrowthStep{.pass = model.passes(), .compared = model.keys.size()}));
     auto* slider = view.findChild<QSlider*>();
     slider->setValue(0);
     QCOMPARE(view.step(), GrowthStep());
     slider->setValue(static_cast<int>(model.prompt) + 2);
-    QCOMPARE(view.step(), (GrowthStep{.pass = 2, .met = 1}));
+    QCOMPARE(view.step(), (GrowthStep{.pass = 2, .compared = 1}));
     QCOMPARE(view.csv().count(QLatin1Char('\n')), static_cast<qsizetype>(model.next.size() + 1));
 
     // A key is a place of its token, and a click selects the token.
