@@ -594,7 +594,7 @@ ViewInfo inspectorRow() {
           .help = tr("The text and the settings of the selected node"),
           .make = makeViewOf<InspectorView>,
           .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 0, 0, 60},
-                     {LayoutId::Author, Room::Middle, Room::Large, 2, 0, 0, 44}},
+                     {LayoutId::Author, Room::Middle, Room::Large, 2, 0, 0, 40}},
           .staysInSight = true};
 }
 

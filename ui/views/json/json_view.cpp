@@ -410,7 +410,7 @@ ViewInfo jsonRow() {
           .help = tr("The query as text, in sync with the canvas"),
           .make = makeViewOf<JsonView>,
           .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 0, 2, 0},
-                     {LayoutId::Author, Room::Middle, Room::Large, 2, 1, 0, 34}}};
+                     {LayoutId::Author, Room::Middle, Room::Large, 2, 1, 0, 26}}};
 }
 
 namespace {

@@ -524,7 +524,7 @@ ViewInfo outputRow() {
           .help = tr("The answers of every step and run"),
           .make = makeViewOf<OutputView>,
           .places = {{LayoutId::Author, Room::Low, Room::Low, 2, 1, 0, 40},
-                     {LayoutId::Author, Room::Middle, Room::Large, 2, 2, 0, 22},
+                     {LayoutId::Author, Room::Middle, Room::Large, 2, 2, 0, 34},
                      {LayoutId::Explain, Room::Low, Room::Low, 1, 0, 0, 45},
                      {LayoutId::Explain, Room::Middle, Room::Middle, 1, 0, 0, 34},
                      {LayoutId::Explain, Room::Full, Room::Large, 1, 0, 0, 27},
