@@ -11,7 +11,11 @@
 #include "engine/base/utf8.h"
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/report.h"
+#include "engine/doctor/span_query.h"
+#include "engine/query/json/json.h"
 #include "engine/simulator/servers.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/document_text.h"
 
 #include <CLI/CLI.hpp>
 
@@ -43,6 +47,9 @@ struct DoctorCommandOptions {
   std::string html;
   std::string markdown;
   std::string edited;
+  std::string spans;
+  std::optional<std::uint64_t> spansOf;  ///< number of a request, from 1
+  bool asTemplate = false;
   std::string failIfLost;
   std::optional<double> mostLost;  ///< a share from 0 to 1
 };
@@ -148,6 +155,7 @@ class DoctorCommand {
     } else {
       writeText(report);
     }
+    if (!m_options.spans.empty()) writeSpans(log, report);
     if (m_options.mostLost && report.lostShare() > *m_options.mostLost) {
       m_context.streams.err << "lost " << doctor::shareText(report.lostShare())
                             << " of all prompt tokens; the limit is "
@@ -165,6 +173,53 @@ class DoctorCommand {
   void write(const std::string& path, const std::string& text) const {
     if (path.empty()) return;
     if (const auto error = writeFile(path, text, rules())) throw OutputFailure(*error);
+  }
+
+  /// Writes a request as a query with the usual proposals, and lists all proposals.
+  void writeSpans(const doctor::LogReader& log, const doctor::LogReport& report) const {
+    std::size_t number = 0;
+    if (m_options.spansOf) {
+      if (*m_options.spansOf > report.requests.size())
+        refuseOption("--spans-of", std::to_string(*m_options.spansOf),
+                     "a number up to " + std::to_string(report.requests.size()));
+      number = static_cast<std::size_t>(*m_options.spansOf - 1);
+    } else {
+      // The request with the most repeated tokens shows the most.
+      for (std::size_t i = 0; i < report.requests.size(); ++i)
+        if (report.requests[i].repeated > report.requests[number].repeated) number = i;
+    }
+    const doctor::LoggedRequest request = log.again(report.requests[number].place);
+    const doctor::PartCounts counts = doctor::countParts(log, m_context.stop);
+    const std::vector<doctor::SpanProposal> proposals = doctor::proposeSpans(request, counts);
+    std::vector<doctor::SpanProposal> accepted;
+    TextTable table({{"parts", TextTable::Align::Left},
+                     {"tokens"},
+                     {"in other requests"},
+                     {"risk", TextTable::Align::Left},
+                     {"spans", TextTable::Align::Left}});
+    for (const doctor::SpanProposal& one : proposals) {
+      if (one.byDefault) accepted.push_back(one);
+      table.addRow({one.name, std::to_string(one.tokens),
+                    std::to_string(one.shared) + " of " + std::to_string(one.parts), "not measured",
+                    one.byDefault ? "yes" : "no"});
+    }
+    const doctor::SpanQuery made = m_options.asTemplate ? doctor::templateOf(request, counts, accepted)
+                                                        : doctor::queryOf(request, accepted);
+    if (m_options.spans.ends_with(".span")) {
+      document::Document document = document::fromQuery(made.query);
+      document.declarations = made.parameters;
+      write(m_options.spans, document::writeDocument(document));
+    } else {
+      write(m_options.spans, query::writePretty(made.query));
+    }
+    if (m_options.json) return;
+    m_context.streams.out << "Request " << number + 1 << " as a query with spans: " << m_options.spans
+                          << '\n';
+    if (proposals.empty())
+      m_context.streams.out << "The request has no repeated parts.\n";
+    else
+      m_context.streams.out << table.text()
+                            << "spanq model probe --documents FILE measures the risk on a model.\n";
   }
 
   void writeText(const doctor::LogReport& report) const {
@@ -195,6 +250,7 @@ void addDoctor(CLI::App& app, Context& context) {
   spanq doctor --model MODEL --html report.html recording.har
   spanq doctor --server sglang --blocks 4096 --ttl 300 requests.jsonl
   spanq doctor before.json after.json
+  spanq doctor --to-spans query.span --template requests.jsonl
   spanq doctor --fail-if-lost 10% requests.jsonl
 )");
   const auto options = std::make_shared<DoctorCommandOptions>();
@@ -230,6 +286,15 @@ void addDoctor(CLI::App& app, Context& context) {
   command->add_option("--edited", options->edited, "File for the requests after the edits, as JSON lines")
       ->type_name("FILE");
   command
+      ->add_option("--to-spans", options->spans,
+                   "File for a request as a query with spans: JSON, or a document that ends with .span")
+      ->type_name("FILE");
+  addNumber(*command, "--spans-of", options->spansOf,
+            "Number of the request for --to-spans (default: the one with the most repeated tokens)",
+            Range<std::uint64_t>{1, std::uint64_t{1} << 32U});
+  command->add_flag("--template", options->asTemplate,
+                    "With --to-spans: parts that few requests have become parameters");
+  command
       ->add_option("--fail-if-lost", options->failIfLost,
                    "Exit with 1 if more than this share of the prompt tokens is lost: 10% or 0.1")
       ->type_name("SHARE");
@@ -243,6 +308,9 @@ void addDoctor(CLI::App& app, Context& context) {
       refuseOption("--server " + options->doctor.server, "--slots", "--server llama.cpp");
     if (options->blockSize && options->doctor.server == "llama.cpp")
       refuseOption("--server llama.cpp", "--block-size", "--server vllm or --server sglang");
+    if (options->spans.empty() && (options->spansOf || options->asTemplate))
+      refuseOption(options->asTemplate ? "--template" : "--spans-of", "no option --to-spans",
+                   "--to-spans FILE");
     if (!options->failIfLost.empty()) {
       options->mostLost = parseShare(options->failIfLost);
       if (!options->mostLost) refuseOption("--fail-if-lost", options->failIfLost, "a share from 0% to 100%");

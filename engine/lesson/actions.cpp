@@ -14,7 +14,7 @@
 namespace spanscope::lesson {
 namespace {
 
-constexpr std::array<std::string_view, 3> kLayouts{"author", "explain", "measure"};
+constexpr std::array<std::string_view, 4> kLayouts{"author", "explain", "measure", "diagnose"};
 constexpr auto kDocks = std::to_array<std::string_view>(
     {"canvas",      "add",         "inspector",  "json",        "problems",   "settings",
      "tokens",      "block-table", "why",        "pool",        "paging",     "kv-growth",
@@ -408,7 +408,7 @@ const char* argumentHelp(ArgumentKind kind) {
     case ArgumentKind::File:
       return "a file in the lesson's folder, or example:NAME for a bundled query";
     case ArgumentKind::Layout:
-      return "author, explain or measure";
+      return "author, explain, measure or diagnose";
     case ArgumentKind::Dock:
       return "the id of a dock";
     case ArgumentKind::Target:

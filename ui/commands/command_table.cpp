@@ -42,6 +42,9 @@ std::vector<CommandInfo> makeTable() {
 
   add("file.new", File, Program, tr("New query"), tr("Open an empty query in a new tab"), {"Ctrl+N"});
   add("file.open", File, Program, tr("Open…"), tr("Open a query, a document or a recorded run"), {"Ctrl+O"});
+  add("file.open-log", File, Program, tr("Open log…"),
+      tr("Diagnose why the prompts of a log of requests missed the cache"), {"Ctrl+Alt+O"});
+  add("file.stop-log", File, Program, tr("Stop diagnosis"), tr("Stop the diagnosis of the log"));
   add("file.add-files", File, Program, tr("Add files…"),
       tr("Add text files as documents under a plus, with the names of the files"), {"Ctrl+Shift+A"});
   add("file.add-folder", File, Program, tr("Add a folder…"),
@@ -195,6 +198,8 @@ std::vector<CommandInfo> makeTable() {
       tr("Show the docks that explain cache and attention"), {"Alt+2"});
   add("view.measure", View, Document, tr("Measure layout"), tr("Show the docks with measurements"),
       {"Alt+3"});
+  add("view.diagnose", View, Document, tr("Diagnose layout"),
+      tr("Show the docks that explain the cache misses of a log"), {"Alt+4"});
   add("view.back", View, Document, tr("Back"), tr("Return to the previous selection"), {"Alt+Left"});
   add("view.forward", View, Document, tr("Forward"), tr("Return to the selection before the last step back"),
       {"Alt+Right"});
@@ -324,7 +329,9 @@ QString subMenuOf(const QString& id) {
 const QStringList& linkCommands() {
   static const QStringList ids{QStringLiteral("file.open-example"), QStringLiteral("view.dock"),
                                QStringLiteral("learn.lesson"),      QStringLiteral("run.show"),
-                               QStringLiteral("run.show-request"),  QStringLiteral("run.keep-request")};
+                               QStringLiteral("run.show-request"),  QStringLiteral("run.keep-request"),
+                               QStringLiteral("log.choose"),        QStringLiteral("log.document"),
+                               QStringLiteral("log.spans"),         QStringLiteral("log.settings")};
   return ids;
 }
 

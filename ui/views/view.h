@@ -13,6 +13,7 @@
 #include <QString>
 #include <QWidget>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -91,7 +92,10 @@ QString compareRuns(RunId left, RunId right);
 /// The runs of such a command; nothing for any other command.
 std::optional<std::pair<RunId, RunId>> comparedRuns(const QString& command);
 
-enum class LayoutId { Author, Explain, Measure };
+enum class LayoutId { Author, Explain, Measure, Diagnose };
+/// All layouts, in the order of their buttons.
+inline constexpr std::array kLayouts{LayoutId::Author, LayoutId::Explain, LayoutId::Measure,
+                                     LayoutId::Diagnose};
 
 /// The height of the space for docks. In a low space, more docks share a place as tabs. In a large space, the
 /// canvas has most of the height, because other docks would be half empty.

@@ -34,15 +34,19 @@ ViewInfo experimentsRow();
 ViewInfo compareRow();
 ViewInfo logRow();
 ViewInfo scrubberRow();
+ViewInfo logRequestsRow();
+ViewInfo logStripsRow();
+ViewInfo logCostsRow();
 
 const std::vector<ViewInfo>& viewTable() {
   static const std::vector<ViewInfo> table{
-      addRow(),       inspectorRow(),        jsonRow(),      problemsRow(),  settingsRow(),
-      tokensRow(),    blockTableRow(),       whyRow(),       poolRow(),      pagingRow(),
-      kvGrowthRow(),  prefixTreeRow(),       attentionRow(), maskRow(),      turnRow(),
-      nextTokenRow(), attentionEntropyRow(), passagesRow(),  outputRow(),    predictionRow(),
-      planRow(),      timelineRow(),         metricsRow(),   benchmarkRow(), policiesRow(),
-      probeRow(),     experimentsRow(),      compareRow(),   logRow(),       scrubberRow()};
+      addRow(),         inspectorRow(),        jsonRow(),      problemsRow(),  settingsRow(),
+      tokensRow(),      blockTableRow(),       whyRow(),       poolRow(),      pagingRow(),
+      kvGrowthRow(),    prefixTreeRow(),       attentionRow(), maskRow(),      turnRow(),
+      nextTokenRow(),   attentionEntropyRow(), passagesRow(),  outputRow(),    predictionRow(),
+      planRow(),        timelineRow(),         metricsRow(),   benchmarkRow(), policiesRow(),
+      probeRow(),       experimentsRow(),      compareRow(),   logRow(),       scrubberRow(),
+      logRequestsRow(), logStripsRow(),        logCostsRow()};
   return table;
 }
 

@@ -34,6 +34,8 @@ std::vector<int> columnShares(LayoutId layout, Room room) {
                                    : std::vector{61, 39};
     case LayoutId::Measure:
       break;
+    case LayoutId::Diagnose:
+      return room == Room::Low ? std::vector{62, 38} : std::vector{66, 34};
   }
   return {64, 36};
 }
@@ -126,9 +128,11 @@ QString layoutName(LayoutId layout) {
     case LayoutId::Explain:
       return QStringLiteral("explain");
     case LayoutId::Measure:
+      return QStringLiteral("measure");
+    case LayoutId::Diagnose:
       break;
   }
-  return QStringLiteral("measure");
+  return QStringLiteral("diagnose");
 }
 
 DockHost::DockHost(QWidget* parent) : QMainWindow(parent, Qt::Widget) {

@@ -14,7 +14,7 @@
 
 namespace spanscope::ui {
 
-/// The name of a layout in settings and on the command line: "author", "explain", "measure".
+/// The name of a layout in settings and on the command line: "author", "explain", "measure", "diagnose".
 QString layoutName(LayoutId layout);
 
 /// Contains the docks and arranges them in one of the three layouts. The host keeps the user's changes to a
@@ -132,7 +132,7 @@ class DockHost : public QMainWindow {
   LayoutId m_layout = LayoutId::Author;
   std::map<QString, QByteArray> m_states;
   std::map<LayoutId, std::vector<Dock*>> m_fronts;  ///< front docks of the layouts that were shown before
-  Dock* m_favoured = nullptr;  ///< nullptr: favour() was called for no dock
+  Dock* m_favoured = nullptr;                       ///< nullptr: favour() was called for no dock
   Dock* m_maximised = nullptr;
   QByteArray m_unmaximised;        ///< the arrangement before a dock was maximised
   std::vector<Place> m_places;     ///< places of the docks before m_maximised was maximised

@@ -11,6 +11,7 @@
 #include "ui/document/text_files.h"
 #include "ui/editor/canvas.h"
 #include "ui/export/export_dialog.h"
+#include "ui/session/log_diagnosis.h"
 #include "ui/session/model_choices.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/status_line.h"
@@ -72,6 +73,14 @@ bool isOpenedByName(const QString& path) {
          std::any_of(std::begin(kEnds), std::end(kEnds), [&path](const char* end) {
            return path.endsWith(QLatin1String(end), Qt::CaseInsensitive);
          });
+}
+
+/// Whether the name is usual for logs of requests. Texts can have these names, too.
+bool hasLogName(const QString& path) {
+  static constexpr const char* kEnds[] = {".jsonl", ".ndjson", ".har", ".log", ".gz"};
+  return std::any_of(std::begin(kEnds), std::end(kEnds), [&path](const char* end) {
+    return path.endsWith(QLatin1String(end), Qt::CaseInsensitive);
+  });
 }
 
 bool isPdf(const QString& path) {
@@ -217,14 +226,18 @@ bool DocumentController::openFile(const QString& path) {
 
 bool DocumentController::openFiles(const QStringList& paths) {
   QStringList texts;
+  QStringList logs;
   bool isAllOpen = true;
   for (const QString& path : paths) {
     const Opening opening = openOne(path);
     if (opening == Opening::IsText)
       texts << path;
+    else if (opening == Opening::IsLog)
+      logs << QFileInfo(path).absoluteFilePath();
     else
       isAllOpen = isAllOpen && opening == Opening::Opened;
   }
+  if (!logs.isEmpty()) Q_EMIT logsWanted(logs);
   if (!texts.isEmpty()) isAllOpen = offerDocuments(texts) && isAllOpen;
   return isAllOpen;
 }
@@ -253,9 +266,11 @@ DocumentController::Opening DocumentController::openOne(const QString& path) {
     remember(whole);
     return Opening::Opened;
   }
+  if (hasLogName(whole) && isLog(whole)) return Opening::IsLog;
   // Taken before the file is read, so that a write in between counts as a change.
   FileStamp stamp = stampOf(whole);
   OpenedFile opened = openDocument(whole);
+  if (!opened.document && isQueryPath(whole) && isLog(whole)) return Opening::IsLog;
   // A PDF can take minutes, so another thread reads a PDF after the user has chosen to add it.
   if (!opened.document && !isOpenedByName(whole) &&
       (isPdf(whole) || readTextFiles({whole}).problem.isEmpty()))
@@ -350,7 +365,8 @@ void DocumentController::takeDropped(const QStringList& paths) {
   }
   QStringList opened;
   QStringList texts;
-  for (const QString& path : paths) (isOpenedByName(path) ? opened : texts) << path;
+  for (const QString& path : paths)
+    (isOpenedByName(path) || (hasLogName(path) && isLog(path)) ? opened : texts) << path;
   openFiles(opened);
   if (texts.isEmpty()) return;
   if (isQueryShown())
@@ -411,9 +427,11 @@ void DocumentController::remember(const QString& path) {
 void DocumentController::openDialog() {
   const QStringList paths = QFileDialog::getOpenFileNames(
       &m_parts.window, tr("Open"), m_parts.lastFolder,
-      tr("All supported files (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg %1);;"
+      tr("All supported files (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg *.jsonl *.har "
+         "%1);;"
          "Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs "
-         "(*.trace *.part);;Pictures with their query (*.png *.svg);;Texts and PDFs, as documents of a query "
+         "(*.trace *.part);;Logs of requests (*.jsonl *.ndjson *.har *.log *.gz);;Pictures with their query "
+         "(*.png *.svg);;Texts and PDFs, as documents of a query "
          "(%1);;All files (*)")
           .arg(QLatin1String(kTextNames)));
   openFiles(paths);

@@ -42,6 +42,8 @@ class DocumentController : public QObject {
   /// The path of the trace file that a tab shows; empty: the tab shows no trace file.
   QString tracePath(std::uint32_t tab) const;
   void closeTab(OpenDocument& document);
+  /// Adds a file to the recent files.
+  void remember(const QString& path);
   void exportQuery();
   void showUndoHistory();
 
@@ -49,11 +51,14 @@ class DocumentController : public QObject {
   void changed();  ///< titles, tabs or commands of the window may have changed
   void closed();   ///< a tab was closed, so another document may be current
   void recentChanged();
+  /// The user opened logs of requests.
+  void logsWanted(const QStringList& paths);
 
  private:
   void addHistoryCommands(CommandHandlers& rows);
-  enum class Opening { Opened, Failed, IsText };
-  /// Opens a file in a tab. IsText: the file is a text and not a query, and no message was shown.
+  enum class Opening { Opened, Failed, IsText, IsLog };
+  /// Opens a file in a tab. IsText and IsLog: the file is a text or a log of requests and not a query, and no
+  /// message was shown.
   Opening openOne(const QString& path);
   /// Whether the current tab shows a query that the user can change.
   bool isQueryShown() const;
@@ -65,7 +70,6 @@ class DocumentController : public QObject {
   bool addFiles(const QStringList& paths, AddTo where);
   void addFilesDialog();
   void addFolderDialog();
-  void remember(const QString& path);
 
   const WindowParts m_parts;
   DocumentSaver m_saver;

@@ -249,7 +249,7 @@ void LessonRecording::continueWith(std::unique_ptr<LessonRecorder> recorder) {
   }
   m_workspace.setCurrent(open);
   showDocuments();
-  for (const LayoutId id : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure}) {
+  for (const LayoutId id : kLayouts) {
     const bool isSeen = layoutName(id).toStdString() == m_recorder->layout();
     if (isSeen && m_docks.layout() != id) m_docks.setLayout(id);
   }

@@ -17,6 +17,7 @@
 #include "ui/window/document_controller.h"
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
+#include "ui/window/log_controller.h"
 #include "ui/window/run_controller.h"
 #include "ui/window/serving_controller.h"
 #include "ui/window/session_keeper.h"
@@ -100,6 +101,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(m_welcome, &WelcomePage::openFile, this, &MainWindow::openFile);
   connect(m_welcome, &WelcomePage::newDocument, this, &MainWindow::newDocument);
   connect(m_welcome, &WelcomePage::openDialog, this, [this] { m_documents->openDialog(); });
+  connect(m_welcome, &WelcomePage::openLog, this, [this] { perform(QStringLiteral("file.open-log")); });
   connect(m_welcome, &WelcomePage::learn, this, [this] { m_lessons->learn(); });
   m_notice = new NoticeBar;
   connect(m_notice, &NoticeBar::answered, this, &MainWindow::answerNotice);
@@ -151,7 +153,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
 
   std::map<QString, QByteArray> layouts;
   LayoutId shown = LayoutId::Author;
-  for (const LayoutId layout : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure}) {
+  for (const LayoutId layout : kLayouts) {
     if (m_settings.value(QStringLiteral("window/layout")) == layoutName(layout)) shown = layout;
     const QByteArray state = m_settings.value(QStringLiteral("layouts/") + layoutName(layout)).toByteArray();
     if (!state.isEmpty()) layouts.emplace(layoutName(layout), state);
@@ -194,6 +196,7 @@ MainWindow::~MainWindow() {
   m_runs.reset();
   m_lessons.reset();
   m_session.reset();
+  m_logs.reset();
   m_documents.reset();
 }
 
@@ -244,6 +247,9 @@ void MainWindow::makeRoles() {
   connect(m_documents.get(), &DocumentController::recentChanged, this,
           [this] { m_welcome->setRecentFiles(RecentFiles(m_settings).paths()); });
   connect(&m_documents->saver(), &DocumentSaver::commandWanted, this, &MainWindow::perform);
+  m_logs = std::make_unique<LogController>(parts(), *m_documents);
+  m_logs->addCommands(commands);
+  connect(m_logs.get(), &LogController::commandsChanged, m_commands.get(), &CommandController::refresh);
   m_session = std::make_unique<SessionKeeper>(parts(), *m_documents);
   m_lessons = std::make_unique<LessonController>(parts());
   m_lessons->addCommands(commands);

@@ -24,6 +24,7 @@ namespace spanscope::ui {
 
 class DocumentController;
 class LessonController;
+class LogController;
 class ManualWindow;
 class NoticeBar;
 struct Notice;
@@ -127,6 +128,7 @@ class MainWindow : public QMainWindow {
   PageArea* m_pages = nullptr;
   StatusLine* m_status = nullptr;
   std::unique_ptr<DocumentController> m_documents;
+  std::unique_ptr<LogController> m_logs;
   std::unique_ptr<SessionKeeper> m_session;
   std::unique_ptr<LessonController> m_lessons;
   std::unique_ptr<RunController> m_runs;

@@ -415,7 +415,7 @@ QWidget* TopBar::makeLayouts() {
   layout->setSpacing(0);
   m_layouts = new QButtonGroup(this);
   int id = 0;
-  for (const QString& text : {tr("Author"), tr("Explain"), tr("Measure")}) {
+  for (const QString& text : {tr("Author"), tr("Explain"), tr("Measure"), tr("Diagnose")}) {
     auto* button = new QPushButton(text);
     button->setCheckable(true);
     button->setObjectName(QStringLiteral("segment"));
@@ -429,7 +429,8 @@ QWidget* TopBar::makeLayouts() {
 }
 
 QToolButton* TopBar::makeLayoutMenu() {
-  QToolButton* button = makeDropDown(tr("Layout"), tr("Show the docks for writing, explaining or measuring"));
+  QToolButton* button =
+      makeDropDown(tr("Layout"), tr("Show the docks for writing, explaining, measuring or diagnosing"));
   button->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(button);
   connect(menu, &QMenu::aboutToShow, this, [this, menu] {
@@ -458,7 +459,7 @@ void TopBar::setKeys(const KeyBindings& keys) {
   tip(m_forward, QStringLiteral("view.forward"));
   tip(m_stop, QStringLiteral("run.stop"));
   tip(m_run, QStringLiteral("run.run"));
-  for (const LayoutId layout : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure})
+  for (const LayoutId layout : kLayouts)
     tip(m_layouts->button(static_cast<int>(layout)), QStringLiteral("view.") + layoutName(layout));
 }
 

@@ -135,6 +135,7 @@ void ViewController::addCommands(CommandHandlers& rows) {
   rows.add("view.author", [this] { m_docks->setLayout(LayoutId::Author); });
   rows.add("view.explain", [this] { m_docks->setLayout(LayoutId::Explain); });
   rows.add("view.measure", [this] { m_docks->setLayout(LayoutId::Measure); });
+  rows.add("view.diagnose", [this] { m_docks->setLayout(LayoutId::Diagnose); });
   const auto focusedDock = [this] {
     Dock* dock = m_docks->dockOf(QApplication::focusWidget());
     return dock == nullptr ? m_docks->dock(QStringLiteral("canvas")) : dock;

@@ -91,6 +91,8 @@ QLayout* WelcomePage::makeHead() {
   m_learn->setObjectName(QStringLiteral("primary"));
   m_new = new QPushButton(tr(/*id:create-query*/ "New query"), m_page);
   m_open = new QPushButton(tr(/*id:open-file*/ "Open…"), m_page);
+  m_log = new QPushButton(tr("Open log…"), m_page);
+  connect(m_log, &QPushButton::clicked, this, &WelcomePage::openLog);
   connect(m_learn, &QPushButton::clicked, this, &WelcomePage::learn);
   connect(m_new, &QPushButton::clicked, this, &WelcomePage::newDocument);
   connect(m_open, &QPushButton::clicked, this, &WelcomePage::openDialog);
@@ -99,6 +101,7 @@ QLayout* WelcomePage::makeHead() {
   buttons->addWidget(m_learn);
   buttons->addWidget(m_new);
   buttons->addWidget(m_open);
+  buttons->addWidget(m_log);
   buttons->addStretch();
   auto* head = new QVBoxLayout;
   head->setSpacing(0);
@@ -123,6 +126,7 @@ void WelcomePage::setKeys(const KeyTexts& keys) {
                                 : tr(/*id:open-example-then*/ "Open an example, then press %1").arg(run));
   tip(m_learn, tr("Open the lessons. The first one takes five minutes"), keyOf("learn.lessons"));
   tip(m_new, tr(/*id:new-query*/ "Open an empty query"), keyOf("file.new"));
+  tip(m_log, tr("Diagnose why the prompts of a log of requests missed the cache"), keyOf("file.open-log"));
   tip(m_open, tr("Open a query, a document or a recorded run"), keyOf("file.open"));
 }
 

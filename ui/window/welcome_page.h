@@ -37,6 +37,7 @@ class WelcomePage : public QWidget {
   void openFile(const QString& path);
   void newDocument();
   void openDialog();
+  void openLog();
   void learn();
 
  protected:
@@ -59,6 +60,7 @@ class WelcomePage : public QWidget {
   QPushButton* m_learn = nullptr;
   QPushButton* m_new = nullptr;
   QPushButton* m_open = nullptr;
+  QPushButton* m_log = nullptr;
   QGridLayout* m_grid = nullptr;
   QVBoxLayout* m_recent = nullptr;
   std::vector<ExampleCard*> m_cards;

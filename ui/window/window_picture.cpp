@@ -98,7 +98,9 @@ QString write(const QImage& image, const QString& path, const QStringList& shown
 }
 
 QStringList layoutNames() {
-  return {layoutName(LayoutId::Author), layoutName(LayoutId::Explain), layoutName(LayoutId::Measure)};
+  QStringList names;
+  for (const LayoutId layout : kLayouts) names << layoutName(layout);
+  return names;
 }
 
 }  // namespace

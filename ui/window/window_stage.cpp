@@ -143,7 +143,7 @@ void WindowStage::showQuery(const QString& query, const document::Document& docu
 
 void WindowStage::showLayout(const QString& layout) {
   m_docks.restore();
-  for (const LayoutId id : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure}) {
+  for (const LayoutId id : kLayouts) {
     if (layoutName(id) == layout && m_docks.layout() != id) m_docks.setLayout(id);
   }
 }

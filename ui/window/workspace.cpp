@@ -57,6 +57,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     invalidate();
   });
   connect(&m_engine, &EngineHost::devicesFound, this, &Workspace::invalidate);
+  connect(&m_log, &LogDiagnosis::changed, this, &Workspace::invalidate);
   connect(&m_predictions, &Predictions::changed, this, &Workspace::invalidate);
   connect(&m_served.serving(), &Serving::changed, this, &Workspace::invalidate);
   connect(&m_traces, &RunTraces::changed, this, &Workspace::invalidate);
@@ -438,6 +439,7 @@ void Workspace::showMeasured() {
                                               : measuredJobs(*m_input.trace));
   for (const auto& [kind, arguments] : m_chosen) jobs[kind].chosen = arguments;
   if (m_estimate) jobs[m_estimate->call.kind].estimate = m_estimate;
+  jobs[LogDiagnosisKind::kId] = {.state = workbench::JobState::Finished, .result = m_log.state()};
   jobs[LoadComparisonKind::kId] = {.state = workbench::JobState::Finished, .result = m_loads};
 }
 

@@ -7,6 +7,7 @@
 #include "engine/workbench/servers/server_list.h"
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
+#include "ui/session/log_diagnosis.h"
 #include "ui/session/model_choices.h"
 #include "ui/session/open_document.h"
 #include "ui/session/predictions.h"
@@ -157,6 +158,8 @@ class Workspace : public QObject {
   void setEstimate(AskedEstimate estimate);
   /// Sets the arguments that the user has chosen for the next job of a kind. jobChosen() reports the call.
   void choose(const jobs::JobCall& call);
+  /// The diagnosis of a log of requests, which all tabs show.
+  LogDiagnosis& log() { return m_log; }
   /// The comparisons of loading and computing blocks. loadsMeasured() reports a new comparison.
   const LoadComparisons& loads() const { return *m_loads; }
   void setLoads(LoadComparisons loads);
@@ -206,7 +209,8 @@ class Workspace : public QObject {
   std::map<std::string, trace::PackedValue> m_chosen;  ///< by kind: MeasuredJob::chosen
   std::shared_ptr<const AskedEstimate> m_estimate;
   std::shared_ptr<const LoadComparisons> m_loads;  ///< never null
-  bool m_paceIsOld = true;                         ///< m_paces may have newer values than ModelsKnown::pace
+  LogDiagnosis m_log;
+  bool m_paceIsOld = true;  ///< m_paces may have newer values than ModelsKnown::pace
   OpenDocument* m_current = nullptr;
   std::optional<Aside> m_aside;  ///< nothing: no document is set aside
   bool m_hidesPrediction = false;

@@ -62,4 +62,8 @@ QString policyWord(const char* text) {
   return QCoreApplication::translate("Policies", text);
 }
 
+QString causeWord(const char* text) {
+  return *text == '\0' ? QString() : QCoreApplication::translate("Causes", text);
+}
+
 }  // namespace spanscope::ui

@@ -32,6 +32,9 @@ QString missWord(const char* text);
 /// Translates the help of a policy, or the label or help of one of its parameters.
 QString policyWord(const char* text);
 
+/// Translates a text about a cause of the doctor, or the name of a way to send a log (engine/doctor).
+QString causeWord(const char* text);
+
 /// Translates a text of the engine's list of settings.
 inline QString settingText(const char* text) {
   return *text == '\0' ? QString() : QCoreApplication::translate("spanscope::workbench", text);

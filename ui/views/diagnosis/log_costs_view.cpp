@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/diagnosis/log_costs_view.h"
+
+#include "engine/doctor/causes.h"
+#include "ui/views/common/number_text.h"
+#include "ui/views/common/text_painting.h"
+#include "ui/words/table_words.h"
+#include "ui/words/tr.h"
+
+#include <QPainter>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+QString costsEmptyText() {
+  return LogCostsView::tr(
+      "After the diagnosis of a log, its causes by cost and five ways to send the log appear here.");
+}
+
+double shareOfWhole(std::uint64_t value, std::uint64_t whole) {
+  return static_cast<double>(value) / static_cast<double>(std::max<std::uint64_t>(1, whole));
+}
+
+QString costOf(std::uint64_t tokens, const LogState& state) {
+  return QString::fromStdString(doctor::costText(tokens, state.settings.prices));
+}
+
+/// The request that lost the most tokens for a cause.
+std::optional<std::size_t> costliest(const doctor::LogReport& report, doctor::CauseId cause) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < report.requests.size(); ++i) {
+    const doctor::RequestReport& request = report.requests[i];
+    if (request.findings.empty() || request.findings.front().finding.cause != cause) continue;
+    if (!found || report.requests[*found].lost < request.lost) found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<LogBarGroup> logBarsOf(const LogState& state) {
+  const doctor::LogReport& report = *state.report;
+  std::vector<LogBarGroup> groups;
+  LogBarGroup causes{.title = tr("Causes by cost"),
+                     .help = tr("Tokens that the server computed, and could have reused. A click selects the "
+                                "request with the highest cost."),
+                     .bars = {}};
+  std::uint64_t most = 0;
+  for (const doctor::CauseTotal& total : report.causes) most = std::max(most, total.lost);
+  for (const doctor::CauseTotal& total : report.causes) {
+    if (total.lost == 0) continue;
+    const doctor::Cause& cause = doctor::causeOf(total.cause);
+    causes.bars.push_back({.name = causeWord(cause.sentence),
+                           .value = costOf(total.lost, state),
+                           .length = shareOfWhole(total.lost, most),
+                           .role = BlockRole::Computed,
+                           .help = tr("%1 requests. %2").arg(total.requests).arg(causeWord(cause.cure)),
+                           .request = costliest(report, total.cause)});
+  }
+  if (!causes.bars.empty()) groups.push_back(std::move(causes));
+
+  LogBarGroup ways{
+      .title = tr("Ways to send this log"),
+      .help = tr("Tokens that the server computes (dotted), and the other tokens of the prompts."),
+      .bars = {}};
+  std::uint64_t longest = 0;
+  for (const doctor::Way& way : report.ways) longest = std::max(longest, way.prompt);
+  for (const doctor::Way& way : report.ways)
+    ways.bars.push_back({.name = causeWord(way.name),
+                         .value = costOf(way.computed, state),
+                         .length = shareOfWhole(way.computed, longest),
+                         .rest = shareOfWhole(way.prompt - std::min(way.prompt, way.computed), longest),
+                         .role = BlockRole::Computed,
+                         .restRole = BlockRole::Hit});
+  if (!ways.bars.empty() && !report.requests.empty()) groups.push_back(std::move(ways));
+
+  LogBarGroup distances{.title = tr("Distance to the reused request"),
+                        .help = tr("Reused tokens by the number of requests since their last use. Distant "
+                                   "requests need a larger pool."),
+                        .bars = {}};
+  std::uint64_t highest = 0;
+  const std::vector<doctor::ReuseDistance> found = doctor::reuseDistances(report);
+  for (const doctor::ReuseDistance& one : found) highest = std::max(highest, one.cached);
+  for (const doctor::ReuseDistance& one : found)
+    distances.bars.push_back({.name = one.from == one.to
+                                          ? tr("%1 requests before").arg(one.to)
+                                          : tr("%1 to %2 requests before").arg(one.from).arg(one.to),
+                              .value = costOf(one.cached, state),
+                              .length = shareOfWhole(one.cached, highest),
+                              .role = BlockRole::Hit});
+  if (!distances.bars.empty()) groups.push_back(std::move(distances));
+  return groups;
+}
+
+LogCostsView::LogCostsView(QWidget* parent)
+    : InputView(InputPart::Measured, Pace::MayWait, parent), m_bars(new LogBars(this)) {
+  setAccessibleName(tr("Costs"));
+  auto* page = new QVBoxLayout(this);
+  page->setContentsMargins(0, 0, 0, 0);
+  page->addWidget(m_bars);
+  setFocusProxy(m_bars);
+  const auto choose = [this](const QModelIndex& index) {
+    const LogBar* bar = m_bars->barAt(index.row());
+    if (bar != nullptr && bar->request)
+      Q_EMIT commandWanted(QStringLiteral("log.choose:%1").arg(*bar->request));
+  };
+  connect(m_bars, &QAbstractItemView::clicked, this, choose);
+  connect(m_bars, &QAbstractItemView::activated, this, choose);
+}
+
+void LogCostsView::refresh() {
+  const auto state = measured<LogDiagnosisKind>(input()->measured);
+  std::vector<LogBarGroup> groups;
+  if (state != nullptr) groups = logBarsOf(*state);
+  m_bars->setVisible(!groups.empty());
+  m_bars->show(std::move(groups), theme());
+  update();
+}
+
+void LogCostsView::paintEvent(QPaintEvent* event) {
+  InputView::paintEvent(event);
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().color(Role::Surface));
+  if (m_bars->groups().empty()) paintEmptyText(painter, rect(), costsEmptyText(), theme());
+}
+
+QString LogCostsView::csv() const {
+  if (input() == nullptr) return {};
+  const auto state = measured<LogDiagnosisKind>(input()->measured);
+  if (state == nullptr) return {};
+  QString text;
+  for (const LogBarGroup& group : logBarsOf(*state))
+    for (const LogBar& bar : group.bars) text += csvLine({group.title, bar.name, bar.value});
+  return text.isEmpty() ? text : csvLine({tr("group"), tr("name"), tr("value")}) + text;
+}
+
+void LogCostsView::paintTo(QPainter& painter, const QSize& size) {
+  if (input() != nullptr) refresh();
+  const QRect area(QPoint(), size);
+  painter.fillRect(area, theme().color(Role::Surface));
+  if (m_bars->groups().empty())
+    paintEmptyText(painter, area, costsEmptyText(), theme());
+  else
+    m_bars->paint(painter, area);
+}
+
+ViewInfo logCostsRow() {
+  return {
+      .id = QStringLiteral("log-costs"),
+      .title = tr("Costs"),
+      .help = tr("The causes of a log by cost, five ways to send the log, and distances to reused requests"),
+      .make = makeViewOf<LogCostsView>,
+      .places = {{LayoutId::Diagnose, Room::Low, Room::Large, 1, 0, 0, 100, true}}};
+}
+
+}  // namespace spanscope::ui

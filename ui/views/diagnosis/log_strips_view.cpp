@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/diagnosis/log_strips_view.h"
+
+#include "engine/doctor/causes.h"
+#include "engine/simulator/servers.h"
+#include "ui/views/common/text_painting.h"
+#include "ui/views/common/text_tools.h"
+#include "ui/views/diagnosis/log_strips_area.h"
+#include "ui/words/table_words.h"
+#include "ui/words/tr.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+/// Tokens of a block by the server's default.
+std::size_t blockTokensOf(const QString& name) {
+  const simulator::Server* server = simulator::findServer(name.toStdString());
+  if (server == nullptr) return 1;
+  const auto opened = server->open(simulator::Settings{});
+  return static_cast<std::size_t>(std::max(1, opened->shape().blockSize));
+}
+
+}  // namespace
+
+LogStripsView::LogStripsView(QWidget* parent)
+    : InputView(InputPart::Measured, Pace::MayWait, parent),
+      m_area(new LogStripsArea(this)),
+      m_explanation(new QLabel(this)),
+      m_go(new QToolButton(this)) {
+  setAccessibleName(tr("Prompts side by side"));
+  m_explanation->setWordWrap(true);
+  m_explanation->setTextFormat(Qt::PlainText);
+  m_explanation->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  m_go->setText(tr("First difference"));
+  m_go->setToolTip(tr("Scroll to the first difference (D)"));
+  m_go->setAutoRaise(true);
+  connect(m_go, &QToolButton::clicked, m_area, &LogStripsArea::goToDifference);
+  auto* head = new QHBoxLayout;
+  head->setContentsMargins(2 * kSpace, kSpace, kSpace, 0);
+  head->addWidget(m_explanation, 1);
+  head->addWidget(m_go, 0, Qt::AlignTop);
+  auto* page = new QVBoxLayout(this);
+  page->setContentsMargins(0, 0, 0, 0);
+  page->setSpacing(0);
+  page->addLayout(head);
+  page->addWidget(m_area, 1);
+  setFocusProxy(m_area);
+}
+
+QString LogStripsView::emptyText() const {
+  if (!m_state->chosen)
+    return tr(
+        "Select a request in Requests. Its prompt and its best earlier prompt appear here, token by token.");
+  if (!m_state->comparisonProblem.isEmpty())
+    return tr("The prompts cannot be compared: %1").arg(m_state->comparisonProblem);
+  if (!m_state->other) return tr("No earlier request of the log has a common text with this request.");
+  return m_state->comparison == nullptr ? tr("The prompts are compared.") : QString();
+}
+
+QString LogStripsView::explanation() const {
+  if (!m_state->chosen) return {};
+  const doctor::RequestReport& request = m_state->report->requests[*m_state->chosen];
+  if (request.findings.empty()) return tr("This request lost no tokens.");
+  const doctor::NamedFinding& first = request.findings.front();
+  const doctor::Cause& cause = doctor::causeOf(first.finding.cause);
+  QStringList texts{causeWord(cause.sentence)};
+  const doctor::RequestRow row = doctor::rowOf(*m_state->report, request);
+  if (row.change != "–")
+    texts << tr("%1: %2.").arg(QString::fromStdString(first.section), QString::fromStdString(row.change));
+  if (*cause.cure != '\0') texts << causeWord(cause.cure);
+  if (m_state->isComplete())
+    texts << tr("Lost: %1.")
+                 .arg(QString::fromStdString(doctor::costText(request.lost, m_state->settings.prices)));
+  return texts.join(QLatin1Char(' '));
+}
+
+void LogStripsView::refresh() {
+  if (const auto state = measured<LogDiagnosisKind>(input()->measured); state != nullptr) m_state = state;
+  const QString text = explanation();
+  m_explanation->setText(text);
+  m_explanation->setFont(theme().interfaceFont());
+  colorLabel(*m_explanation, theme(), Role::Text);
+  LogStrips strips;
+  if (m_state->comparison != nullptr && m_state->chosen && m_state->other) {
+    const doctor::LogReport& report = *m_state->report;
+    const doctor::RequestReport& now = report.requests[*m_state->chosen];
+    strips.comparison = m_state->comparison;
+    strips.cached = now.cached;
+    strips.block = blockTokensOf(m_state->settings.server);
+    strips.nowName = QString::fromStdString(doctor::rowOf(report, now).place);
+    strips.beforeName = QString::fromStdString(doctor::rowOf(report, report.requests[*m_state->other]).place);
+  }
+  m_area->show(std::move(strips), theme());
+  const bool isShown = emptyText().isEmpty();
+  m_area->setVisible(isShown);
+  m_go->setVisible(isShown);
+  m_explanation->setVisible(!text.isEmpty() && m_state->chosen.has_value());
+  update();
+}
+
+void LogStripsView::paintEvent(QPaintEvent* event) {
+  InputView::paintEvent(event);
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().color(Role::Surface));
+  if (const QString text = emptyText(); !text.isEmpty()) paintEmptyText(painter, rect(), text, theme());
+}
+
+void LogStripsView::paintTo(QPainter& painter, const QSize& size) {
+  if (input() != nullptr) refresh();
+  QRect area(QPoint(), size);
+  painter.fillRect(area, theme().color(Role::Surface));
+  if (const QString text = emptyText(); !text.isEmpty()) {
+    paintEmptyText(painter, area, text, theme());
+    return;
+  }
+  paintTextAtTop(painter, area, explanation(), theme(), Role::Text);
+  if (!isVisible()) m_area->resize(area.size());
+  painter.save();
+  painter.setClipRect(area);
+  painter.translate(area.topLeft());
+  m_area->paintContent(painter, QRect(QPoint(), area.size()));
+  painter.restore();
+}
+
+ViewInfo logStripsRow() {
+  return {.id = QStringLiteral("log-strips"),
+          .title = tr("Prompts"),
+          .help = tr("The prompt of a request of a log beside its best earlier prompt, token by token"),
+          .make = makeViewOf<LogStripsView>,
+          .places = {{LayoutId::Diagnose, Room::Low, Room::Low, 0, 1, 0, 42},
+                     {LayoutId::Diagnose, Room::Middle, Room::Large, 0, 1, 0, 45}}};
+}
+
+}  // namespace spanscope::ui
