@@ -167,6 +167,8 @@ std::vector<CommandInfo> makeTable() {
   add("run.choose-template", Run, Document, tr("Chat template…"),
       tr("Show the model's chat template, or choose another one"));
   add("run.servers", Run, Program, tr("Servers…"), tr("Add, test and remove servers for queries"));
+  add("run.watch", Run, Program, tr("Watch server…"),
+      tr("Show the cache of a running vLLM, SGLang or llama-server while it works"));
   add("run.serve", Run, Program, tr("Start server"),
       tr("Start or stop a local server with this window's model and cache"));
   add("run.requests", Run, Program, tr("Toggle requests panel"),

@@ -312,6 +312,7 @@ bool isPredicted(const ListedRun& run) {
 }
 
 bool hasOrder(const TraceStore& trace) {
+  if (trace::isWatched(trace.newest().progress().program)) return false;
   return !isPredicted(trace) || trace.newest().progress().program.starts_with("vLLM ");
 }
 

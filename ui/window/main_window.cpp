@@ -24,6 +24,7 @@
 #include "ui/window/status_line.h"
 #include "ui/window/trace_controller.h"
 #include "ui/window/view_controller.h"
+#include "ui/window/watch_controller.h"
 #include "ui/window/window_picture.h"
 
 #include <QApplication>
@@ -275,6 +276,12 @@ void MainWindow::makeRoles() {
   m_traces->addCommands(commands);
   connect(m_traces.get(), &TraceController::commandsChanged, m_commands.get(), &CommandController::refresh);
   connect(m_traces.get(), &TraceController::openWanted, this, &MainWindow::openFiles);
+  auto* watches = new WatchController(parts(), this);
+  watches->addCommands(commands);
+  connect(watches, &WatchController::changed, this, &MainWindow::refresh);
+  connect(watches, &WatchController::documentOpened, this,
+          [this](OpenDocument& document) { m_documents->watch(document); });
+  connect(&m_workspace, &Workspace::inputChanged, watches, &WatchController::refresh);
 }
 
 void MainWindow::addCommands(CommandHandlers& rows) {

@@ -142,7 +142,8 @@ void WatchedSlots::begin(std::size_t index, const SlotReport& now, std::int64_t 
   drop(index, full);
   slot.run = m_runs.run();
   slot.request = m_runs.begin(kind);
-  slot.begin = time;
+  slot.begin = slot.waitsSince.value_or(time);
+  slot.waitsSince.reset();
   slot.firstText.reset();
   slot.used = 0;
   send(index, trace::RequestSent{.server = m_runs.server().program, .model = m_runs.server().model});
@@ -240,9 +241,11 @@ void WatchedSlots::take(const std::vector<SlotReport>& slots, std::int64_t now) 
   for (std::size_t index = 0; index < std::min(slots.size(), m_slots.size()); ++index) {
     const SlotReport& report = slots[index];
     Slot& slot = m_slots[index];
-    const bool isNew = report.task >= 0 && report.task != slot.last.task;
-    if (isNew) {
+    if (report.task >= 0 && report.task != slot.last.task) {
       finish(index, now);
+      if (!slot.waitsSince) slot.waitsSince = now;
+      // Until the prompt is read, the server reports the counts of the previous request.
+      if (report.isProcessing && report.cached + report.processed + report.generated == 0) continue;
       begin(index, report, now);
     }
     if (slot.request != 0) progress(index, report, now);

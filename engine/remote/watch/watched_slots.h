@@ -66,6 +66,7 @@ class WatchedSlots {
     RequestId request = 0;    ///< 0: none is open
     RunId run = 0;
     std::int64_t begin = 0;
+    std::optional<std::int64_t> waitsSince;  ///< the first report of a task that was not read yet
     std::optional<std::int64_t> firstText;
   };
 

@@ -31,6 +31,8 @@ const trace::BlockState* blockState(const trace::Replay& state, BlockId block) {
 PoolBlockState stateOf(const trace::BlockState& block, std::size_t id) {
   if (id == 0) return PoolBlockState::Null;
   if (block.references > 0) return block.cached ? PoolBlockState::Held : PoolBlockState::Computing;
+  // Events of a watched server are missing.
+  if (block.cached && block.fill == 0) return PoolBlockState::Unknown;
   return block.cached ? PoolBlockState::Cached : PoolBlockState::Free;
 }
 
@@ -138,6 +140,8 @@ QString poolStateName(PoolBlockState state) {
       return metricShortName("cached-blocks");
     case PoolBlockState::Held:
       return metricShortName("blocks-in-use");
+    case PoolBlockState::Unknown:
+      return tr("unknown content");
     case PoolBlockState::Computing:
       break;
   }
@@ -154,12 +158,14 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
   const std::vector<std::uint8_t> holders = holdersOfAll(input);
   std::vector<std::int64_t> ages;
   if (shade == PoolShade::Age) ages.assign(table.blocks.size(), -1);
+  std::int32_t unknown = 0;
   for (std::size_t i = 0; i < table.blocks.size(); ++i) {
     const trace::BlockState& from = pool.blocks()[i];
     PoolBlock& to = table.blocks[i];
     to.state = stateOf(from, i);
     to.references = from.references;
     to.fill = from.fill;
+    if (to.state == PoolBlockState::Unknown) ++unknown;
     if (to.state == PoolBlockState::Held || to.state == PoolBlockState::Computing) {
       to.isOthers = isHeldByOthers(input, holders[i]);
       if (to.isOthers) ++table.others;
@@ -191,6 +197,7 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
     table.summary = tr("%1 blocks").arg(table.blocks.size() - 1);
     for (const char* const id : {"blocks-in-use", "cached-blocks", "free-blocks"})
       table.summary += tr(" · %1").arg(metricPhraseOf(id, facts));
+    if (unknown > 0) table.summary += tr(" · %1 of them unknown").arg(unknown);
     if (table.others > 0)
       table.summary +=
           tr(" · %1 by another run").arg(metricPhrase("blocks-in-use", static_cast<double>(table.others)));
@@ -224,7 +231,9 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
     }
   }
   QStringList lines{first.join(QStringLiteral(" · "))};
-  if (own->cached) {
+  if (state == PoolBlockState::Unknown) {
+    lines << tr("The server's events about this block are missing.");
+  } else if (own->cached) {
     lines << QStringList{ownerText(input, *own),
                          tr("%1 of %2 slots filled").arg(own->fill).arg(pool.blockSize()),
                          tr("key %1").arg(shortKey(own->key))}
@@ -258,7 +267,7 @@ QString poolTip(const ViewInput& input, BlockId block) {
     const QStringList names = holders(input, block);
     if (!names.isEmpty()) text += QLatin1Char('\n') + tr("in use by %1").arg(names.join(tr(" and ")));
   }
-  if (own->cached) {
+  if (own->cached && state != PoolBlockState::Unknown) {
     text += QLatin1Char('\n') + ownerText(input, *own);
     text +=
         QLatin1Char('\n') + tr("%1 of %2 slots filled").arg(own->fill).arg(input.state().pool().blockSize());
@@ -343,6 +352,9 @@ BlockLook poolLook(const PoolBlock& block) {
       break;
     case PoolBlockState::Cached:
       look.core = BlockCore::Light;
+      break;
+    case PoolBlockState::Unknown:
+      look.core = BlockCore::Frame;
       break;
     case PoolBlockState::Held:
       look.core = BlockCore::Dark;

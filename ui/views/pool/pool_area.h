@@ -27,6 +27,7 @@ enum class PoolBlockState : std::uint8_t {
   Free,      ///< empty
   Cached,    ///< lookups can find the block; no request uses the block
   Held,      ///< lookups can find the block; requests use the block
+  Unknown,   ///< lookups may find the block, but its content is not known
   Computing  ///< a request uses the block; lookups cannot find the block yet
 };
 

@@ -84,6 +84,10 @@ void TestWatchedSlots::aRequest() {
   SlotReport now = kEmpty;
   now.isProcessing = true;
   now.task = 1;
+  // The server has not read the prompt, so it reports the length of the previous prompt.
+  now.prompt = 72;
+  traced.slots.take({now}, -kSlotSecond);
+  QCOMPARE(traced.slots.tasks(), std::uint64_t{0});
   now.prompt = 40;
   now.processed = 16;
   traced.slots.take({now}, 0);
@@ -100,8 +104,8 @@ void TestWatchedSlots::aRequest() {
   QCOMPARE(request.promptTokens, std::int64_t{40});
   QCOMPARE(request.cachedTokens, std::int64_t{0});
   QCOMPARE(request.reported->generatedTokens, std::optional<std::int64_t>(10));
-  QCOMPARE(request.reported->timeToFirstToken, std::optional<double>(2));
-  QCOMPARE(request.reported->seconds, 3.0);
+  QCOMPARE(request.reported->timeToFirstToken, std::optional<double>(3));
+  QCOMPARE(request.reported->seconds, 4.0);
   // 40 tokens of the prompt and 9 of the answer are computed, which fill 3 blocks of 16.
   QCOMPARE(replay.pool().cachedCount(), std::size_t{3});
   QCOMPARE(replay.pool().freeCount(), std::size_t{4});
