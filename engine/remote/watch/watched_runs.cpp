@@ -16,7 +16,7 @@ WatchedRuns::WatchedRuns(trace::Sink& sink, WatchedServer server, const std::vec
   using Json = nlohmann::ordered_json;
   Json steps = Json::array();
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    steps.push_back({{"g", {{"model", m_server.model}, {"input", Json::array({Json{{"user", kinds[i]}}})}}}});
+    steps.push_back({{"g", {{"model", m_server.model}, {"input", {{"user", kinds[i]}}}}}});
     m_nodes.push_back(kinds.size() == 1 ? "" : "/par/" + std::to_string(i));
   }
   const Json query = kinds.size() == 1 ? steps.front() : Json{{"par", std::move(steps)}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The cache of another server from its KV events, and the trace of this cache.
 #include "engine/base/hash.h"
+#include "engine/query/json/json.h"
 #include "engine/remote/watch/event_batch.h"
 #include "engine/remote/watch/watched_cache.h"
 #include "engine/trace/predicted.h"
@@ -241,6 +242,7 @@ void TestWatchedCache::sequences() {
   QCOMPARE(replay.progress().program, "vLLM 1" + std::string(trace::kWatchedMark));
   QCOMPARE(replay.pool().cachedCount(), std::size_t{4});
   QCOMPARE(replay.progress().runs.size(), std::size_t{1});
+  QVERIFY(query::parseJson(*replay.progress().runs.at(1).queryJson).query.has_value());
 }
 
 /// A later turn of a conversation is a new sequence, and a later run.
