@@ -664,9 +664,8 @@ class Diagnosis {
       return withDocuments ? hasDocuments(one) : isEditable(one, false);
     });
     const char* key = withDocuments ? "documents" : "edits";
-    const char* name = withDocuments
-                           ? forTranslation("Causes", "with the edits, and documents ordered for the prefix")
-                           : forTranslation("Causes", "with the edits");
+    const char* name = withDocuments ? forTranslation("Causes", "with the edits and ordered documents")
+                                     : forTranslation("Causes", "with the edits");
     if (!isNeeded) {
       const Way& before = m_report.ways.back();
       addWay(key, name, before.prompt, before.computed);

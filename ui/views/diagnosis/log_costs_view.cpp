@@ -57,7 +57,7 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
                            .value = costOf(total.lost, state),
                            .length = shareOfWhole(total.lost, most),
                            .role = BlockRole::Computed,
-                           .help = tr("%1 requests. %2").arg(total.requests).arg(causeWord(cause.cure)),
+                           .help = tr("Requests: %1. %2").arg(total.requests).arg(causeWord(cause.cure)),
                            .request = costliest(report, total.cause)});
   }
   if (!causes.bars.empty()) groups.push_back(std::move(causes));
@@ -85,7 +85,8 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
   const std::vector<doctor::ReuseDistance> found = doctor::reuseDistances(report);
   for (const doctor::ReuseDistance& one : found) highest = std::max(highest, one.cached);
   for (const doctor::ReuseDistance& one : found)
-    distances.bars.push_back({.name = one.from == one.to
+    distances.bars.push_back({.name = one.to == 1 ? tr("The request before")
+                                      : one.from == one.to
                                           ? tr("%1 requests before").arg(one.to)
                                           : tr("%1 to %2 requests before").arg(one.from).arg(one.to),
                               .value = costOf(one.cached, state),

@@ -113,8 +113,8 @@ QWidget* LogRequestsView::makeControls() {
   m_tokens = new QComboBox(head);
   m_tokens->setAccessibleName(tr("Tokenizer"));
   m_tokens->setToolTip(tr("Model whose tokenizer and chat template make the tokens"));
-  m_tokens->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  m_tokens->setMinimumContentsLength(8);
+  m_tokens->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  m_tokens->setMinimumContentsLength(6);
   m_speed =
       makeAmount(tr("Speed"), tr("tokens/s"), tr("Prefill speed in tokens per second, to show times"), head);
   m_price =
@@ -174,7 +174,7 @@ void LogRequestsView::showModels() {
   if (now != models) {
     m_tokens->clear();
     for (const QString& model : models)
-      m_tokens->addItem(model.isEmpty() ? tr("Tokens by characters") : QFileInfo(model).fileName(), model);
+      m_tokens->addItem(model.isEmpty() ? tr("No tokenizer") : QFileInfo(model).fileName(), model);
   }
   m_tokens->setCurrentIndex(std::max(0, m_tokens->findData(m_state->settings.model)));
 }
@@ -184,7 +184,7 @@ QString LogRequestsView::summary() const {
   if (m_state->stage == LogState::Stage::None) return {};
   if (!m_state->problem.isEmpty()) return tr("The log cannot be diagnosed: %1").arg(m_state->problem);
   QStringList lines;
-  const QString counts = tr("%1 requests in %2 conversations. The server reuses %3 of %4 prompt tokens.")
+  const QString counts = tr("Requests: %1. Conversations: %2. The server reuses %3 of %4 prompt tokens.")
                              .arg(report.requests.size())
                              .arg(report.conversations)
                              .arg(report.cached)
@@ -199,7 +199,7 @@ QString LogRequestsView::summary() const {
                       QString::fromStdString(doctor::shareText(report.lostShare())));
   if (report.isEstimated) lines << tr("Token counts are estimated by characters.");
   if (report.problemCount > 0)
-    lines << tr("%1 records are no readable requests, and were skipped.").arg(report.problemCount);
+    lines << tr("Skipped records that are not readable requests: %1.").arg(report.problemCount);
   return lines.join(QLatin1Char(' '));
 }
 

@@ -329,6 +329,8 @@ void LogStripsArea::keyPressEvent(QKeyEvent* event) {
 void LogStripsArea::resizeEvent(QResizeEvent* event) {
   PaintedScroll::resizeEvent(event);
   layOut();
+  // Another width makes other lines, so that the old offset means nothing.
+  if (event->oldSize().width() != event->size().width()) goToDifference();
 }
 
 }  // namespace spanscope::ui
