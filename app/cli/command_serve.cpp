@@ -166,7 +166,7 @@ void addServe(CLI::App& app, Context& context) {
       "keys share no cached blocks. An address other than the loopback needs keys and TLS.\n\n"
       "With --upstream, the command is a gateway before other servers. Requests pass unchanged. MODEL then "
       "has the tokenizer and the chat template of the servers. The gateway orders the children of a plus for "
-      "the cache of the server, in span queries and in chats with the field \"spanscope\".\n");
+      "the cache of the server. It does this in span queries, and in chats with the field \"spanscope\".\n");
   const auto options = std::make_shared<ServeOptions>();
   workbench::RunSettings& settings = options->session.settings;
   command->add_option("MODEL", options->model,

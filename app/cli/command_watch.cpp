@@ -173,10 +173,10 @@ void addWatch(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("watch", "Watch the cache of a running server, and record the cache");
   command->footer(
-      "Examples:\n"
-      "  spanq watch http://localhost:8000 --events tcp://localhost:5557 --replay tcp://localhost:5558 "
-      "--tokenizer smollm2 -o vllm.trace\n"
-      "  spanq watch http://localhost:8080 --seconds 60 -o slots.trace\n");
+      R"(Examples:
+  spanq watch http://localhost:8000 --events tcp://localhost:5557 --tokenizer smollm2 -o vllm.trace
+  spanq watch http://localhost:8080 --seconds 60 -o slots.trace
+)");
   addServerOptions(*command, options->server);
   command->get_option("URL")->required(false);
   command

@@ -71,8 +71,8 @@ struct SpanQuery {
 /// parts become spans.
 SpanQuery queryOf(const LoggedRequest& request, const std::vector<SpanProposal>& accepted = {});
 
-/// Writes a template for all requests of a log. Each part that fewer than half of the requests have becomes a
-/// parameter, whose default is the text of this request.
+/// Writes a template for all requests of a log. A part becomes a parameter if fewer than half of the requests
+/// have it. Its default is the text of this request.
 SpanQuery templateOf(const LoggedRequest& request, const PartCounts& counts,
                      const std::vector<SpanProposal>& accepted);
 

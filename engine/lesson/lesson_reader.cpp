@@ -122,7 +122,7 @@ class LessonReader {
     }
     if (atEnd()) {
       fault(begin, /*id:head-without-end*/ "front matter without a closing line ---",
-            "a line --- after the front matter");
+            /*id:line-after-front-matter*/ "a line --- after the front matter");
       return;
     }
     for (const char* key : {"title", "minutes", "after"}) {

@@ -13,7 +13,7 @@ namespace spanscope::remote {
 /// A field that a server refuses. All objects are constants.
 struct RefusedField {
   const char* name;     ///< "max_tokens"
-  const char* instead;  ///< the accepted name of the same value; null: the field is left out
+  const char* instead;  ///< the accepted name of the same value; null: the field is left out.
   /// A sentence about the request without this field, for the user. Null: the request has the same meaning.
   const char* warning;
 };

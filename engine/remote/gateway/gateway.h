@@ -43,9 +43,8 @@ struct GatewayConfig {
   bool keepsTexts = true;              ///< false: no texts in requests(), in traces and in the log
   server::ServerLimits limits{};
   server::ServedLimits served{};
-  std::vector<UpstreamConfig> upstreams;  ///< at least one
-  /// An upstream server gets a request for its cache only if it has at most this many running requests more
-  /// than the server with the fewest.
+  std::vector<UpstreamConfig> upstreams;  ///< at least one.
+  /// Max difference of running requests between the server with the best cache and the least busy server.
   std::size_t mostAhead = 4;
   std::shared_ptr<const text::Tokenizer> tokenizer;  ///< never null; its tokens count as those of the servers
   const text::ChatTemplate* chat = nullptr;          ///< never null; outlives the gateway

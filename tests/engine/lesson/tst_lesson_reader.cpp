@@ -223,7 +223,7 @@ void TestLessonReader::faults_data() {
   row("no head", "# Title\n\n## 1. First\n\nText.\n",
       "1:1: found \"# Title\", expected <head-lesson-begins>");
   row("head without end", "---\ntitle: A\n",
-      "1:1: found <head-without-end>, expected a line --- after the front matter");
+      "1:1: found <head-without-end>, expected <line-after-front-matter>");
   row("head without a word", "---\ntitle: A\nminutes: 5\n---\n\n## 1. First\n\nText.\n",
       "4:1: found a head without \"after\", expected a line \"after: …\"");
   row("unknown word", "---\ntitel: A\ntitle: A\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",

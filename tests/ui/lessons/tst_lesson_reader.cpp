@@ -187,6 +187,9 @@ class TestLessonReader : public QObject {
     QCOMPARE(course().step(), std::size_t{5});
     QCOMPARE(workspace.tabs().size(), std::size_t{1});
     QVERIFY(workspace.current() != own);
+    const QList<QLabel*> labels = m_window->findChildren<QLabel*>();
+    QVERIFY(std::ranges::any_of(
+        labels, [](const QLabel* label) { return says(label->text(), "<your-tab-is-hidden>"); }));
     QTRY_COMPARE(runs().size(), course().facts().size());
     QCOMPARE(course().facts().front().account.prompt.total(),
              course().facts().front().account.prompt.computed);

@@ -244,11 +244,12 @@ class TestLessonRecorder : public QObject {
                              kWaitForRun);
     window().perform(QStringLiteral("learn.record"));
     QVERIFY(run());
-    document::Document changed = workspace.model()->document();
-    const document::NodeId plus = changed.at(changed.root()).children.front();
-    const document::NodeId documents = changed.at(plus).children.at(1);
-    std::swap(changed.at(documents).children.at(0), changed.at(documents).children.at(1));
-    workspace.model()->change(QStringLiteral("Swap"), [&](document::Document& own) { own = changed; });
+    const document::Document& shown = workspace.model()->document();
+    const document::NodeId cross = shown.at(shown.root()).children.front();
+    const document::NodeId plus = shown.at(cross).children.at(1);
+    workspace.model()->change(QStringLiteral("Swap"), [plus](document::Document& document) {
+      document::swapChildren(document, plus, 0, 1);
+    });
     QTest::qWait(50);
     QVERIFY(run());
     QStringList words;

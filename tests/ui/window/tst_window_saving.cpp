@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Saving: files that others touch, and what a file cannot hold.
+#include "engine/policy/policies.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/file_window.h"
 #include "ui/editor/clipboard.h"
 #include "ui/session/model_choices.h"
 #include "ui/window/dialogs.h"
+#include "ui/window/document_saver.h"
 
 #include <QDir>
 #include <QFile>
@@ -29,6 +31,15 @@ class TestWindowSaving : public QObject, private FileWindow {
  private Q_SLOTS:
   void init() { setUp(); }
   void cleanup() { tearDown(); }
+
+  void aPolicyThatFollowsTheModelIsANotice() {
+    const std::string any = policy::policyForAnyCheckpoint().name;
+    const Notice untrained = noticeOf(PolicyChange{.from = "spans", .to = any, .model = "m"});
+    QVERIFY(says(untrained.text, "<policy-follows-untrained|m|spans>"));
+    const Notice trained = noticeOf(PolicyChange{.from = any, .to = "spans", .model = "m"});
+    QVERIFY(says(trained.text, "<policy-follows-trained|m>"));
+    QVERIFY(trained.answers.front() == NoticeAnswer::RestorePolicy);
+  }
 
   void aChangeOutsideIsReloaded() {
     QVERIFY(m_window->openFile(m_path));

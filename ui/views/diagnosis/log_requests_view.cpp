@@ -8,6 +8,7 @@
 #include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/diagnosis/log_requests_model.h"
+#include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
 #include <QComboBox>
@@ -184,11 +185,11 @@ QString LogRequestsView::summary() const {
   if (m_state->stage == LogState::Stage::None) return {};
   if (!m_state->problem.isEmpty()) return tr("The log cannot be diagnosed: %1").arg(m_state->problem);
   QStringList lines;
-  const QString counts = tr("Requests: %1. Conversations: %2. The server reuses %3 of %4 prompt tokens.")
+  const QString counts = tr("Requests: %1. Conversations: %2. Tokens of prompts: %3.")
                              .arg(report.requests.size())
                              .arg(report.conversations)
-                             .arg(report.cached)
-                             .arg(report.prompt);
+                             .arg(metricShare("cached-tokens", static_cast<std::int64_t>(report.cached),
+                                              "prompt-tokens", static_cast<std::int64_t>(report.prompt)));
   lines << counts;
   if (m_state->stage == LogState::Stage::Stopped) lines << tr("Stopped. The log was not read to its end.");
   if (m_state->isRunning() && m_state->stage != LogState::Stage::Reading)

@@ -412,7 +412,7 @@ class TestRemoteRun : public QObject {
   void otherRefusals() {
     for (const QByteArray& refusal :
          {QByteArray(R"({"error":{"message":"max_tokens is too large: 12. This is not supported."}})"),
-          QByteArray(R"({"error":{"message":"temperature must be at most 0.4"}})"),
+          QByteArray(R"({"error":{"message":"temperature must be below 0.5"}})"),
           QByteArray(R"({"error":{"message":"Unsupported parameter: 'max_temperature'"}})")}) {
       Server server("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: " +
                     QByteArray::number(refusal.size()) + "\r\n\r\n" + refusal);
