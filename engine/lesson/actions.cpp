@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kLayouts{"author", "explain", "measure", "diagnose"};
 constexpr auto kDocks = std::to_array<std::string_view>(
-    {"canvas",      "add",         "inspector",  "json",        "problems",   "settings",
-     "tokens",      "block-table", "why",        "pool",        "paging",     "kv-growth",
-     "prefix-tree", "attention",   "mask",       "rotation",    "next-token", "attention-entropy",
-     "output",      "passages",    "prediction", "plan",        "timeline",   "metrics",
-     "benchmark",   "policies",    "probe",      "experiments", "compare",    "log",
-     "scrubber"});
+    {"canvas",      "add",          "inspector",  "json",        "problems",   "settings",
+     "tokens",      "block-table",  "why",        "pool",        "paging",     "kv-growth",
+     "prefix-tree", "attention",    "mask",       "rotation",    "next-token", "attention-entropy",
+     "output",      "passages",     "prediction", "plan",        "timeline",   "metrics",
+     "benchmark",   "policies",     "probe",      "experiments", "compare",    "log",
+     "scrubber",    "log-requests", "log-strips", "log-costs"});
 constexpr std::array<std::string_view, 5> kZooms{"in", "out", "reset", "all", "selection"};
 
 const std::vector<ActionInfo>& actionTable() {

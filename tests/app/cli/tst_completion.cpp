@@ -122,8 +122,8 @@ void TestCompletion::bashCompletes_data() {
     QTest::newRow(name) << words << offered;
   };
   row("commands", {"spanq", ""},
-      {"validate", "explain", "run", "export", "trace", "model", "devices", "doctor", "cache", "bench", "remote",
-       "simulate", "lesson", "serve", "completion", "man"});
+      {"validate", "explain", "run", "export", "trace", "model", "devices", "doctor", "cache", "bench",
+       "remote", "simulate", "lesson", "serve", "watch", "completion", "man"});
   row("beginning of a command", {"spanq", "ex"}, {"explain", "export"});
   row("options of the program", {"spanq", "--v"}, {"--version"});
   row("commands of a group", {"spanq", "trace", ""}, {"show", "stats", "sources"});

@@ -138,6 +138,7 @@ void TestReadme::optionsExist() {
     all += {"--enable-prompt-tokens-details",
             "--prefix-caching-hash-algo",
             "--block-size",
+            "--metrics",
             "--prefix",
             "--exact-tg",
             "--preset",

@@ -201,6 +201,7 @@ std::vector<TestSpanqExitCodes::Row> TestSpanqExitCodes::rows() const {
       {"devices", {}, {}},
       {"doctor", {path("requests.jsonl")}, {none}},
       {"serve", {}, {none}},
+      {"watch", {}, {"--events", "tcp://127.0.0.1:1", "--tokenizer", none}},
       {"completion", {"bash"}, {}},
       {"man", {"run"}, {}},
       {"cache list", store, noStore},

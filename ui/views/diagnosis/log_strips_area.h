@@ -21,8 +21,8 @@ struct LogStrips {
   std::shared_ptr<const doctor::PromptComparison> comparison;  ///< null: nothing to show
   std::size_t cached = 0;                                      ///< tokens of the later prompt
   std::size_t block = 1;                                       ///< tokens of a block of the server
-  QString beforeName;
-  QString nowName;
+  QString beforeName{};
+  QString nowName{};
 };
 
 class LogStripsArea : public PaintedScroll {
