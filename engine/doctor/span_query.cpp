@@ -292,7 +292,8 @@ std::vector<SpanProposal> proposeSpans(const LoggedRequest& request, const PartC
       continue;
     }
     SpanProposal documents{.message = i, .name = {}, .byDefault = true};
-    for (const Piece& piece : piecesIn(messageText(messages[i]))) {
+    const std::string text = messageText(messages[i]);
+    for (const Piece& piece : piecesIn(text)) {
       if (!piece.isDocument) continue;
       ++documents.parts;
       documents.tokens += estimatedTokens(piece.text);

@@ -334,7 +334,7 @@ void TestSpanqPredict::whyNamesChangesThatDo() {
 
   const SpanqResult text = spanq({"explain", "--why", rag, rag});
   QVERIFY2(holds(text.out, "  What step 0 computes, and why:\n"), text.out.c_str());
-  QVERIFY2(holds(text.out, "  Step 0<nothing-to-change>"), text.out.c_str());
+  QVERIFY2(holds(text.out, "  Step 0 <nothing-to-change>"), text.out.c_str());
   const SpanqResult plain = spanq({"explain", "--json", "--predict", rag});
   QVERIFY(!holds(plain.out, "what_if"));
 }

@@ -17,7 +17,7 @@ using namespace spanscope::ui;
 
 namespace {
 
-constexpr int kPatience = 60'000;  // milliseconds, for slow and instrumented machines
+constexpr int kDiagnosisPatience = 60'000;  // milliseconds, for slow and instrumented machines
 
 /// A line with a request whose system message contains the time.
 QByteArray lineOf(int minute, int turns) {
@@ -49,7 +49,7 @@ class TestLogDiagnosis : public QObject {
     QVERIFY(log.state()->stage == LogState::Stage::None);
     log.open({path});
     QVERIFY(log.state()->isRunning());
-    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kDiagnosisPatience);
     const doctor::LogReport& report = *log.state()->report;
     QCOMPARE(report.requests.size(), std::size_t{2});
     QCOMPARE(report.conversations, std::size_t{1});
@@ -64,10 +64,10 @@ class TestLogDiagnosis : public QObject {
     for (int i = 0; i < 4000; ++i) lines << lineOf(i, 12);
     LogDiagnosis log;
     log.open({write(lines)});
-    QTRY_VERIFY_WITH_TIMEOUT(!log.state()->report->requests.empty(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!log.state()->report->requests.empty(), kDiagnosisPatience);
     QVERIFY(log.state()->isRunning());
     log.stop();
-    QTRY_VERIFY_WITH_TIMEOUT(!log.state()->isRunning(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!log.state()->isRunning(), kDiagnosisPatience);
     QVERIFY(log.state()->stage == LogState::Stage::Stopped);
     QVERIFY(!log.state()->report->requests.empty());
     QVERIFY(log.state()->report->requests.size() < 4000);
@@ -76,10 +76,10 @@ class TestLogDiagnosis : public QObject {
   void comparesTheChosenRequest() {
     LogDiagnosis log;
     log.open({write({lineOf(0, 1), lineOf(7, 2)})});
-    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kDiagnosisPatience);
     log.choose(1);
     QCOMPARE(log.state()->other, std::optional<std::size_t>(0));
-    QTRY_VERIFY_WITH_TIMEOUT(log.state()->comparison != nullptr, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->comparison != nullptr, kDiagnosisPatience);
     const doctor::PromptComparison& made = *log.state()->comparison;
     QCOMPARE(made.common, log.state()->report->requests[1].common);
     QCOMPARE(QString::fromStdString(log.requestAt(1).messages.back().parts.front().text).section(u' ', 0, 2),
@@ -92,7 +92,7 @@ class TestLogDiagnosis : public QObject {
   void otherRulesDiagnoseAgain() {
     LogDiagnosis log;
     log.open({write({lineOf(0, 1), lineOf(0, 2)})});
-    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kDiagnosisPatience);
     LogSettings settings;
     settings.prices.perMillion = 2;
     log.setSettings(settings);
@@ -100,7 +100,7 @@ class TestLogDiagnosis : public QObject {
     settings.server = QStringLiteral("sglang");
     log.setSettings(settings);
     QVERIFY(log.state()->isRunning());
-    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kDiagnosisPatience);
     QVERIFY(log.state()->report->server.find("SGLang") != std::string::npos);
   }
 
@@ -125,10 +125,10 @@ class TestLogDiagnosis : public QObject {
   void failuresAreShown() {
     LogDiagnosis log;
     log.open({m_folder->filePath(QStringLiteral("none"))});
-    QTRY_VERIFY_WITH_TIMEOUT(log.state()->stage == LogState::Stage::Failed, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->stage == LogState::Stage::Failed, kDiagnosisPatience);
     QVERIFY(!log.state()->problem.isEmpty());
     log.open({write({"{}\n"})});
-    QTRY_VERIFY_WITH_TIMEOUT(log.state()->stage == LogState::Stage::Failed, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->stage == LogState::Stage::Failed, kDiagnosisPatience);
     QVERIFY(!log.state()->problem.isEmpty());
   }
 

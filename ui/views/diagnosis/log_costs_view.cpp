@@ -113,6 +113,7 @@ LogCostsView::LogCostsView(QWidget* parent)
 }
 
 void LogCostsView::refresh() {
+  if (input() == nullptr) return;
   const auto state = measured<LogDiagnosisKind>(input()->measured);
   std::vector<LogBarGroup> groups;
   if (state != nullptr) groups = logBarsOf(*state);

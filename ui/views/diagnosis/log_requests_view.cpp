@@ -205,6 +205,7 @@ QString LogRequestsView::summary() const {
 }
 
 void LogRequestsView::refresh() {
+  if (input() == nullptr) return;
   const auto state = measured<LogDiagnosisKind>(input()->measured);
   const bool isOther =
       state != nullptr && (state->report != m_state->report ||

@@ -84,6 +84,7 @@ QString LogStripsView::explanation() const {
 }
 
 void LogStripsView::refresh() {
+  if (input() == nullptr) return;
   if (const auto state = measured<LogDiagnosisKind>(input()->measured); state != nullptr) m_state = state;
   const QString text = explanation();
   m_explanation->setText(text);
