@@ -139,6 +139,7 @@ struct Gateway::Impl {
   bool isSecure = false;
   int takenPort = 0;
   std::atomic<std::size_t> running = 0;
+  std::mutex routing;  ///< of inTurn()
   std::atomic<bool> isDraining = false;
   std::atomic<bool> isHurrying = false;
   std::mutex factsMutex;
@@ -262,13 +263,15 @@ bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
     call = readPassedCall(kind, request.body);
     if (upstreams.size() > 1) written = promptOf(call, {}, book);
   }
-  const std::vector<Upstream*> turn = inTurn(
-      upstreams, call.request.model, written ? written->tokens : std::vector<TokenId>(), config.mostAhead);
+  Turn turn = inTurn(upstreams, call.request.model, written ? written->tokens : std::vector<TokenId>(),
+                     config.mostAhead, routing);
   const std::string clientKey = keyIn(head.value("authorization"));
   const Clock::time_point began = Clock::now();
   const std::string sentBody = call.isMarked ? request.body : std::string();
   std::string problems;
-  for (Upstream* const upstream : turn) {
+  for (Upstream* const upstream : turn.upstreams) {
+    std::shared_ptr<Upstream::Running> isRunning = std::exchange(turn.reserved, nullptr);
+    if (!isRunning) isRunning = std::make_shared<Upstream::Running>(*upstream);
     std::unique_ptr<UpstreamLink> link;
     try {
       link = upstream->link();
@@ -277,7 +280,6 @@ bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
       problems += (problems.empty() ? "" : "; ") + upstream->config().name + ": " + failure.error().found;
       continue;
     }
-    const Upstream::Running isRunning(*upstream);
     PassageRules rules{.limits = upstream->config().access.limits,
                        .upstream = upstream->config().name,
                        .isHead = head.method == "HEAD",
@@ -361,6 +363,7 @@ bool Gateway::Impl::answerQuery(Connection& client, const PassedRequest& request
                           .clientKey = config.keys.empty() ? keyIn(client.head().value("authorization")) : "",
                           .about = aboutOf(client),
                           .mostAhead = config.mostAhead,
+                          .routing = routing,
                           .interruption = [&] { return interruption(client, began); }},
                          upstreams, book);
 }

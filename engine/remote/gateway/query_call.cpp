@@ -225,8 +225,11 @@ bool answerSpanQuery(const SpanQueryCall& call, const std::vector<std::unique_pt
   const std::vector<TokenId> first =
       upstreams.size() > 1 ? promptOf({.kind = CallKind::Chat, .request = requests.front()}, {}, book).tokens
                            : std::vector<TokenId>();
-  Upstream& upstream = reachable(inTurn(upstreams, requests.front().model, first, call.mostAhead));
-  const Upstream::Running isRunning(upstream);
+  Turn turn = inTurn(upstreams, requests.front().model, first, call.mostAhead, call.routing);
+  Upstream& upstream = reachable(turn.upstreams);
+  const std::shared_ptr<Upstream::Running> isRunning =
+      &upstream == turn.upstreams.front() ? turn.reserved : std::make_shared<Upstream::Running>(upstream);
+  turn.reserved.reset();
 
   const RunId run = ++book.lastRun;
   const RequestId lastRequest = book.lastRequest.fetch_add(static_cast<RequestId>(requests.size()));

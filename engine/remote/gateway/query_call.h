@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ struct SpanQueryCall {
   std::string body;
   std::string clientKey;  ///< for the upstream server; empty: its own key
   server::ServedRequest about;
-  std::size_t mostAhead = 0;
+  std::size_t mostAhead;
+  std::mutex& routing;  ///< of inTurn()
   /// Returns the error that ends the answer early. Called on another thread.
   std::function<std::optional<server::ApiError>()> interruption;
 };

@@ -173,9 +173,8 @@ std::optional<remote::SentOrder> orderFor(UpstreamCache& cache, const exports::C
   return order.messages.empty() ? std::nullopt : std::optional(std::move(order));
 }
 
-std::vector<Upstream*> inTurn(const std::vector<std::unique_ptr<Upstream>>& upstreams,
-                              const std::string& model, std::span<const TokenId> prompt,
-                              std::size_t mostAhead) {
+Turn inTurn(const std::vector<std::unique_ptr<Upstream>>& upstreams, const std::string& model,
+            std::span<const TokenId> prompt, std::size_t mostAhead, std::mutex& routing) {
   struct Candidate {
     Upstream* upstream = nullptr;
     bool isDown = false;
@@ -187,13 +186,16 @@ std::vector<Upstream*> inTurn(const std::vector<std::unique_ptr<Upstream>>& upst
   };
   std::vector<Candidate> candidates;
   for (const auto& upstream : upstreams) {
-    const UpstreamState state = upstream->state();
     candidates.push_back({.upstream = upstream.get(),
                           .isDown = upstream->isDown(),
                           .isOther = !upstream->mayServe(model),
-                          .cached = upstreams.size() == 1 ? 0 : upstream->trace().cache().cached(prompt),
-                          .running = state.running,
-                          .answered = state.answered});
+                          .cached = upstreams.size() == 1 ? 0 : upstream->trace().cache().cached(prompt)});
+  }
+  const std::lock_guard lock(routing);
+  for (Candidate& candidate : candidates) {
+    const UpstreamState state = candidate.upstream->state();
+    candidate.running = state.running;
+    candidate.answered = state.answered;
   }
   std::size_t fewest = SIZE_MAX;
   for (const Candidate& candidate : candidates) {
@@ -206,9 +208,10 @@ std::vector<Upstream*> inTurn(const std::vector<std::unique_ptr<Upstream>>& upst
                       each.answered);
   };
   std::ranges::stable_sort(candidates, {}, rank);
-  std::vector<Upstream*> order;
-  for (const Candidate& candidate : candidates) order.push_back(candidate.upstream);
-  return order;
+  Turn turn;
+  for (const Candidate& candidate : candidates) turn.upstreams.push_back(candidate.upstream);
+  turn.reserved = std::make_shared<Upstream::Running>(*turn.upstreams.front());
+  return turn;
 }
 
 }  // namespace spanscope::gateway

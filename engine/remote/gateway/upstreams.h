@@ -91,15 +91,21 @@ class Upstream {
 std::optional<remote::SentOrder> orderFor(UpstreamCache& cache, const exports::ChatRequest& request,
                                           const simulator::PromptPart& prompt);
 
-/// Returns the upstream servers in the order in which they are tried for a request:
+/// The upstream servers in the order in which they are tried for a request.
+struct Turn {
+  std::vector<Upstream*> upstreams;             ///< never empty
+  std::shared_ptr<Upstream::Running> reserved;  ///< the request counts as running on the first server
+};
+
+/// Orders the upstream servers, at least one, for a request. `routing` is locked, so that requests at the
+/// same time see each other:
 ///
 /// 1. Servers that are down come last.
 /// 2. Servers that list another model than `model` come last, if another server lists the model.
 /// 3. Servers with more than `mostAhead` running requests more than the server with the fewest come later.
 /// 4. The max number of cached tokens of `prompt` comes first, then the fewest running requests, then the
 ///    server that has answered the fewest requests.
-std::vector<Upstream*> inTurn(const std::vector<std::unique_ptr<Upstream>>& upstreams,
-                              const std::string& model, std::span<const TokenId> prompt,
-                              std::size_t mostAhead);
+Turn inTurn(const std::vector<std::unique_ptr<Upstream>>& upstreams, const std::string& model,
+            std::span<const TokenId> prompt, std::size_t mostAhead, std::mutex& routing);
 
 }  // namespace spanscope::gateway
