@@ -141,11 +141,12 @@ class TestCommandHandlers : public QObject {
 
   void withoutADocumentTheProgramIsLeft() {
     settle();
-    QCOMPARE(offered(), QStringList({"file.new",     "file.open",     "file.add-files",   "file.add-folder",
-                                     "file.welcome", "file.quit",     "run.get-model",    "run.servers",
-                                     "run.serve",    "run.requests",  "run.keep",         "view.theme",
-                                     "view.motion",  "learn.lessons", "learn.open-file",  "help.palette",
-                                     "help.manual",  "help.keys",     "help.change-keys", "help.about"}));
+    QCOMPARE(offered(), QStringList({"file.new",         "file.open",    "file.open-log", "file.add-files",
+                                     "file.add-folder",  "file.welcome", "file.quit",     "run.get-model",
+                                     "run.servers",      "run.watch",    "run.serve",     "run.requests",
+                                     "run.keep",         "view.theme",   "view.motion",   "learn.lessons",
+                                     "learn.open-file",  "help.palette", "help.manual",   "help.keys",
+                                     "help.change-keys", "help.about"}));
     for (const CommandInfo& info : commandTable()) {
       if (offered().contains(info.id)) continue;
       const Shown before = shown(*m_window);
@@ -157,13 +158,17 @@ class TestCommandHandlers : public QObject {
   void disabledCommandsDoNothingInADocument() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     settle();
-    const QStringList expected{"edit.undo",         "edit.redo",          "edit.undo-setting",
-                               "edit.redo-setting", "edit.history",       "run.stop",
-                               "run.attention",     "run.fidelity",       "run.use-adapter",
-                               "view.back",         "view.forward",       "run.rotation",
-                               "run.next-token",    "learn.next",         "learn.back",
-                               "learn.return",      "learn.present",      "learn.leave",
-                               "learn.save-page",   "run.show-predicted", "run.remove-predicted",
+    const QStringList expected{"file.stop-log",      "edit.undo",
+                               "edit.redo",          "edit.undo-setting",
+                               "edit.redo-setting",  "edit.history",
+                               "run.stop",           "run.attention",
+                               "run.fidelity",       "run.use-adapter",
+                               "view.back",          "view.forward",
+                               "run.rotation",       "run.next-token",
+                               "learn.next",         "learn.back",
+                               "learn.return",       "learn.present",
+                               "learn.leave",        "learn.save-page",
+                               "run.show-predicted", "run.remove-predicted",
                                "learn.server"};
     int disabled = 0;
     for (const CommandInfo& info : commandTable()) {

@@ -74,7 +74,7 @@ void TestBlockTable::windowsAreShown() {
   QVERIFY(isOneSomewhere && before == 0);
   QVERIFY2(row.extras.contains(QStringLiteral("in 3 of 4 layers")),
            qPrintable(row.extras.join(QLatin1Char('\n'))));
-  QVERIFY(ui::cellTip(input, table, {0, 0}).contains(QStringLiteral("window of 3 of 4 layers")));
+  QVERIFY(ui::cellTip(input, table, {0, 0}).contains(QStringLiteral("3 of 4 layers")));
   // Without windows nothing is said of them.
   const ui::BlockTable plain = tableOf(test::twentyDocuments());
   for (const ui::TableCell& cell : plain.rows.front().cells) QCOMPARE(cell.outsideLayers, 0);

@@ -161,5 +161,5 @@ class TestDiagnosisViews : public QObject {
   }
 };
 
-SPANSCOPE_TEST(tst_diagnosis_views, TestDiagnosisViews)
+SPANSCOPE_TEST(tst_diagnosis_views, TestDiagnosisViews, QApplication)
 #include "tst_diagnosis_views.moc"
