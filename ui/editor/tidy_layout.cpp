@@ -18,10 +18,6 @@ using document::kNoNode;
 using document::NodeId;
 
 constexpr std::size_t kLeastStack = 2;
-/// Lists with at most this number of inputs are stacked later: if a tree is higher than StackChoices::whole
-/// by this factor. The texts of the cards are then still drawn.
-constexpr std::size_t kFewInputs = 4;
-constexpr double kSmallerForFew = 1.5;
 
 /// Returns the list nodes whose children can be stacked, parents first.
 std::vector<NodeId> listsOf(const Document& document, const StackChoices& choices) {
@@ -125,9 +121,7 @@ std::size_t stackLimit(const Document& document, const StackChoices& choices) {
   const auto fits = [&](std::size_t limit) {
     return highestTree(document, stacksOf(document, choices, limit)) <= choices.height;
   };
-  // A few inputs, as in an example, are more useful small than in a stack.
-  const double whole = choices.whole * (most <= kFewInputs ? kSmallerForFew : 1);
-  if (highestTree(document, stacksOf(document, choices, most)) <= std::max(choices.height, whole))
+  if (highestTree(document, stacksOf(document, choices, most)) <= std::max(choices.height, choices.whole))
     return most;
   // More cards make the trees higher, so a binary search works.
   std::size_t good = 0;

@@ -45,8 +45,7 @@ class Stacks {
 struct StackChoices {
   /// The max height of each tree in scene pixels. 0: no limit, nothing is stacked.
   double height = 0;
-  /// If every tree fits into this height, nothing is stacked. `height` does not count in this case. If no
-  /// list has more than four inputs, the trees can be 1.5 times as high.
+  /// If every tree fits into this height, nothing is stacked. `height` does not count in this case.
   double whole = 0;
   /// Nodes that get separate cards. If there is room, other members of their stacks get separate cards, too.
   std::set<document::NodeId> shown;

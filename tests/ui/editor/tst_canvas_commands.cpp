@@ -614,7 +614,7 @@ class TestCanvasCommands : public QObject {
   /// A stack has no place that could be lined up.
   void stacksThatStaySaySo() {
     test::CanvasDriver driver(test::exampleDocument("rag.json"));
-    driver.canvas().window()->resize(600, 150);
+    driver.canvas().window()->resize(600, 240);
     const auto& core = *driver.canvas().findChild<ui::CanvasCore*>();
     QTRY_VERIFY(!core.stacks().empty());
     driver.key(Qt::Key_A, Qt::ControlModifier);

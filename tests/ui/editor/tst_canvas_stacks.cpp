@@ -300,16 +300,6 @@ class TestCanvasStacks : public QObject {
     QCOMPARE(rag.driver.selection(), std::vector<NodeId>{rag.document(3)});
   }
 
-  /// Three documents on a low canvas get separate cards, although twenty are stacked.
-  void aFewDocumentsAreNotStacked() {
-    for (const int count : {3, 20}) {
-      const Document document = ragOf(count);
-      const double whole = treeHeight(document, document.root(), {}) / 1.4;
-      const StackChoices choices{.height = whole / 2, .whole = whole, .shown = {}, .opened = {}};
-      QCOMPARE(stackLimit(document, choices) == static_cast<std::size_t>(count), count == 3);
-    }
-  }
-
   void aStackSharesOnePort() {
     const Document document = ragOf(20);
     const NodeId plus = document.at(document.at(document.root()).children[0]).children[1];

@@ -177,6 +177,7 @@ class TestWindowFrame : public QObject {
   }
 
   void tenTabsStayReadable() {
+    m_window->resize(1440, 900);
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     QTest::qWait(50);
     QPushButton* explain = button(QStringLiteral("Explain"));
