@@ -78,8 +78,8 @@ server::ApiError brokenAnswer(const std::string& upstream, const std::string& pr
 struct StaleLink {};
 
 /// Sends `bytes` and passes the answer on. Answers that are events end with an error event if the upstream
-/// server breaks off. Small answers with a length are passed only when they are complete. Throws Failure if
-/// the client got no byte yet and the upstream server broke off, and ApiFailure for an interruption then.
+/// server breaks off. Small answers with a length are passed only when they are complete. Before the first
+/// byte for the client, throws Failure if the upstream server breaks off, and ApiFailure for an interruption.
 /// Throws StaleLink for a reused link that was closed.
 PassageEnd pass(server::Connection& client, UpstreamLink& link, std::string_view bytes,
                 const PassageRules& rules, PassageWatcher& watcher);

@@ -54,8 +54,8 @@ PassedCall readPassedCall(CallKind kind, std::string_view body);
 /// Returns the request as a query, with a plus for each group.
 query::Node queryOf(const PassedCall& call);
 
-/// Returns the body of a marked chat for the upstream server: without the field "spanscope", and with the
-/// messages in another order. `messages`: the indices in sent order. Empty: as written.
+/// Returns the body of a marked chat for the upstream server. The body has no field "spanscope", and the
+/// messages have another order. `messages`: the indices in sent order. Empty: as written.
 std::string bodyInOrder(std::string_view body, const std::vector<std::size_t>& messages);
 
 }  // namespace spanscope::gateway

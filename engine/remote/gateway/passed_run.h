@@ -28,7 +28,7 @@
 
 namespace spanscope::gateway {
 
-/// What all runs of a gateway share. All members must outlive the runs.
+/// The parts that all runs of a gateway share. All members must outlive the runs.
 struct RunBook {
   std::shared_ptr<const text::Tokenizer> tokenizer;
   const text::ChatTemplate& chat;
@@ -91,13 +91,13 @@ struct PassedPrompt {
 /// Returns the tokens of a call with its messages in this order. Empty: as written.
 PassedPrompt promptOf(const PassedCall& call, const std::vector<std::size_t>& order, const RunBook& book);
 
-/// Emits the prompt of a request, with its sections if blocks are known, and serves the prompt in the
-/// simulated cache. Nothing: the tokens are not known, or the server has no prefix caching.
+/// Emits the prompt of a request, and serves the prompt in the simulated cache. The prompt has sections if
+/// blocks are known. Nothing: the tokens are not known, or the server has no prefix caching.
 std::optional<CachePrediction> tracePrompt(UpstreamTrace& upstream, const RunBook& book,
                                            const PassedCall& call, const PassedPrompt& prompt,
                                            const simulator::TracedRequest& about);
-/// Adds the answer of a predicted prompt to the simulated cache, and emits a note that compares the
-/// prediction with the server's report.
+/// Adds the answer of a predicted prompt to the simulated cache. Emits a note that compares the prediction
+/// with the server's report.
 void traceAnswer(UpstreamTrace& upstream, const RunBook& book, const CachePrediction& prediction,
                  const PassedPrompt& prompt, const remote::ChatAnswer& answer,
                  const simulator::TracedRequest& about);

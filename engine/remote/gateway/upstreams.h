@@ -103,8 +103,8 @@ struct Turn {
 /// 1. Servers that are down come last.
 /// 2. Servers that list another model than `model` come last, if another server lists the model.
 /// 3. Servers with more than `mostAhead` running requests more than the server with the fewest come later.
-/// 4. The max number of cached tokens of `prompt` comes first, then the fewest running requests, then the
-///    server that has answered the fewest requests.
+/// 4. The server with the most cached tokens of `prompt` comes first.
+/// 5. Then the fewest running requests and the fewest answered requests decide.
 Turn inTurn(const std::vector<std::unique_ptr<Upstream>>& upstreams, const std::string& model,
             std::span<const TokenId> prompt, std::size_t mostAhead, std::mutex& routing);
 

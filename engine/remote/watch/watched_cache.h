@@ -81,7 +81,7 @@ class WatchedCache {
   /// The pool of the trace.
   trace::PoolState pool() const;
   std::int64_t unknownBlocks() const;  ///< blocks of the pool with unknown content
-  /// Number of events that contradict earlier events, such as the removal of an unknown block without a gap.
+  /// Number of events that contradict earlier events. Example: a removed block was never stored.
   std::uint64_t contradictions() const { return m_contradictions; }
 
  private:
