@@ -117,8 +117,8 @@ class LessonRecorder : public QObject {
   /// The title and minutes of the lesson, and the knowledge that it teaches. text() fills in the rest.
   const lesson::Head& head() const { return m_head; }
   std::uint32_t runs() const { return static_cast<std::uint32_t>(m_made.size()); }
-  /// Returns the words of an action of the current step: nodes with their names, and runs with their number
-  /// in the lesson. If the window shows another number for the run, the words also have that number.
+  /// Returns the words of an action of the current step. Nodes have their names, and runs their number in the
+  /// lesson. If the window shows another number for the run, the words also have that number.
   QString wordsOf(std::size_t action) const;
   /// Number of runs in the steps before the current one, and in the current step.
   std::uint32_t runsBefore() const;

@@ -31,7 +31,7 @@ struct LogSettings {
            prices.perMillion == other.prices.perMillion;
   }
 
-  /// "server=vllm;model=…;speed=5000;price=0.5", for commands and settings of the window.
+  /// "server=vllm;model=…", with the fields in their order, for commands and settings of the window.
   QString text() const;
   /// Reads such a text. Missing and wrong values keep their defaults.
   static LogSettings of(const QString& text);

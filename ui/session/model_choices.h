@@ -87,8 +87,7 @@ struct PolicyChange {
   bool operator==(const PolicyChange&) const = default;
 };
 
-/// Finds the policies that changed with the model or adapter of a tab, so that the window can report this
-/// change.
+/// Finds the policies that changed with the model or adapter of a tab. The window reports this change.
 class PolicyChanges {
  public:
   /// Takes the present settings of a tab. Call this function after each change of the document; extra calls

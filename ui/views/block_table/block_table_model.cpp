@@ -394,8 +394,8 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
     lines
         << tr("After this block: %1").arg(metricPhrase("cropped-tokens", static_cast<double>(cell.cropped)));
   if (cell.outsideLayers > 0) {
-    lines << tr("In %1 of %2 layers, the last token of the prompt does not attend to this block: it is "
-                "outside the sliding window")
+    lines << tr("In %1 of %2 layers, the last token of the prompt does not attend to this block. The "
+                "block is outside the sliding window")
                  .arg(cell.outsideLayers)
                  .arg(input.state().progress().windows.size());
   }
