@@ -32,7 +32,7 @@ QString missWord(const char* text);
 /// Translates the help of a policy, or the label or help of one of its parameters.
 QString policyWord(const char* text);
 
-/// Translates a text about a cause of the doctor, or the name of a way to send a log (engine/doctor).
+/// Translates a text of engine/doctor about a cause, or the name of a way to send a log.
 QString causeWord(const char* text);
 
 /// Translates a text of the engine's list of settings.
