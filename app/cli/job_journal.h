@@ -14,8 +14,8 @@
 namespace spanscope::cli {
 
 /// The file has a head and one record of JSON for each finished line. The records have the order in which the
-/// lines finished. A record that was cut off by a kill is removed when the file is opened. Any thread may call the
-/// functions.
+/// lines finished. A record that was cut off by a kill is removed when the file is opened. Any thread may
+/// call the functions.
 class JobJournal {
  public:
   /// Opens the file, or creates it. `job` identifies the job: the same text, the same job. Throws Failure if

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Distinguishes sessions of a cache simulator (engine/simulator) and of a watched server
-// (engine/remote/watch) from sessions of an engine. A simulated session has no measurements. Open this file to
-// change the mark of such sessions.
+// (engine/remote/watch) from sessions of an engine. A simulated session has no measurements. Open this file
+// to change the mark of such sessions.
 #pragma once
 
 #include <string_view>

@@ -57,8 +57,8 @@ class DocumentController : public QObject {
  private:
   void addHistoryCommands(CommandHandlers& rows);
   enum class Opening { Opened, Failed, IsText, IsLog };
-  /// Opens a file in a tab. IsText and IsLog: the file is a text or a log of requests, not a query. No message
-  /// was shown.
+  /// Opens a file in a tab. IsText and IsLog: the file is a text or a log of requests, not a query. No
+  /// message was shown.
   Opening openOne(const QString& path);
   /// Whether the current tab shows a query that the user can change.
   bool isQueryShown() const;
