@@ -13,12 +13,53 @@ namespace {
 constexpr std::int64_t kMostTreeTokens = std::int64_t{1} << 22U;
 constexpr std::int64_t kUnknownBlocks = std::int64_t{1} << 16U;
 constexpr std::int64_t kMostTracedBlocks = std::int64_t{1} << 17U;
+/// Evicted contents are kept up to this number, so that memory does not grow.
+constexpr std::size_t kMostRemoved = std::size_t{1} << 17U;
 
 }  // namespace
+
+/// Sends the events of the cache to a sink, and keeps no event. Requests are served one after another.
+class UpstreamCache::Reporter final : public simulator::CacheEvents {
+ public:
+  Reporter(const simulator::CacheShape& shape, trace::Sink& sink) : CacheEvents(shape), m_sink(sink) {}
+
+  trace::PoolState pool() const { return emptyPool(static_cast<std::size_t>(shape().blocks) + 1); }
+  /// The request of the next events. `isPrompt`: false for the answer of a request, which has no lookups.
+  void follow(simulator::TracedRequest request, bool isPrompt) {
+    m_request = std::move(request);
+    m_isPrompt = isPrompt;
+    forgetRemoved(kMostRemoved);
+  }
+
+  void lookedUp(const std::string& request, const simulator::PromptLookup& lookup) override {
+    if (m_isPrompt) CacheEvents::lookedUp(request, lookup);
+  }
+  void admitted(const std::string& request) override {
+    if (m_isPrompt) CacheEvents::admitted(request);
+  }
+  /// The server decides whether it refuses a request.
+  void refused(const std::string& /*request*/) override {
+    emitEvent(m_request, trace::MessageLogged{.severity = Severity::Warning,
+                                              .text = simulator::fateSentence(simulator::Fate::TooLittle)});
+  }
+  void sampled(const std::string& /*request*/, TokenId /*token*/) override {}
+  std::uint64_t emitEvent(const simulator::TracedRequest& about, trace::Payload payload) override {
+    return m_sink.send(about.run, about.request, about.node, std::move(payload));
+  }
+
+ private:
+  const simulator::TracedRequest& of(const std::string& /*name*/) const override { return m_request; }
+
+  trace::Sink& m_sink;
+  simulator::TracedRequest m_request;
+  bool m_isPrompt = true;
+};
 
 UpstreamCache::UpstreamCache(trace::Sink& sink) : m_sink(sink) {
   use({});
 }
+
+UpstreamCache::~UpstreamCache() = default;
 
 void UpstreamCache::use(const remote::ServerFacts& facts) {
   const std::lock_guard lock(m_mutex);
@@ -56,7 +97,7 @@ void UpstreamCache::use(const remote::ServerFacts& facts) {
   m_setup = m_kind->setup(setup.settings);
   // A trace of a larger pool would take too long to read.
   if (m_simulator->shape().blocks > kMostTracedBlocks) return;
-  m_reporter = std::make_unique<CacheReporter>(m_simulator->shape(), m_sink);
+  m_reporter = std::make_unique<Reporter>(m_simulator->shape(), m_sink);
 }
 
 std::string UpstreamCache::title() const {

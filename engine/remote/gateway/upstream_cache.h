@@ -5,7 +5,6 @@
 
 #include "engine/base/ids.h"
 #include "engine/remote/chat/server_facts.h"
-#include "engine/remote/gateway/cache_reporter.h"
 #include "engine/simulator/order/child_order.h"
 #include "engine/simulator/servers.h"
 #include "engine/simulator/tracing/cache_tracer.h"
@@ -35,6 +34,9 @@ class UpstreamCache {
  public:
   /// `sink` gets the events of the cache, and must outlive the object.
   explicit UpstreamCache(trace::Sink& sink);
+  ~UpstreamCache();
+  UpstreamCache(const UpstreamCache&) = delete;
+  UpstreamCache& operator=(const UpstreamCache&) = delete;
 
   /// Opens the simulator of a server with these facts. If there is one with the same settings, the function
   /// does nothing.
@@ -60,6 +62,8 @@ class UpstreamCache {
   void end(std::span<const TokenId> sequence, const simulator::TracedRequest& about);
 
  private:
+  class Reporter;
+
   simulator::Answer serve(std::span<const TokenId> prompt, const simulator::TracedRequest& about,
                           bool isPrompt);
   trace::PoolState pool() const;
@@ -70,7 +74,7 @@ class UpstreamCache {
   const simulator::Server* m_kind = nullptr;  ///< null: the kind of server has no simulator
   std::string m_setup;
   std::unique_ptr<simulator::Simulator> m_simulator;  ///< null: no prefix caching
-  std::unique_ptr<CacheReporter> m_reporter;          ///< null: no blocks are recorded
+  std::unique_ptr<Reporter> m_reporter;               ///< null: no blocks are recorded
   simulator::PartCounts m_counts;
   std::size_t m_running = 0;
   bool m_hasStarted = false;  ///< the session

@@ -30,8 +30,8 @@ std::string tracedPolicy(const std::string& title) {
 }
 
 CacheTracer::CacheTracer(TracedSession session, std::function<std::string(TokenId)> show)
-    : m_session(std::move(session)), m_show(std::move(show)) {
-  emitEvent({}, trace::SessionStarted{});
+    : CacheEvents(session.shape), m_session(std::move(session)), m_show(std::move(show)) {
+  CacheTracer::emitEvent({}, trace::SessionStarted{});
 }
 
 std::uint64_t CacheTracer::emitEvent(const TracedRequest& about, trace::Payload payload) {
@@ -51,14 +51,27 @@ void CacheTracer::amend(std::uint64_t sequence, trace::Payload payload) {
 }
 
 trace::PoolState CacheTracer::pool() const {
-  std::size_t blocks = m_blocks.size();
-  if (const std::int64_t traced = m_session.shape.blocks; traced > 0 && traced <= kMaxTracedBlocks)
+  std::size_t blocks = usedBlocks();
+  if (const std::int64_t traced = shape().blocks; traced > 0 && traced <= kMaxTracedBlocks)
     blocks = std::max(blocks, static_cast<std::size_t>(traced) + 1);
-  trace::PoolState pool{.blockSize = m_session.shape.blockSize,
+  return emptyPool(blocks);
+}
+
+trace::PoolState CacheEvents::emptyPool(std::size_t blocks) const {
+  trace::PoolState pool{.blockSize = m_shape.blockSize,
                         .blocks = std::vector<trace::BlockState>(blocks),
                         .freeOrder = std::vector<BlockId>(blocks - 1)};
   std::iota(pool.freeOrder.begin(), pool.freeOrder.end(), 1);
   return pool;
+}
+
+void CacheEvents::forgetRemoved(std::size_t most) {
+  if (m_removed <= most) return;
+  std::erase_if(m_contents, [](const auto& content) { return content.second.blocks.empty(); });
+  for (auto& [parent, keys] : m_children)
+    std::erase_if(keys, [this](const trace::BlockKey& key) { return !m_contents.contains(key); });
+  std::erase_if(m_children, [](const auto& parent) { return parent.second.empty(); });
+  m_removed = 0;
 }
 
 std::vector<trace::Event> CacheTracer::events() const {
@@ -79,13 +92,13 @@ const TracedRequest& CacheTracer::of(const std::string& name) const {
   return found == m_requests.end() ? kNobody : found->second;
 }
 
-CacheTracer::Block& CacheTracer::at(BlockId block) {
+CacheEvents::Block& CacheEvents::at(BlockId block) {
   const auto index = static_cast<std::size_t>(block);
   if (index >= m_blocks.size()) m_blocks.resize(index + 1);
   return m_blocks[index];
 }
 
-void CacheTracer::traceStoredBy(BlockId block, trace::BlockLookedUp& facts) const {
+void CacheEvents::traceStoredBy(BlockId block, trace::BlockLookedUp& facts) const {
   const Block& own = m_blocks[static_cast<std::size_t>(block)];
   facts.block = block;
   facts.storedByRun = own.storedBy.run;
@@ -93,7 +106,7 @@ void CacheTracer::traceStoredBy(BlockId block, trace::BlockLookedUp& facts) cons
   facts.storedByNode = own.storedBy.node;
 }
 
-std::optional<CacheTracer::Nearest> CacheTracer::nearest(const trace::BlockKey& parent,
+std::optional<CacheEvents::Nearest> CacheEvents::nearest(const trace::BlockKey& parent,
                                                          std::span<const TokenId> tokens) const {
   const auto children = m_children.find(parent);
   if (children == m_children.end()) return std::nullopt;
@@ -114,10 +127,10 @@ std::optional<CacheTracer::Nearest> CacheTracer::nearest(const trace::BlockKey& 
 }
 
 /// Sets the reason of a miss, by the rules of the engine's cache (engine/cache/admission_plan.cpp).
-void CacheTracer::explain(const PromptLookup& lookup, std::size_t index, bool isFirst,
+void CacheEvents::explain(const PromptLookup& lookup, std::size_t index, bool isFirst,
                           trace::BlockLookedUp& facts) const {
   using trace::MissReason;
-  const auto size = static_cast<std::size_t>(m_session.shape.blockSize);
+  const auto size = static_cast<std::size_t>(m_shape.blockSize);
   const bool isFull = index < lookup.keys.size();
   if (!lookup.usesCache || (isFirst && !isFull)) {
     facts.reason = MissReason::CacheOff;
@@ -151,8 +164,8 @@ void CacheTracer::explain(const PromptLookup& lookup, std::size_t index, bool is
   }
 }
 
-void CacheTracer::lookedUp(const std::string& request, const PromptLookup& lookup) {
-  const std::size_t size = static_cast<std::size_t>(m_session.shape.blockSize);
+void CacheEvents::lookedUp(const std::string& request, const PromptLookup& lookup) {
+  const std::size_t size = static_cast<std::size_t>(m_shape.blockSize);
   const std::size_t blocks = (lookup.prompt.size() + size - 1) / size;
   const std::size_t found = lookup.found.size();
   trace::RequestAdmitted sums{.promptTokens = static_cast<std::int64_t>(lookup.prompt.size())};
@@ -169,8 +182,7 @@ void CacheTracer::lookedUp(const std::string& request, const PromptLookup& looku
       traceStoredBy(moved.block, facts);
       facts.outcome = trace::LookupOutcome::Relocated;
       facts.tokens = facts.wanted;
-      facts.storedBase =
-          (std::int64_t{moved.from} - static_cast<std::int64_t>(i)) * m_session.shape.blockSize;
+      facts.storedBase = (std::int64_t{moved.from} - static_cast<std::int64_t>(i)) * m_shape.blockSize;
       sums.relocatedTokens += facts.tokens;
     } else {
       explain(lookup, i, i == found + lookup.moved.size(), facts);
@@ -181,11 +193,12 @@ void CacheTracer::lookedUp(const std::string& request, const PromptLookup& looku
   m_sums[of(request).request] = sums;
 }
 
-void CacheTracer::admitted(const std::string& request) {
-  emitEvent(of(request), m_sums[of(request).request]);
+void CacheEvents::admitted(const std::string& request) {
+  const auto sums = m_sums.extract(of(request).request);
+  emitEvent(of(request), sums ? sums.mapped() : trace::RequestAdmitted{});
 }
 
-void CacheTracer::refused(const std::string& request) {
+void CacheEvents::refused(const std::string& request) {
   emitEvent(of(request),
             trace::MessageLogged{.severity = Severity::Error, .text = fateSentence(Fate::TooLittle)});
 }
@@ -200,7 +213,7 @@ void CacheTracer::sampled(const std::string& request, TokenId token) {
   emitEvent(of(request), std::move(event));
 }
 
-void CacheTracer::shared(const std::string& request, BlockId block, std::size_t index) {
+void CacheEvents::shared(const std::string& request, BlockId block, std::size_t index) {
   const std::int32_t references = ++at(block).references;
   emitEvent(of(request), trace::BlockShared{.block = block,
                                             .segment = 0,
@@ -208,13 +221,13 @@ void CacheTracer::shared(const std::string& request, BlockId block, std::size_t 
                                             .references = references});
 }
 
-void CacheTracer::taken(const std::string& request, BlockId block, std::size_t index) {
+void CacheEvents::taken(const std::string& request, BlockId block, std::size_t index) {
   at(block).references = 1;
   emitEvent(of(request), trace::BlockAllocated{
                              .block = block, .segment = 0, .virtualIndex = static_cast<std::int32_t>(index)});
 }
 
-void CacheTracer::stored(const std::string& request, BlockId block, std::size_t index,
+void CacheEvents::stored(const std::string& request, BlockId block, std::size_t index,
                          const trace::BlockKey& key, const trace::BlockKey& parent,
                          std::span<const TokenId> tokens) {
   Block& own = at(block);
@@ -237,36 +250,37 @@ void CacheTracer::stored(const std::string& request, BlockId block, std::size_t 
                                             .tokens = {tokens.begin(), tokens.end()}});
 }
 
-void CacheTracer::removed(const std::string& request, BlockId block, trace::RemovalReason reason) {
+void CacheEvents::removed(const std::string& request, BlockId block, trace::RemovalReason reason) {
   Block& own = at(block);
   own.isCached = false;
   Content& content = m_contents[own.key];
   std::erase(content.blocks, block);
+  ++m_removed;
   content.removedBy =
       emitEvent(of(request), trace::BlockRemoved{.block = block, .key = own.key, .reason = reason});
 }
 
-void CacheTracer::released(const std::string& request, BlockId block) {
+void CacheEvents::released(const std::string& request, BlockId block) {
   const std::int32_t references = --at(block).references;
   emitEvent(of(request), trace::BlockReleased{.block = block, .references = references});
 }
 
-void CacheTracer::savedToHost(const std::string& request, BlockId block) {
+void CacheEvents::savedToHost(const std::string& request, BlockId block) {
   emitEvent(of(request), trace::BlockSpilled{.block = block,
                                              .key = at(block).key,
                                              .tier = trace::StoreTier::Host,
-                                             .tokens = m_session.shape.blockSize,
+                                             .tokens = m_shape.blockSize,
                                              .bytes = 0});
 }
 
-void CacheTracer::loadedFromHost(const std::string& request, BlockId block, std::size_t index,
+void CacheEvents::loadedFromHost(const std::string& request, BlockId block, std::size_t index,
                                  const trace::BlockKey& key) {
   emitEvent(of(request), trace::BlockLoaded{.block = block,
                                             .key = key,
                                             .tier = trace::StoreTier::Host,
                                             .segment = 0,
                                             .virtualIndex = static_cast<std::int32_t>(index),
-                                            .tokens = m_session.shape.blockSize,
+                                            .tokens = m_shape.blockSize,
                                             .bytes = 0,
                                             .nanoseconds = 0});
 }

@@ -137,25 +137,16 @@ struct TracedRequest {
   StepIndex step = 0;
 };
 
-class CacheTracer final : public CacheObserver {
+/// Reports what happens in a cache as events of a trace, with the reason of each miss. A derived class
+/// decides where the events go.
+class CacheEvents : public CacheObserver {
  public:
-  /// `show` returns the displayed text of a token.
-  CacheTracer(TracedSession session, std::function<std::string(TokenId)> show);
-
-  /// Adds an event that the cache does not emit. Returns its sequence number.
-  std::uint64_t emitEvent(const TracedRequest& about, trace::Payload payload);
-  /// Assigns later events of the request with this name to `request`.
-  void follow(const std::string& name, TracedRequest request) { m_requests[name] = std::move(request); }
-  /// Changes the payload of an earlier event.
-  void amend(std::uint64_t sequence, trace::Payload payload);
-  std::string shown(TokenId token) const { return m_show(token); }
-  /// Returns all events so far. The session's start comes first.
-  std::vector<trace::Event> events() const;
+  /// `shape`: of the cache.
+  explicit CacheEvents(const CacheShape& shape) : m_shape(shape) {}
 
   void lookedUp(const std::string& request, const PromptLookup& lookup) override;
   void admitted(const std::string& request) override;
   void refused(const std::string& request) override;
-  void sampled(const std::string& request, TokenId token) override;
   void shared(const std::string& request, BlockId block, std::size_t index) override;
   void taken(const std::string& request, BlockId block, std::size_t index) override;
   void stored(const std::string& request, BlockId block, std::size_t index, const trace::BlockKey& key,
@@ -165,6 +156,22 @@ class CacheTracer final : public CacheObserver {
   void savedToHost(const std::string& request, BlockId block) override;
   void loadedFromHost(const std::string& request, BlockId block, std::size_t index,
                       const trace::BlockKey& key) override;
+
+  /// Emits an event. Returns its sequence number.
+  virtual std::uint64_t emitEvent(const TracedRequest& about, trace::Payload payload) = 0;
+
+ protected:
+  /// Returns the request with this name.
+  virtual const TracedRequest& of(const std::string& name) const = 0;
+
+  const CacheShape& shape() const { return m_shape; }
+  /// Number of the highest block so far, plus 1.
+  std::size_t usedBlocks() const { return m_blocks.size(); }
+  /// Returns an empty pool with this number of blocks, including the null block.
+  trace::PoolState emptyPool(std::size_t blocks) const;
+  /// Forgets contents that are in no block, if there are more than `most`. A later miss of such a content is
+  /// no longer reported as an eviction.
+  void forgetRemoved(std::size_t most);
 
  private:
   struct KeyHash {
@@ -181,7 +188,6 @@ class CacheTracer final : public CacheObserver {
     bool isCached = false;
     trace::BlockKey key;
     TracedRequest storedBy;
-    std::size_t index = 0;
   };
   struct Nearest {
     BlockId block = kNullBlock;
@@ -189,23 +195,47 @@ class CacheTracer final : public CacheObserver {
     TokenId token = -1;  ///< the first different token; −1: the block ends there
   };
 
-  const TracedRequest& of(const std::string& name) const;
   Block& at(BlockId block);
   void traceStoredBy(BlockId block, trace::BlockLookedUp& facts) const;
   void explain(const PromptLookup& lookup, std::size_t index, bool isFirst,
                trace::BlockLookedUp& facts) const;
   std::optional<Nearest> nearest(const trace::BlockKey& parent, std::span<const TokenId> tokens) const;
+
+  const CacheShape m_shape;
+  std::map<RequestId, trace::RequestAdmitted> m_sums;  ///< of requests that are not admitted yet
+  std::size_t m_removed = 0;                           ///< removals since contents were forgotten
+  std::vector<Block> m_blocks = std::vector<Block>(1);
+  std::unordered_map<trace::BlockKey, Content, KeyHash> m_contents;
+  std::unordered_map<trace::BlockKey, std::vector<trace::BlockKey>, KeyHash> m_children;
+};
+
+/// Keeps the events as a trace.
+class CacheTracer final : public CacheEvents {
+ public:
+  /// `show` returns the displayed text of a token.
+  CacheTracer(TracedSession session, std::function<std::string(TokenId)> show);
+
+  /// Adds also an event that the cache does not emit.
+  std::uint64_t emitEvent(const TracedRequest& about, trace::Payload payload) override;
+  /// Assigns later events of the request with this name to `request`.
+  void follow(const std::string& name, TracedRequest request) { m_requests[name] = std::move(request); }
+  /// Changes the payload of an earlier event.
+  void amend(std::uint64_t sequence, trace::Payload payload);
+  std::string shown(TokenId token) const { return m_show(token); }
+  /// Returns all events so far. The session's start comes first.
+  std::vector<trace::Event> events() const;
+
+  void sampled(const std::string& request, TokenId token) override;
+
+ private:
+  const TracedRequest& of(const std::string& name) const override;
   trace::PoolState pool() const;
 
   TracedSession m_session;
   std::function<std::string(TokenId)> m_show;
   std::vector<trace::Event> m_events;  ///< the first event is SessionStarted
   std::map<std::string, TracedRequest> m_requests;
-  std::map<RequestId, trace::RequestAdmitted> m_sums;
   std::map<RequestId, std::int32_t> m_sampled;
-  std::vector<Block> m_blocks = std::vector<Block>(1);
-  std::unordered_map<trace::BlockKey, Content, KeyHash> m_contents;
-  std::unordered_map<trace::BlockKey, std::vector<trace::BlockKey>, KeyHash> m_children;
 };
 
 /// Renumbers the runs and requests of a trace, so that they follow `lastRun` and `lastRequest`.

@@ -145,5 +145,5 @@ class TestLogDiagnosis : public QObject {
   int m_files = 0;
 };
 
-SPANSCOPE_TEST(tst_log_diagnosis, TestLogDiagnosis)
+SPANSCOPE_TEST(tst_log_diagnosis, TestLogDiagnosis, QCoreApplication)
 #include "tst_log_diagnosis.moc"

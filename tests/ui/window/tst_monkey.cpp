@@ -43,7 +43,8 @@ const QStringList& commands() {
                               QStringLiteral("help.change-keys"),   QStringLiteral("view.tabs"),
                               QStringLiteral("file.export-window"), QStringLiteral("help.manual"),
                               QStringLiteral("file.welcome"),       QStringLiteral("run.servers"),
-                              QStringLiteral("run.serve"),          QStringLiteral("run.get-model")};
+                              QStringLiteral("run.serve"),          QStringLiteral("run.get-model"),
+                              QStringLiteral("file.open-log"),      QStringLiteral("run.watch")};
     QStringList ids;
     for (const CommandInfo& info : commandTable()) {
       if (!dialogs.contains(info.id)) ids << info.id;
