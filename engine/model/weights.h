@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the source of a model's weights, and opens it from files or makes random weights. Open this file to
-// read weights.
-// Arranges the tensors of any model family for the decoder. Open this file when a family stores tensors in
-// another arrangement.
+// Defines the source of a model's weights, and opens it from files or makes random weights. Also arranges the
+// tensors of any model family for the decoder. Open this file to read weights, or to support another
+// arrangement of tensors.
 #pragma once
 
 #include "engine/base/hash.h"

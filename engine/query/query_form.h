@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads and writes a query in any of its forms: JSON, YAML, Lisp. Open this file to add a form or to change
-// how the form of a file is recognized. Finds the parts of a written query that the query's tree does not
-// contain. Open this file when saving a query loses something without a warning.
+// Reads and writes a query in any of its forms: JSON, YAML, Lisp. Also finds the parts of a written query
+// that the query's tree does not contain. Open this file to add a form, or when saving a query loses
+// something without a warning.
 #pragma once
 
 #include "engine/query/diagnostic.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Extracts the texts from the bytes of a document. Documents can come from unknown sources. The result is
-// texts in UTF-8 or an error, for any bytes. Open this file to add a format. Reads CSV files into records.
-// Open this file when a CSV file is split wrongly.
+// texts in UTF-8 or an error, for any bytes. Also reads CSV files into records. Open this file to add a
+// format, or when a CSV file is split wrongly.
 #pragma once
 
 #include "engine/base/error.h"

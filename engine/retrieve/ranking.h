@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ranks passages by how well they match a question, and keeps the reasons. Open this file to change hybrid
-// ranking.
-// Computes BM25 scores from the counts of SQLite's FTS5. Open this file to change lexical ranking.
+// Ranks passages by how well they match a question, and keeps the reasons. Also computes BM25 scores from the
+// counts of SQLite's FTS5. Open this file to change hybrid or lexical ranking.
 #pragma once
 
 #include "engine/retrieve/passage.h"

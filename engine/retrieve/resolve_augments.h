@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Turns a query with augments into a query with the retrieved passages. Open this file to change how augments
-// are resolved. Searches the documents of an augment. Open this file to change which documents are read, or
-// which passages are kept.
+// Turns a query with augments into a query with the retrieved passages. Also searches the documents of an
+// augment. Open this file to change how augments are resolved, or which documents and passages are used.
 #pragma once
 
 #include "engine/base/error.h"

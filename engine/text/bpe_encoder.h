@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Byte-pair encoding of the words of one text. Each step joins the pair of units with the lowest rank. Of
-// equal pairs, the leftmost pair is joined. Open this file to change the speed of encoding.
-// The tables of byte-pair encoding: the units of a word before any merge, and the possible merges. Open this
-// file to change how a vocabulary is looked up.
+// equal pairs, the leftmost pair is joined. The file also has the tables of byte-pair encoding. The tables
+// have the units of a word before any merge, and the possible merges. Open this file to change the speed of
+// encoding, or how a vocabulary is looked up.
 #pragma once
 
 #include "engine/base/hash.h"

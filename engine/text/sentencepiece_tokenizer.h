@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Encodes text with the sentencepiece library. Open this file to change how the library is called.
-// Reads a sentencepiece model file, which is untrusted. "The library" in comments means Google's
-// sentencepiece, which defines the correct result. Open this file when a tokenizer.model is refused.
+// Reads a sentencepiece model file, which is untrusted, and encodes text with the sentencepiece library. "The
+// library" in comments means Google's sentencepiece, which defines the correct result. Open this file when a
+// tokenizer.model is refused, or to change how the library is called.
 #pragma once
 
 #include "engine/text/tokenizer.h"

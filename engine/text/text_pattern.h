@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The patterns by which a tokenizer splits a text into words. Open this file to add a hand-written pattern.
-// Translates and runs the regular expressions of tokenizers. Open this file when an expression is refused.
+// The patterns by which a tokenizer splits a text into words. Also translates and runs the regular
+// expressions of tokenizers. Open this file to add a hand-written pattern, or when an expression is refused.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Parses a GGUF file with its tensors (docs/gguf.md of ggml). The key/values come first, then name, shape,
 // type and place of each tensor. The data begins at the next multiple of the alignment. The whole file is
-// checked before anything in it is used. Open this file when a GGUF file is refused.
-// Reads the key/values in the header of a GGUF file (docs/gguf.md of ggml). Open this file when a key of a
-// GGUF file is read wrongly. The format begins with "GGUF", version, number of tensors and number of
-// key/values. The key/values follow, then the places of tensors.
+// checked before anything in it is used. The format begins with "GGUF", version, number of tensors and number
+// of key/values. Open this file when a GGUF file is refused, or when a key of the file is read wrongly.
 #pragma once
 
 #include "engine/base/error.h"

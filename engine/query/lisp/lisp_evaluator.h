@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Evaluates the forms of a Lisp text to a query. Open this file to add a form. Formats texts as Rust does.
-// The Lisp forms `format` and `prefix` need this. Open this file when the text of a format differs from
-// IBM/spnl's.
+// Evaluates the forms of a Lisp text to a query. Also formats texts as Rust does, for the Lisp forms `format`
+// and `prefix`. Open this file to add a form, or when the text of a format differs from IBM/spnl's.
 #pragma once
 
 #include "engine/query/diagnostic.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Defines the memory needs of the GPU backend. Open this file when a model does not fit.
-// Measures the max rates of a GPU. Open this file to add a rate to benchmarks.
+// Defines the memory needs of the GPU backend, and measures the max rates of a GPU. Open this file when a
+// model does not fit, or to add a rate to benchmarks.
 #pragma once
 
 #include "engine/compute/backends.h"

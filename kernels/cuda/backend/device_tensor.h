@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tensor of the GPU backend. Open this file to change how activations are stored.
-// The weight of the GPU backend. Open this file to change how weights are uploaded.
+// The tensor and the weight of the GPU backend. Open this file to change how activations are stored, or how
+// weights are uploaded.
 #pragma once
 
 #include "engine/compute/backend.h"
