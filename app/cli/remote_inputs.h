@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A job of `spanq remote run`: one query for each line of a file of inputs, several at the same time, with a
-// journal. A killed job continues where it was.
+// journal. A killed job continues after its last finished line.
 #pragma once
 
 #include "app/cli/command.h"
@@ -19,7 +19,7 @@ namespace spanscope::cli {
 /// The result of a line.
 struct LineResult {
   nlohmann::ordered_json json{};  ///< an object, without the number of the line
-  std::string problem{};          ///< why the line has no answer; empty: it has
+  std::string problem{};          ///< why the line has no answer; empty: no problem
   bool isStopped = false;         ///< a stop ended the line, so that it has no result
 };
 

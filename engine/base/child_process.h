@@ -14,8 +14,8 @@
 
 namespace spanscope {
 
-/// A helper program. The program is killed on destruction. It has its own process group and default signal
-/// handlers. It inherits no file except the two that it gets.
+/// A helper program. The program is killed on destruction. The program has its own process group and default
+/// signal handlers. The program inherits no open file except its input and output.
 class ChildProcess {
  public:
   ChildProcess() = default;
@@ -29,7 +29,7 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   /// Starts the program at the path words[0]. `input` and `output` are descriptors for its standard input and
-  /// output; its messages are dropped. `environment`: entries NAME=VALUE; nothing: those of this program.
+  /// output; its messages are dropped. `environment`: entries NAME=VALUE; nothing: as this program.
   /// Returns 0, or the error number.
   int start(std::vector<std::string> words, int input, int output,
             std::optional<std::vector<std::string>> environment = std::nullopt);

@@ -54,7 +54,7 @@ struct MachineRates {
   double arithmetic(double MachineRates::*rate) const { return this->*rate > 0 ? this->*rate : flops; }
 };
 
-/// Each call measures the rates once. The caller can therefore alternate measurements with the compared runs.
+/// Each call measures the rates once. A benchmark can therefore measure the rates between two of its runs.
 using RateMeter = std::function<MachineRates()>;
 
 /// The memory of a device for weights, stores and activations, known before anything is allocated. The
@@ -96,7 +96,7 @@ struct BackendKind {
   DType keysAndValues = DType::F32;
 };
 
-/// Makes a kind that is not part of this program, with the reason.
+/// Makes a kind that this program was built without. `reason`: why the kind is missing.
 BackendKind absentKind(std::string name, std::string reason);
 
 /// A kind in a registry. The kind is known from the start, or its first use opens the kind. Later the kind

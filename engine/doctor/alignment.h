@@ -66,19 +66,19 @@ class Alignment {
 
   struct Node {
     NodeId parent = 0;
-    std::size_t begin = 0;  ///< of its tokens in the store
+    std::size_t begin = 0;  ///< of the node's tokens in the store
     std::size_t length = 0;
-    std::size_t depth = 0;  ///< tokens before it
+    std::size_t depth = 0;  ///< tokens before the node
     std::uint32_t last = 0;
     std::int64_t time = 0;
-    std::uint32_t visited = 0;  ///< number of the request that last walked through it, from 1
+    std::uint32_t visited = 0;  ///< number of the last request with this node, from 1
   };
   /// Neighbouring tokens of one request in the store.
   struct Region {
     std::size_t begin = 0;
     std::size_t length = 0;
     std::uint32_t request = 0;
-    std::size_t at = 0;  ///< its first token in the request
+    std::size_t at = 0;  ///< place of the first token in the request
   };
 
   TokenId token(std::size_t at) const { return m_store[at / kChunk][at % kChunk]; }

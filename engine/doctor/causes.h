@@ -55,8 +55,8 @@ struct Difference {
   std::string beforeText;
   std::string nowText;
   bool isSameConversation = false;
-  bool isFirstOfHistory = false;   ///< no message of the conversation comes before it
-  bool isAtEnd = false;            ///< it is the last message of the later request
+  bool isFirstOfHistory = false;   ///< the section is the first message after the system message
+  bool isAtEnd = false;            ///< the section is the last message of the later request
   std::size_t repeatedTokens = 0;  ///< tokens of the section that earlier requests have at other places
 };
 
@@ -64,17 +64,17 @@ struct Difference {
 struct Finding {
   CauseId cause = CauseId::Unknown;
   std::int32_t section = 0;
-  std::string detail{};  ///< what exactly, for the user: "reasoning dropped"; may be empty
+  std::string detail{};  ///< more about the cause, for the user: "reasoning dropped"; may be empty
   std::size_t at = 0;    ///< first differing byte of the section's text
   std::string before{};  ///< the changed text, without secrets
   std::string after{};
 };
 
-/// Facts about a lookup, for causes that are no differences of texts.
+/// Facts about a lookup, for causes other than a difference of texts.
 struct LookupFacts {
   bool hasEarlier = false;     ///< the log has earlier requests
   bool isExtension = false;    ///< the prompt goes on with new text where an earlier request ended
-  bool isWholeKnown = false;   ///< every token of the prompt is the beginning of an earlier request
+  bool isWholeKnown = false;   ///< an earlier request begins with all messages of the prompt
   bool sharesSection = false;  ///< a whole section is common with the best earlier request
   std::size_t prompt = 0;
   std::size_t common = 0;         ///< with the best earlier request
@@ -94,10 +94,10 @@ struct Cause {
   const char* example;
   const char* cure;  ///< the change that makes the prompt a hit; empty: none
   bool isEdit;       ///< the cure edits the prompts
-  /// Whether the texts differ for this cause. `at`: first differing byte. Fills the finding. nullptr: the
-  /// cause is no difference of texts.
+  /// Whether this cause explains a difference of texts. `at`: first differing byte. Fills the finding.
+  /// nullptr: the cause is no difference of texts.
   bool (*matches)(const Difference& difference, std::size_t at, Finding& finding);
-  /// Whether the lookup misses for this cause. nullptr: the cause is a difference of texts.
+  /// Whether this cause explains the misses of a lookup. nullptr: the cause is a difference of texts.
   bool (*explains)(const LookupFacts& facts, Finding& finding);
 };
 
@@ -116,7 +116,8 @@ std::vector<std::optional<std::size_t>> pairsOf(const LoggedRequest& before, con
 /// Returns the causes of a difference. The first one is the cause of the first differing byte.
 std::vector<Finding> findCauses(const Difference& difference);
 
-/// Returns the cause of a miss that is no difference of texts, or nothing if nothing was lost.
+/// Returns the cause of a miss, if the cause is no difference of texts. Nothing: there is no such
+/// cause.
 std::optional<Finding> findCause(const LookupFacts& facts);
 
 /// Returns the documents of `now` in the order that they have in `before`, followed by the other texts.

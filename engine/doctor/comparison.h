@@ -25,8 +25,8 @@ struct PromptComparison {
   PromptPieces before;
   PromptPieces now;
   std::size_t common = 0;  ///< tokens of the longest common prefix
-  /// Texts of `now` after the common prefix that are anywhere in `before`. They are in order and do not
-  /// overlap. `Repeat::request` is 0.
+  /// Texts of `now` after the common prefix that are anywhere in `before`. The repeats are in order and do
+  /// not overlap. `Repeat::request` is 0.
   std::vector<Repeat> repeats;
   bool isEstimated = false;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Diagnoses a log: what each request reused, what it could have reused, and why it did not. Open this file
-// first when you work on the doctor.
+// Diagnoses a log: what each request reused, what it could have reused, and the causes of the loss. Open this
+// file first when you work on the doctor.
 #pragma once
 
 #include "engine/doctor/causes.h"
@@ -47,14 +47,14 @@ struct RequestReport {
   std::optional<std::int64_t> reported{};        ///< cached tokens that the server reported
   std::optional<std::int64_t> reportedPrompt{};  ///< prompt tokens that the server reported
   std::size_t common = 0;                        ///< common prefix with the best earlier request
-  std::optional<std::uint32_t> best{};           ///< that request
-  std::optional<std::uint32_t> compared{};       ///< the request of the findings
-  std::size_t commonCompared = 0;                ///< common prefix with it
-  std::string differenceSection{};       ///< where the first differing token is; empty: nothing differs
+  std::optional<std::uint32_t> best{};           ///< the best earlier request, by its number
+  std::optional<std::uint32_t> compared{};       ///< the earlier request that the findings compare
+  std::size_t commonCompared = 0;                ///< common prefix with `compared`
+  std::string differenceSection{};       ///< section of the first differing token; empty: nothing differs
   std::vector<NamedFinding> findings{};  ///< the cause of the first difference comes first
   std::size_t lost = 0;                  ///< tokens that were computed and could have been cached
   std::size_t repeated = 0;              ///< tokens after the common prefix that earlier requests have
-  std::string failure{};                 ///< why the prompt has no tokens; empty: it has
+  std::string failure{};                 ///< why the prompt cannot be tokenized; empty: no failure
 
   std::size_t computed() const { return prompt - cached; }
   std::size_t couldBeCached() const { return cached + lost; }
@@ -81,7 +81,7 @@ struct LogReport {
   bool isEstimated = false;
   std::vector<RequestReport> requests;
   std::vector<LogProblem> problems;
-  std::size_t problemCount = 0;  ///< also those beyond the kept ones
+  std::size_t problemCount = 0;  ///< all problems; `problems` has only the first of them
   std::size_t conversations = 0;
   std::uint64_t prompt = 0;
   std::uint64_t cached = 0;
@@ -90,7 +90,7 @@ struct LogReport {
   std::vector<Way> ways;
   bool isStopped = false;
 
-  /// Lost tokens by prompt tokens.
+  /// The lost tokens as a share of all prompt tokens.
   double lostShare() const {
     return prompt == 0 ? 0 : static_cast<double>(lost) / static_cast<double>(prompt);
   }
@@ -100,7 +100,7 @@ struct LogReport {
 enum class DoctorPhase : std::uint8_t { Log, Edits, Documents };
 
 /// Called after each request of a phase, on the thread of the diagnosis. `soFar` has the requests that were
-/// read, without totals. Its lost tokens are complete only after the last phase. `requests`: number of
+/// read, without totals. The lost tokens are complete only after the last phase. `requests`: number of
 /// requests of the phase so far.
 using DoctorProgress = std::function<void(const LogReport& soFar, DoctorPhase phase, std::size_t requests)>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Hides keys, passwords and tokens of access in texts of a log. Every output of the doctor uses this file.
+// Hides keys, passwords and access tokens in texts of a log. Every output of the doctor uses this file.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,9 @@ struct SecretRange {
 };
 
 /// Returns the secrets of a text in order, without overlap:
-/// - keys with a known beginning, such as "sk-", "ghp_", "AKIA" or "eyJ" with two points (JWT);
-/// - the value after "Authorization", "api-key", "x-api-key", "cookie", "password", "secret" or "token" with
-/// a
-///   colon or an equals sign;
+/// - keys with a known beginning, such as "sk-", "ghp_", "AKIA" or "eyJ" with two dots (JWT);
+/// - the value after a name and a colon or an equals sign. The names are "Authorization", "api-key",
+///   "x-api-key", "cookie", "password", "secret" and "token";
 /// - the word after "Bearer" or "Basic".
 std::vector<SecretRange> secretsIn(std::string_view text);
 

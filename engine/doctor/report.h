@@ -29,18 +29,18 @@ struct RequestRow {
 };
 RequestRow rowOf(const LogReport& report, const RequestReport& request);
 
-/// Cached tokens by the distance to the best earlier request, which is the last request with the same
-/// beginning. Distance 1: the previous request of the log.
+/// Cached tokens by the distance to the best earlier request: the last request with the longest common
+/// prefix. Distance 1: the previous request of the log.
 struct ReuseDistance {
   std::size_t from = 1;
   std::size_t to = 1;  ///< included
   std::uint64_t cached = 0;
   std::size_t requests = 0;
 };
-/// Returns the distances 1, 2, 3 … 4, 5 … 8 and so on, up to the largest distance of the log.
+/// Returns the ranges of distances 1, 2, 3 to 4, 5 to 8, …, up to the largest distance.
 std::vector<ReuseDistance> reuseDistances(const LogReport& report);
 
-/// "1,234 tokens, 0.5 s, 0.12". Only the values that are known.
+/// Returns the known values as a text: "1,234 tokens, 0.5 s, 0.12".
 std::string costText(std::uint64_t tokens, const Prices& prices);
 /// "12.3 %".
 std::string shareText(double share);

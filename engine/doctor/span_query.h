@@ -67,12 +67,12 @@ struct SpanQuery {
 };
 
 /// Writes a request as a query: messages in their order, under a generate node. Tool definitions become a
-/// system message, and tool results user messages. Texts have no secrets. `accepted`: the proposals whose
-/// parts become spans.
+/// system message, and tool results become user messages. Secrets are redacted. `accepted`: the proposals
+/// whose parts become spans.
 SpanQuery queryOf(const LoggedRequest& request, const std::vector<SpanProposal>& accepted = {});
 
 /// Writes a template for all requests of a log. A part becomes a parameter if fewer than half of the requests
-/// have it. Its default is the text of this request.
+/// have this part. The default of the parameter is the text of this request.
 SpanQuery templateOf(const LoggedRequest& request, const PartCounts& counts,
                      const std::vector<SpanProposal>& accepted);
 

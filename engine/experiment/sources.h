@@ -37,7 +37,7 @@ struct SourceQuestion {
   std::vector<std::string> documents;
   std::string question;
   std::string answer;                ///< the correct answer of the model, word for word
-  std::vector<std::int32_t> needed;  ///< indices of the one or two documents that answer it, ascending
+  std::vector<std::int32_t> needed;  ///< indices of the one or two documents with the answer, ascending
 };
 
 /// Equal arguments give equal questions. `index`: from 0. Questions with an odd index need two documents.
@@ -113,8 +113,8 @@ struct SourceCount {
 SourceCount countAsked(const std::vector<AskedQuestion>& asked);
 SourceCount countRight(const std::vector<AskedQuestion>& asked);
 
-/// Counts the correct answers whose needed documents all rank above every other document. A document with an
-/// equal value does not count as above.
+/// Counts the correct answers whose needed documents all rank above every other document. Two documents with
+/// equal values do not rank above each other.
 SourceCount countFound(const std::vector<AskedQuestion>& asked, const Reading& read);
 
 /// Returns at most `most` heads whose sum finds most of these questions. The best head comes first, then each

@@ -31,24 +31,24 @@ class GgufKeys {
   Failure fail(const std::string& key, std::string found, std::string expected) const;
 
   bool has(const std::string& key) const { return metadata().values().contains(name(key)); }
-  /// Returns 1 to `most`.
+  /// Returns the value of the key, from 1 to `most`.
   std::int64_t integer(const std::string& key, std::int64_t most,
                        std::optional<std::int64_t> otherwise = {}) const;
-  /// Returns by layer a number from 1 to `most`. The key has a list, or one number for all layers.
+  /// Returns the number of each layer, from 1 to `most`. The key has a list, or one number for all layers.
   std::vector<std::int64_t> byLayer(const std::string& key, std::int64_t most, std::int32_t layers,
                                     std::optional<std::int64_t> otherwise = {}) const;
-  /// Returns the number of the first layer. If the key has a list of different numbers, the family must read
-  /// the key with byLayer(). Otherwise refuseUnused() refuses the list.
+  /// Returns the number that the key gives the first layer. If the key has a list of different numbers, the
+  /// family must read the key with byLayer(). Otherwise refuseUnused() refuses the list.
   std::int64_t ofFirst(const std::string& key, std::int64_t most, std::int32_t layers,
                        std::optional<std::int64_t> otherwise = {}) const;
-  /// Returns 0 to `most`, and 0 without the key.
+  /// Returns the value of the key, from 0 to `most`. Returns 0 without the key.
   std::int64_t count(const std::string& key, std::int64_t most) const;
-  /// Returns 0 if there is no window.
+  /// Returns the size of the window, or 0 if there is no window.
   std::int32_t window() const;
-  /// Returns by layer whether the layer has the window of the file. `attention.sliding_window_pattern` has
-  /// one of two forms:
+  /// Returns for each layer whether the layer has the window of the file. The key
+  /// `attention.sliding_window_pattern` has one of two forms:
   /// - a list with one entry for each layer;
-  /// - a period: the last layer of each period has no window. With 0, all layers have one.
+  /// - a period: the last layer of each period has no window. With period 0, all layers have a window.
   ///
   /// Without the key the period is `otherwise`.
   std::vector<bool> windowedLayers(std::int32_t layers, std::int64_t otherwise) const;

@@ -20,8 +20,8 @@ const Policy& standardPolicy();
 /// Returns the first policy that does not need a checkpoint trained for block attention.
 const Policy& policyForAnyCheckpoint();
 
-/// Returns the warning of a run whose policy needs block attention. It is for checkpoints that are not known
-/// to be trained for block attention.
+/// Returns the warning of a run whose policy needs block attention. The warning is for checkpoints that may
+/// not be trained for block attention.
 std::string untrainedAdvice();
 
 /// Returns what a policy's result matches on a device. On some devices, the bits of a row depend on other

@@ -35,7 +35,8 @@ struct Sending {
   const ServerKindInfo& kind;
   const PromptWriter& prompt;
   std::optional<std::int64_t> context{};  ///< context of the model, in tokens; nothing: not reported
-  /// Requests the number of tokens of a text from the server. Nothing: not reported. Null: no such request.
+  /// Requests the number of tokens of a text from the server. Nothing: not reported. The function is null if
+  /// the server has no such request.
   std::function<std::optional<std::int64_t>(const std::string& text)> countTokens{};
 };
 

@@ -31,8 +31,8 @@ RenderedConversation renderConversation(const ChatTemplate& chat, const Tokenize
                                         std::span<const ConversationMessage> messages,
                                         const EncodeLimits& limits = {});
 
-/// Returns the ids of the bytes `range` of a conversation's text. Ids of the messages' own texts never are
-/// control pieces. `controls`: those of the tokenizer.
+/// Returns the ids of the bytes `range` of a conversation's text. Ids of the messages' own texts are never
+/// control pieces. `controls`: the control pieces of the tokenizer.
 RenderedMessage renderRange(const ConversationText& conversation, TextRange range, const Tokenizer& tokenizer,
                             const ControlPieces& controls, const EncodeLimits& limits = {});
 

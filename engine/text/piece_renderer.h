@@ -43,8 +43,8 @@ class ControlPieces {
 /// the message's own text.
 class PieceRenderer {
  public:
-  /// `controls`: those of the tokenizer, which must outlive the object; null: they are read where raw text
-  /// needs them.
+  /// `controls`: the control pieces of the tokenizer. The control pieces must outlive the object. Null: the
+  /// object reads the control pieces when raw text needs them.
   explicit PieceRenderer(const Tokenizer& tokenizer, EncodeLimits limits = {},
                          const ControlPieces* controls = nullptr)
       : m_tokenizer(&tokenizer), m_limits(std::move(limits)), m_controls(controls) {}

@@ -98,7 +98,7 @@ class TemplateProcess {
 };
 
 /// The date that templates write in place of the current date. With the current date, every cached block
-/// would be useless the next day. It is the fallback date of Llama's templates.
+/// would be useless the next day. The constant is the fallback date of Llama's templates.
 inline constexpr const char* kTemplateDate = "2024-07-26";
 
 /// The interpreter of Python that the helper program uses, if this environment variable has a value.

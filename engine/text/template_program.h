@@ -73,20 +73,21 @@ class MessageFailure final : public Failure {
 /// A template as a program of Jinja, with values for its variables. Several threads may use one object.
 class TemplateProgram {
  public:
-  /// `variables`: a JSON object. A member "messages" is not a variable. It is an object with further fields
+  /// `variables`: a JSON object. Its member "messages" is not a variable, but an object with further fields
   /// of messages, by their number from 0: {"2": {"reasoning_content": "…"}}. `process` must outlive the
   /// object. Throws Failure if the template cannot render short conversations.
   TemplateProgram(std::string source, const std::string& variables, TemplateProcess& process);
 
-  /// Renders a conversation. Bounds are found by renderings with marks in place of texts, and of the first
-  /// messages alone. They are checked with the rendering of the texts themselves. Throws MessageFailure if
-  /// the template refuses a message, and Failure after a stop or beyond the limits of TemplateProcess.
+  /// Renders a conversation. To find the bounds of texts, the function also renders marks in place of texts,
+  /// and the first messages alone. The rendering of the real texts must have the same bounds. Throws
+  /// MessageFailure if the template refuses a message, and Failure after a stop or beyond the limits of
+  /// TemplateProcess.
   ConversationText render(std::span<const ConversationMessage> messages, bool generationPrompt = true,
                           const std::stop_token& stop = {}) const;
 
   const std::string& source() const { return m_source; }
   /// Whether the template writes no texts, but lists of parts: [{"type": "text", "text": "…"}]. Templates of
-  /// models that see pictures do this.
+  /// models that read pictures do this.
   bool takesParts() const { return m_takesParts; }
 
   /// Returns the form of the turns in short conversations: the pieces are raw (TemplatePiece::isRaw). A turn

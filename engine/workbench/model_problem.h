@@ -26,7 +26,7 @@ InspectedModel inspectModel(const checkpoint::Checkpoint& checkpoint);
 
 struct ModelProblem {
   Error error;
-  bool isOfTemplate = false;  ///< choosing a chat template removes it
+  bool isOfTemplate = false;  ///< the user can remove the problem by choosing a chat template
 };
 
 /// Why the checkpoint of the settings cannot be opened. Checks its configuration, the list of its tensors and
@@ -42,8 +42,11 @@ struct ModelLook {
 /// Also reads the tokenizer, which may take a second for a large vocabulary, and the adapter.
 ModelLook lookAtModel(const RunSettings& settings);
 
-/// The name of the chat template whose delimiters the checkpoint's own template has, if the rest of it is
-/// unknown. Empty: the whole template is known, there is none, or the user has chosen one.
+/// The name of a known chat template with the same delimiters as the checkpoint's template. Empty in these
+/// cases:
+/// - The whole template of the checkpoint is known.
+/// - The checkpoint has no template.
+/// - The user has chosen a template.
 std::string guessedTemplate(const RunSettings& settings);
 
 /// A bundled adapter. With this adapter, a model counts as trained for block attention.

@@ -50,15 +50,16 @@ struct PipelineInput {
 
   std::map<std::string, std::string> parameters{};          ///< values by name
   std::vector<query::ParameterDeclaration> declarations{};  ///< a document's declarations of parameters
-  /// If a number's parameter has no valid value, the parameter remains. Otherwise this is an error.
+  /// If true, the parameter of a number remains when the parameter has no valid value. If false, a missing or
+  /// wrong value is an error.
   bool keepsNumbers = false;
 
   /// Returns the texts of `ask` and `file`, and the files of augments. Without this member, `ask` and `file`
   /// remain in the query.
   query::Surroundings* surroundings = nullptr;
-  bool endsAtAsk = false;  ///< whether a query with an `ask` ends before the sugar stage, so that the user is
+  bool endsAtAsk = false;  ///< whether an `ask` ends the pipeline before the sugar stage, so that the user is
                            ///< not asked
-  bool endsAtAugment = false;  ///< whether a query with an augment ends before the sugar stage, so that
+  bool endsAtAugment = false;  ///< whether an augment ends the pipeline before the sugar stage, so that
                                ///< nothing is retrieved
 
   /// Finds the passages of each augment. Without this member, augments remain in the query.
@@ -113,8 +114,8 @@ PipelineResult runPipeline(PipelineInput input, Stage last = Stage::Plan);
 /// Returns the range of the innermost node around the pointer's place; nothing if the map is empty.
 std::optional<query::SourceRange> rangeAround(std::string_view pointer, const query::SourceMap& sources);
 
-/// Returns the position of a node in the text of the map. A field has the position of the node around it. No
-/// position if there is none.
+/// Returns the position of a node in the text of the map. A field has the position of the node around it. The
+/// result is empty if the map has no such node.
 query::TextPosition positionOf(std::string_view pointer, const query::SourceMap& sources,
                                std::string_view text);
 

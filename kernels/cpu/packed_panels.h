@@ -19,7 +19,7 @@ namespace spanscope::cpu {
 /// - Eight bits: [4 k][width] bytes.
 /// - Codes of 4, 5 and 6 bits: the lower four bits, [4 k][half] bytes. Byte i has feature i in the lower half
 ///   and feature i + half in the upper half.
-/// - Codes of 2 and 3 bits: the lower two bits. Codes of 6 bits: the upper two bits. They have [2 pairs of
+/// - Codes of 2 and 3 bits: the lower two bits. Codes of 6 bits: the upper two bits. Both take [2 pairs of
 ///   k][half] bytes. The order from the lowest bits: features i and i + half of the first k, then of the
 ///   second k.
 /// - Codes of 3 and 5 bits: the upper bit, [half] bytes. The order from the lowest bit: features i and

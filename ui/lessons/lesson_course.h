@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Holds the progress of a learner in an open lesson. LessonCourse carries out the actions of steps in the
-// window, one after the other. It can restore the end of every step: document, settings, run and views.
+// window, one after the other. LessonCourse can restore the end of every step: document, settings, run and
+// views.
 //
 // LessonCourse has the state of the lesson. The window has the document, which the learner may change at any
 // time. Runs of the learner change the cache. Before the lesson's next run, LessonCourse restores the cache:

@@ -33,7 +33,7 @@ struct LogSettings {
 
   /// "server=vllm;model=…", with the fields in their order, for commands and settings of the window.
   QString text() const;
-  /// Reads such a text. Missing and wrong values keep their defaults.
+  /// Reads a text of this form. Missing and wrong values keep their defaults.
   static LogSettings of(const QString& text);
 };
 
@@ -43,15 +43,15 @@ struct LogState {
   Stage stage = Stage::None;
   QStringList files;
   LogSettings settings;
-  QString problem;      ///< why the diagnosis failed; empty: it has not failed
+  QString problem;      ///< why the diagnosis failed; empty: no failure
   double progress = 0;  ///< 0 … 1, of all stages
   /// The report so far; never null. Totals, causes and ways are known at the end. All views of a diagnosis
   /// get the same report, which grows.
   std::shared_ptr<const doctor::LogReport> report = std::make_shared<const doctor::LogReport>();
   std::optional<std::size_t> chosen;  ///< the request that the user chose
-  std::optional<std::size_t> other;   ///< the earlier request that it is compared with
+  std::optional<std::size_t> other;   ///< the earlier request to which `chosen` is compared
   std::shared_ptr<const doctor::PromptComparison> comparison;  ///< null: none, or not computed yet
-  QString comparisonProblem;  ///< why the requests cannot be compared; empty: they can
+  QString comparisonProblem;  ///< why the requests cannot be compared; empty: no problem
 
   bool isRunning() const {
     return stage == Stage::Reading || stage == Stage::Edits || stage == Stage::Documents;

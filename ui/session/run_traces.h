@@ -56,8 +56,8 @@ class RunTraces : public QObject {
   /// Sets the open session and the history aside for the session of a separate engine. The history is then
   /// empty, and the runs count from 1.
   void setAside();
-  /// Continues the session and the history that were set aside. The runs of the separate engine have ended.
-  /// Their records are dropped.
+  /// Continues the session and the history that were set aside. The runs of the separate engine have ended,
+  /// and their records are dropped.
   void resume();
   /// Sets the memory limit of the traces to the limit in these settings. The function keepAtLeast() only
   /// raises the limit.

@@ -38,7 +38,7 @@ class WatchSource final : public TraceSource {
   /// Number of events that were dropped from memory, at the last drain.
   std::size_t dropped() const { return m_dropped; }
   bool isWatching() const { return m_watch != nullptr; }
-  /// Ends the watch, which takes less than 100 ms, and completes the file. Returns the problem of the file;
+  /// Ends the watch within 100 ms, and completes the file. Returns the problem of the file;
   /// empty: none.
   std::string stop();
   /// The state of the watch, or the last state.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the kind, the models and the endpoints of a server. Open this file to detect another kind of server.
-//
-// The kinds of servers, and their differences for a client. A new kind is a new row. Open this file to add a
-// kind.
+// Finds the kind, the models and the endpoints of a server. Also lists the kinds of servers, and their
+// differences for a client. Open this file to add a kind of server.
 #pragma once
 
 #include "engine/remote/http/http_client.h"
@@ -93,7 +91,7 @@ struct ServerFacts {
   std::vector<ServedModel> models;    ///< in the server's order
   std::optional<std::int64_t> slots;  ///< number of slots (llama.cpp)
   CacheFacts cache{};
-  bool listsModels = true;                                    ///< false: an empty `models` means nothing
+  bool listsModels = true;                                    ///< false: no list, so `models` is empty
   std::vector<std::string> protocols{"chat", "completions"};  ///< each is a Protocol::name
   /// The text between the address and the paths: "/v1". Empty if the address contains another version
   /// ("/v1beta/openai", "/api/v3").

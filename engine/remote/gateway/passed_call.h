@@ -42,9 +42,10 @@ struct PassedCall {
   std::int32_t choices = 1;  ///< answers to the prompt, at least 1
   bool isStream = false;
   bool isMarked = false;  ///< the body has the field "spanscope"
-  /// The reason why the tokens of the prompt are not known: "the request has tools". Empty: they are known.
+  /// The reason why the tokens of the prompt are not known: "the request has tools". Empty: the
+  /// tokens are known.
   std::string unknownPrompt{};
-  std::string problem{};  ///< the reason why the body has no messages; empty: it has
+  std::string problem{};  ///< the reason why the body has no messages; empty: no problem
 };
 
 /// Reads a body leniently, because the upstream server checks the body. Throws ApiFailure only for a wrong

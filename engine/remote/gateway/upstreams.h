@@ -56,7 +56,7 @@ class Upstream {
   };
   std::size_t running() const;
   void succeeded();
-  /// The server could not be reached. It gets requests only if no other server can, for a few seconds.
+  /// The server could not be reached. For a few seconds, the other servers with the same model come first.
   void failed(const std::string& problem);
   bool isDown() const;
 
@@ -100,8 +100,8 @@ struct Turn {
 /// Orders the upstream servers, at least one, for a request. `routing` is locked, so that requests at the
 /// same time see each other:
 ///
-/// 1. Servers that are down come last.
-/// 2. Servers that list another model than `model` come last, if another server lists the model.
+/// 1. Servers that do not list `model` come last, even after servers that are down.
+/// 2. Servers that are down come later.
 /// 3. Servers with more than `mostAhead` running requests more than the server with the fewest come later.
 /// 4. The server with the most cached tokens of `prompt` comes first.
 /// 5. Then the fewest running requests and the fewest answered requests decide.

@@ -36,14 +36,13 @@ struct HubDownload {
   std::function<std::uint64_t(const std::filesystem::path&)> freeBytes{};
 };
 
-/// Returns the folder of a snapshot, whether or not the folder exists.
+/// Returns the folder of a snapshot. The folder may be missing.
 std::filesystem::path hubSnapshot(const HubPlace& place, const HubListing& listing);
 
-/// Returns the number of bytes of a file that are on this machine, of a complete or an unfinished download.
-/// Only complete files have `isWhole`.
+/// The part of a file that is on this machine.
 struct HubFileState {
-  std::uint64_t bytes = 0;
-  bool isWhole = false;
+  std::uint64_t bytes = 0;  ///< of a complete or an unfinished download
+  bool isWhole = false;     ///< the download is complete
 };
 HubFileState hubFileState(const HubPlace& place, const HubListing& listing, const HubFile& file);
 

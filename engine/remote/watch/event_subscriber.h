@@ -34,14 +34,14 @@ class SubscriberListener {
   virtual void startedLate(std::uint64_t first) = 0;
   virtual void gapBegan(std::uint64_t missing) = 0;
   virtual void gapEnded(bool isFilled) = 0;
-  /// The publisher began again from 0.
+  /// The publisher has restarted, and counts from 0.
   virtual void restarted() = 0;
   /// A message could not be read. The message counts as missing.
   virtual void refused(const Error& error) = 0;
 };
 
 /// A thread that receives messages until the object is destroyed. Destruction takes less than 100 ms.
-/// Messages are sorted as follows:
+/// Rules for the order of messages:
 /// - At the beginning, all messages from SubscriberConfig::first on are requested from the replay endpoint.
 /// - If a number is missing, newer messages wait for the replay endpoint, for at most 2 s.
 /// - A message that was received before is dropped. A lower number with a later time is a restart.

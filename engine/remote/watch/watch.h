@@ -45,18 +45,18 @@ struct WatchState {
   bool hasEnded = false;              ///< nothing will come any more
 };
 
-/// Reads the totals of a server from its Prometheus metrics; nothing: there are none. Knows vLLM, SGLang,
-/// llama-server and spanq serve.
+/// Reads the totals of a server from its Prometheus metrics; nothing: not reported. Knows the names of vLLM,
+/// SGLang, llama-server and spanq serve.
 std::optional<TokenTotals> totalsIn(const std::string& metrics);
 
-/// Watches a server until the object is destroyed, which takes less than 100 ms. What is shown:
+/// Watches a server until the object is destroyed. Destruction takes less than 100 ms. The trace has:
 /// - with publishers: blocks, sequences and evictions (watched_cache.h);
 /// - for a llama-server: slots and requests (watched_slots.h);
 /// - with an address: totals of prompt tokens and cached tokens, if the server reports them.
 class Watch {
  public:
-  /// Throws Failure if an address is wrong, or an endpoint cannot be opened, or if the configuration has
-  /// neither. `sink` must outlive the object, and gets events on other threads.
+  /// Throws Failure if the address or an endpoint is wrong, or if the configuration has no address and no
+  /// endpoint. `sink` must outlive the object, and gets events on other threads.
   Watch(WatchConfig config, trace::Sink& sink);
   ~Watch();
   Watch(const Watch&) = delete;

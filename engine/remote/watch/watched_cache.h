@@ -22,7 +22,7 @@
 
 namespace spanscope::watch {
 
-/// A group of blocks that lookups distinguish: the same tokens have one entry in each lane.
+/// A separate part of the cache: the blocks of one publisher, group of layers and medium.
 struct WatchedLane {
   std::size_t publisher = 0;
   std::int64_t group = 0;  ///< group of layers
@@ -32,10 +32,10 @@ struct WatchedLane {
 };
 
 /// The cache of a server, rebuilt from its KV events. The rules:
-/// - Events name blocks by hash. The trace gives each stored block of the device a number. The lowest number
-///   was free for the longest time.
+/// - Events name blocks by hash. The trace gives each stored block of the device a number. The last released
+///   number is used first.
 /// - Events do not report which request stored a block. The trace shows *sequences*: a chain of blocks that
-///   the server stored one after another. If a stored chain continues an earlier one in its middle, the
+///   the server stored one after another. If a stored chain begins in the middle of an earlier chain, the
 ///   earlier blocks were cache hits. A sequence ends after 10 s without a new block.
 /// - Events do not report which blocks are in use. All blocks of the trace have 0 references.
 /// - If messages are missing, the content of all earlier blocks of this publisher is unknown. Such blocks
@@ -58,9 +58,9 @@ class WatchedCache {
   void startLate(std::size_t publisher, std::int64_t now);
   /// `missing` messages are missing.
   void beginGap(std::size_t publisher, std::uint64_t missing, std::int64_t now);
-  /// Ends the last gap. `isFilled`: the missing messages were taken after all.
+  /// Ends the last gap. `isFilled`: take() got the missing messages.
   void endGap(std::size_t publisher, bool isFilled, std::int64_t now);
-  /// The publisher began again with an empty cache.
+  /// The publisher has restarted with an empty cache.
   void restart(std::size_t publisher, std::int64_t now);
   /// Takes the totals of the server.
   void count(const TokenTotals& totals, std::int64_t now);
@@ -76,7 +76,7 @@ class WatchedCache {
   void end(std::int64_t now);
 
   std::vector<WatchedLane> lanes() const;
-  /// The hashes of a lane in ascending order, each as often as the block has copies.
+  /// The hashes of a lane in ascending order. A block with several copies has its hash several times.
   std::vector<std::uint64_t> hashes(const WatchedLane& lane) const;
   /// The pool of the trace.
   trace::PoolState pool() const;
@@ -151,7 +151,7 @@ class WatchedCache {
   bool m_isOpen = false;         ///< the session has begun
   std::int32_t m_blockSize = 0;  ///< of the pool: the largest of all lanes
   std::int64_t m_capacity = 0;   ///< blocks of the pool, without the null block
-  std::vector<BlockId> m_free;   ///< given back
+  std::vector<BlockId> m_free;   ///< released numbers
   BlockId m_fresh = 1;           ///< blocks from here to m_capacity were never allocated
   std::vector<BlockId> m_unknown;
 

@@ -67,7 +67,7 @@ class WatchedRuns {
 /// Running totals of a server since its start.
 struct TokenTotals {
   std::int64_t prompt = 0;  ///< tokens of prompts
-  std::int64_t cached = 0;  ///< those that were cache hits
+  std::int64_t cached = 0;  ///< prompt tokens that were cache hits
   bool operator==(const TokenTotals&) const = default;
 };
 
@@ -75,8 +75,8 @@ struct TokenTotals {
 /// previous totals.
 class CountedTokens {
  public:
-  /// `kind`: the step of counted tokens. The first call only sets the beginning. Totals that became smaller
-  /// come from a server that began again.
+  /// `kind`: the step of counted tokens. The first call only sets the beginning. Smaller totals come from a
+  /// server that has restarted.
   void take(WatchedRuns& runs, StepIndex kind, const TokenTotals& totals, std::int64_t now);
   /// The growth since the first call.
   const TokenTotals& sum() const { return m_sum; }

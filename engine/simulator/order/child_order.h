@@ -69,7 +69,7 @@ struct OrderRules {
   std::int64_t step = 1;
   /// If the free parts together have at most this number of children, the search is exact.
   std::size_t exactChildren = 8;
-  /// Max beginnings that the search tries for a prompt with more children.
+  /// Max number of partial orders that the search tries for a prompt with more children.
   std::size_t mostTries = 2000;
   /// Contents of children that come first among orders with equal hits, in this order.
   std::vector<std::uint64_t> first{};
@@ -88,8 +88,8 @@ struct ChosenOrder {
 
 /// Chooses the order of a prompt. The result depends only on the arguments. With more than
 /// OrderRules::exactChildren children, the search tries the child with the max number of cached tokens first.
-/// It ends after OrderRules::mostTries beginnings. The result is never worse than the written order, and
-/// never worse than the best choice of the first child.
+/// The search ends after OrderRules::mostTries partial orders. The result is never worse than the written
+/// order, and never worse than the best choice of the first child.
 ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, const PartCounts& counts,
                         const OrderRules& rules);
 

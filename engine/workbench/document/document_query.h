@@ -46,9 +46,9 @@ query::Node toTree(const Document& document, NodeId top);
 
 /// Replaces the document's query. An unchanged node keeps its id, name, position, looks and server. A node
 /// counts as unchanged in three cases:
-/// - Its subtree is elsewhere under the same parent.
-/// - A node was put around it, or removed from around it.
-/// - It has the same operator, and the same place or a part below it.
+/// - Its whole subtree is unchanged, at any place under the same parent.
+/// - A node was added around its subtree, or removed from around it.
+/// - The node has the same operator as before, and the same place or an unchanged child.
 void replaceQuery(Document& document, const query::Node& query);
 
 /// Returns the values for a run: the given values, and defaults for the others.

@@ -18,7 +18,7 @@ enum class PairDots : std::uint8_t {
 /// How products of bytes are summed. The sums are exact. All ways therefore give the same bits.
 enum class ByteDots : std::uint8_t {
   None,
-  Avx2,     ///< in integers of 16 bits while these are large enough, then of 32
+  Avx2,     ///< first in integers of 16 bits, then in integers of 32 bits
   AvxVnni,  ///< AVX-VNNI: four at a time in integers of 32 bits
   Vnni,     ///< AVX512_VNNI: like AVX-VNNI, in longer vectors
   Amx,      ///< AMX_INT8 for many rows, AVX512_VNNI for few
@@ -35,8 +35,9 @@ struct LowPrecision {
   std::string sums() const;
 };
 
-/// Returns the instructions of this processor that belong to the instruction set of the other kernels. If the
-/// system grants tile registers on demand, this function requests them for the whole process.
+/// Returns the instructions of this processor for fast arithmetic. Includes only instructions of the
+/// instruction set that the other kernels use. If the system grants tile registers on demand, this function
+/// requests these registers for the whole process.
 LowPrecision lowPrecision();
 
 }  // namespace spanscope::cpu

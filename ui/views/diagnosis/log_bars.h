@@ -16,7 +16,7 @@ struct LogBar {
   QString name;
   QString value;
   double length = 0;  ///< 0 … 1
-  double rest = 0;    ///< length of a second part after it, 0 … 1
+  double rest = 0;    ///< length of the second part of the bar, 0 … 1
   BlockRole role = BlockRole::Computed;
   BlockRole restRole = BlockRole::Hit;
   QString help{};                        ///< second line; may be empty

@@ -27,9 +27,9 @@ struct PagingModel {
   std::int64_t mostChosen = 0;  ///< the largest number of requests that the user can choose
   bool operator==(const PagingModel&) const = default;
 
-  /// Size of the buffer of one request. It must have room for the longest answer.
+  /// Size of the buffer of one request. The buffer must have room for the longest answer.
   std::int64_t buffer() const { return prompt + maxTokens; }
-  /// Size of the blocks of one request. They have room for the tokens so far.
+  /// Size of the blocks of one request. The blocks have room for the tokens so far.
   std::int64_t blocks() const;
   std::int64_t fitting(std::int64_t each) const { return each == 0 ? 0 : slots / each; }
   /// How many of the requests run if one request takes `each` slots. The others wait.

@@ -64,7 +64,7 @@ struct PredictionPlace {
   QString id;               ///< the same from one prediction to the next
   QString name;             ///< "With spans here", "vLLM", "gpu-3, llama.cpp"
   bool isOwn = false;       ///< the document runs at this place
-  QString problem;          ///< why there are no counts, in a sentence; empty: there are
+  QString problem;          ///< why there are no counts, in a sentence; empty: no problem
   PredictionCounts counts;  ///< sums over all steps
   QString why;      ///< main reason for computed tokens; empty: no cache simulator, or all tokens are cached
   QString setup;    ///< of a cache simulator: "vLLM 0.33.0, blocks of 16 tokens"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The cached blocks of the pool as a tree of beginnings. Blocks that follow the same beginning are its
-// children. Open this file to change what a row of the tree contains.
+// The cached blocks of the pool as a tree of prefixes. Chains of blocks after the same prefix are children of
+// this prefix. Open this file to change what a row of the tree contains.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -15,8 +15,8 @@
 
 namespace spanscope::ui {
 
-/// A chain of cached blocks without a branch. The same request stored all its blocks. The shown prompt got
-/// all of them in the same way.
+/// A chain of cached blocks without a branch. One request stored all blocks of the chain. All blocks have the
+/// same role in the shown prompt.
 struct PrefixNode {
   int parent = -1;              ///< index of the node that ends before this chain; −1: none
   std::vector<BlockId> blocks;  ///< at least one, in the order of their tokens
@@ -24,7 +24,7 @@ struct PrefixNode {
   std::int64_t tokens = 0;      ///< number of cached tokens in the chain
   QString text;                 ///< the tokens as text, up to kPrefixText characters; empty: not reported
   QString storedBy;             ///< "run 2, step 1"
-  BlockRole role = BlockRole::Free;  ///< how the shown prompt got the blocks; Free: the prompt has others
+  BlockRole role = BlockRole::Free;  ///< how the shown prompt got the blocks; Free: not in this prompt
   bool operator==(const PrefixNode&) const = default;
 };
 

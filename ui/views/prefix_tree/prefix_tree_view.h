@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows the tree of cached beginnings. Each row is a chain of blocks, with a bar at its token positions.
+// Shows the tree of cached prefixes. Each row is a chain of blocks, with a bar at its token positions.
 #pragma once
 
 #include "ui/views/common/input_view.h"

@@ -14,7 +14,7 @@
 namespace spanscope::ui {
 
 struct TokenTravel {
-  std::size_t from = 0;  ///< index of the token at the position where this one was stored
+  std::size_t from = 0;  ///< index of the token at the position where the moved token was stored
   std::size_t to = 0;
   bool operator==(const TokenTravel&) const = default;
 };
