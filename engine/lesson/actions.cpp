@@ -82,7 +82,7 @@ const std::vector<ActionInfo>& actionTable() {
        .example = "edit node:/g/input/cross/0 \"You are kind.\""},
       {.kind = ActionKind::Swap,
        .words = "swap",
-       .arguments = {{"NODE", Kind::Node}, {"NODE", Kind::Node}},
+       .arguments = {{"FIRST", Kind::Node}, {"SECOND", Kind::Node}},
        .effect = Effect::Document,
        .help = forTranslation("Lessons", "Swap two children of one node"),
        .example = "swap node:/g/input/cross/1/plus/0 node:/g/input/cross/1/plus/1"},
