@@ -19,7 +19,7 @@ namespace spanscope::run {
 /// compute plan.
 struct Scheduler::AnswersInStep {
   std::vector<policy::Answer> answers;
-  std::size_t own = 0;  ///< index of the answer in question
+  std::size_t own = 0;  ///< index of the answer that the rows continue
 };
 
 struct Scheduler::Pass {
@@ -30,7 +30,7 @@ struct Scheduler::Pass {
     std::int32_t count = 0;
     bool decode = false;
     bool repeated =
-        false;  ///< recomputed: the rows were computed before a preemption, or as the original of a copy
+        false;  ///< recomputed: the rows were computed before a preemption, or before the copy of a segment
     std::int32_t firstLogit =
         -1;  ///< index of its first row in the logits of the forward pass; −1: no logits
     std::int32_t logitCount = 0;

@@ -84,7 +84,7 @@ struct LispValue {
 };
 
 /// Evaluates the forms of a Lisp text to a query. parseLisp() uses this class. Use each object once. After an
-/// error, the evaluation continues to find all errors. Before a function returns no value, the function has
+/// error, the evaluation continues to find all errors. A function that returns no value has
 /// reported an error.
 class LispEvaluator {
  public:

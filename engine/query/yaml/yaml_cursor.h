@@ -86,7 +86,7 @@ class YamlCursor final : public ValueCursor {
   void enter(JsonKind container);
   bool closesContainer();
   /// Returns the end of the container closed before event `next`. The end of the container is the beginning
-  /// of that event, without the separators between.
+  /// of that event, without the separators before the event.
   std::size_t endBefore(std::size_t next) const;
   void fail(std::string expected);
   void failWith(JsonIssue issue);
@@ -115,8 +115,8 @@ JsonKind yamlScalarKind(std::string_view text);
 /// range of a double becomes 1e39 or -1e39, which is infinite as a float.
 std::string yamlNumber(std::string_view text);
 
-/// Whether IBM/spnl may read the text as something other than text, even in quotes. Such texts are all texts
-/// that yamlScalarKind() does not call String, and other spellings of these texts.
+/// Whether IBM/spnl may read the text as something other than text, even in quotes. The result is true for
+/// each text that yamlScalarKind() does not call String, and for other spellings of these texts.
 bool mayBeMisreadInYaml(std::string_view text);
 
 /// Whether some YAML reader may read the text without quotes as something other than text. Such texts are the

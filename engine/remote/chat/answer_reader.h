@@ -22,8 +22,7 @@
 
 namespace spanscope::remote {
 
-/// Receives the data of one event, with '
-/// ' between the lines.
+/// Receives the data of one event, with a line feed between two lines.
 using EventReceiver = std::function<void(std::string_view data)>;
 
 /// Hooks for data that the HTML definition of events does not allow.

@@ -36,12 +36,13 @@ struct UpstreamTarget {
 std::string bytesFor(const PassedRequest& request, const server::RequestHead& head,
                      const UpstreamTarget& target);
 
-/// Reads the body of a client's request. Nothing: the client broke off, or Connection::fault() has the
-/// reason. Throws ApiFailure with 413 for a body of more than `mostBytes`, and with 400 for damaged chunks.
+/// Reads the body of a client's request. Returns false if the client broke off, or if Connection::fault() has
+/// the reason. Throws ApiFailure with 413 for a body of more than `mostBytes`, and with 400 for damaged
+/// chunks.
 bool readBody(server::Connection& client, std::size_t mostBytes, PassedRequest& request);
 
-/// Receives what was passed, after it was passed. The functions are called on the thread of the client's
-/// connection, and must not throw.
+/// Receives each piece after the passage has sent this piece. The functions are called on the thread of the
+/// client's connection, and must not throw.
 class PassageWatcher {
  public:
   virtual ~PassageWatcher() = default;
@@ -77,8 +78,8 @@ server::ApiError brokenAnswer(const std::string& upstream, const std::string& pr
 /// request.
 struct StaleLink {};
 
-/// Sends `bytes` and passes the answer on. Answers that are events end with an error event if the upstream
-/// server breaks off. Small answers with a length are passed only when they are complete. Before the first
+/// Sends `bytes` and passes the answer on. A stream of events ends with an error event if the upstream server
+/// breaks off. Small answers with a length are passed only when they are complete. Before the first
 /// byte for the client, throws Failure if the upstream server breaks off, and ApiFailure for an interruption.
 /// Throws StaleLink for a reused link that was closed.
 PassageEnd pass(server::Connection& client, UpstreamLink& link, std::string_view bytes,

@@ -20,10 +20,10 @@ namespace spanscope::gateway {
 struct SpanQueryCall {
   server::Connection& client;
   std::string body;
-  std::string clientKey;  ///< for the upstream server; empty: its own key
+  std::string clientKey;  ///< sent to the upstream server; empty: the key of the configuration
   server::ServedRequest about;
   std::size_t mostAhead;
-  std::mutex& routing;  ///< of inTurn()
+  std::mutex& routing;  ///< the lock for inTurn()
   /// Returns the error that ends the answer early. Called on another thread.
   std::function<std::optional<server::ApiError>()> interruption;
 };

@@ -25,8 +25,8 @@ inline constexpr std::int64_t kFeatures = 16;  ///< of a vector of groups
 /// The bytes in a product: as stored, or minus the format's offset.
 enum class Codes : std::uint8_t { Unsigned, Signed };
 
-// An unpacked part has codes, [groups][2] vectors, then factors, [32] f32. If the format has minima, minima
-// follow: [32] f32.
+// An unpacked part has the codes as [groups][2] vectors, and then the factors as [32] f32. If the format has
+// minima, the minima follow as [32] f32.
 
 constexpr std::int64_t takenBytesOf(std::int64_t partElements) {
   return partElements * kFastWidth + 2 * kFastWidth * static_cast<std::int64_t>(sizeof(float));
@@ -125,7 +125,7 @@ HWY_INLINE __m512 minimaOf(const BytePart& place, std::int64_t feature) {
   return minima;
 }
 
-/// Unpacks elements k … k + count − 1 of a panel, whole parts.
+/// Unpacks elements k … k + count − 1 of a panel. The range must have whole parts.
 template <WeightFormat kFormat, Codes kCodes>
 void takeParts(const BytePanelShape& shape, const std::byte* panel, std::int64_t k, std::int64_t count,
                std::byte* out) {

@@ -20,7 +20,7 @@ enum class BlockCore {
   None,
   Light,  ///< a lookup can find the block
   Dark,   ///< a request uses the block
-  Frame,  ///< only requests of other documents' runs use the block
+  Frame,  ///< only runs of other documents use the block, or its content is not known
   Cross,  ///< the pool never allocates the block
 };
 

@@ -128,7 +128,7 @@ class ExperimentsView : public InputView {
   struct OwnCount {
     std::shared_ptr<const document::Document> document;
     std::optional<std::size_t>
-        count;        ///< nothing, and no problem: an augment finds the documents during the run
+        count;        ///< nothing without a problem: an augment finds the documents during the run
     QString problem;  ///< why there is no count
   };
   /// The estimated time of the request, in words. If the time is unknown, starts m_asking.
