@@ -42,7 +42,7 @@ inline constexpr JsonRules kConfigurationRules{
 std::string inQuotes(std::string_view text);
 
 /// Returns the text with the numbers NaN, Infinity and -Infinity as texts in quotes. Python writes these
-/// numbers, which are not JSON. A reader that needs a number refuses the text. Other readers ignore it.
+/// numbers, which are not JSON. A reader that needs a number refuses the text. Other readers ignore the text.
 std::string withQuotedNotFinite(std::string_view text);
 
 /// Parses a whole JSON file, which must be an object. Throws Failure with line and column for wrong syntax,

@@ -13,7 +13,7 @@
 //
 //      ## 1. A first run
 //
-//      Text with the metric `{run 1: cached tokens}`
+//      Text with the metric {run 1: cached tokens}
 //      and the link [this section](node:/g/input/cross/0).
 //
 //      ```do
@@ -42,7 +42,7 @@
 //      This model does not find the answer.
 //      ```
 //
-// A metric is in braces without code marks. Text may name earlier runs. A question may ask for any run of the
+// A metric is in braces, without backticks. Text may name earlier runs. A question may ask for any run of the
 // lesson. A lesson can come from an unknown source. Reading a lesson opens no file.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The loop that computes the steps of one plan, or of several plans together. The progress of a plan: which
-// steps can start, and their inputs. A run and its prediction share this code. Open this file to change how
-// several runs share forward passes, or the limits of prompts and answers.
+// The loop that computes the steps of one plan, or of several plans together. Also keeps the progress of a
+// plan: which steps can start, and their inputs. A run and its prediction share this code. Open this file to
+// change how several runs share forward passes, or the limits of prompts and answers.
 #pragma once
 
 #include "engine/base/error.h"

@@ -63,7 +63,7 @@ class PromptStore {
 
 struct ServerSettings {
   std::int32_t slots = 1;  ///< -np
-  std::int32_t chunk = 0;  ///< --cache-reuse: min tokens of a run that is relocated; 0: no run is relocated
+  std::int32_t chunk = 0;  ///< --cache-reuse: min length of a relocated token run; 0: nothing is relocated
   std::int32_t hostMebibytes = 0;  ///< --cache-ram; 0: off, below 0: unlimited
   std::int32_t context = 0;        ///< -c: tokens of all slots together
   float similarity = 0.1F;         ///< --slot-prompt-similarity; 0: off

@@ -29,8 +29,8 @@ struct MassPlace {
 };
 
 /// The rows firstRow … firstRow + rows − 1 of the forward pass. The plan counts from the first of these rows.
-/// Rows of this range that the plan lacks get 0. Launches on tensor cores, which compute such rows, therefore
-/// come later.
+/// The launch writes 0 for rows of the range that are not in the plan. Launches on tensor cores compute such
+/// rows, and therefore come later.
 struct DecodeWork {
   DecodePlan plan;
   std::int32_t firstRow = 0;
