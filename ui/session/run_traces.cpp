@@ -211,6 +211,27 @@ void bindRuns(OpenDocument& document) {
   }
 }
 
+void RunTraces::showQuery(OpenDocument& document, RunId run) {
+  DocumentModel& model = *document.model;
+  const auto& runs = document.source->trace()->newest().progress().runs;
+  const auto found = runs.find(run);
+  if (document.source->takesRuns() || model.isModified() || found == runs.end() ||
+      document.paths.contains(run))
+    return;
+  const query::ParseResult parsed = query::parseJson(*found->second.queryJson);
+  if (!parsed.query) return;
+  document::Document shown = document::fromQuery(*parsed.query);
+  shown.settings = model.document().settings;
+  model.change(QString(), [&shown](document::Document& now) { now = std::move(shown); });
+  model.undoStack().clear();
+  model.markSaved();
+  document.selection = {};
+  document.selected = {};
+  document.paths.clear();
+  bindRuns(document);
+  Q_EMIT queryShown(document);
+}
+
 /// Binds the document to the runs of the same file. Without a file, runs of a closed example with the same
 /// name belong to the document.
 void RunTraces::bindHistory(OpenDocument& document) const {
@@ -308,6 +329,7 @@ void RunTraces::showRun(OpenDocument& document, RunId run) {
   document.following = document.position == trace->size();
   document.chosen = run;
   forgetSelection(document);
+  showQuery(document, run);
   // For a run of another document, its last request is selected.
   const trace::RunState& state = trace->newest().progress().runs.at(run);
   if (!document.paths.contains(run) && !state.requests.empty())

@@ -95,6 +95,9 @@ class RunTraces : public QObject {
   /// Shows the session of a run at the end of the run. The document follows a run that has not ended. Nothing
   /// happens if the run's trace is no longer kept.
   void showRun(OpenDocument& document, RunId run);
+  /// Replaces the query of a document by the query of a run, if the source of the document takes no runs. A
+  /// document that the user has changed keeps its query.
+  void showQuery(OpenDocument& document, RunId run);
   /// Shows the open session, and follows its new events.
   void showLive(OpenDocument& document) const;
 
@@ -107,8 +110,9 @@ class RunTraces : public QObject {
   bool isPredicted(RunId run) const;
 
  Q_SIGNALS:
-  void changed();  ///< the history or a shown run has changed
-  void shown();    ///< a document shows another run, which must be visible immediately.
+  void queryShown(const spanscope::ui::OpenDocument& document);  ///< showQuery() has replaced the query
+  void changed();                                                ///< the history or a shown run has changed
+  void shown();  ///< a document shows another run, which must be visible immediately.
   /// A run that the window did not submit has begun in the open session.
   void otherStarted(const spanscope::trace::Event& event);
   void keepingFailed(const QString& problem);

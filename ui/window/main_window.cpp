@@ -22,9 +22,9 @@
 #include "ui/window/serving_controller.h"
 #include "ui/window/session_keeper.h"
 #include "ui/window/status_line.h"
+#include "ui/window/stream_tabs.h"
 #include "ui/window/trace_controller.h"
 #include "ui/window/view_controller.h"
-#include "ui/window/watch_controller.h"
 #include "ui/window/window_picture.h"
 
 #include <QApplication>
@@ -276,12 +276,18 @@ void MainWindow::makeRoles() {
   m_traces->addCommands(commands);
   connect(m_traces.get(), &TraceController::commandsChanged, m_commands.get(), &CommandController::refresh);
   connect(m_traces.get(), &TraceController::openWanted, this, &MainWindow::openFiles);
-  auto* watches = new WatchController(parts(), this);
-  watches->addCommands(commands);
-  connect(watches, &WatchController::changed, this, &MainWindow::refresh);
-  connect(watches, &WatchController::documentOpened, this,
+  auto* streams = new StreamTabs(parts(), this);
+  streams->addCommands(commands);
+  connect(streams, &StreamTabs::changed, this, &MainWindow::refresh);
+  connect(streams, &StreamTabs::documentOpened, this,
           [this](OpenDocument& document) { m_documents->watch(document); });
-  connect(&m_workspace, &Workspace::inputChanged, watches, &WatchController::refresh);
+  connect(&m_workspace, &Workspace::inputChanged, streams, &StreamTabs::refresh);
+  connect(&m_workspace.traces(), &RunTraces::queryShown, this, [this](const OpenDocument& document) {
+    if (&document == m_workspace.current())
+      m_views->places().fitLater(0);
+    else
+      m_views->places().forget(document.id);
+  });
 }
 
 void MainWindow::addCommands(CommandHandlers& rows) {

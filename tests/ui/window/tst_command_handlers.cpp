@@ -141,12 +141,12 @@ class TestCommandHandlers : public QObject {
 
   void withoutADocumentTheProgramIsLeft() {
     settle();
-    QCOMPARE(offered(), QStringList({"file.new",         "file.open",    "file.open-log", "file.add-files",
-                                     "file.add-folder",  "file.welcome", "file.quit",     "run.get-model",
-                                     "run.servers",      "run.watch",    "run.serve",     "run.requests",
-                                     "run.keep",         "view.theme",   "view.motion",   "learn.lessons",
-                                     "learn.open-file",  "help.palette", "help.manual",   "help.keys",
-                                     "help.change-keys", "help.about"}));
+    QCOMPARE(offered(), QStringList({"file.new",        "file.open",        "file.open-log", "file.add-files",
+                                     "file.add-folder", "file.welcome",     "file.quit",     "run.get-model",
+                                     "run.servers",     "run.watch",        "run.gateway",   "run.serve",
+                                     "run.requests",    "run.keep",         "view.theme",    "view.motion",
+                                     "learn.lessons",   "learn.open-file",  "help.palette",  "help.manual",
+                                     "help.keys",       "help.change-keys", "help.about"}));
     for (const CommandInfo& info : commandTable()) {
       if (offered().contains(info.id)) continue;
       const Shown before = shown(*m_window);
