@@ -249,10 +249,12 @@ RunId Workspace::shownRun() const {
 }
 
 RunId Workspace::runBeside(int steps) const {
+  // In a recording and in a gateway, each run can have another query.
+  const bool hasOthers = m_current != nullptr && !m_current->source->takesRuns();
   std::vector<RunId> runs;
   for (const ListedRun& run : listRuns(m_input, true)) {
     const bool hasEvents = run.trace || (run.record != nullptr && run.record->hasEvents());
-    if (run.isOwn && hasEvents) runs.push_back(run.run);
+    if ((run.isOwn || hasOthers) && hasEvents) runs.push_back(run.run);
   }
   const auto now = std::find(runs.begin(), runs.end(), shownRun());
   if (now == runs.end()) return 0;
