@@ -39,7 +39,7 @@ std::filesystem::path findResources() {
   }
   throw Failure({.file = {},
                  .place = "resources",
-                 .found = "none",
+                 .found = "no folder",
                  .expected = "a folder with models and queries at " + looked});
 }
 

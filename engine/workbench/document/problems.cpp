@@ -205,8 +205,12 @@ class Finder {
                     "Choose a template: “Chat template…” in the list of models, or --template of spanq"));
       problem.isOfTemplate = true;
     } else {
+      // If the resources of the program are missing, the bundled model has no name.
       problem.text =
-          say(forTranslation("Problems", "The model %1 cannot be opened: %2"), m_checkpoint, placedIn(error));
+          m_checkpoint.empty()
+              ? say(forTranslation("Problems", "The bundled model cannot be opened: %1"), placedIn(error))
+              : say(forTranslation("Problems", "The model %1 cannot be opened: %2"), m_checkpoint,
+                    placedIn(error));
       if (!error.expected.empty())
         problem.hint = say(forTranslation("Problems", "Expected: %1"), error.expected);
     }
