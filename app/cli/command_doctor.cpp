@@ -106,7 +106,7 @@ std::string wayTable(const doctor::LogReport& report, const doctor::Prices& pric
   TextTable table({{"way", TextTable::Align::Left}, {"prompt tokens"}, {"computed"}});
   for (const doctor::Way& way : report.ways)
     table.addRow({way.name, std::to_string(way.prompt), doctor::costText(way.computed, prices)});
-  return "Ways to send this log\n" + table.text();
+  return "Cost of each way to send this log\n" + table.text();
 }
 
 class DoctorCommand {
@@ -216,10 +216,11 @@ class DoctorCommand {
     m_context.streams.out << "Request " << number + 1 << " as a query with spans: " << m_options.spans
                           << '\n';
     if (proposals.empty())
-      m_context.streams.out << "The request has no repeated parts.\n";
+      m_context.streams.out << "No part of the request can become spans.\n";
     else
       m_context.streams.out << table.text()
-                            << "spanq model probe --documents FILE measures the risk on a model.\n";
+                            << "Answers can change with spans. Measure this risk on a model: spanq model "
+                               "probe --documents FILE\n";
   }
 
   void writeText(const doctor::LogReport& report) const {
@@ -255,45 +256,57 @@ void addDoctor(CLI::App& app, Context& context) {
 )");
   const auto options = std::make_shared<DoctorCommandOptions>();
   command
-      ->add_option("LOG", options->files,
-                   "Logs of requests: JSON, JSON lines, HAR, commands of curl, spans of OpenTelemetry; - is "
-                   "standard input")
+      ->add_option(
+          "LOG", options->files,
+          "Request logs: JSON, JSON lines, HAR, curl commands or OpenTelemetry spans; - is standard input")
       ->required();
   command
       ->add_option("--model", options->session.settings.model,
-                   "Model folder or GGUF file that makes the tokens (default: estimated by characters)")
+                   "Model folder or GGUF file of the tokenizer (default: token counts are estimates from the "
+                   "length of the text)")
       ->type_name("MODEL");
-  command->add_option("--server", options->doctor.server, "Server with the caching rules")
+  command->add_option("--server", options->doctor.server, "Server whose caching rules apply")
       ->check(CLI::IsMember(simulator::serverNames()))
       ->capture_default_str();
-  addNumber(*command, "--blocks", options->blocks, "Blocks of the server's pool (default: without limit)",
+  addNumber(*command, "--blocks", options->blocks,
+            "Number of blocks in the server's pool (default: no limit)",
             Range<std::uint64_t>{1, std::uint64_t{1} << 24U});
-  addNumber(*command, "--block-size", options->blockSize, "Tokens of a block (default: the server's)",
-            Range<std::int32_t>{1, 1 << 16});
-  addNumber(*command, "--slots", options->slots, "Slots of llama-server (-np)", Range<std::int32_t>{1, 4096});
+  addNumber(*command, "--block-size", options->blockSize,
+            "Tokens per block (default: the default of the server)", Range<std::int32_t>{1, 1 << 16});
+  addNumber(*command, "--slots", options->slots, "Number of slots of llama-server (-np)",
+            Range<std::int32_t>{1, 4096});
   addNumber(*command, "--ttl", options->doctor.timeToLive,
-            "Seconds that cached tokens stay after their last use", Range<double>{0, 1e9});
-  addNumber(*command, "--repeats", options->repeats, "Min length in tokens of a repeated text",
+            "Seconds after their last use until cached tokens expire (default: never)",
+            Range<double>{0, 1e9});
+  addNumber(*command, "--repeats", options->repeats, "Min tokens of a text that counts as repeated",
             Range<std::uint64_t>{8, 1 << 16});
   addNumber(*command, "--speed", options->prices.tokensPerSecond,
-            "Prefill speed in tokens per second, to show times", Range<double>{0.001, 1e9});
+            "Prefill speed in tokens per second, to show the time of lost tokens", Range<double>{0.001, 1e9});
   addNumber(*command, "--price", options->prices.perMillion,
-            "Price of a million computed tokens, to show prices", Range<double>{0, 1e9});
+            "Price of a million computed tokens, to show the price of lost tokens", Range<double>{0, 1e9});
   command->add_flag("--json", options->json, "Write JSON");
-  command->add_option("--csv", options->csv, "File for a table of requests")->type_name("FILE");
-  command->add_option("--html", options->html, "File for a report as a web page")->type_name("FILE");
-  command->add_option("--markdown", options->markdown, "File for a report in Markdown")->type_name("FILE");
-  command->add_option("--edited", options->edited, "File for the requests after the edits, as JSON lines")
+  command->add_option("--csv", options->csv, "Write a table of the requests as CSV to this file")
+      ->type_name("FILE");
+  command->add_option("--html", options->html, "Write a report as a web page to this file")
+      ->type_name("FILE");
+  command->add_option("--markdown", options->markdown, "Write a report in Markdown to this file")
+      ->type_name("FILE");
+  command
+      ->add_option("--edited", options->edited,
+                   "Write the requests with the proposed edits to this file, as JSON lines")
       ->type_name("FILE");
   command
       ->add_option("--to-spans", options->spans,
-                   "File for a request as a query with spans: JSON, or a document that ends with .span")
+                   "Write one request as a query with spans to this file: a document if the name ends with "
+                   ".span, else JSON")
       ->type_name("FILE");
-  addNumber(*command, "--spans-of", options->spansOf,
-            "Number of the request for --to-spans (default: the one with the most repeated tokens)",
-            Range<std::uint64_t>{1, std::uint64_t{1} << 32U});
-  command->add_flag("--template", options->asTemplate,
-                    "With --to-spans: parts that few requests have become parameters");
+  addNumber(
+      *command, "--spans-of", options->spansOf,
+      "Number of the request for --to-spans, from 1 (default: the request with the most repeated tokens)",
+      Range<std::uint64_t>{1, std::uint64_t{1} << 32U});
+  command->add_flag(
+      "--template", options->asTemplate,
+      "With --to-spans: replace each part that fewer than half of the requests contain by a parameter");
   command
       ->add_option("--fail-if-lost", options->failIfLost,
                    "Exit with 1 if more than this share of the prompt tokens is lost: 10% or 0.1")

@@ -599,7 +599,7 @@ bool isHistoryCut(const Difference& d, std::size_t, Finding& finding) {
   if (!d.isSameConversation || !d.isFirstOfHistory || d.change != Difference::Change::Removed) return false;
   const auto removed = static_cast<std::size_t>(d.beforeSection);
   if (removed < d.before->messages.size() && d.before->messages[removed].role == "system") return false;
-  finding.detail = "messages of the front removed";
+  finding.detail = "the oldest messages removed";
   if (d.nowSection >= 0 && !d.nowText.empty()) finding.detail = "replaced by a summary";
   return true;
 }
@@ -722,7 +722,7 @@ bool isDocumentElsewhere(const Difference& d, std::size_t at, Finding& finding) 
   // An edited message repeats most of itself, which is another cause.
   const bool isNewText = !d.isSameConversation || d.isAtEnd || d.change == Difference::Change::Inserted;
   if (!isShared && !(isNewText && d.repeatedTokens >= kLeastTokens)) return false;
-  finding.detail = std::to_string(d.repeatedTokens) + " tokens of earlier requests";
+  finding.detail = std::to_string(d.repeatedTokens) + " tokens that earlier requests also have";
   setExcerpts(d.beforeText, d.nowText, at, {}, {}, finding);
   return true;
 }
@@ -805,8 +805,8 @@ bool isUnreported(const LookupFacts& f, Finding& finding) {
   // Servers count blocks of up to 128 tokens. A smaller difference is no loss.
   constexpr std::size_t kLeast = 256;
   if (!f.reported || static_cast<std::size_t>(*f.reported) + kLeast > f.cached) return false;
-  finding.detail = "the server reported " + std::to_string(*f.reported) + " cached tokens, its rules allow " +
-                   std::to_string(f.cached);
+  finding.detail = "the server reported " + std::to_string(*f.reported) +
+                   " cached tokens, the caching rules allow " + std::to_string(f.cached);
   return true;
 }
 bool isShorterThanBlock(const LookupFacts& f, Finding& finding) {
@@ -824,77 +824,83 @@ bool isNeverSeen(const LookupFacts& f, Finding&) {
 }
 
 constexpr std::array<Cause, 20> kCauses{{
-    {CauseId::ModelChanged, "model", forTranslation("Causes", "The model is another one."),
+    {CauseId::ModelChanged, "model", forTranslation("Causes", "The request uses a different model."),
      "small-model → large-model", forTranslation("Causes", "Use one model for a conversation."), true,
      isModelChanged, nullptr},
     {CauseId::OtherInput, "other_input",
-     forTranslation("Causes", "An image, the salt or the adapter is another one."), "salt a → salt b",
-     forTranslation("Causes", "Keep salt and adapter, and put new images at the end."), true, isOtherInput,
-     nullptr},
-    {CauseId::Tools, "tools", forTranslation("Causes", "The tools changed or have another order."),
-     "added: search", forTranslation("Causes", "Send all tools in one order from the first request on."),
-     true, isTools, nullptr},
-    {CauseId::HistoryCut, "history_cut", forTranslation("Causes", "The front of the history is gone."),
+     forTranslation("Causes", "The request has a different image, cache salt or adapter."), "salt a → salt b",
+     forTranslation("Causes", "Keep the salt and the adapter. Put new images at the end of the prompt."),
+     true, isOtherInput, nullptr},
+    {CauseId::Tools, "tools", forTranslation("Causes", "The tool definitions changed or have another order."),
+     "added: search", forTranslation("Causes", "Send all tools in the same order in every request."), true,
+     isTools, nullptr},
+    {CauseId::HistoryCut, "history_cut",
+     forTranslation("Causes", "The oldest messages of the conversation were removed."),
      "messages 2 to 5 removed",
-     forTranslation("Causes", "Keep the history, or cut it rarely and by large steps."), true, isHistoryCut,
-     nullptr},
+     forTranslation("Causes", "Keep all messages, or rarely remove many messages at once."), true,
+     isHistoryCut, nullptr},
     {CauseId::Template, "template",
-     forTranslation("Causes", "An earlier message is rendered in another form."), "reasoning dropped",
-     forTranslation("Causes", "Send earlier messages exactly as before, with roles and reasoning."), true,
+     forTranslation("Causes", "The chat template renders an earlier message in another form."),
+     "reasoning dropped",
+     forTranslation("Causes", "Send earlier messages unchanged, with the same roles and reasoning."), true,
      isTemplate, nullptr},
-    {CauseId::WhiteSpace, "white_space", forTranslation("Causes", "Only white space differs."),
-     "two spaces → one space", forTranslation("Causes", "Write texts with the same white space each time."),
-     true, isWhiteSpace, nullptr},
+    {CauseId::WhiteSpace, "white_space", forTranslation("Causes", "Only spaces or line breaks differ."),
+     "two spaces → one space",
+     forTranslation("Causes", "Send the text with the same spaces and line breaks each time."), true,
+     isWhiteSpace, nullptr},
     {CauseId::KeyOrder, "key_order",
      forTranslation("Causes", "The members of a JSON object have another order."),
-     R"({"a":1,"b":2} → {"b":2,"a":1})", forTranslation("Causes", "Sort the members of JSON objects."), true,
+     R"({"a":1,"b":2} → {"b":2,"a":1})",
+     forTranslation("Causes", "Sort the members of JSON objects before you send the request."), true,
      isKeyOrder, nullptr},
-    {CauseId::Time, "time", forTranslation("Causes", "The text contains the time or the date."),
+    {CauseId::Time, "time", forTranslation("Causes", "The prompt contains the time or the date."),
      "14:03 → 14:07", forTranslation("Causes", "Move the time to the end of the prompt."), true, isTime,
      nullptr},
-    {CauseId::RandomText, "id", forTranslation("Causes", "The text contains an id or random characters."),
+    {CauseId::RandomText, "id", forTranslation("Causes", "The prompt contains an id or random characters."),
      "run 7f3a91c2 → run 05be77d1",
-     forTranslation("Causes", "Move the id to the end of the prompt, or leave it out."), true, isRandomText,
+     forTranslation("Causes", "Move the id to the end of the prompt, or remove the id."), true, isRandomText,
      nullptr},
     {CauseId::DocumentOrder, "document_order",
      forTranslation("Causes", "The same documents have another order."), "A, B, C → B, A, C",
-     forTranslation("Causes", "Keep the order of the documents, or use spans."), true, isDocumentOrder,
-     nullptr},
+     forTranslation("Causes", "Keep the order of the documents, or make each document a span."), true,
+     isDocumentOrder, nullptr},
     {CauseId::DocumentElsewhere, "document_elsewhere",
-     forTranslation("Causes", "A known document is at another place."), "A, B → C, A",
-     forTranslation("Causes", "Use spans: put the documents under a plus."), false, isDocumentElsewhere,
-     nullptr},
+     forTranslation("Causes", "The prompt has a document of an earlier prompt at another place."),
+     "A, B → C, A",
+     forTranslation("Causes", "Put the documents under a plus, so that each document is a span."), false,
+     isDocumentElsewhere, nullptr},
     {CauseId::SystemEdited, "system_edited", forTranslation("Causes", "The system message was edited."),
      "You are helpful. → You are brief.",
-     forTranslation("Causes", "Keep the system message, and put changes at the end."), true, isSystemEdited,
-     nullptr},
+     forTranslation("Causes", "Keep the system message unchanged. Put new text at the end of the prompt."),
+     true, isSystemEdited, nullptr},
     {CauseId::MessageEdited, "message_edited", forTranslation("Causes", "An earlier message was edited."),
      "a tool result was shortened",
-     forTranslation("Causes", "Keep earlier messages, and put changes at the end."), true, isMessageEdited,
-     nullptr},
+     forTranslation("Causes", "Keep earlier messages unchanged. Put new text at the end of the prompt."),
+     true, isMessageEdited, nullptr},
     {CauseId::Expired, "expired",
-     forTranslation("Causes", "The time to live of the cached tokens had passed."),
+     forTranslation("Causes", "The cached tokens had expired: their time to live (TTL) had passed."),
      "400 s after the last use",
-     forTranslation("Causes", "Send the next request earlier, or raise the time to live."), false, nullptr,
+     forTranslation("Causes", "Send the next request sooner, or increase the TTL."), false, nullptr,
      isExpired},
-    {CauseId::OtherSlot, "other_slot", forTranslation("Causes", "Another slot or replica had the tokens."),
-     "slot 1 in place of slot 0",
-     forTranslation("Causes", "Send a conversation to the same slot or replica."), false, nullptr,
-     isOtherSlot},
+    {CauseId::OtherSlot, "other_slot",
+     forTranslation("Causes", "The tokens were cached in another slot or replica."),
+     "slot 1 instead of slot 0",
+     forTranslation("Causes", "Send all requests of a conversation to the same slot or replica."), false,
+     nullptr, isOtherSlot},
     {CauseId::Evicted, "evicted", forTranslation("Causes", "The pool was full, and the tokens were evicted."),
-     "the pool has 512 blocks", forTranslation("Causes", "Give the pool more blocks."), false, nullptr,
-     isEvicted},
+     "the pool has 512 blocks", forTranslation("Causes", "Make the block pool of the server larger."), false,
+     nullptr, isEvicted},
     {CauseId::Unknown, "unknown", forTranslation("Causes", "The log does not show the cause."),
      "the server reported fewer cached tokens", "", false, nullptr, isUnreported},
     {CauseId::ShorterThanBlock, "shorter_than_block",
-     forTranslation("Causes", "The common beginning is shorter than a block."),
-     "12 common tokens, blocks of 16",
-     forTranslation("Causes", "Use smaller blocks, or a longer common beginning."), false, nullptr,
+     forTranslation("Causes", "The common prefix is shorter than a block."), "12 common tokens, blocks of 16",
+     forTranslation("Causes", "Use smaller blocks, or a longer common prefix."), false, nullptr,
      isShorterThanBlock},
     {CauseId::AfterLastBlock, "after_last_block",
-     forTranslation("Causes", "The tokens after the last full block are not cached."),
+     forTranslation("Causes",
+                    "The server caches only full blocks, so the last tokens of the prompt are computed."),
      "40 tokens, blocks of 16", "", false, nullptr, isAfterLastBlock},
-    {CauseId::NeverSeen, "never_seen", forTranslation("Causes", "No earlier prompt had this text."),
+    {CauseId::NeverSeen, "never_seen", forTranslation("Causes", "No earlier prompt contains this text."),
      "the first request", "", false, nullptr, isNeverSeen},
 }};
 

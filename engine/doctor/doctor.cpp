@@ -305,7 +305,8 @@ class Diagnosis {
       spans += m_spans[i].first;
       linked += m_spans[i].second;
     }
-    addWay("as_is", forTranslation("Causes", "as it is"), m_report.prompt, m_report.prompt - m_report.cached);
+    addWay("as_is", forTranslation("Causes", "unchanged"), m_report.prompt,
+           m_report.prompt - m_report.cached);
     if (m_options.showsEdits && !m_stop.stop_requested()) {
       computeEdited(false);
       computeEdited(true);
@@ -472,7 +473,7 @@ class Diagnosis {
     report.findings = std::move(once);
     if (report.findings.empty() && !differences.empty() && isSame && !isNewEnd(differences, request)) {
       Finding unknown{.cause = CauseId::Unknown, .section = section};
-      unknown.detail = "the texts differ in a way without a rule";
+      unknown.detail = "no rule explains how the texts differ";
       report.findings.push_back({unknown, sectionName(request, section)});
     }
   }
@@ -664,8 +665,9 @@ class Diagnosis {
       return withDocuments ? hasDocuments(one) : isEditable(one, false);
     });
     const char* key = withDocuments ? "documents" : "edits";
-    const char* name = withDocuments ? forTranslation("Causes", "with the edits and ordered documents")
-                                     : forTranslation("Causes", "with the edits");
+    const char* name = withDocuments
+                           ? forTranslation("Causes", "with the edits, and documents in the same order")
+                           : forTranslation("Causes", "with the edits");
     if (!isNeeded) {
       const Way& before = m_report.ways.back();
       addWay(key, name, before.prompt, before.computed);

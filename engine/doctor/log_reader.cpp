@@ -335,7 +335,7 @@ class DocumentSplitter {
       default:
         if (m_depth == 0 && static_cast<unsigned char>(c) > ' ' && !m_isGarbage && m_offset > 3) {
           m_isGarbage = true;
-          m_sink.problem(m_line, "text that is no JSON");
+          m_sink.problem(m_line, "text that is not JSON");
         }
     }
     keep(c);
@@ -512,8 +512,8 @@ LoggedRequest LogReader::again(const LogPlace& place) const {
       return std::move(request);
     }
   }
-  throw Failure({source.name, "line " + std::to_string(place.line), "another text than before",
-                 "a file that does not change while it is read"});
+  throw Failure({source.name, "line " + std::to_string(place.line), "a different text than at the first read",
+                 "a file that does not change during the diagnosis"});
 }
 
 }  // namespace spanscope::doctor

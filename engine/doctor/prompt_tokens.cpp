@@ -120,7 +120,9 @@ class Estimate final : public PromptTokenizer {
     texts.resize(estimate(request, &texts).prompt);
     return texts;
   }
-  std::string setting() const override { return "estimated by characters, about 4 bytes a token"; }
+  std::string setting() const override {
+    return "estimated from the length of the text, about 4 bytes per token";
+  }
   bool isEstimated() const override { return true; }
 
  private:

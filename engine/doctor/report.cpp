@@ -75,9 +75,9 @@ std::string causesOf(const RequestReport& request) {
 }
 
 std::string estimateNote(const LogReport& report) {
-  return report.isEstimated
-             ? "Token counts are estimated by characters. A model's tokenizer gives exact counts."
-             : "";
+  return report.isEstimated ? "Token counts are estimates from the length of the text. The tokenizer of a "
+                              "model gives exact counts."
+                            : "";
 }
 
 template <class T>
@@ -315,7 +315,7 @@ std::string markdownReport(const LogReport& report, const Prices& prices) {
     text += fmt::format("| {} | {} | {} | {} |\n", cause.sentence, total.requests,
                         costText(total.lost, prices), cause.cure);
   }
-  text += "\n## Ways to send this log\n\n| way | prompt tokens | computed |\n|---|---:|---:|\n";
+  text += "\n## Cost of each way to send this log\n\n| way | prompt tokens | computed |\n|---|---:|---:|\n";
   for (const Way& way : report.ways)
     text += fmt::format("| {} | {} | {} |\n", way.name, grouped(way.prompt), costText(way.computed, prices));
   text += "\n## Requests\n";
@@ -334,7 +334,7 @@ std::string markdownReport(const LogReport& report, const Prices& prices) {
   }
   if (report.problemCount > 0) {
     text +=
-        fmt::format("\n## Skipped records\n\n{} records are no readable requests.\n\n", report.problemCount);
+        fmt::format("\n## Skipped records\n\n{} records are not readable requests.\n\n", report.problemCount);
     for (const LogProblem& problem : report.problems)
       text += fmt::format("- {}:{}: {}\n", markdownCell(onOneLine(report.files[problem.file])), problem.line,
                           problem.found);
@@ -370,7 +370,7 @@ std::string htmlReport(const LogReport& report, const Prices& prices) {
                         safe(cause.sentence), total.requests, safe(costText(total.lost, prices)),
                         bar(total.lost, most), safe(cause.cure));
   }
-  html += "</table>\n<h2>Ways to send this log</h2>\n";
+  html += "</table>\n<h2>Cost of each way to send this log</h2>\n";
   html += tableHead({{"way", false}, {"prompt tokens", true}, {"computed", true}, {"", false}});
   for (const Way& way : report.ways) {
     html += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>{}</tr>\n",
@@ -395,7 +395,7 @@ std::string htmlReport(const LogReport& report, const Prices& prices) {
     html += "</table>\n</details>\n";
   }
   if (report.problemCount > 0) {
-    html += fmt::format("<h2>Skipped records</h2>\n<p>{} records are no readable requests.</p>\n<ul>\n",
+    html += fmt::format("<h2>Skipped records</h2>\n<p>{} records are not readable requests.</p>\n<ul>\n",
                         report.problemCount);
     for (const LogProblem& problem : report.problems)
       html += "<li>" + safe(onOneLine(report.files[problem.file])) + ":" + std::to_string(problem.line) +

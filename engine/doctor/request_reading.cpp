@@ -929,9 +929,9 @@ std::string readCurl(std::string_view text, std::vector<LoggedRequest>& requests
       }
     }
   }
-  if (body.starts_with('@')) return "a command that sends another file";
+  if (body.starts_with('@')) return "a curl command with its body in another file";
   const Json json = parsed(trimmed(body));
-  if (!isBody(json)) return "a command without a request to a model";
+  if (!isBody(json)) return "a curl command without a request to a model";
   addRequest(json, json, requests);
   return {};
 }
@@ -957,7 +957,7 @@ std::vector<LoggedRequest> requestsOf(std::string_view record, std::string& prob
     if (!problem.empty()) return requests;
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) {
-      problem = "text that is no JSON";
+      problem = "text that is not JSON";
       return requests;
     }
     readRecord(json, requests);

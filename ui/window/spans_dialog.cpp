@@ -28,7 +28,9 @@ QString kindHelp(doctor::SpanKind kind) {
     case doctor::SpanKind::Examples:
       return SpansDialog::tr("Examples do not attend to each other.");
     case doctor::SpanKind::History:
-      return SpansDialog::tr("Earlier turns do not attend to each other. Later turns often refer to them.");
+      return SpansDialog::tr(
+          "Earlier turns do not attend to each other. Later turns often refer to earlier turns, so answers "
+          "can change.");
     case doctor::SpanKind::Documents:
       return SpansDialog::tr("Documents do not attend to each other.");
   }
@@ -47,10 +49,10 @@ SpansDialog::SpansDialog(const doctor::LoggedRequest& request, const QStringList
       m_template(new QRadioButton(tr("Template for all requests, with parameters"), this)),
       m_counting(std::make_unique<TaskThread>()) {
   setWindowTitle(tr("To spans"));
-  auto* explanation = new QLabel(
-      tr("Each selected row becomes a plus. The children of a plus are spans: a cache can reuse them "
-         "at any place. The children do not attend to each other, so answers can change."),
-      this);
+  auto* explanation =
+      new QLabel(tr("Each selected row becomes a plus. The children of a plus are spans: a cache can reuse a "
+                    "span at any place. The children do not attend to each other, so answers can change."),
+                 this);
   explanation->setWordWrap(true);
   m_list->setAccessibleName(tr("Proposals"));
   m_list->setRootIsDecorated(false);
@@ -61,7 +63,8 @@ SpansDialog::SpansDialog(const doctor::LoggedRequest& request, const QStringList
   auto* single = new QRadioButton(tr("This request"), this);
   single->setChecked(true);
   m_template->setToolTip(
-      tr("Parts that fewer than half of the requests have become parameters with the text of this request"));
+      tr("Make a parameter of each part that fewer than half of the requests contain. The default is the "
+         "text of this request"));
   m_template->setEnabled(false);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
   QPushButton* create = buttons->addButton(tr("Create query"), QDialogButtonBox::AcceptRole);
@@ -113,7 +116,7 @@ QString SpansDialog::risk() const {
   if (probe == nullptr) return tr("not measured");
   for (const experiment::ProbeRow& row : probe->rows()) {
     if (row.policy != "spans" || row.questions == 0) continue;
-    return tr("divergence %1 on %2")
+    return tr("mean KL divergence %1 on %2")
         .arg(QString::fromStdString(trace::divergenceText(row.meanDivergence)),
              QString::fromStdString(probe->model.name));
   }
@@ -136,9 +139,9 @@ void SpansDialog::showProposals() {
   for (int i = 0; i < m_list->columnCount(); ++i) m_list->resizeColumnToContents(i);
   m_note->setText(
       m_proposals.empty()
-          ? tr("The request has no repeated parts. The query has the messages in their order.")
-          : tr("The risk comes from the newest probe of a model. Open the query and start Probe with "
-               "your documents to measure these parts."));
+          ? tr("No part of the request can become spans. The query has the messages in their original order.")
+          : tr("The risk is the result of the newest probe of a model, not of these parts. To measure these "
+               "parts, create the query and run Probe."));
 }
 
 void SpansDialog::setAccepted(std::size_t proposal, bool accepts) {

@@ -21,7 +21,7 @@ constexpr int kBarGroupGap = 14;
 }  // namespace
 
 LogBars::LogBars(QWidget* parent) : ScrolledItems(parent) {
-  setAccessibleName(tr("Causes, ways to send the log, and distances"));
+  setAccessibleName(tr("Cost of causes, cost of each way to send the log, and requests since the last use"));
 }
 
 void LogBars::show(std::vector<LogBarGroup> groups, const Theme& theme) {

@@ -17,7 +17,8 @@ namespace {
 
 QString costsEmptyText() {
   return LogCostsView::tr(
-      "After the diagnosis of a log, its causes by cost and five ways to send the log appear here.");
+      "The causes of cache misses and their cost appear here after the diagnosis of a log. Click Open log in "
+      "Requests.");
 }
 
 double shareOfWhole(std::uint64_t value, std::uint64_t whole) {
@@ -45,8 +46,8 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
   const doctor::LogReport& report = *state.report;
   std::vector<LogBarGroup> groups;
   LogBarGroup causes{.title = tr("Causes by cost"),
-                     .help = tr("Tokens that the server computed, and could have reused. A click selects the "
-                                "request with the highest cost."),
+                     .help = tr("Tokens that the server computed, but could have reused. Click a bar to "
+                                "select its most expensive request."),
                      .bars = {}};
   std::uint64_t most = 0;
   for (const doctor::CauseTotal& total : report.causes) most = std::max(most, total.lost);
@@ -62,10 +63,10 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
   }
   if (!causes.bars.empty()) groups.push_back(std::move(causes));
 
-  LogBarGroup ways{
-      .title = tr("Ways to send this log"),
-      .help = tr("Tokens that the server computes (dotted), and the other tokens of the prompts."),
-      .bars = {}};
+  LogBarGroup ways{.title = tr("Cost of each way to send this log"),
+                   .help = tr("Computed prompt tokens (dotted) and cached prompt tokens, if the requests are "
+                              "sent in another way."),
+                   .bars = {}};
   std::uint64_t longest = 0;
   for (const doctor::Way& way : report.ways) longest = std::max(longest, way.prompt);
   for (const doctor::Way& way : report.ways)
@@ -77,9 +78,9 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
                          .restRole = BlockRole::Hit});
   if (!ways.bars.empty() && !report.requests.empty()) groups.push_back(std::move(ways));
 
-  LogBarGroup distances{.title = tr("Distance to the reused request"),
-                        .help = tr("Reused tokens by the number of requests since their last use. Distant "
-                                   "requests need a larger pool."),
+  LogBarGroup distances{.title = tr("Requests since the last use"),
+                        .help = tr("Reused tokens by the number of requests since their last use. A larger "
+                                   "number needs a larger pool."),
                         .bars = {}};
   std::uint64_t highest = 0;
   const std::vector<doctor::ReuseDistance> found = doctor::reuseDistances(report);
@@ -150,12 +151,12 @@ void LogCostsView::paintTo(QPainter& painter, const QSize& size) {
 }
 
 ViewInfo logCostsRow() {
-  return {
-      .id = QStringLiteral("log-costs"),
-      .title = tr("Costs"),
-      .help = tr("The causes of a log by cost, five ways to send the log, and distances to reused requests"),
-      .make = makeViewOf<LogCostsView>,
-      .places = {{LayoutId::Diagnose, Room::Low, Room::Large, 1, 0, 0, 100, true}}};
+  return {.id = QStringLiteral("log-costs"),
+          .title = tr("Costs"),
+          .help = tr("The cost of each cause of misses, the cost of each way to send the log, and the age of "
+                     "reused tokens"),
+          .make = makeViewOf<LogCostsView>,
+          .places = {{LayoutId::Diagnose, Room::Low, Room::Large, 1, 0, 0, 100, true}}};
 }
 
 }  // namespace spanscope::ui

@@ -190,25 +190,26 @@ QVariant LogRequestsModel::headerData(int section, Qt::Orientation orientation, 
       return isHelp ? tr("Number of the conversation, and number of the request in the conversation")
                     : tr("Turn");
     case Cause:
-      return isHelp ? tr("Why the first different token differs") : tr("Cause");
+      return isHelp ? tr("Why the server did not reuse more tokens") : tr("Cause");
     case Lost:
-      return isHelp ? tr("Tokens that the server computed, and could have reused") : tr("Lost");
+      return isHelp ? tr("Tokens that the server computed, but could have reused") : tr("Lost");
     case Difference:
-      return isHelp ? tr("The first token that differs from the best earlier request")
-                    : tr("First difference");
+      return isHelp
+                 ? tr("The first token that differs from the earlier prompt with the longest common prefix")
+                 : tr("First difference");
     case Change:
-      return isHelp ? tr("The changed text") : tr("Change");
+      return isHelp ? tr("The change, e.g. earlier text → new text") : tr("Change");
     case Cached:
-      return isHelp ? tr("Tokens that the server reuses by its rules, and tokens of the prompt")
+      return isHelp ? tr("Cached tokens by the caching rules of the server, and all tokens of the prompt")
                     : metricShortTitle("cached-tokens");
     case Could:
-      return isHelp ? tr("Tokens that the server would reuse after the change that helps") : tr("Could be");
+      return isHelp ? tr("Cached tokens if you make the change in “Change that helps”") : tr("Could be");
     case Reported:
-      return isHelp ? tr("Reused tokens that the server reported in the log") : tr("Reported");
+      return isHelp ? tr("Cached tokens that the server reported in the log") : tr("Reported");
     case Seconds:
       return isHelp ? tr("Time to compute the lost tokens") : tr("Time");
     case Price:
-      return isHelp ? tr("Price of the lost tokens") : tr("Price");
+      return isHelp ? tr("Price of computing the lost tokens") : tr("Price");
     case Help:
       return tr("Change that helps");
     case Place:

@@ -35,9 +35,8 @@ constexpr int kMostLogRows = 200;  // rows of a picture
 
 QString logIntroduction() {
   return LogRequestsView::tr(
-      "The requests of a log appear here, with the reason why each prompt missed the cache. Drop a log on "
-      "the "
-      "window, or click Open log.");
+      "The requests of a log appear here, with the cause of each cache miss. Drop a log on the window, or "
+      "click Open log.");
 }
 
 QLineEdit* makeAmount(const QString& name, const QString& example, const QString& help, QWidget* parent) {
@@ -107,26 +106,29 @@ QWidget* LogRequestsView::makeControls() {
                                               : QStringLiteral("file.open-log"));
   });
   m_server = new QComboBox(head);
-  m_server->setAccessibleName(tr("Server with the caching rules"));
-  m_server->setToolTip(tr("Server with the caching rules"));
+  m_server->setAccessibleName(tr("Choose the server whose caching rules apply"));
+  m_server->setToolTip(tr("Choose the server whose caching rules apply"));
   for (const std::string& name : simulator::serverNames())
     m_server->addItem(QString::fromUtf8(simulator::findServer(name)->title), QString::fromStdString(name));
   m_tokens = new QComboBox(head);
   m_tokens->setAccessibleName(tr("Tokenizer"));
-  m_tokens->setToolTip(tr("Model whose tokenizer and chat template make the tokens"));
+  m_tokens->setToolTip(tr("Choose the model whose tokenizer and chat template give the exact tokens"));
   m_tokens->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_tokens->setMinimumContentsLength(6);
   m_speed =
-      makeAmount(tr("Speed"), tr("tokens/s"), tr("Prefill speed in tokens per second, to show times"), head);
+      makeAmount(tr("Speed"), tr("tokens/s"),
+                 tr("Set the prefill speed in tokens per second, to show the time of lost tokens"), head);
   m_price =
-      makeAmount(tr("Price"), tr("price/M"), tr("Price of a million computed tokens, to show prices"), head);
+      makeAmount(tr("Price"), tr("price/M"),
+                 tr("Set the price of a million computed tokens, to show the price of lost tokens"), head);
   m_document = new QPushButton(tr("Open request"), head);
   m_document->setToolTip(tr("Open the selected request as a document"));
   connect(m_document, &QPushButton::clicked, this, [this] {
     if (m_state->chosen) Q_EMIT commandWanted(QStringLiteral("log.document:%1").arg(*m_state->chosen));
   });
   m_spans = new QPushButton(tr("To spans…"), head);
-  m_spans->setToolTip(tr("Write the selected request as a query with spans, with a proposal for each part"));
+  m_spans->setToolTip(
+      tr("Convert the selected request into a query with spans. You choose the parts that become spans"));
   connect(m_spans, &QPushButton::clicked, this, [this] {
     if (m_state->chosen) Q_EMIT commandWanted(QStringLiteral("log.spans:%1").arg(*m_state->chosen));
   });
@@ -191,16 +193,17 @@ QString LogRequestsView::summary() const {
                              .arg(metricShare("cached-tokens", static_cast<std::int64_t>(report.cached),
                                               "prompt-tokens", static_cast<std::int64_t>(report.prompt)));
   lines << counts;
-  if (m_state->stage == LogState::Stage::Stopped) lines << tr("Stopped. The log was not read to its end.");
+  if (m_state->stage == LogState::Stage::Stopped)
+    lines << tr("The diagnosis was stopped before the end of the log.");
   if (m_state->isRunning() && m_state->stage != LogState::Stage::Reading)
-    lines << tr("The log with the edits is computed.");
+    lines << tr("Computing how many tokens the proposed changes save…");
   if (m_state->isComplete())
-    lines << tr("%1 are lost (%2).")
+    lines << tr("Lost: %1 (%2 of the prompt tokens).")
                  .arg(QString::fromStdString(doctor::costText(report.lost, m_state->settings.prices)),
                       QString::fromStdString(doctor::shareText(report.lostShare())));
-  if (report.isEstimated) lines << tr("Token counts are estimated by characters.");
+  if (report.isEstimated) lines << tr("Token counts are estimates from the length of the text.");
   if (report.problemCount > 0)
-    lines << tr("Skipped records that are not readable requests: %1.").arg(report.problemCount);
+    lines << tr("Skipped records without a readable request: %1.").arg(report.problemCount);
   return lines.join(QLatin1Char(' '));
 }
 
@@ -227,8 +230,9 @@ void LogRequestsView::refresh() {
   m_table->setColumnHidden(LogRequestsModel::Reported, !hasReported);
   m_table->showRow(m_model->rowOf(m_state->chosen));
   m_open->setText(m_state->isRunning() ? tr("Stop") : tr("Open log…"));
-  m_open->setToolTip(m_state->isRunning() ? tr("Stop the diagnosis and keep the shown requests")
-                                          : tr("Open logs of requests, and diagnose them as one log"));
+  m_open->setToolTip(m_state->isRunning()
+                         ? tr("Stop the diagnosis and keep the shown requests")
+                         : tr("Open request logs. Spanscope diagnoses several files as one log"));
   m_server->setCurrentIndex(std::max(0, m_server->findData(m_state->settings.server)));
   showModels();
   const auto show = [](QLineEdit* line, std::optional<double> amount) {
@@ -281,7 +285,7 @@ void LogRequestsView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo logRequestsRow() {
   return {.id = QStringLiteral("log-requests"),
           .title = tr("Requests"),
-          .help = tr("The requests of a log, and why each prompt missed the cache"),
+          .help = tr("The requests of a log, and the cause of each cache miss"),
           .make = makeViewOf<LogRequestsView>,
           .places = {{LayoutId::Diagnose, Room::Low, Room::Low, 0, 0, 0, 58},
                      {LayoutId::Diagnose, Room::Middle, Room::Large, 0, 0, 0, 55}}};

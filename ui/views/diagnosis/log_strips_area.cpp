@@ -167,8 +167,10 @@ void LogStripsArea::paintOverview(QPainter& painter) const {
     painter.drawText(QRect(kPairMargin, top, width, kPromptName), Qt::AlignLeft | Qt::AlignVCenter,
                      metrics.elidedText(text, Qt::ElideRight, width));
   };
-  write(kPairMargin, tr("Earlier: %1 (%2 tokens)").arg(m_strips.beforeName).arg(prompt(false).texts.size()));
-  write(lower + kPromptBar, tr("This: %1 (%2 tokens)").arg(m_strips.nowName).arg(prompt(true).texts.size()));
+  write(kPairMargin,
+        tr("Earlier request: %1 (%2 tokens)").arg(m_strips.beforeName).arg(prompt(false).texts.size()));
+  write(lower + kPromptBar,
+        tr("Selected request: %1 (%2 tokens)").arg(m_strips.nowName).arg(prompt(true).texts.size()));
   const auto fill = [&](int top, std::size_t begin, std::size_t end, BlockRole role) {
     if (end <= begin) return;
     const QRectF place(xOf(begin), top, std::max(1.0, xOf(end) - xOf(begin)), kPromptBar);
@@ -301,18 +303,20 @@ QString LogStripsArea::tipAt(const QPoint& place) const {
   QStringList lines{
       tr("Token %1, block %2").arg(hit.token).arg(hit.token / std::max<std::size_t>(1, m_strips.block)),
       pieceSection(prompt(hit.isNow), hit.token)};
-  if (hit.token == comparison.common) lines << tr("The first difference");
+  if (hit.token == comparison.common) lines << tr("The first token that differs");
   const BlockRole role = roleOf(hit.isNow, hit.token);
-  if (role == BlockRole::Hit) lines << tr("In both prompts from the beginning, and reused");
+  if (role == BlockRole::Hit) lines << tr("Common prefix of both prompts, reused");
   if (hit.token < comparison.common && role != BlockRole::Hit)
-    lines << tr("In both prompts from the beginning, but not in a reused block");
+    lines << tr("Common prefix of both prompts, but not in a reused block");
   if (role == BlockRole::Relocated) {
     for (const doctor::Repeat& repeat : comparison.repeats) {
       const std::size_t begin = hit.isNow ? repeat.begin : repeat.at;
       if (hit.token < begin || hit.token >= begin + repeat.count) continue;
       const std::size_t other = (hit.isNow ? repeat.at : repeat.begin) + hit.token - begin;
-      lines << (hit.isNow ? tr("Token %1 of the earlier prompt. Spans can reuse it here").arg(other)
-                          : tr("Token %1 of this prompt").arg(other));
+      lines << (hit.isNow ? tr("The same as token %1 of the earlier prompt. With spans, a server can reuse "
+                               "the token here")
+                                .arg(other)
+                          : tr("The same as token %1 of the selected prompt").arg(other));
       break;
     }
   }

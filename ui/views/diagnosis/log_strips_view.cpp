@@ -59,11 +59,12 @@ LogStripsView::LogStripsView(QWidget* parent)
 QString LogStripsView::emptyText() const {
   if (!m_state->chosen)
     return tr(
-        "Select a request in Requests. Its prompt and its best earlier prompt appear here, token by token.");
+        "Two prompts appear here, token by token. Select a request in Requests to compare its prompt with "
+        "the earlier prompt that has the longest common prefix.");
   if (!m_state->comparisonProblem.isEmpty())
     return tr("The prompts cannot be compared: %1").arg(m_state->comparisonProblem);
-  if (!m_state->other) return tr("No earlier request of the log has a common text with this request.");
-  return m_state->comparison == nullptr ? tr("The prompts are compared.") : QString();
+  if (!m_state->other) return tr("The log has no earlier prompt to compare with this prompt.");
+  return m_state->comparison == nullptr ? tr("Comparing the prompts…") : QString();
 }
 
 QString LogStripsView::explanation() const {
@@ -135,7 +136,8 @@ void LogStripsView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo logStripsRow() {
   return {.id = QStringLiteral("log-strips"),
           .title = tr("Prompts"),
-          .help = tr("The prompt of a request of a log beside its best earlier prompt, token by token"),
+          .help = tr("The prompt of the selected request and the earlier prompt with the longest common "
+                     "prefix, token by token"),
           .make = makeViewOf<LogStripsView>,
           .places = {{LayoutId::Diagnose, Room::Low, Room::Low, 0, 1, 0, 42},
                      {LayoutId::Diagnose, Room::Middle, Room::Large, 0, 1, 0, 45}}};
