@@ -51,7 +51,7 @@ watch::WatchConfig watchConfig(const Context& context, const WatchOptions& optio
   }
   if (options.replays.size() > options.events.size())
     refuseOption("--replay", counted(options.replays.size(), "endpoint"),
-                 "at most one for each --events, in the same order");
+                 "at most one --replay for each --events, in the same order");
   for (std::size_t i = 0; i < options.events.size(); ++i) {
     config.publishers.push_back({.endpoint = options.events[i],
                                  .replayEndpoint = i < options.replays.size() ? options.replays[i] : "",
@@ -69,7 +69,7 @@ watch::WatchConfig watchConfig(const Context& context, const WatchOptions& optio
 
 std::string blocksText(const watch::WatchState& state) {
   std::string text = counted(state.cached, "cached block");
-  if (state.unknown > 0) text += ", " + std::to_string(state.unknown) + " unknown";
+  if (state.unknown > 0) text += ", " + std::to_string(state.unknown) + " with unknown content";
   return text;
 }
 
@@ -95,7 +95,7 @@ std::string summaryText(const watch::WatchState& state, bool hasEvents) {
   if (hasEvents) {
     text += "  events: " + std::to_string(state.events) + " in " + counted(state.messages, "message") + "\n";
     text += "  gaps: " + std::to_string(state.gaps) +
-            (state.gaps > 0 ? ", " + std::to_string(state.lost) + " of them not filled" : "") + "\n";
+            (state.gaps > 0 ? ", " + std::to_string(state.lost) + " of them never filled" : "") + "\n";
     text += "  blocks: " + blocksText(state) + "\n";
   }
   if (state.tasks > 0) text += "  requests: " + std::to_string(state.tasks) + "\n";
@@ -171,7 +171,7 @@ ExitCode watchServer(const Context& context, const WatchOptions& options) {
 void addWatch(CLI::App& app, Context& context) {
   const auto options = std::make_shared<WatchOptions>();
   CLI::App* command =
-      app.add_subcommand("watch", "Watch the cache of a running server, and record the cache");
+      app.add_subcommand("watch", "Watch the cache of a running server, and record its events");
   command->footer(
       R"(Examples:
   spanq watch http://localhost:8000 --events tcp://localhost:5557 --tokenizer smollm2 -o vllm.trace
@@ -182,25 +182,29 @@ void addWatch(CLI::App& app, Context& context) {
   command
       ->add_option(
           "--events", options->events,
-          "Endpoint of the server's KV events, e.g. tcp://gpu-3:5557; can be repeated for ranks of data "
-          "parallelism. An address with *, such as tcp://*:5557, waits for a server that connects")
+          "Endpoint of the server's KV events, e.g. tcp://gpu-3:5557; can be repeated, once per "
+          "data-parallel rank. With *, e.g. tcp://*:5557, the command waits until the server connects")
       ->type_name("ENDPOINT")
       ->allow_extra_args(false);
   command
-      ->add_option("--replay", options->replays,
-                   "Endpoint that sends missing events again; one for each --events, in the same order")
+      ->add_option(
+          "--replay", options->replays,
+          "Endpoint that sends missing events again. Repeat the option for each --events, in the same order")
       ->type_name("ENDPOINT")
       ->allow_extra_args(false);
-  command->add_option("--topic", options->topic, "Topic of the events (default: all)")->type_name("TOPIC");
-  command->add_flag("--bind", options->binds, "Bind the endpoint of events, because the server connects");
+  command->add_option("--topic", options->topic, "Receive only events with this topic (default: all topics)")
+      ->type_name("TOPIC");
+  command->add_flag("--bind", options->binds,
+                    "Bind the endpoint of events and wait until the server connects");
   command
       ->add_option("--tokenizer", options->tokenizer,
-                   "Directory or file of the server's model, for the texts of tokens")
+                   "Folder or file of the server's model, to show tokens as text")
       ->type_name("MODEL");
   command->add_option("-o,--output", options->trace, "Record the events to this trace file")
       ->type_name("FILE");
   constexpr double kMostWatchSeconds = 1e9;
-  addNumber(*command, "--seconds", options->seconds, "End after this time (default: at an interrupt)",
+  addNumber(*command, "--seconds", options->seconds,
+            "Stop after this number of seconds (default: at an interrupt)",
             Range<double>{0.001, kMostWatchSeconds});
   command->add_flag("--json", options->json, "Write the summary as JSON");
   command->callback([&context, options] {

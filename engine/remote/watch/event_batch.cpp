@@ -167,7 +167,7 @@ void MessagePackReader::skip(int depth) {
   } else if (head >= 0xD4 && head <= 0xD8) {
     take((std::size_t{1} << (head - 0xD4U)) + 1);
   } else {
-    refuse(place, hexByte(head), "a value of MessagePack");
+    refuse(place, hexByte(head), "a MessagePack value");
   }
 }
 
@@ -275,7 +275,7 @@ constexpr std::array kFields{
              }},
     FieldRow{"block_size",
              [](MessagePackReader& reader, Fields& fields) {
-               fields.blockSize = boundedIn<std::int32_t>(reader, 1, "a number of tokens above 0");
+               fields.blockSize = boundedIn<std::int32_t>(reader, 1, "a number of tokens, at least 1");
              }},
     FieldRow{"lora_id", [](MessagePackReader& reader, Fields& fields) { fields.loraId = reader.integer(); }},
     FieldRow{"medium", [](MessagePackReader& reader, Fields& fields) { fields.medium = reader.text(); }},
@@ -344,7 +344,7 @@ std::optional<server::KvEvent> readEvent(MessagePackReader& reader) {
     return std::nullopt;
   }
   if (fields.blockSize == 0)
-    reader.refuse(place, "stored blocks without a block size", "a number of tokens above 0");
+    reader.refuse(place, "a BlockStored event without a block size", "a number of tokens, at least 1");
   return server::KvBlocksStored{.hashes = std::move(fields.hashes),
                                 .parent = fields.parent,
                                 .tokens = std::move(fields.tokens),

@@ -277,7 +277,9 @@ void Watch::Impl::work(const std::stop_token& stop) {
   if (facts && !hasSlots) {
     const std::optional<std::string> metrics = get("/metrics", stop);
     counts = metrics && totalsIn(*metrics);
-    if (metrics && !counts) note(addressText() + "/metrics: found no counters of cached tokens");
+    if (metrics && !counts)
+      note(addressText() +
+           "/metrics: found no counters of cached tokens, so totals of cached tokens are not shown");
   }
   if (!hasSlots) {
     if (config.publishers.empty() && !counts) {

@@ -26,8 +26,8 @@ constexpr StepIndex kTotals = 1;
 
 std::vector<std::string> kindsOf(const WatchedServer& server) {
   const std::string place = server.program + " at " + server.address;
-  std::vector<std::string> kinds{"Sequences of blocks that " + place + " stored"};
-  if (server.countsTokens) kinds.push_back("Tokens of prompts that " + place + " counted");
+  std::vector<std::string> kinds{"Block sequences that " + place + " stored"};
+  if (server.countsTokens) kinds.push_back("Prompt tokens that " + place + " counted");
   return kinds;
 }
 
@@ -446,8 +446,9 @@ void WatchedCache::startLate(std::size_t publisher, std::int64_t now) {
   m_late.insert(publisher);
   say(Severity::Warning,
       m_runs.server().blocks > 0
-          ? "The server's earlier events are missing. The content of its other blocks is unknown."
-          : "The server's earlier events are missing. Blocks that were stored before are not shown.",
+          ? "The server's earlier events are missing. The content of all blocks that were stored earlier is "
+            "unknown."
+          : "The server's earlier events are missing. Blocks that were stored earlier are not shown.",
       now);
   if (m_runs.server().blocks == 0) return;
   for (; m_fresh <= m_capacity; ++m_fresh) m_unknown.push_back(m_fresh);
@@ -458,7 +459,7 @@ void WatchedCache::startLate(std::size_t publisher, std::int64_t now) {
 void WatchedCache::beginGap(std::size_t publisher, std::uint64_t missing, std::int64_t now) {
   say(Severity::Warning,
       counted(missing, "message is", "messages are") +
-          " missing. Until the server sends them again, the content of the blocks is unknown.",
+          " missing. The content of the blocks is unknown until the server sends the missing messages again.",
       now);
   m_isInGap = true;
   for (Lane& lane : m_lanes) {
@@ -480,16 +481,17 @@ void WatchedCache::endGap(std::size_t publisher, bool isFilled, std::int64_t now
   if (!isFilled) {
     m_late.insert(publisher);
     say(Severity::Warning,
-        "The missing messages cannot be replayed. Blocks remain unknown until the server reports them again.",
+        "The server could not send the missing messages again. The content of a block stays unknown until "
+        "the server reports the block.",
         now);
     return;
   }
-  say(Severity::Note, "The missing messages have been replayed.", now);
+  say(Severity::Note, "The server sent the missing messages again.", now);
   sendPool(0);
 }
 
 void WatchedCache::restart(std::size_t publisher, std::int64_t now) {
-  say(Severity::Note, "The server began again with an empty cache.", now);
+  say(Severity::Note, "The server was restarted, so its cache is empty.", now);
   clear(publisher, now);
 }
 

@@ -32,7 +32,7 @@ std::vector<std::string> slotKinds(const WatchedServer& server, std::size_t slot
   const std::string place = " of " + server.program + " at " + server.address;
   for (std::size_t slot = 0; slot < slots; ++slot)
     kinds.push_back("Requests in slot " + std::to_string(slot) + place);
-  kinds.push_back("Tokens of prompts" + place);
+  kinds.push_back("Prompt tokens" + place);
   return kinds;
 }
 

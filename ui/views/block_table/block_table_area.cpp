@@ -26,8 +26,7 @@ std::pair<std::size_t, std::size_t> orderOf(const CellPlace& place) {
 
 QString noteOf(const trace::BlockLookedUp& lookup, std::int32_t blockSize) {
   const std::int64_t shift = std::int64_t{lookup.virtualIndex} * blockSize;
-  if (lookup.base == lookup.storedBase)
-    return tr("stored at position %1, used there").arg(lookup.base + shift);
+  if (lookup.base == lookup.storedBase) return tr("stored and used at position %1").arg(lookup.base + shift);
   return tr("stored at position %1, used at %2").arg(lookup.storedBase + shift).arg(lookup.base + shift);
 }
 

@@ -312,7 +312,7 @@ QString requestDetail(const trace::Replay& state, RequestId request) {
         return sibling != requests.end() && sibling->second.node == own.node;
       });
   const QString step = tr("step %1").arg(own.step + 1);
-  return copies < 2 ? step : tr("%1, copy %2").arg(step).arg(own.copy + 1);
+  return copies < 2 ? step : tr("request %2 of %1").arg(step).arg(own.copy + 1);
 }
 
 QString requestName(const trace::Replay& state, RequestId request) {

@@ -98,7 +98,7 @@ void TestBlockTable::endedBeforeThereWasRoom() {
                                       std::pair(trace::StepOutcome::Failed, QStringLiteral("failed"))}) {
     test::TraceMaker maker(4, 8);
     maker.startRun(1, 1, {test::TraceMaker::segment(8, 0, "/g/input")});
-    QCOMPARE(tableOf(maker.input()).rows.at(0).note, QStringLiteral("looking up"));
+    QCOMPARE(tableOf(maker.input()).rows.at(0).note, QStringLiteral("hits not reported yet"));
     maker.send(1, 1, trace::StepFinished{.outcome = outcome, .text = {}});
     QCOMPARE(tableOf(maker.input()).rows.at(0).note, note);
   }
