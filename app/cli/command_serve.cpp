@@ -132,8 +132,8 @@ ExitCode serve(const Context& context, ServeOptions options, const CLI::App& com
               << counted(engine.model().blocks, "block") << ")\n";
   if (const std::string events = server.kvEvents(); !events.empty()) {
     const std::string replay = server.kvEventsReplay();
-    streams.out << "Publishing KV events at " << events << (replay.empty() ? "" : ", again at " + replay)
-                << '\n';
+    streams.out << "Publishing KV events at " << events
+                << (replay.empty() ? "" : "; missed events can be requested at " + replay) << '\n';
   }
   streams.out.flush();
   serveUntilStopped(*own.recorder, context.stop);
@@ -161,23 +161,26 @@ void addServe(CLI::App& app, Context& context) {
 
 )"
       "Endpoints: /v1/chat/completions, /v1/completions, /v1/query/execute (SPNL), /v1/models, /tokenize, "
-      "/detokenize, /metrics and /health. An interrupt ends the server after all running requests. New "
-      "requests are refused. Keys of clients come from a file or from SPANQ_API_KEY. Clients with different "
-      "keys share no cached blocks. An address other than the loopback needs keys and TLS.\n\n"
-      "With --upstream, the command is a gateway before other servers. Requests pass unchanged. MODEL then "
-      "has the tokenizer and the chat template of the servers. The gateway orders the children of a plus for "
-      "the cache of the server. It does this in span queries, and in chats with the field \"spanscope\".\n");
+      "/detokenize, /metrics and /health. After an interrupt, the server refuses new requests and ends when "
+      "all running requests have ended. Client keys come from --api-key-file or SPANQ_API_KEY. Clients with "
+      "different keys share no cached blocks. A --host other than the loopback needs client keys and "
+      "TLS.\n\nWith --upstream, the command is a gateway in front of other servers. MODEL must have the "
+      "tokenizer and the chat template of these servers. In span queries, and in chats with the field "
+      "\"spanscope\", the gateway orders the children of each plus for the cache of the server. All other "
+      "requests pass unchanged.\n");
   const auto options = std::make_shared<ServeOptions>();
   workbench::RunSettings& settings = options->session.settings;
   command->add_option("MODEL", options->model,
                       "Folder or file of the model (default: the model of --model, or the bundled one)");
   addSettings(*command, settings, {"model", "chat_template", "template_variables"});
-  command->add_option("--host", options->server.host, "Name or address to listen on")->capture_default_str();
+  command->add_option("--host", options->server.host, "Host name or address on which the server listens")
+      ->capture_default_str();
   constexpr int kMostPort = 65535;
-  addNumber(*command, "--port", options->server.port, "Port to listen on; 0: any free port", {0, kMostPort});
+  addNumber(*command, "--port", options->server.port, "Port on which the server listens; 0: any free port",
+            {0, kMostPort});
   command
       ->add_option("--served-name", options->server.names,
-                   "Another model name for clients; '*': any name. Can be repeated")
+                   "Another model name that clients can request; '*': any name. Can be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
   const std::string kAccess = "Access";
@@ -198,7 +201,7 @@ void addServe(CLI::App& app, Context& context) {
   key->needs(certificate);
   command
       ->add_option("--allow-host", options->server.hosts,
-                   "Another host name of this machine for clients. Can be repeated")
+                   "Another host name that clients can use for this machine. Can be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME")
       ->group(kAccess);
@@ -208,17 +211,19 @@ void addServe(CLI::App& app, Context& context) {
       ->allow_extra_args(false)
       ->type_name("ORIGIN")
       ->group(kAccess);
-  command->add_flag("--no-texts", options->noTexts, "Keep only metrics of requests and answers, no texts")
+  command
+      ->add_flag("--no-texts", options->noTexts,
+                 "Keep only the metrics of requests and answers, not their texts")
       ->group(kAccess);
   CLI::Option* events = command
                             ->add_option("--kv-events", options->server.kvEvents.endpoint,
-                                         "Publish events of blocks at this ZeroMQ endpoint, as vLLM does: "
-                                         "tcp://127.0.0.1:5557 or ipc://FILE")
+                                         "Publish KV events in the format of vLLM at this ZeroMQ endpoint, "
+                                         "e.g. tcp://127.0.0.1:5557 or ipc://FILE")
                             ->type_name("ENDPOINT")
                             ->excludes("--no-texts");
   command
       ->add_option("--kv-events-replay", options->server.kvEvents.replayEndpoint,
-                   "Send missed events again at this endpoint: tcp://127.0.0.1:5558")
+                   "Endpoint at which clients can request missed events again, e.g. tcp://127.0.0.1:5558")
       ->type_name("ENDPOINT")
       ->needs(events);
   addGatewayOptions(*command, options->gateway);
@@ -226,10 +231,11 @@ void addServe(CLI::App& app, Context& context) {
   constexpr std::uint32_t kMany = 100'000;
   addNumber(*command, "--max-body-mib", options->bodyMebibytes, "Max MiB of a request body", {1U, 1024U})
       ->group(kLimits);
-  addNumber(*command, "--max-clients", options->clients, "Max connections at the same time; others wait",
-            {1U, 4096U})
+  addNumber(*command, "--max-clients", options->clients,
+            "Max concurrent connections; further connections wait", {1U, 4096U})
       ->group(kLimits);
-  addNumber(*command, "--max-requests", options->requests, "Max running requests; others wait", {1U, kMany})
+  addNumber(*command, "--max-requests", options->requests, "Max running requests; further requests wait",
+            {1U, kMany})
       ->group(kLimits);
   addNumber(*command, "--max-reply", options->answerTokens,
             "Max tokens of an answer; 0: the rest of the context",
@@ -238,7 +244,7 @@ void addServe(CLI::App& app, Context& context) {
   addNumber(*command, "--max-seconds", options->answerSeconds, "Max seconds for an answer", {1U, kMany})
       ->group(kLimits);
   addNumber(*command, "--end-seconds", options->finishSeconds,
-            "Max seconds for running answers when the server ends", {0U, kMany})
+            "Max seconds that the server waits for running answers before it ends", {0U, kMany})
       ->group(kLimits);
   addSettings(*command, settings, {"policy", "prompt_layout", "max_tokens"});
   addSettings(*command, settings,

@@ -102,8 +102,8 @@ void addGatewayOptions(CLI::App& command, GatewayOptions& options) {
           ->group(kGroup);
   command
       .add_option("--key-from", options.keyVariable,
-                  "Environment variable with the key for the upstream servers. It is sent if a client sends "
-                  "no key")
+                  "Environment variable with the key for the upstream servers. The gateway uses this key for "
+                  "clients that send no key")
       ->type_name("VARIABLE")
       ->group(kGroup)
       ->needs(upstream);
@@ -115,15 +115,16 @@ void addGatewayOptions(CLI::App& command, GatewayOptions& options) {
       ->needs(upstream);
   command
       .add_option("--order", options.order,
-                  "Places of the children of each plus: for the cache of the server (cache), or as written "
-                  "(written). Default: cache")
+                  "Order of the children of each plus: best for the cache of the server (cache), or as "
+                  "written (written). Default: cache")
       ->check(CLI::IsMember({"cache", "written"}))
       ->type_name("NAME")
       ->group(kGroup)
       ->needs(upstream);
   command
       .add_option("--record", options.record,
-                  "Record each request as a run in this trace file. Each further server has its own file")
+                  "Record each request as a run in this trace file. Further servers have their own files: "
+                  "NAME-2.trace, NAME-3.trace")
       ->type_name("FILE")
       ->group(kGroup)
       ->needs(upstream);
@@ -136,7 +137,8 @@ void addGatewayOptions(CLI::App& command, GatewayOptions& options) {
       ->excludes("--no-texts");
   constexpr std::size_t kMany = 1000;
   addNumber(command, "--max-ahead", options.mostAhead,
-            "Max running requests that a server may have more than the others because of its cache",
+            "Choose a server by its cache only while that server has at most N more running requests than "
+            "the least busy server",
             {std::size_t{0}, kMany})
       ->group(kGroup)
       ->needs(upstream);
@@ -202,7 +204,7 @@ ExitCode serveGateway(const Context& context, const GatewayOptions& options,
     code = ExitCode::RunFailed;
   }
   if (log && log->isBroken()) {
-    streams.err << Failure({log->path(), {}, "a failed write", "room for the log"}).what() << '\n';
+    streams.err << Failure({log->path(), {}, "a failed write", "free space for the log"}).what() << '\n';
     code = ExitCode::RunFailed;
   }
   return code;

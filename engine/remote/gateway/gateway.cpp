@@ -85,8 +85,8 @@ struct Gateway::Impl {
     std::set<std::string> names;
     for (const UpstreamConfig& upstream : config.upstreams) {
       if (!names.insert(upstream.name).second)
-        throw Failure(
-            errorAt("upstream servers", "two servers \"" + upstream.name + "\"", "different names"));
+        throw Failure(errorAt("upstream servers", "two servers with the name \"" + upstream.name + "\"",
+                              "different names"));
       upstreams.push_back(std::make_unique<Upstream>(upstream, book));
       if (!config.keepsTexts) {
         upstreams.back()->trace().recorder()->addRedaction(
@@ -95,9 +95,9 @@ struct Gateway::Impl {
     }
     const bool hasTls = !config.certificate.empty() || !config.privateKey.empty();
     if (!access.isLoopback && (keys.isEmpty() || !hasTls)) {
-      throw Failure(errorAt("address " + config.host,
-                            keys.isEmpty() ? "no client keys" : "no certificate for TLS",
-                            "keys and TLS (a certificate and its private key) beyond the loopback"));
+      throw Failure(errorAt(
+          "address " + config.host, keys.isEmpty() ? "no client keys" : "no certificate for TLS",
+          "client keys and TLS (a certificate and its private key) for an address other than the loopback"));
     }
     std::shared_ptr<SSL_CTX> tls;
     if (hasTls) tls = server::tlsContext(config.certificate.string(), config.privateKey.string());
@@ -150,13 +150,13 @@ struct Gateway::Impl {
 
 void Gateway::Impl::checkAccess(const server::RequestHead& head) const {
   if (!server::isHostAllowed(head.value("host"), access))
-    throw ApiFailure(forbidden("This server does not answer to this Host.", "host_not_allowed"));
+    throw ApiFailure(forbidden("This server does not accept the host name in 'Host'.", "host_not_allowed"));
   const std::string origin(head.value("origin"));
   if (head.count("origin") > 1 || !server::isOriginAllowed(origin, access))
-    throw ApiFailure(forbidden("Pages of this Origin may not use this server.", "origin_not_allowed"));
+    throw ApiFailure(forbidden("Web pages of this 'Origin' may not use this server.", "origin_not_allowed"));
   const std::string_view site = head.value("sec-fetch-site");
   if (origin.empty() && !site.empty() && site != "none" && site != "same-origin")
-    throw ApiFailure(forbidden("Pages of other sites may not use this server.", "origin_not_allowed"));
+    throw ApiFailure(forbidden("Web pages of other sites may not use this server.", "origin_not_allowed"));
   if (keys.isEmpty() || keys.saltOf(head.value("authorization"))) return;
   throw ApiFailure({.status = 401,
                     .message = "This server needs a key: Authorization: Bearer KEY.",

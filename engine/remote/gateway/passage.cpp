@@ -100,7 +100,7 @@ class Passage {
       if (Clock::now() > until)
         throw Failure({m_rules.upstream,
                        {},
-                       "no reading for " + seconds(m_rules.limits.silence),
+                       "no bytes accepted for " + seconds(m_rules.limits.silence),
                        "a server that reads the request"});
     }
   }
@@ -126,7 +126,7 @@ class Passage {
         continue;
       }
       if (m_received.size() > kMostHeadBytes)
-        throw Failure({m_rules.upstream, "answer", "a head of more than 256 KiB", "a shorter head"});
+        throw Failure({m_rules.upstream, "answer", "HTTP headers of more than 256 KiB", "shorter headers"});
       if (m_link.receive(m_received) > 0) {
         m_hasReceived = true;
         continue;
@@ -359,7 +359,7 @@ bool readBody(server::Connection& client, std::size_t mostBytes, PassedRequest& 
 
 ApiError brokenAnswer(const std::string& upstream, const std::string& problem) {
   return {.status = 502,
-          .message = "The upstream server " + upstream + " broke off its answer: " + problem + ".",
+          .message = "The upstream server " + upstream + " did not complete its answer: " + problem + ".",
           .type = "upstream_error",
           .code = "upstream_broken"};
 }

@@ -84,9 +84,9 @@ void readMessages(const CallJson& body, PassedCall& call) {
     if (hasOther)
       call.unknownPrompt = "a message has content other than text";
     else if (!role)
-      call.unknownPrompt = "a message has another role than system, user and assistant";
+      call.unknownPrompt = "a message has a role other than system, user or assistant";
     else if (fieldIn(message, "tool_calls") != nullptr)
-      call.unknownPrompt = "a message has calls of tools";
+      call.unknownPrompt = "a message has tool calls";
     call.request.messages.push_back(
         {role.value_or(query::Role::User), toValidUtf8(std::move(text)), std::nullopt, {}});
   }
@@ -99,7 +99,7 @@ void readPrompt(const CallJson& body, PassedCall& call) {
   if (prompt != nullptr && prompt->is_array() && prompt->size() == 1 && prompt->front().is_string())
     prompt = &prompt->front();
   if (prompt == nullptr || !prompt->is_string()) {
-    call.problem = "The body has no prompt of one text.";
+    call.problem = "The body has no 'prompt' that is one text.";
     return;
   }
   call.request.messages.push_back(
@@ -132,7 +132,7 @@ PlusGroup groupIn(const CallJson& list, const PassedCall& call) {
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (order[i] != order.front() + i)
-      refuseField(kPlus, "The messages of a group in 'spanscope.plus' must follow each other.");
+      refuseField(kPlus, "The messages of a group in 'spanscope.plus' must be consecutive.");
     if (call.request.messages[order[i]].role == query::Role::System)
       refuseField(kPlus, "A group in 'spanscope.plus' must not have a system message.");
   }
@@ -273,7 +273,7 @@ PassedCall readPassedCall(CallKind kind, std::string_view body) {
   PassedCall call{.kind = kind};
   const CallJson json = isTooDeep(body) ? CallJson() : CallJson::parse(body, nullptr, false);
   if (!json.is_object()) {
-    call.problem = "The body is no JSON object.";
+    call.problem = "The body is not a JSON object.";
     return call;
   }
   readSettings(json, call);

@@ -169,9 +169,9 @@ std::optional<CachePrediction> tracePrompt(UpstreamTrace& upstream, const RunBoo
   if (prompt.tokens.empty()) {
     if (!call.unknownPrompt.empty())
       recorder.send(about.run, about.request, about.node,
-                    trace::MessageLogged{
-                        .severity = Severity::Note,
-                        .text = "The tokens of the prompt are not known: " + call.unknownPrompt + "."});
+                    trace::MessageLogged{.severity = Severity::Note,
+                                         .text = "The gateway cannot compute the tokens of the prompt: " +
+                                                 call.unknownPrompt + "."});
     return std::nullopt;
   }
   if (!upstream.cache().title().empty()) {
@@ -195,10 +195,10 @@ void traceAnswer(UpstreamTrace& upstream, const RunBook& book, const CachePredic
   };
   const auto predicted = static_cast<std::int64_t>(prompt.tokens.size());
   if (*answer.promptTokens != predicted) {
-    note(Severity::Warning,
-         "The server counted " + std::to_string(*answer.promptTokens) +
-             " prompt tokens, but Spanscope counted " + std::to_string(predicted) +
-             ". The model of the server has another tokenizer or chat template. The blocks are an estimate.");
+    note(Severity::Warning, "The server counted " + std::to_string(*answer.promptTokens) +
+                                " prompt tokens, but Spanscope counted " + std::to_string(predicted) +
+                                ". The server uses another tokenizer or chat template than the gateway, so "
+                                "the shown blocks are an estimate.");
     return;
   }
   note(Severity::Note, "Predicted by the cache simulator of " + upstream.cache().title() + ": " +
@@ -256,7 +256,7 @@ void PassedRun::startRun() {
                              .warnings = {}};
   if (m_call.choices > 1)
     info.warnings.push_back("The request asks for " + std::to_string(m_call.choices) +
-                            " answers. The recording has the first answer.");
+                            " answers. The recording contains only the first answer.");
   m_upstream.cache().startSession(m_book.program, m_book.model, m_upstream.title());
   m_number = m_book.requests.add(m_about);
   m_upstream.follow(m_run, m_number);

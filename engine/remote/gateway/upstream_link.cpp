@@ -205,7 +205,7 @@ UpstreamLink::UpstreamLink(const std::string& url, const remote::HttpAccess& acc
   const auto address = remote::readServerAddress(url);
   if (const auto* problem = std::get_if<Error>(&address)) throw Failure(*problem);
   CURL* const easy = m_handle->easy.get();
-  if (easy == nullptr) throw Failure({url, {}, "no memory for a connection", "some"});
+  if (easy == nullptr) throw Failure({url, {}, "no memory for a connection", "enough memory"});
   curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -231,7 +231,8 @@ std::size_t UpstreamLink::send(std::string_view bytes) {
   std::size_t sent = 0;
   const CURLcode code = curl_easy_send(m_handle->easy.get(), bytes.data(), bytes.size(), &sent);
   if (code == CURLE_AGAIN) return 0;
-  if (code != CURLE_OK) throw Failure({m_url, {}, curl_easy_strerror(code), "a server that takes requests"});
+  if (code != CURLE_OK)
+    throw Failure({m_url, {}, curl_easy_strerror(code), "a server that accepts requests"});
   return sent;
 }
 

@@ -158,7 +158,7 @@ PlannedCall planQuery(std::string_view body, const CallRules& rules, std::uint64
       if (diagnostic.severity != Severity::Error) continue;
       refuseField(diagnostic.pointer, diagnostic.located("body"));
     }
-    refuseField({}, "The body is no query.");
+    refuseField({}, "The body is not a query.");
   }
   const query::Node& query = *parsed.query;
   if (!spnl::isServerBody(query)) {

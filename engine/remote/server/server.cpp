@@ -221,13 +221,13 @@ httplib::Server::HandlerResponse Server::Impl::check(const Asked& asked, Reply& 
     return deny({.status = 403, .message = message, .type = "permission_error", .code = code});
   };
   if (!isHostAllowed(head.value("host"), access))
-    return forbidden("This server does not answer to this Host.", "host_not_allowed");
+    return forbidden("This server does not accept the host name in 'Host'.", "host_not_allowed");
   const std::string origin(head.value("origin"));
   if (head.count("origin") > 1 || !isOriginAllowed(origin, access))
-    return forbidden("Pages of this Origin may not use this server.", "origin_not_allowed");
+    return forbidden("Web pages of this 'Origin' may not use this server.", "origin_not_allowed");
   const std::string_view site = head.value("sec-fetch-site");
   if (origin.empty() && !site.empty() && site != "none" && site != "same-origin")
-    return forbidden("Pages of other sites may not use this server.", "origin_not_allowed");
+    return forbidden("Web pages of other sites may not use this server.", "origin_not_allowed");
   if (!origin.empty()) {
     reply.set_header("Access-Control-Allow-Origin", origin);
     reply.set_header("Vary", "Origin");
