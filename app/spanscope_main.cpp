@@ -128,7 +128,8 @@ std::string WindowArguments::manPage() const {
       "window shows what the KV cache (key-value cache) reused, what was computed, and what the answer "
       "attends to.");
   page.paragraph(
-      "The window shows the manual with F1. The program spanq offers these functions on the command line.");
+      "Press F1 in the window to read the manual. The program spanq offers the functions of the window on "
+      "the command line.");
   page.heading("OPTIONS");
   page.option({.names = {"FILE"}, .value = {}, .help = kFiles.toStdString() + "."});
   for (const QCommandLineOption& option : m_options) page.option(shown(option));

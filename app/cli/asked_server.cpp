@@ -81,13 +81,13 @@ void addServerOptions(CLI::App& command, ServerOptions& server) {
       ->required();
   command.add_option("--key-from", server.keyVariable, "Environment variable with the server's key");
   command.add_option("--certificates", server.certificates,
-                     "PEM file of trusted certificate authorities, instead of those of the system");
+                     "PEM file of trusted certificate authorities, instead of the authorities of the system");
   const auto seconds = [&](const char* name, double& value, const char* help) {
     command.add_option(name, value, help)->check(CLI::Range(0.001, kMostSeconds))->capture_default_str();
   };
   seconds("--connect-timeout", server.connectSeconds, "Max seconds until the connection is open");
   seconds("--first-timeout", server.firstSeconds, "Max seconds until the first byte of an answer");
-  seconds("--silence-timeout", server.silenceSeconds, "Max seconds between two pieces of an answer");
+  seconds("--silence-timeout", server.silenceSeconds, "Max seconds without a new part of an answer");
 }
 
 CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const std::string& help) {

@@ -287,7 +287,8 @@ std::optional<std::vector<SimulatorStep>> SimulatorPrediction::prediction(const 
 
 std::string SimulatorPrediction::setting() const {
   return std::string(m_server->title) + " " + m_server->version +
-         /*id:empty-first-much*/ ", starting empty, without a size limit; steps as remote run sends them";
+         /*id:empty-first-much*/
+         ", empty at first, without a size limit; steps are sent as by spanq remote run";
 }
 
 /// Lines of text, each ended by a newline.
@@ -563,7 +564,7 @@ class ExplainCommand {
   const ExplainCommandOptions& m_options;
   std::optional<ReusePrediction> m_prediction;
   std::optional<SimulatorPrediction> m_simulator;
-  bool m_isPolicyNoted = false;  ///< standard error has the reason for the policy
+  bool m_isPolicyNoted = false;                  ///< standard error has the reason for the policy
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< measures prompts
 };
 

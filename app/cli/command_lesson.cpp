@@ -336,9 +336,8 @@ void addLesson(CLI::App& app, Context& context) {
   CLI::App* runCommand = group->add_subcommand(
       "run", "Run a lesson without a window, and write its text with the numbers of its runs");
   runCommand->footer(
-      "Example:\n  spanq lesson run 3-prefix-caching.md\n\n"
-      "Actions that only show something are skipped. The command fails if a statement is false, a number is "
-      "missing, or a question has no right answer.\n");
+      "Example:\n  spanq lesson run 3-prefix-caching.md\n\nActions that only show a view are skipped. The "
+      "command fails if a statement is false, a number is missing, or a question has no right answer.\n");
   addLessonFile(*runCommand, *options);
   addMachine(*runCommand, *options);
   runCommand->add_flag("--json", options->json, "Write one JSON document instead of text");

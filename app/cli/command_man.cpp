@@ -178,8 +178,8 @@ std::string programPage(const CLI::App& app) {
   page.heading("DESCRIPTION");
   page.paragraph(
       "A span query is a prompt as a tree. The tree shows which sections are independent of each other. The "
-      "program spanq offers the functions of the window on the command line. Each command has its own "
-      "page. The window shows the whole manual with F1.");
+      "program spanq offers the functions of the window on the command line. Each command has its own page. "
+      "Press F1 in the window to read the whole manual.");
   page.heading("OPTIONS");
   addOptions(page, app);
   page.heading("COMMANDS");

@@ -945,7 +945,7 @@ void addRemoteRun(CLI::App& group, Context& context) {
       "A server that accepts span queries (SPNL's endpoint) gets the query with seq, cross and plus. For "
       "other servers, every step of the plan is a chat completion or a text completion. The answer of a "
       "subquery is in the prompt of the outer query. Independent steps are sent at the same time. Standard "
-      "error lists what the server does differently.\n\n"
+      "error lists which parts of the query the server treats in another way.\n\n"
       R"(Examples:
   spanq remote run http://gpu-3:8000 resources/queries/rag.json
   spanq remote run --trace there.trace http://localhost:8080 resources/queries/judge-2.json
@@ -959,8 +959,8 @@ void addRemoteRun(CLI::App& group, Context& context) {
   addOrderOptions(*command, options->order, options->hasOrderNote);
   command
       ->add_option("--sent", options->sent,
-                   "File with the prompts that earlier commands sent to this server. The command adds its "
-                   "prompts. Without this option, the simulated cache is empty at first")
+                   "File with the prompts that earlier commands sent to this server. This command adds its "
+                   "own prompts. Without this option, the simulated cache is empty at first")
       ->type_name("FILE");
   command->add_option("--model", options->model, "Model of the server, instead of the model of the query");
   command->add_flag("--unlisted-model", options->isUnlisted,
@@ -977,10 +977,10 @@ void addRemoteRun(CLI::App& group, Context& context) {
                     "Name of the chat template of completions (default: the template of --tokenizer)");
   command->add_option("--seed", options->seed, "Seed of the run (default: the server chooses)");
   command
-      ->add_option("--at-once,--concurrency", options->atOnce,
-                   "Max requests at the same time; 1: one after the other. Default: the value in the list of "
-                   "servers, or " +
-                       std::to_string(remote::kStandardAtOnce))
+      ->add_option(
+          "--at-once,--concurrency", options->atOnce,
+          "Max concurrent requests; 1: one after the other. Default: the value in the list of servers, or " +
+              std::to_string(remote::kStandardAtOnce))
       ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
       ->type_name("N");
   CLI::Option* trace =
@@ -989,20 +989,18 @@ void addRemoteRun(CLI::App& group, Context& context) {
   CLI::Option* json = command->add_flag("--json", options->json, "Write JSON");
   CLI::Option* inputs =
       command
-          ->add_option(
-              "--inputs", options->inputs,
-              "Run the query once for each line of this file. A line is a JSON object with values of "
-              "parameters. The same command continues a stopped or killed job")
+          ->add_option("--inputs", options->inputs,
+                       "Run the query once for each line of this file. A line is a JSON object with values "
+                       "of parameters. Run the same command again to continue a stopped or killed job")
           ->type_name("FILE")
           ->excludes(trace)
           ->excludes(json);
-  inputs->needs(
-      command
-          ->add_option("--results", options->results,
-                       "Write the answers of --inputs to this file, as JSON lines in the order of the "
-                       "inputs. FILE.journal has the answers until all lines have one")
-          ->type_name("FILE")
-          ->needs(inputs));
+  inputs->needs(command
+                    ->add_option("--results", options->results,
+                                 "Write the answers of --inputs to this file, as JSON lines in the order of "
+                                 "the inputs. Until all lines have an answer, FILE.journal has the answers")
+                    ->type_name("FILE")
+                    ->needs(inputs));
   addSettingOption(*command, options->query);
   addLocalityOptions(*command, options->query);
   addRetrievalOptions(*command, options->query);

@@ -40,7 +40,7 @@ void warnOfGuessedTemplate(std::ostream& err, const workbench::RunSettings& sett
   err << /*id:warning-chat-template*/ "warning: the chat template of "
       << workbench::modelDirectoryOf(settings).filename().string()
       << /*id:not-known-marks*/ " is unknown; the delimiters suggest " << name
-      << ". spanq model show shows it, --template NAME chooses one\n";
+      << ". To see the template: spanq model show. To choose a template: --template NAME\n";
 }
 
 void noteUsualPolicy(std::ostream& err, const workbench::RunSettings& settings) {

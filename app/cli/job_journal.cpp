@@ -73,7 +73,7 @@ void JobJournal::open(const std::string& job) {
         const bool isJournal = line.starts_with(std::string("{\"") + kJournalMark);
         throw Failure({m_path.string(),
                        {},
-                       isJournal ? "the journal of another job" : "a file that is no journal",
+                       isJournal ? "the journal of another job" : "a file that is not a journal",
                        "the same server, query, inputs and settings as before, or another results file"});
       }
     } else {
@@ -92,7 +92,7 @@ void JobJournal::open(const std::string& job) {
   if (ftruncate(m_file, static_cast<off_t>(m_end)) != 0) failAt(m_path, "a journal that can be written");
   if (!isFirst) return;
   if (::write(m_file, head.data(), head.size()) != static_cast<ssize_t>(head.size()))
-    failAt(m_path, "room for the journal");
+    failAt(m_path, "free space for the journal");
   m_end = head.size();
 }
 
@@ -115,7 +115,7 @@ void JobJournal::add(std::size_t line, const std::string& result) {
     const int error = errno;
     // Half a record must not be in front of the next record.
     if (ftruncate(m_file, static_cast<off_t>(m_end)) != 0) errno = error;
-    failAt(m_path, "room for the journal");
+    failAt(m_path, "free space for the journal");
   }
   m_results[line] = {.offset = m_end + begin.size(), .size = result.size()};
   m_end += record.size();

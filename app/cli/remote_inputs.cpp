@@ -54,7 +54,7 @@ std::map<std::string, std::string> valuesIn(const InputLine& line, const std::st
     throw Failure({file, "line " + std::to_string(line.number), found,
                    "a JSON object with the values of the parameters, such as {\"name\": \"text\"}"});
   };
-  if (!json.is_object()) refuse("no JSON object");
+  if (!json.is_object()) refuse("something that is not a JSON object");
   std::map<std::string, std::string> values;
   for (const auto& [name, value] : json.items()) {
     if (value.is_string())
@@ -235,15 +235,16 @@ ExitCode runInputs(const Context& context, const InputsJob& job) {
                   << '\n';
     streams.err << (run.isStopped() ? "Stopped" : "Ended, because the server does not answer") << ": "
                 << run.finished() << " of " << counted(all, "line")
-                << " have a result. The same command continues with the rest.\n";
+                << " have a result. Run the same command again to continue.\n";
     return run.isStopped() ? ExitCode::Stopped : ExitCode::RunFailed;
   }
   writeResults(context, job, journal, run.problems());
   for (const auto& [line, problem] : run.problems())
     streams.err << "line " << line << ": " << problem << '\n';
   if (!run.problems().empty()) {
-    streams.err << counted(run.problems().size(), "line") << " without an answer. The same command tries "
-                << "these lines again.\n";
+    streams.err << counted(run.problems().size(), "line")
+                << " without an answer. Run the same command again to retry "
+                << "these lines.\n";
     return ExitCode::RunFailed;
   }
   journal.remove();

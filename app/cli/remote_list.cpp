@@ -183,8 +183,9 @@ void addRemoteAdd(CLI::App& group, Context& context) {
   addProtocolOption(*command, options->server.protocol,
                     "Protocol: " + remote::protocolList() +
                         " (default: the first of these protocols that the server has and the query allows)");
-  command->add_option("--certificates", options->server.certificateFile,
-                      "PEM file of trusted certificate authorities, instead of those of the system");
+  command->add_option(
+      "--certificates", options->server.certificateFile,
+      "PEM file of trusted certificate authorities, instead of the authorities of the system");
   command
       ->add_option(
           "--at-once", options->server.atOnce,

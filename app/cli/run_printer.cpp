@@ -279,7 +279,7 @@ std::string loadSummary(const LoadCounts& loads) {
   constexpr double kNanoseconds = 1e6;  // nanoseconds of a millisecond
   std::string line;
   for (const auto& [tier, count] : loads) {
-    line += (line.empty() ? "of these loaded: " : "; ") + counted(count.tokens, "token") + " from " +
+    line += (line.empty() ? "loaded blocks: " : "; ") + counted(count.tokens, "token") + " from " +
             (tier == trace::StoreTier::Disk ? "the disk" : "host memory") + ", " +
             fixed(static_cast<double>(count.bytes) / kMebibyte, 1) + " MiB in " +
             fixed(static_cast<double>(count.nanoseconds) / kNanoseconds, 1) + " ms";

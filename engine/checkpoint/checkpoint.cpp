@@ -30,11 +30,11 @@ constexpr std::array kKinds = {
          "the folder of the model (the adapter is the setting Adapter)"},
     Kind{"snapshots", /*id:folder-is-cache*/ "a folder of Hugging Face's cache",
          "a folder in its folder snapshots"},
-    Kind{"model_index.json", "a model of images (diffusers)", "a model of texts"},
-    Kind{"params.json", "a checkpoint in the form of its author",
-         "the same model in the form of Hugging Face"},
-    Kind{"mlc-chat-config.json", "a checkpoint of MLC", "the same model in the form of Hugging Face"},
-    Kind{"genai_config.json", "a checkpoint of ONNX Runtime", "the same model in the form of Hugging Face"}};
+    Kind{"model_index.json", "a model that generates images (diffusers)", "a model of texts"},
+    Kind{"params.json", "a checkpoint in the format of its author",
+         "the same model in Hugging Face's format"},
+    Kind{"mlc-chat-config.json", "a checkpoint of MLC", "the same model in Hugging Face's format"},
+    Kind{"genai_config.json", "a checkpoint of ONNX Runtime", "the same model in Hugging Face's format"}};
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void Checkpoint::requireModel() const {
     if (find(kind.file)) throw Failure({m_path.string(), "", kind.found, kind.expected});
   }
   throw Failure({m_path.string(), "", "a directory without config.json and without a GGUF file",
-                 "a Hugging Face model directory, or one with a GGUF file"});
+                 "a Hugging Face model directory, or a directory with a GGUF file"});
 }
 
 bool Checkpoint::holdsModel() const {

@@ -107,7 +107,7 @@ const std::vector<ActionInfo>& actionTable() {
        .words = "compare with",
        .arguments = {{"RUN", Kind::Run}},
        .effect = Effect::View,
-       .help = forTranslation("Lessons", "Compare the last run with an earlier one"),
+       .help = forTranslation("Lessons", "Compare the last run with an earlier run"),
        .example = "compare with run 1"},
       {.kind = ActionKind::Fidelity,
        .words = "measure fidelity",
@@ -128,8 +128,9 @@ const std::vector<ActionInfo>& actionTable() {
        .words = "experiment",
        .arguments = {{"NAME", Kind::Experiment}},
        .effect = Effect::View,
-       .help = forTranslation("Lessons",
-                              "Open the page of experiments with this one selected. The learner starts it"),
+       .help = forTranslation(
+           "Lessons",
+           "Open the Experiments dock and select this experiment. The learner starts the experiment"),
        .example = "experiment rag",
        .command = "run.experiment"},
   };

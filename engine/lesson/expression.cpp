@@ -272,13 +272,12 @@ class ExpressionReader {
     const Word where = first < m_words.size() ? m_words[first] : Word{{}, m_offset + m_text.size()};
     metric.metric = metrics::find(name);
     if (metric.metric == nullptr) {
-      fault(
-          where,
-          name.empty() ? /*id:no-name-figure*/ "no name of a metric" : "the metric " + query::inQuotes(name),
-          /*id:name-figure*/ "the name of a metric",
-          /*id:manuals-page-numbers*/
-          "the manual's page on numbers lists the metrics, such as \"cached tokens\" and \"time to first "
-          "token\"");
+      fault(where,
+            name.empty() ? /*id:no-name-figure*/ "no metric name" : "the metric " + query::inQuotes(name),
+            /*id:name-figure*/ "the name of a metric",
+            /*id:manuals-page-numbers*/
+            "the manual's page on numbers lists the metrics, such as \"cached tokens\" and \"time to first "
+            "token\"");
       return false;
     }
     if (isNext("of")) {

@@ -202,8 +202,8 @@ std::string statsTable(const TraceStats& s) {
   add("  finished", s.finishedRequests);
   if (s.servedRequests > 0) add("  answered by servers", s.servedRequests);
   if (s.unaccountedRequests > 0) {
-    add(/*id:not-known-found*/ "  whose cached tokens are unknown", s.unaccountedRequests);
-    add("    their prompt tokens", s.unaccountedTokens);
+    add(/*id:not-known-found*/ "  with unknown cached tokens", s.unaccountedRequests);
+    add("    prompt tokens of these requests", s.unaccountedTokens);
   }
   // The sum of cached, recomputed and computed is the number of prompt tokens, as in the window.
   add(name("prompt-tokens"), s.account.total());
@@ -241,8 +241,8 @@ std::string statsTable(const TraceStats& s) {
   if (s.residency.gap) add("  between uses", secondsText(*s.residency.gap) + " (median)");
   if (s.preemptions > 0) {
     add("preemptions", s.preemptions);
-    add("  tokens to resume with", s.resumedTokens);
-    add("  resumed from cache", s.resumedCachedTokens);
+    add("  tokens at resumption", s.resumedTokens);
+    add("  cached at resumption", s.resumedCachedTokens);
     add("  recomputed", s.recomputedTokens);
   }
   if (s.attentionLeftOut > 0) add("attention left out", counted(s.attentionLeftOut, "record"));

@@ -44,7 +44,7 @@ std::vector<retrieve::EmbeddingVector> EmbeddingsClient::embed(std::span<const s
   const auto address = readServerAddress(m_server.url);
   if (const auto* problem = std::get_if<Error>(&address))
     throw Failure({"server of embeddings", {}, problem->found, problem->expected});
-  if (m_server.model.empty()) refuse({}, "no name of a model", "the server's embedding model");
+  if (m_server.model.empty()) refuse({}, "no model name", "the server's embedding model");
   Json request;
   request["model"] = m_server.model;
   request["input"] = std::vector<std::string>(texts.begin(), texts.end());

@@ -228,7 +228,7 @@ void checkDefinitions(Database& database, const std::string& file) {
     if (definitionOf(database, table.name) == table.sql) continue;
     throw Failure({file, std::string("table ") + table.name, "another definition",
                    "the definition of version " + std::to_string(kIndexVersion) +
-                       ": delete the file to make a new one"});
+                       ". Delete the file: the next search creates a new index"});
   }
   if (numberFrom(database, "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')") > 0)
     throw Failure({file, {}, "triggers or views", "an index of documents, or a new file"});
@@ -260,7 +260,8 @@ void prepareTables(Database& database, const std::string& file) {
     throw Failure({file,
                    {},
                    "an index of version " + std::to_string(version),
-                   "version " + std::to_string(kIndexVersion) + ": delete the file to make a new one"});
+                   "version " + std::to_string(kIndexVersion) +
+                       ". Delete the file: the next search creates a new index"});
   }
   checkDefinitions(database, file);
 }

@@ -388,7 +388,7 @@ struct PassageIndex::Parts final : SummaryStore {
   /// Throws the Failure for an index in which a search does not find written vectors.
   [[noreturn]] void refuseVectors() const {
     throw Failure({database.file(), "vectors", "fewer vectors than were written",
-                   "a complete index: delete the file to make a new one"});
+                   "a complete index. Delete the file: the next search creates a new index"});
   }
 
   std::int64_t makeEmbedderId(const std::string& fingerprint) {

@@ -295,8 +295,10 @@ const std::vector<Setting>& runSettings() {
                .label = tr("Max tokens"),
                .help = tr("For generate nodes without a limit"),
                .least = tr("the model's own")},
-       .option = {.name = "--max-tokens",
-                  .help = "Max tokens of a step without a limit; 0: the default of the model"}},
+       .option =
+           {.name = "--max-tokens",
+            .help =
+                "Max tokens of an answer if its generate node sets no limit; 0: the default of the model"}},
       {.key = "observe",
        .name = "observe",
        .member = &RunSettings::observe,

@@ -43,7 +43,7 @@ std::vector<CommandInfo> makeTable() {
   add("file.new", File, Program, tr("New query"), tr("Open an empty query in a new tab"), {"Ctrl+N"});
   add("file.open", File, Program, tr("Open…"), tr("Open a query, a document or a recorded run"), {"Ctrl+O"});
   add("file.open-log", File, Program, tr("Open log…"),
-      tr("Diagnose why the prompts of a log of requests missed the cache"), {"Ctrl+Alt+O"});
+      tr("Find out why the prompts of a request log missed the cache"), {"Ctrl+Alt+O"});
   add("file.stop-log", File, Program, tr("Stop diagnosis"), tr("Stop the diagnosis of the log"));
   add("file.add-files", File, Program, tr("Add files…"),
       tr("Add text files as documents under a plus, with the names of the files"), {"Ctrl+Shift+A"});
@@ -61,12 +61,12 @@ std::vector<CommandInfo> makeTable() {
   add("file.close", File, Document, tr("Close tab"), tr("Close the document"), {"Ctrl+W"});
   add("file.quit", File, Program, tr("Quit"), tr("Close the window"), {"Ctrl+Q"});
 
-  add("edit.undo", Edit, Document, tr("Undo"), tr("Undo the last change of the query, but no setting"),
-      {"Ctrl+Z"});
+  add("edit.undo", Edit, Document, tr("Undo"),
+      tr("Undo the last change of the query. Settings do not change"), {"Ctrl+Z"});
   add("edit.redo", Edit, Document, tr("Redo"), tr("Redo the last undone change of the query"),
       {"Ctrl+Shift+Z", "Ctrl+Y"});
   add("edit.undo-setting", Edit, Document, tr("Undo setting"),
-      tr("Undo the last change of a setting, but not the query"), {"Ctrl+Alt+Z"});
+      tr("Undo the last change of a setting. The query does not change"), {"Ctrl+Alt+Z"});
   add("edit.redo-setting", Edit, Document, tr("Redo setting"), tr("Redo the last undone change of a setting"),
       {"Ctrl+Alt+Shift+Z"});
   add("edit.history", Edit, Document, tr("Undo history…"),
@@ -147,7 +147,7 @@ std::vector<CommandInfo> makeTable() {
   add("run.attention", Run, Document, tr("Recompute attention"),
       tr("Recompute the attention of the answer for the layer and head in the attention view"));
   add("run.rotation", Run, Document, tr("Compute rotation"),
-      tr("Compute the query vector and the key of the pair of tokens in Rotation"));
+      tr("Compute the query vector and the key for the token pair in the Rotation dock"));
   add("run.next-token", Run, Document, tr("Compute alternatives"),
       tr("Compute other likely tokens of the answer, under two policies"));
   add("run.fidelity", Run, Document, tr("Measure fidelity"),
@@ -168,9 +168,7 @@ std::vector<CommandInfo> makeTable() {
       tr("Show the model's chat template, or choose another one"));
   add("run.servers", Run, Program, tr("Servers…"), tr("Add, test and remove servers for queries"));
   add("run.watch", Run, Program, tr("Watch server…"),
-      tr("Show the cache of a running vLLM, SGLang or llama-server while it works"));
-  add("run.gateway", Run, Program, tr("Start gateway…"),
-      tr("Pass the requests of other programs to a server, and show why their prompts miss its cache"));
+      tr("Show the live cache of a running vLLM, SGLang or llama-server"));
   add("run.serve", Run, Program, tr("Start server"),
       tr("Start or stop a local server with this window's model and cache"));
   add("run.requests", Run, Program, tr("Toggle requests panel"),
@@ -183,13 +181,13 @@ std::vector<CommandInfo> makeTable() {
   add("run.save-trace", Run, Document, tr("Save run…"),
       tr("Save the events of the shown run as a recording"));
   add("run.keep", Run, Program, tr("Keep runs after quitting"),
-      tr("Keep runs in the lists for the next start of Spanscope"));
+      tr("Save all listed runs for the next start of Spanscope"));
   add("run.step-back", Run, Document, tr("Step back"), tr("Go one event back"), {"Alt+PgUp"});
   add("run.step-forward", Run, Document, tr("Step forward"), tr("Go one event forward"), {"Alt+PgDown"});
   add("run.show-predicted", Run, Document, tr("Show blocks as a run"),
-      tr("Show the simulated cache of the server in Prediction as a run, block by block"), {"Alt+B"});
+      tr("Add a run that shows the simulated cache of the server in Prediction, block by block"), {"Alt+B"});
   add("run.remove-predicted", Run, Document, tr("Remove predicted run"),
-      tr("Remove the shown predicted run from the list of runs"), {"Alt+Shift+B"});
+      tr("Remove the predicted run that is shown from the list of runs"), {"Alt+Shift+B"});
   add("run.older", Run, Document, tr("Older run"), tr("Show the previous run of this document"),
       {"Alt+Shift+Left"});
   add("run.newer", Run, Document, tr("Newer run"), tr("Show the next run of this document"),

@@ -103,8 +103,8 @@ QString whyUnfit(const Document& document, const AddPlace& place, const std::str
   const DocumentNode* node = document.find(place.node);
   const std::size_t most = arityOf(document::makeOperator(op)).most;
   if (place.kind == AddPlace::Kind::Wrap && most > 0 && most < place.nodes.size())
-    return most == 1 ? tr("%1 takes one input, and %2 nodes are selected.").arg(name).arg(place.nodes.size())
-                     : tr("%1 takes %2 inputs, and %3 nodes are selected.")
+    return most == 1 ? tr("%1 takes one input, but %2 nodes are selected.").arg(name).arg(place.nodes.size())
+                     : tr("%1 takes %2 inputs, but %3 nodes are selected.")
                            .arg(name)
                            .arg(most)
                            .arg(place.nodes.size());
@@ -113,7 +113,7 @@ QString whyUnfit(const Document& document, const AddPlace& place, const std::str
   if (most == 0 && node != nullptr)
     return place.kind == AddPlace::Kind::Above
                ? tr("%1 takes no input, so it cannot be above %2.").arg(name, nodeTitle(*node))
-               : tr("%1 takes no input, and %2 has one.").arg(name, nodeTitle(*node));
+               : tr("%1 takes no input, but %2 has an input.").arg(name, nodeTitle(*node));
   return tr("%1 does not fit here.").arg(name);
 }
 

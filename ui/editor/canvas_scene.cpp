@@ -299,7 +299,7 @@ QString CanvasScene::tipAt(QPointF point) const {
   const CanvasHit hit = hitAt(point, 0);
   if (hit.kind == CanvasHit::Kind::Stack) {
     const QString title = m_core.looks().at(hit.node).title;
-    return tr("%1 nodes in one stack, because they do not fit. Click to show all of them.").arg(title);
+    return tr("%1 nodes in one stack, because the nodes do not fit. Click to show all nodes.").arg(title);
   }
   if (hit.kind == CanvasHit::Kind::Bend)
     return tr("Drag to reroute the wire, double-click to remove the point");

@@ -540,7 +540,8 @@ QString LessonReader::taskText(const lesson::Action& action) const {
     case lesson::ActionKind::Run:
       return tr("Run the query%1.").arg(m_input.keyHint(QStringLiteral("run.run")));
     case lesson::ActionKind::Swap:
-      return tr("Swap “%1” and “%2”: drag one above the other, or select the lower one and move it up%3.")
+      return tr("Swap “%1” and “%2”: drag one above the other, or select the lower node and move the node "
+                "up%3.")
           .arg(nodeText(0), nodeText(1), m_input.keyHint(QStringLiteral("node.move-up")));
     case lesson::ActionKind::Edit:
       return tr("Change “%1” to: %2")

@@ -61,7 +61,8 @@ AboutBox::AboutBox(const QString& device, const Theme& theme, QWidget* parent)
   large.setWeight(QFont::DemiBold);
   title->setFont(large);
   auto* sentence = new QLabel(
-      tr("A workbench for span queries: write them, see them run on a KV cache, export them."), this);
+      tr("A workbench to write span queries, see how the queries run on a KV cache, and export the queries."),
+      this);
   sentence->setWordWrap(true);
 
   auto* grid = new QGridLayout;

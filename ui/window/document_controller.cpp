@@ -428,11 +428,9 @@ void DocumentController::openDialog() {
   const QStringList paths = QFileDialog::getOpenFileNames(
       &m_parts.window, tr("Open"), m_parts.lastFolder,
       tr("All supported files (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg *.jsonl *.har "
-         "%1);;"
-         "Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs "
-         "(*.trace *.part);;Logs of requests (*.jsonl *.ndjson *.har *.log *.gz);;Pictures with their query "
-         "(*.png *.svg);;Texts and PDFs, as documents of a query "
-         "(%1);;All files (*)")
+         "%1);;Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs (*.trace "
+         "*.part);;Request logs (*.jsonl *.ndjson *.har *.log *.gz);;Pictures with their query (*.png "
+         "*.svg);;Texts and PDFs, as documents of a query (%1);;All files (*)")
           .arg(QLatin1String(kTextNames)));
   openFiles(paths);
 }

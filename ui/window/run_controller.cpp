@@ -256,7 +256,7 @@ void RunController::getModel() {
       if (document != nullptr) chooseModel(*document->model, path);
       const QString name = QString::fromStdString(checkpoint::Checkpoint(path.toStdString()).name());
       m_status.say(document == nullptr ? tr("The model %1 is on this machine").arg(name)
-                                       : tr("The document has the model %1").arg(name));
+                                       : tr("The document now uses the model %1").arg(name));
     });
   }
   m_getModel->show();

@@ -36,7 +36,7 @@ QString RunStarter::refusal() const {
   const OpenDocument* current = m_workspace.current();
   if (current == nullptr) return tr("No query is open.");
   if (!current->source->takesRuns())
-    return tr("This is a recorded run. Open its query in a new tab to run it.");
+    return tr("This is a recorded run. Open its query in a new tab to run the query.");
   if (m_workspace.engine().isBusy(current->id)) return tr("A query is running. Stop the query first.");
   UnreadText& unread = UnreadText::of(*current->model);
   unread.settle();

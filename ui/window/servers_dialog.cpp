@@ -279,7 +279,7 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   const bool isThere = m_servers.find(shown).has_value();
   showServer(isThere ? shown : all.empty() ? std::string() : all.front().name);
   if (const std::optional<Error> damage = m_servers.problem()) {
-    say(tr("Some servers are missing: %1. Before Spanscope saves the list, it renames the old file.")
+    say(tr("Some servers are missing: %1. Spanscope renames the old file before Spanscope saves the list.")
             .arg(QString::fromStdString(damage->message())),
         true);
   }
@@ -568,7 +568,7 @@ void ServersDialog::ask() {
         }
         showFacts();
         say(isSaved ? tr("The server answers.")
-                    : tr("The server answers. Save the server to use it in runs."),
+                    : tr("The server answers. Save the server to use the server in runs."),
             false);
         if (isSaved) Q_EMIT answered(kept, *found);
       });

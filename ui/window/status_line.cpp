@@ -116,7 +116,7 @@ QString statusText(const StatusModel& status) {
   if (status.run == 0) {
     // If an older state from before the first run is shown, something has run after all.
     if (parts.isEmpty())
-      parts << (status.anyKept  ? tr("This query has not run since the start")
+      parts << (status.anyKept  ? tr("This query has not run since Spanscope was started")
                 : status.anyRan ? tr("This query has not run yet")
                                 : tr(/*id:nothing-run-yet*/ "Nothing has run yet"));
     return parts.join(kGap);

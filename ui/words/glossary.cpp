@@ -112,7 +112,7 @@ std::vector<Term> makeGlossary() {
          "up to 1."));
   add("sink", tr("attention sink"),
       tr("The first token of a prompt. Models give this token much attention that no other token needs."));
-  add("trace", tr("trace"), tr("The ordered stream of the events of a run. Every view is drawn from it."));
+  add("trace", tr("trace"), tr("The ordered stream of the events of a run. Every view shows this stream."));
   add("event", tr("event"), tr("One thing that the engine did, such as a lookup of a block."));
   add("seed", tr("seed"),
       tr("A number that fixes the random choices of sampling. With the same query, model and settings, the "

@@ -156,7 +156,7 @@ void refuseJoined(const MappedFile& file, const GgufContents& first) {
                               std::min(all.size() - end, kMostPadding));
   if (end == 0 || rest.find(kMagic) == std::string_view::npos) return;
   throw Failure({first.metadata.file(), "split.count", /*id:parts-joined*/ "several parts in one file",
-                 "each part in its own file (llama-gguf-split --merge makes one file of them)"});
+                 "each part in its own file (llama-gguf-split --merge joins the parts)"});
 }
 
 }  // namespace
@@ -218,7 +218,8 @@ GgufFile::GgufFile(const std::filesystem::path& path) : m_path(path) {
     if (!name) {
       throw Failure({path.string(), "split.count",
                      /*id:part-renamed*/ "the first of " + counted(parts, "part") + " under another name",
-                     "a name that ends in -00001-of-" + std::to_string(parts) + ".gguf, as of the first"});
+                     "a name that ends in -00001-of-" + std::to_string(parts) +
+                         ".gguf, like the name of the first part"});
     }
     const std::filesystem::path other = path.parent_path() / *name;
     add(other, parse(other));

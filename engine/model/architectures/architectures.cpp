@@ -76,7 +76,8 @@ std::vector<bool> windowedLayers(const checkpoint::JsonPlace& config, const Mode
 void refuseBidirectional(const checkpoint::JsonPlace& config) {
   if (!config.flag("use_bidirectional_attention", false)) return;
   throw config.field("use_bidirectional_attention")
-      .fail("true", "false: an encoder's tokens attend to later tokens, so Spanscope cannot store them");
+      .fail("true",
+            "false: an encoder's tokens attend to later tokens, so their keys and values cannot be reused");
 }
 
 void readSwitchedWindows(const checkpoint::JsonPlace& config, ModelConfig& result) {

@@ -30,7 +30,7 @@ std::string hexOf(unsigned code) {
 std::string hintForValue(std::string_view rest) {
   if (rest.starts_with('\'')) return /*id:text-in-double-quotes*/ "text is written in double quotes";
   if (rest.starts_with('/') || rest.starts_with('#')) return /*id:json-no-comments*/ "JSON has no comments";
-  if (rest.starts_with('+')) return /*id:number-no-plus*/ "a number has no plus sign in front";
+  if (rest.starts_with('+')) return /*id:number-no-plus*/ "a number does not begin with a plus sign";
   if (rest.starts_with('.')) return "a number begins with a digit, such as 0.5";
   const std::string_view word = wordAt(rest);
   if (word == "NaN" || word == "Infinity" || word == "-Infinity" || word == "nan" || word == "inf") {

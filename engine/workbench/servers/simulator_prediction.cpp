@@ -479,7 +479,7 @@ void SimulatedTrace::traceAnswer(const simulator::TracedRequest& about, const Se
   const std::vector<TokenId>& tokens = prompt.answerTokens;
   if (!tokens.empty() && tokens.front() < 0)
     note(about, "The answer is not known yet. " + counted(tokens.size(), "unknown token", "unknown tokens") +
-                    " replace the answer.");
+                    " are in the prompt instead.");
   // The server read the prompt, even if the answer is not known.
   trace::StepFinished finished{
       .step = about.step, .outcome = trace::StepOutcome::EndToken, .text = prompt.answer.text};

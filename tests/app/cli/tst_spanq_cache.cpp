@@ -95,7 +95,7 @@ class TestSpanqCache : public QObject {
     QCOMPARE(next["loaded"]["disk"]["tokens"].get<std::int64_t>(), cachedIn(next));
     QVERIFY(!first.contains("loaded"));
     const SpanqResult text = spanq({"run", "--cache-dir", there.store(), swapped});
-    QVERIFY(text.out.find("of these loaded: ") != std::string::npos);
+    QVERIFY(text.out.find("loaded blocks: ") != std::string::npos);
     QVERIFY(text.out.find(" tokens from the disk, ") != std::string::npos);
     const Json again = runOf({"--cache-dir", there.store(), file});
     QCOMPARE(again["answer"], cold["answer"]);

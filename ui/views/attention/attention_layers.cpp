@@ -315,7 +315,7 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
     return std::find(model.states.begin(), model.states.end(), state) != model.states.end();
   };
   if (has(CellState::Forbidden)) {
-    samples.push_back({Hatch::Forbidden, tr("masked: the tree separates these")});
+    samples.push_back({Hatch::Forbidden, tr("masked: the tree separates row and key")});
   }
   if (has(CellState::Outside)) {
     samples.push_back(

@@ -407,7 +407,7 @@ void AttentionView::selectPart(std::size_t part) {
 QString AttentionView::noKeysText() const {
   if (input()->replay.origin != TraceOrigin::Session || m_model.rowSet != AttentionRowSet::Answer)
     return tr("Single keys were not recorded. Record every token in Settings to zoom further.");
-  return m_options.layer ? tr("Single keys were not recorded. Recompute them to zoom further.")
+  return m_options.layer ? tr("Single keys were not recorded. Recompute single keys to zoom further.")
                          : tr("Single keys were not recorded. Choose a layer to recompute, or record every "
                               "token in Settings.");
 }

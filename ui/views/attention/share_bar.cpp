@@ -170,7 +170,7 @@ QString shareSentence(const ShareModel& model) {
           : tr(/*id:documents-read*/ "Documents get %1 of the answer's attention.").arg(part);
   return whole + QLatin1Char(' ') +
          (names.isEmpty()
-              ? tr("No document gets far more than the others.")
+              ? tr("No document gets far more attention than the others.")
               : tr(/*id:largest-document-shares*/ "Among the documents: %1.").arg(names.join(tr(", "))));
 }
 

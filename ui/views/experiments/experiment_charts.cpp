@@ -264,7 +264,8 @@ void CellChart::paintEvent(QPaintEvent* /*event*/) {
   painter.setFont(m_theme.smallFont());
   painter.setPen(m_theme.color(said.isEmpty() ? Role::TextThird : Role::Text));
   const QRect line(0, height() - kReadout, width(), kReadout);
-  const QString text = said.isEmpty() ? tr("Point at a cell or use the arrow keys to read it.") : said;
+  const QString text =
+      said.isEmpty() ? tr("Point at a cell, or use the arrow keys, to read the value of the cell.") : said;
   painter.drawText(line, Qt::AlignVCenter | Qt::AlignLeft,
                    painter.fontMetrics().elidedText(text, Qt::ElideRight, line.width()));
 }

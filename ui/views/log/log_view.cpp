@@ -281,7 +281,7 @@ namespace {
 constexpr int kPaintedRows = 200;
 
 QString whatWillStandHere() {
-  return LogView::tr("Messages, runs and steps are listed here as they happen.");
+  return LogView::tr("Messages, runs and steps appear here during a run. Run a query to see the first line.");
 }
 
 }  // namespace

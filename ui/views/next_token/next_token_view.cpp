@@ -38,7 +38,7 @@ NextTokenView::NextTokenView(QWidget* parent)
   }
   m_headline->setAccessibleName(tr("Result for the answer"));
   m_sentence->setAccessibleName(tr("Result for the token"));
-  m_compute->setToolTip(tr("Compute the answer's tokens on both sides to compare them"));
+  m_compute->setToolTip(tr("Compute the answer's tokens on both sides, and compare the tokens"));
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(m_compute);
   buttons->addWidget(m_status, 1);

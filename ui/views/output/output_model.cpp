@@ -172,9 +172,9 @@ Answer blankOf(const ViewInput& input, const ListedRun& listed, const std::vecto
 /// Why an answer cannot be measured. Finds only reasons that are cheap to find. Other reasons are reported
 /// when the user requests the measurement.
 QString reasonOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
-  if (isPredicted(listed)) return tr("This run is predicted. Nothing of it was computed.");
+  if (isPredicted(listed)) return tr("This run is predicted. No part of the run was computed.");
   if (input.replay.origin == TraceOrigin::File)
-    return tr("This run is recorded. Only the session that gave an answer can measure it.");
+    return tr("This run is recorded. Only the session that gave an answer can measure the answer.");
   if (input.replay.origin == TraceOrigin::Server || (listed.trace && isOfServers(*listed.trace)))
     return tr("A server gave this answer. Only answers of the embedded engine can be measured.");
   if (input.replay.origin != TraceOrigin::Session || listed.trace != input.trace)

@@ -143,7 +143,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   m_policies->hide();
   connect(m_policies, &QToolButton::clicked, this, &AnswerCard::policiesWanted);
 
-  m_adapter->setToolTip(tr("Use the bundled adapter for block attention. The next run loads it"));
+  m_adapter->setToolTip(tr("Use the bundled adapter for block attention. The next run loads this adapter"));
   m_adapter->hide();
   connect(m_adapter, &QToolButton::clicked, this, &AnswerCard::adapterWanted);
 

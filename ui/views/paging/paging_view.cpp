@@ -147,7 +147,8 @@ PagingView::PagingView(QWidget* parent)
   m_requests->setToolTip(tr("Choose the number of requests like this one"));
   m_count->setBuddy(m_requests);
   m_maxTokens->setAccessibleName(tr("Max tokens of an answer"));
-  m_maxTokens->setToolTip(tr("Set the max length of an answer. A buffer must have room for it"));
+  m_maxTokens->setToolTip(
+      tr("Set the max length of an answer. Each buffer must have space for an answer of this length"));
   m_maxTokens->setKeyboardTracking(false);
   m_longest->setBuddy(m_maxTokens);
   m_sentence->setTextFormat(Qt::PlainText);
@@ -179,8 +180,9 @@ PagingView::PagingView(QWidget* parent)
 }
 
 QString PagingView::emptyText() const {
-  return m_model.blockSize == 0 ? tr("Run a query to see how many requests like it fit into the pool.")
-                                : QString();
+  return m_model.blockSize == 0
+             ? tr("Run a query to see how many requests like this query fit into the pool.")
+             : QString();
 }
 
 void PagingView::refresh() {

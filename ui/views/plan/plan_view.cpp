@@ -81,7 +81,7 @@ PaintedTable stepsTable(const PlanModel& model) {
 }
 
 QString whatWillStandHere() {
-  return PlanView::tr("Run a query to see its plan: the steps, and the steps that each one needs.");
+  return PlanView::tr("Run a query to see the steps of its plan, and which steps each step needs.");
 }
 
 }  // namespace
@@ -263,12 +263,14 @@ void PlanView::paintTo(QPainter& painter, const QSize& size) {
 }
 
 ViewInfo planRow() {
-  return {.id = QStringLiteral("plan"),
-          .title = tr("Plan"),
-          .help = tr("The steps of a query, the steps that each one needs, and the rules that made them"),
-          .make = makeViewOf<PlanView>,
-          .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 4, 0},
-                     {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 3, 0}}};
+  return {
+      .id = QStringLiteral("plan"),
+      .title = tr("Plan"),
+      .help = tr(
+          "The steps of a query, the dependencies between steps, and the rewrite rules that made the steps"),
+      .make = makeViewOf<PlanView>,
+      .places = {{LayoutId::Explain, Room::Low, Room::Low, 0, 1, 4, 0},
+                 {LayoutId::Explain, Room::Middle, Room::Large, 0, 2, 3, 0}}};
 }
 
 namespace {

@@ -154,7 +154,7 @@ StoreTable storeTable(const ViewInput& input) {
         return PaintedCell{.text = agoText(age + passed), .ink = ink, .raw = QVariant::fromValue(age)};
       };
       QString name = QStringLiteral("    ") + QString::fromStdString(pack.model);
-      if (!pack.ofThisModel) name += tr(" (not this session's)");
+      if (!pack.ofThisModel) name += tr(" (not the model of this session)");
       const QString text = textOf(texts, pack);
       cells.rows.push_back(
           {{.text = name, .ink = ink},

@@ -37,7 +37,8 @@ QString doubtText(run::Doubt doubt) {
           "Bounds only: the pool is full, and the length of answers decides which blocks are evicted or "
           "which requests wait.");
     case run::Doubt::Tiers:
-      return tr("Bounds only: blocks in host memory or on the disk are certain only when they are read.");
+      return tr(
+          "Bounds only: blocks in host memory or on the disk are certain only when the blocks are read.");
   }
   return {};
 }

@@ -289,7 +289,7 @@ PredictionView::PredictionView(QWidget* parent)
   QHBoxLayout* row = titleRow();
   m_box = new QComboBox(row->parentWidget());
   m_box->setAccessibleName(tr("Cache of the prediction, or layouts"));
-  m_box->setToolTip(tr("Predict with the current cache or an empty one, or compare the layouts"));
+  m_box->setToolTip(tr("Predict with the current cache or an empty cache, or compare the layouts"));
   m_box->addItem(tr("current cache"));
   m_box->addItem(tr("empty cache"));
   m_box->addItem(tr("layouts side by side"));

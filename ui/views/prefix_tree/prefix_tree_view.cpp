@@ -97,10 +97,10 @@ QStringList headers() {
 QString sentenceOf(const PrefixTree& tree) {
   const auto roots = std::count_if(tree.nodes.begin(), tree.nodes.end(),
                                    [](const PrefixNode& node) { return node.parent < 0; });
-  return PrefixTreeView::
-      tr("Beginnings in the cache: %1. An indented row continues the text of the row that it belongs to. A "
-         "new prompt can reuse a beginning up to its first different token.")
-          .arg(roots);
+  return PrefixTreeView::tr(
+             "Beginnings in the cache: %1. An indented row continues the text of the less indented row "
+             "above. A new prompt can reuse a beginning up to its first different token.")
+      .arg(roots);
 }
 
 }  // namespace

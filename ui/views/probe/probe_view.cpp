@@ -211,8 +211,8 @@ ProbeView::ProbeView(QWidget* parent)
 QString ProbeView::introduction() const {
   return tr(
       "Measure whether block attention is safe on this model. The probe asks questions over built-in "
-      "documents, "
-      "and compares each reuse policy with the model's own full prefill. Then it recommends a policy.");
+      "documents, and compares each reuse policy with the model's own full prefill. Then the probe "
+      "recommends a policy.");
 }
 
 QWidget* ProbeView::makeResults() {

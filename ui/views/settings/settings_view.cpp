@@ -79,8 +79,8 @@ QString whatIsSent(const HintInput& input) {
   if (!settings.asksServer()) return {};
   return settings.embeddingsUrl.empty() || settings.embeddingsModel.empty()
              ? tr("Ranking by vectors needs the address and the name of a model.")
-             : tr("Texts of documents and questions are sent to this server, with the key in "
-                  "SPANSCOPE_EMBEDDINGS_KEY if it is set.");
+             : tr("Spanscope sends the texts of documents and questions to this server. If "
+                  "SPANSCOPE_EMBEDDINGS_KEY is set, Spanscope also sends this key.");
 }
 
 constexpr std::array<std::pair<std::string_view, SettingHint>, 5> kHints = {
