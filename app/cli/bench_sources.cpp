@@ -258,7 +258,7 @@ BenchAction addSourcesBench(CLI::App& command, const Context& context) {
              {experiment::kFewestSources, experiment::kMostSources});
   addNumber(
       command, "--rivals", options->rivals,
-      "Number of documents that are similar to a needed document. Only for questions that need two documents",
+      "Number of documents that are similar to a needed document, for questions that need two documents",
       {0, experiment::kMostSources - experiment::kFewestSources});
   addNumber(command, "--questions", options->questions,
             "Questions per number of documents; every second question needs two documents", {2, 100'000});

@@ -334,7 +334,7 @@ void addLesson(CLI::App& app, Context& context) {
   does(checkCommand, checkLessonFile);
 
   CLI::App* runCommand = group->add_subcommand(
-      "run", "Run a lesson without a window, and write its text with the numbers of its runs");
+      "run", "Run a lesson without a window, and write the text of the lesson with the numbers of its runs");
   runCommand->footer(
       "Example:\n  spanq lesson run 3-prefix-caching.md\n\nActions that only show a view are skipped. The "
       "command fails if a statement is false, a number is missing, or a question has no right answer.\n");

@@ -168,7 +168,7 @@ TextFacts textFacts(const ModelOptions& options) {
     facts.chat = facts.own.found->chat;
     facts.templateText = facts.chat->name;
     if (facts.own.found->match == text::TemplateMatch::Jinja)
-      facts.templateText = "the model's own, rendered by Jinja";
+      facts.templateText = "the template of the model, rendered by Jinja";
     facts.isGuessed = facts.own.found->match == text::TemplateMatch::Markers;
     if (facts.isGuessed) facts.templateText += ", by its delimiters: the rest of the template is unknown";
   } else {

@@ -413,8 +413,8 @@ void addRun(CLI::App& app, Context& context) {
   spanq run --policy prefix resources/queries/parameters.span
 
 )"
-      "A document runs with its own settings, as in the window. Options override these settings. Only "
-      "options record a run or use a server for vectors.\n");
+      "A document runs with its own settings, as in the window. Options override these settings. To record a "
+      "run, or to get vectors from a server, use the options. A document alone does neither.\n");
   const auto options = std::make_shared<Options>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();

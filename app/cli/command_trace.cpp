@@ -361,7 +361,7 @@ ExitCode showSources(const Context& context, const TraceCommandOptions& options)
 }  // namespace
 
 void addTrace(CLI::App& app, Context& context) {
-  CLI::App* group = app.add_subcommand("trace", "Show a recording of run --trace");
+  CLI::App* group = app.add_subcommand("trace", "Show a recording that spanq run --trace has written");
   group->footer("Example:\n  spanq trace stats run.trace\n");
   group->require_subcommand(1);
   const auto options = std::make_shared<TraceCommandOptions>();

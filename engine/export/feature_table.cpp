@@ -121,8 +121,8 @@ const std::vector<FeatureRow>& featureTable() {
       {NotAGenerate,
        {Target::Request},
        Refused,
-       "The server runs one generate, repeat or map, but this query begins with {name}. SPNL can run the "
-       "query from the JSON.",
+       "The server runs one generate, repeat or map node, but this query begins with {name}. SPNL can run "
+       "the query from the JSON.",
        "",
        RowCondition::SentElsewhere},
       {InnerGenerate,
@@ -461,8 +461,8 @@ void addWithheld(Remarks& remarks, const query::Node& query) {
     remarks.add(effect, "This " + name + " is not written: " + withheld.reason + ".", {withheld.node});
   }
   if (calls.bodies.empty() && calls.withheld.empty()) {
-    remarks.add(Effect::Refused, /*id:no-generate-repeat*/ "There is no generate, repeat or map to send.",
-                {NodePath()});
+    remarks.add(Effect::Refused,
+                /*id:no-generate-repeat*/ "There is no generate, repeat or map node to send.", {NodePath()});
   }
 }
 
@@ -488,7 +488,7 @@ void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
     }
     if (!once.empty()) remarks.add(effect, text, std::move(once));
   };
-  add(Effect::Refused, "A request has no message. Chat completions need at least one.", empty);
+  add(Effect::Refused, "A request has no message. Chat completions need at least one message.", empty);
   add(Effect::Note, /*id:system-message-not*/
       "A system message is not the first message. The chat templates of some models refuse this.",
       lateSystem);

@@ -235,7 +235,8 @@ std::uint64_t comparisonSubject(const document::Document& document) {
 }
 
 const char* PolicyComparisonJob::unavailableReason(const PolicyChoice& choice, std::span<const AnswerFacts>) {
-  return choice.policies.empty() ? forTranslation("Jobs", "No policy is chosen.") : nullptr;
+  return choice.policies.empty() ? forTranslation("Jobs", "No policy is chosen. Choose at least one policy.")
+                                 : nullptr;
 }
 
 bool PolicyComparisonJob::isSound(const PolicyComparison& comparison) {

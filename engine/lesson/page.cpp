@@ -247,7 +247,8 @@ class PageWriter {
       if (!m_fitting.contains(&picture)) {
         m_out += "<p class=\"missing\">" + title +
                  /*id:picture-too-large*/
-                 ": this picture is too large for the page. The window shows it at this step.</p>\n";
+                 ": this picture is too large for the page. The window of Spanscope shows the picture at "
+                 "this step.</p>\n";
         continue;
       }
       m_out += "<figure class=\"view\">" +

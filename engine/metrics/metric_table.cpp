@@ -253,8 +253,8 @@ const std::vector<Metric>& table() {
        .unit = Unit::Tokens,
        .better = Better::Less,
        .meaning = forTranslation("Metrics",
-                                 "prompt tokens that the pool had and the policy recomputed for this prompt; "
-                                 "they do not count as cached"),
+                                 "prompt tokens that the pool had and the policy recomputed for this prompt. "
+                                 "Recomputed tokens do not count as cached"),
        .events = "block_looked_up, tokens_recomputed",
        .scopes = kPrompt,
        .ofTokens = tokens<&TokenAccount::again>,

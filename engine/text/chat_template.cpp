@@ -165,7 +165,7 @@ FoundChatTemplate requireKnown(const TemplateSource& source, const std::string& 
     throw Failure({source.file, source.place,
                    "the unknown chat template \"" + shown + "\" (" + failure.error().found + ")",
                    isMissing ? failure.error().expected + ": " + chatTemplateNames()
-                             : "one of the known: " + chatTemplateNames()});
+                             : "a known template: " + chatTemplateNames()});
   }
 }
 
@@ -350,7 +350,7 @@ const ChatTemplate* findChatTemplateNamed(std::string_view name) {
 const ChatTemplate& chatTemplateNamed(std::string_view name) {
   if (const ChatTemplate* chat = findChatTemplateNamed(name)) return *chat;
   throw Failure({"", "chat template", "the name \"" + toValidUtf8(name) + "\"",
-                 "one of the known: " + chatTemplateNames()});
+                 "a known template: " + chatTemplateNames()});
 }
 
 bool isMissingTemplate(const Error& error) {

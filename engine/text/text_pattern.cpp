@@ -188,7 +188,7 @@ std::unique_ptr<const TextPattern> expressionPattern(const std::string& expressi
   if (translated.unsupported) {
     throw Failure(
         {file, place, "a regular expression with " + *translated.unsupported,
-         "an expression without this construct: it is unsupported, or ambiguous between libraries"});
+         "an expression without this construct, which is unsupported, or ambiguous between libraries"});
   }
   return std::make_unique<ExpressionPattern>(compile(translated.expression, file, place));
 }

@@ -78,8 +78,9 @@ Choices deviceChoices() {
 }
 
 Choices templateChoices() {
-  Choices choices{{.name = "auto", .label = tr("the checkpoint's own")},
-                  {.name = std::string(kJinjaTemplate), .label = tr("the checkpoint's own, by Jinja")}};
+  Choices choices{
+      {.name = "auto", .label = tr("the checkpoint's own")},
+      {.name = std::string(kJinjaTemplate), .label = tr("the checkpoint's own, always rendered by Jinja")}};
   for (const text::ChatTemplate* chat : text::chatTemplates()) choices.push_back({.name = chat->name});
   return choices;
 }

@@ -60,8 +60,8 @@ const std::vector<Setting>& runSettings() {
                .help = tr("Text around messages. Spanscope uses the template of the checkpoint. “Chat "
                           "template…” in the list of models shows and chooses templates.")},
        .option = {.name = "--template",
-                  .help = "Name of the chat template. auto: the template of the model. jinja: the same, "
-                          "always rendered by Jinja"}},
+                  .help = "Name of the chat template. auto: the template of the model. jinja: the same "
+                          "template, always rendered by Jinja"}},
       {.key = "template_variables",
        .name = "templateVariables",
        .member = &RunSettings::templateVariables,
@@ -219,8 +219,8 @@ const std::vector<Setting>& runSettings() {
                .place = 1,
                .label = tr(/*id:keep-disk*/ "Disk cache"),
                .help = tr("Each run stores its blocks in your cache folder. The most recently used blocks "
-                          "are kept longest. Later starts of the program reuse the blocks. Anyone who can "
-                          "read the folder can learn the prompts. Only you have access."),
+                          "are kept longest. Later starts of the program reuse the blocks. The blocks reveal "
+                          "the prompts, so only you have access to the folder."),
                .least = tr("nothing"),
                .unit = tr(" MiB"),
                .step = 256},

@@ -102,7 +102,7 @@ QString CanvasGestures::refusal(NodeId other) const {
   const document::DocumentNode& above = document.at(parent);
   if (arityOf(above.own).most == 0) return tr("%1 takes no input.").arg(titleOf(parent));
   if (above.children.size() == 1)
-    return tr("%1 takes one input, which already has a wire. Drag that wire away first.")
+    return tr("%1 takes one input, and this input already has a wire. Drag that wire away first.")
         .arg(titleOf(parent));
   return tr("%1 has no free input. Drag a wire away first.").arg(titleOf(parent));
 }

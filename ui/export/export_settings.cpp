@@ -116,7 +116,7 @@ void ExportSettings::makeRequestFields(std::uint64_t seed) {
   m_endpoint->setToolTip(tr("Enter the address of the server's query endpoint"));
   m_stream = new QCheckBox(tr("&Stream the answer"), this);
   m_stream->setChecked(true);
-  m_stream->setToolTip(tr("Let the server send tokens one by one. A single token is never streamed"));
+  m_stream->setToolTip(tr("Let the server send tokens one by one. An answer of one token is never streamed"));
   m_seed = new QCheckBox(tr("Send the run's s&eed, %1").arg(seed), this);
   m_seed->setToolTip(
       tr("Derive the seed of each request from this seed, so that equal requests get different answers. "
@@ -490,8 +490,9 @@ void addTakenOut(Remarks& remarks, const Document& document) {
   }
   const auto others = static_cast<int>(document.tops().size()) - 1;
   if (others > 0) {
-    remarks.note(counted(others, tr(/*id:tree-beside-query*/ "A tree next to the query is not part of it."),
-                         tr("%1 trees next to the query are not part of it.")));
+    remarks.note(counted(others,
+                         tr(/*id:tree-beside-query*/ "A tree next to the query is not part of the query."),
+                         tr("%1 trees next to the query are not part of the query.")));
   }
   remarks.note(tr("Layout, names, notes and run settings are not exported."));
 }

@@ -506,7 +506,8 @@ void LessonRecorderPanel::sayValues() {
       if (!isRight && !isWrong && answer.isEmpty() && verdict.size() > 1)
         answer = tr("Answer %1: %2").arg(i + 1).arg(verdict);
     }
-    if (isKnown && right != 1) answer = tr("Exactly one answer must be right. Now %1 are right.").arg(right);
+    if (isKnown && right != 1)
+      answer = tr("Exactly one answer must be right. Right answers now: %1.").arg(right);
   } else if (asked.kind && !asked.answer.empty()) {
     std::vector<lesson::Fault> faults;
     const std::optional<lesson::Expression> read = lesson::readExpression(asked.answer, 0, faults);

@@ -410,8 +410,8 @@ bool LessonRecording::saveAs(const QString& path) {
   }
   if (!problems.isEmpty()) {
     // The lesson was saved, but the recording stays open, so that the user can correct it.
-    m_recorderPanel->showProblem(
-        tr("The lesson was saved, but it has errors:\n%1").arg(problems.mid(0, 4).join(QLatin1Char('\n'))));
+    m_recorderPanel->showProblem(tr("The lesson was saved, but the lesson has errors:\n%1")
+                                     .arg(problems.mid(0, 4).join(QLatin1Char('\n'))));
     return false;
   }
   end();

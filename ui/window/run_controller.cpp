@@ -287,7 +287,7 @@ bool RunController::consentTo(const QString& endpoint) {
   box.setInformativeText(
       tr("This document gets the vectors of its passages from this server. Spanscope sends the texts of the "
          "searched documents and the questions of the query. If SPANSCOPE_EMBEDDINGS_KEY has a key, "
-         "Spanscope sends the key, too. Spanscope asks you only once."));
+         "Spanscope also sends the key. Spanscope asks you only once."));
   const QPushButton* send = box.addButton(tr("Send texts"), QMessageBox::AcceptRole);
   box.setDefaultButton(QMessageBox::Cancel);
   box.exec();

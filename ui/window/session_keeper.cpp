@@ -86,8 +86,8 @@ bool SessionKeeper::saveUnsaved() {
       tr("Quit"),
       unsaved.size() == 1 ? tr("One document has unsaved changes.")
                           : tr("%1 documents have unsaved changes.").arg(unsaved.size()),
-      tr("Spanscope does not save the documents that you keep or do not check. At the next start, these "
-         "documents open with their changes."),
+      tr("Documents that you keep, or do not check, stay unsaved. At the next start, Spanscope opens these "
+         "documents with their changes."),
       items,
       {{.id = kDrop, .text = tr("Discard checked"), .needsChecked = true, .isDefault = false},
        {.id = kKeep, .text = tr("Keep all"), .needsChecked = false, .isDefault = false},

@@ -106,7 +106,7 @@ void TraceController::endTrace() {
   if (!problem.isEmpty())
     m_parts.status.complain(problem);
   else if (files == 0)
-    m_parts.status.say(tr("There was no run, so nothing was recorded."));
+    m_parts.status.say(tr("Nothing was recorded, because there was no run."));
   else if (files == 1)
     m_parts.status.say(tr("Recorded %1").arg(name));
   else

@@ -111,12 +111,11 @@ constexpr std::array kDepthFields = {
         forTranslation("Experiments",
                        "Group sizes of attention locality, with one map for each; 0: all documents together"),
         "0,2,4", FieldKind::Numbers, 0, kMostNeedles},
-    ExperimentField{
-        "depths", forTranslation("Experiments", "Depths"),
-        forTranslation(
-            "Experiments",
-            "In percent: 0 means the first document, 100 the last. Other values mean the nearest document"),
-        "0,25,50,75,100", FieldKind::Numbers, 0, 100},
+    ExperimentField{"depths", forTranslation("Experiments", "Depths"),
+                    forTranslation("Experiments",
+                                   "In percent: 0 means the first document, and 100 means the last document. "
+                                   "Other values mean the nearest document"),
+                    "0,25,50,75,100", FieldKind::Numbers, 0, 100},
     kNamedDocuments,
     ExperimentField{"policies", forTranslation("Experiments", "Policies"),
                     forTranslation("Experiments", "Maps for each"), "spans", FieldKind::Policies}};

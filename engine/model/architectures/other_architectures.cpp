@@ -127,16 +127,17 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
     case NotComputed::RunningState:
       return stateText(state);
     case NotComputed::LatentAttention:
-      return "it stores a compressed form of keys and values (latent attention), which is not computed yet";
+      return "it stores a compressed form of keys and values (latent attention), which Spanscope does not "
+             "support yet";
     case NotComputed::LearnedPositions:
       return "positions are learned vectors that are part of its tokens, so a stored span cannot be "
              "relocated to another position";
     case NotComputed::PositionBias:
-      return "positions are a bias on its scores, which is not computed yet";
+      return "positions are a bias on its scores, which Spanscope does not support yet";
     case NotComputed::PositionScale:
       return /*id:scales-queries-position*/
-          "it scales query vectors by their absolute position, which is not computed yet. A relocated span "
-          "is exact only within the length of the first training";
+          "it scales query vectors by their absolute position, which Spanscope does not support yet. A "
+          "relocated span is exact only within the context length of pre-training";
     case NotComputed::Encoder:
       return /*id:encoder-reads-ahead*/
           "its tokens attend to later tokens, so no part of a text can be stored and continued";
@@ -145,9 +146,9 @@ std::string reasonText(NotComputed reason, const std::optional<StateLayers>& sta
              "continued";
     case NotComputed::Experts:
       return /*id:router-chooses-among*/
-          "a router chooses among experts for each token, which is not computed yet";
+          "a router chooses among experts for each token, which Spanscope does not support yet";
     case NotComputed::SharedLayers:
-      return "some of its layers read keys and values of other layers, which is not computed yet";
+      return "some of its layers read keys and values of other layers, which Spanscope does not support yet";
     case NotComputed::Media:
       return /*id:model-pictures-sound*/
           "it is a model of pictures or sound, and its part for text cannot be used alone yet";

@@ -179,8 +179,8 @@ struct Monad {
       .isInMacro = false,
       .onServer = {"A monad: SPNL runs this node separately. The server gets only messages and joins.",
                    "{n} monads: SPNL runs these nodes separately. The server gets only messages and joins."},
-      .elsewhere = {"A monad is left out of the prompt: it only warms a cache.",
-                    "{n} monads are left out of the prompt: they only warm a cache."},
+      .elsewhere = {"A monad is left out of the prompt, because a monad only warms a cache.",
+                    "{n} monads are left out of the prompt, because monads only warm a cache."},
   };
 
   template <class Self, class Visit>

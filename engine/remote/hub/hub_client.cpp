@@ -432,7 +432,7 @@ HubModel chosenModel(const HubListing& listing, const std::string& file, std::ui
       throw Failure({listing.repository,
                      {},
                      /*id:hub-no-weights*/ "neither model.safetensors nor a GGUF file",
-                     "a model in one of these forms"});
+                     "a model with one of these files"});
     }
     return models[recommendedModel(models, memory)];
   }

@@ -68,7 +68,7 @@ std::string slotText(const Completed& completed) {
               ? ", which was empty"
               : ", which had " + std::to_string(completed.before) + " tokens, " +
                     std::to_string(completed.common) +
-                    /*id:same-beginning*/ " of them equal to the first tokens of the prompt";
+                    /*id:same-beginning*/ " of these tokens equal to the first tokens of the prompt";
   return text;
 }
 

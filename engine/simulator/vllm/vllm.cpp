@@ -63,7 +63,7 @@ BlockName rootOf(const ScenarioPlace& scenario) {
   BlockName root{};
   constexpr std::string_view kDigits = "0123456789abcdef";
   if (text.size() != 2 * root.size() || text.find_first_not_of(kDigits) != std::string::npos)
-    throw given->fail(/*id:other-hash-text*/ "a text of another length or form",
+    throw given->fail(/*id:other-hash-text*/ "a text that is not a hash",
                       std::to_string(2 * root.size()) + " hexadecimal digits");
   for (std::size_t digit = 0; digit < text.size(); ++digit)
     root[digit / 2] = static_cast<std::uint8_t>(root[digit / 2] << 4U | kDigits.find(text[digit]));

@@ -78,7 +78,7 @@ int ExperimentForm::addOwnRows(const experiment::Experiment& shown,
         tr("Set the right answer to the question. Without an expected answer, answers are not graded"));
     m_expected->setAccessibleName(tr("Expected answer"));
     m_expected->setAccessibleDescription(m_expected->toolTip());
-    m_expected->setPlaceholderText(tr("none: answers are not graded"));
+    m_expected->setPlaceholderText(tr("no expected answer: answers are not graded"));
     connect(m_expected, &QLineEdit::textChanged, this, &ExperimentForm::changed);
     connect(m_expected, &QLineEdit::returnPressed, this, &ExperimentForm::runWanted);
     m_grid->addWidget(m_expected, row, 1);

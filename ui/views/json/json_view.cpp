@@ -71,7 +71,7 @@ JsonView::JsonView(QWidget* parent)
   m_pendingText->setWordWrap(true);
   auto* discard = new QPushButton(tr("Discard text"), m_pending);
   discard->setObjectName(QStringLiteral("discard"));
-  discard->setToolTip(tr("Show the query of the canvas, which Run and Save use"));
+  discard->setToolTip(tr("Show the query of the canvas. Run and Save use this query"));
   auto* pendingLayout = new QHBoxLayout(m_pending);
   pendingLayout->setContentsMargins(2 * kSpace, kSpace, 2 * kSpace, kSpace);
   pendingLayout->setSpacing(2 * kSpace);

@@ -110,7 +110,7 @@ std::vector<MeasuredColumn> measuredColumns(const PolicyComparison& comparison) 
   const QString first = metricExplanation("time-to-first-token");
   const QString second = comparison.isReordered
                              ? tr("In the second run, with the children of plus in another order.")
-                             : tr("In the second run, which is the same query again.");
+                             : tr("In the second run, which repeats the same query.");
   const auto shareColumn = [&second](std::string_view id) {
     return MeasuredColumn{
         {metricShortTitle(id), tr("Share of the prompt. %1 %2").arg(metricMeaning(id), second)},

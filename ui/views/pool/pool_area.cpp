@@ -197,7 +197,7 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
     table.summary = tr("%1 blocks").arg(table.blocks.size() - 1);
     for (const char* const id : {"blocks-in-use", "cached-blocks", "free-blocks"})
       table.summary += tr(" · %1").arg(metricPhraseOf(id, facts));
-    if (unknown > 0) table.summary += tr(" · %1 of them unknown").arg(unknown);
+    if (unknown > 0) table.summary += tr(" · %1 with unknown content").arg(unknown);
     if (table.others > 0)
       table.summary +=
           tr(" · %1 by another run").arg(metricPhrase("blocks-in-use", static_cast<double>(table.others)));
