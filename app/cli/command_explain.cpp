@@ -209,7 +209,7 @@ void checkSimulatorOptions(const CLI::App& command, const SimulatorOptions& opti
     if (command.count(unused.name) == 0 || options.server == unused.server) continue;
     refuseOption(as, unused.name,
                  *unused.server == '\0'
-                     ? /*id:no-effect-with-as*/ "no option without effect on the requests to a server"
+                     ? /*id:no-effect-with-as*/ "only options that change the requests to a server"
                      : std::string("--as ") + unused.server);
   }
   if (options.server == "llama.cpp" && command.count("--block-size") > 0)

@@ -152,8 +152,8 @@ void addExamples(ManPage& page, const std::string& examples) {
   page.heading("EXAMPLES");
   page.lines(examples);
   page.paragraph(
-      "Files in resources are in the sources. In an installation, these files are in share/spanscope, next "
-      "to the folder of the program.");
+      "The examples use files of the source code, in the folder resources. In an installation, these files "
+      "are in share/spanscope, next to the folder of the program.");
 }
 
 void addExitStatus(ManPage& page) {

@@ -331,7 +331,7 @@ std::string factsText(const remote::ServerFacts& facts) {
   text += std::string(/*id:progress-prompt*/ "  progress of a prompt: ") +
           (kind.sendsProgress ? "reported" : "not reported") + "\n";
   text += std::string("  span queries: ") +
-          (facts.takes("spnl") ? "taken at /v1/query/execute" : "not taken") + "\n";
+          (facts.takes("spnl") ? "accepted at /v1/query/execute" : "not accepted") + "\n";
   std::string titles;
   for (const remote::Protocol* protocol : remote::protocols()) {
     if (protocol->isTakenBy(facts)) titles += (titles.empty() ? "" : ", ") + std::string(protocol->name);

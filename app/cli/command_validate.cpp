@@ -324,8 +324,8 @@ void addValidate(CLI::App& app, Context& context) {
   spanq validate --model resources/models/spanlet resources/queries/rag.json
 
 )"
-      "A document is checked with its own settings. Options override these settings. Model, device and pool "
-      "of a plain query are checked if an option sets one.\n");
+      "A document is checked with its own settings. Options override these settings. The model, the device "
+      "and the pool of a plain query are checked only if an option sets one of these settings.\n");
   const auto options = std::make_shared<ValidateCommandOptions>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();

@@ -58,7 +58,7 @@ template <class Given>
 Given withOwnHint(Given given) {
   auto* refused = std::get_if<query::NotGiven>(&given);
   if (refused != nullptr && !refused->hint.empty())
-    refused->hint = "other folders are allowed by --read-from DIR";
+    refused->hint = "the option --read-from DIR allows other folders";
   return given;
 }
 

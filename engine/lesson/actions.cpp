@@ -72,7 +72,8 @@ const std::vector<ActionInfo>& actionTable() {
        .arguments = {{"KEY=VALUE", Kind::Assignment}},
        .effect = Effect::Document,
        .help = forTranslation("Lessons",
-                              "Change a setting, from the next run on. A different cache begins empty"),
+                              "Change a setting, from the next run on. If the setting changes the cache, the "
+                              "new cache is empty"),
        .example = "set policy=prefix"},
       {.kind = ActionKind::Edit,
        .words = "edit",

@@ -111,7 +111,8 @@ Choice::Choice(const Policy& policy) : m_policy(&policy), m_values(standardValue
 Choice::Choice(const Policy& policy, std::vector<double> values)
     : m_policy(&policy), m_values(std::move(values)) {
   if (m_values.size() != policy.parameters.size())
-    throw std::logic_error(std::string(policy.name) + ": not a value for each parameter");
+    throw std::logic_error(std::string(policy.name) +
+                           ": the number of values is not the number of parameters");
   for (std::size_t i = 0; i < m_values.size(); ++i) {
     if (!isValue(policy.parameters[i], m_values[i]))
       throw std::logic_error(std::string(policy.name) + ": a value out of range");

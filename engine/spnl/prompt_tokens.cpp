@@ -219,7 +219,7 @@ std::vector<query::Message> messagesOf(const query::Node& body) {
 std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, const BodyTokens& tokens,
                                                     const MarkerOptions& options) {
   check(spnl::isServerBody(body), "", std::string("an operator \"") + query::operatorName(body) + "\"",
-        "a generate, repeat or map whose prompt contains only messages, seq, cross and plus");
+        "a generate, repeat or map node whose prompt contains only messages, seq, cross and plus");
   check(options.blockSize >= 1, "block size", std::to_string(options.blockSize), "1 or more tokens");
   check(options.assistantSuffix >= 0, "assistant suffix", std::to_string(options.assistantSuffix),
         "0 or more tokens");

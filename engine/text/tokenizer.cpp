@@ -460,7 +460,7 @@ void addSplit(const char* expression, SplitBehavior behavior, bool invert, Pipel
 void readPreTokenizer(const checkpoint::JsonPlace& place, PipelineDescription& description) {
   const std::string& type = place.field("type").requireText();
   if (description.byteLevel) {
-    throw unsupported(place, "after ByteLevel the pre-tokenizer", "ByteLevel as the last pre-tokenizer");
+    throw unsupported(place, "after ByteLevel, the pre-tokenizer", "ByteLevel as the last pre-tokenizer");
   }
   if (type == "ByteLevel") {
     readByteLevel(place, description);

@@ -39,10 +39,10 @@ std::vector<Term> makeGlossary() {
       tr("Steps of a plan that do not depend on each other. Steps of one level can run at the same time."));
   add("locality", tr("attention locality"),
       tr("A rewrite of the plan. A tree of steps, each with few candidates, replaces one step that compares "
-         "many. A model can overlook some of many candidates."));
+         "many candidates. A model can overlook some of many candidates."));
   add("closure", tr("subquery result"),
       tr("The prompt and the answer of a subquery, as one scope in the prompt of an outer step. The cache "
-         "already has all of its tokens except the last ones."));
+         "already has all tokens of this scope except the last tokens."));
 
   add("token", tr("token"),
       tr("A piece of text that the model reads as one unit, on average about four letters of English."));

@@ -134,7 +134,7 @@ PlannedCall planCompletion(const CompletionCall& call, const CallRules& rules, c
     // A query contains texts. A query cannot express ids that no text produces.
     if (model.tokenizer->encode(text) != ids)
       refuseField("prompt",
-                  "This server accepts token ids only if the text of the ids is encoded to the same ids.",
+                  "This server accepts token ids only if decoding and encoding these ids gives the same ids.",
                   "unsupported_parameter");
     prompts.push_back(std::move(text));
   }

@@ -599,11 +599,11 @@ class Finder {
               /*id:answer-inner-generate*/ "The answer of this subquery is recomputed in the outer prompt")),
           m_document.settings.distribute
               ? say(forTranslation("Problems",
-                                   "The answer is reused directly under a plus with the same model, or with "
-                                   "the output form reused"))
+                                   "The answer is reused if the node is directly under a plus with the same "
+                                   "model, or if the output form is “reused”"))
               : say(forTranslation(
                     "Problems",
-                    "The answer is reused with plus distribution, or with the output form reused")));
+                    "The answer is reused if plus distribution is on, or if the output form is “reused”")));
     }
   }
 

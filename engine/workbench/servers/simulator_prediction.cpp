@@ -474,7 +474,7 @@ void SimulatedTrace::traceAnswer(const simulator::TracedRequest& about, const Se
                                              : "Tokens " + std::to_string(run.begin) + " to " +
                                                    std::to_string(run.begin + run.count - 1) + " are ";
     note(about,
-         which + (isFound ? "found: " : "computed: ") + simulator::whyAt(*m_title.server, run.fate) + ".");
+         which + (isFound ? "cached: " : "computed: ") + simulator::whyAt(*m_title.server, run.fate) + ".");
   }
   const std::vector<TokenId>& tokens = prompt.answerTokens;
   if (!tokens.empty() && tokens.front() < 0)

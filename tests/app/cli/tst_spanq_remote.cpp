@@ -68,7 +68,7 @@ class TestSpanqRemote : public QObject {
     const SpanqResult result = spanq({"remote", "show", addressOf(server)});
     QCOMPARE(result.code, 0);
     for (const char* part : {"llama.cpp b7\n", "tiny", "not reported", "cached tokens: reported\n",
-                             "<progress-prompt> reported\n", "span queries: not taken\n", "slots: 4\n"})
+                             "<progress-prompt> reported\n", "span queries: not accepted\n", "slots: 4\n"})
       QVERIFY2(says(result.out, part), result.out.c_str());
     const nlohmann::json json =
         nlohmann::json::parse(spanq({"remote", "show", addressOf(server), "--json"}).out);

@@ -433,7 +433,7 @@ void addAnswers(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRema
   say(remarks,
       find(cases, RunCase::Floor) == nullptr
           ? tr(/*id:all-runs-same-answer*/ "All runs gave the same answer.")
-          : tr(/*id:same-answer-except-floor*/ "All runs except those of the floor gave the same answer."));
+          : tr(/*id:same-answer-except-floor*/ "All runs except the floor runs gave the same answer."));
 }
 
 }  // namespace

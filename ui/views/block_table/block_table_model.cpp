@@ -417,7 +417,7 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
                  .arg(tierPlace(loaded->tier))
                  .arg(double(loaded->nanoseconds) / 1e6, 0, 'f', 3);
   }
-  if (cell.again > 0) lines << tr("Of the cached tokens of this block, %1 were recomputed").arg(cell.again);
+  if (cell.again > 0) lines << tr("%1 of the cached tokens of this block were recomputed").arg(cell.again);
   if (cell.references >= 2) lines << tr("In use %1 times").arg(cell.references);
   if (facts.role == BlockRole::Free && facts.physical != kNullBlock) lines << tr("Not computed yet");
   if (cell.isFreed) {

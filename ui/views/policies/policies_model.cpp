@@ -238,7 +238,7 @@ void addRemarks(const MeasuredJob& job, const PolicyComparison& comparison,
     differs = differs || std::any_of(answer.tokens.begin(), answer.tokens.end(),
                                      [](const AnswerToken& token) { return token.differs; });
   if (job.state == workbench::JobState::Stopped)
-    model.remarks += tr("Stopped. Finished measurements are kept.");
+    model.remarks += tr("The comparison was stopped. Finished measurements are kept.");
   if (!comparison.isReordered && !comparison.model.empty())
     model.remarks += tr("No plus has two children to swap, so the second run is the same query again.");
   if (isSampled)

@@ -159,7 +159,7 @@ ProbeModel probeModel(const ViewInput& input) {
   if (!isOfModel) model.warnings += tr("Measured on another model or adapter. Probe again.");
   if (!job->problem.isEmpty()) model.warnings += tr("The probe stopped: %1").arg(job->problem);
   if (job->state == workbench::JobState::Stopped)
-    model.remarks.prepend(tr("Stopped. Finished measurements are kept."));
+    model.remarks.prepend(tr("The probe was stopped. Finished measurements are kept."));
   const std::string recommended = probe.recommended();
   if (!model.isRunning && isOfModel && !recommended.empty() && recommended != settings.policy)
     model.offered = QString::fromStdString(recommended);
