@@ -547,8 +547,7 @@ bool prepare(AskedQuery& asked, const remote::Protocol* chosen, const remote::Se
   if (chosen == nullptr) {
     asked.protocol = remote::protocolFor(*facts, asked.query, options.seed);
     if (asked.protocol == nullptr) {
-      streams.err << url << ": found none of the protocols, expected one of " << remote::protocolNames()
-                  << '\n';
+      streams.err << url << ": found no known protocol, expected one of " << remote::protocolNames() << '\n';
       return false;
     }
   }
@@ -714,7 +713,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   if (!answered) return ExitCode::RunFailed;
   const remote::ServerFacts& facts = *answered;
   if (protocol == nullptr && remote::protocolFor(facts) == nullptr) {
-    streams.err << there->server.url << ": found none of the protocols, expected one of "
+    streams.err << there->server.url << ": found no known protocol, expected one of "
                 << remote::protocolNames() << '\n';
     return ExitCode::RunFailed;
   }

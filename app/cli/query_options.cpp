@@ -161,9 +161,9 @@ std::string ruleProblem(const std::string& setting) {
 
 void addRuleOption(CLI::App& command, QueryOptionTexts& texts) {
   command
-      .add_option(
-          "--rule", texts.rules,
-          "Switch a rewrite rule on or off, as name=on or name=off, with - for each space; can be repeated")
+      .add_option("--rule", texts.rules,
+                  "Switch a rewrite rule on or off: name=on or name=off. Write - for each space of the name. "
+                  "Can be repeated")
       ->check(CLI::Validator([](const std::string& text) { return ruleProblem(text); }, ""))
       ->type_name("NAME=on|off")
       ->allow_extra_args(false);

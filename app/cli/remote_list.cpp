@@ -113,7 +113,7 @@ std::string keyText(const workbench::NamedServer& server) {
     case workbench::KeyPlace::Environment:
       return "in " + server.keyVariable;
     case workbench::KeyPlace::Secrets:
-      return "in the secret store";
+      return "in the desktop's secret store";
   }
   return "none";
 }
@@ -187,9 +187,8 @@ void addRemoteAdd(CLI::App& group, Context& context) {
       "--certificates", options->server.certificateFile,
       "PEM file of trusted certificate authorities, instead of the authorities of the system");
   command
-      ->add_option(
-          "--at-once", options->server.atOnce,
-          "Max requests of a run at the same time. Default: " + std::to_string(remote::kStandardAtOnce))
+      ->add_option("--at-once", options->server.atOnce,
+                   "Max concurrent requests of a run. Default: " + std::to_string(remote::kStandardAtOnce))
       ->check(CLI::Range(std::size_t{1}, remote::kMostAtOnce))
       ->type_name("N");
   addOrderOptions(*command, options->order, options->server.hasOrderNote);

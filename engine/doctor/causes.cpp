@@ -825,8 +825,9 @@ bool isNeverSeen(const LookupFacts& f, Finding&) {
 
 constexpr std::array<Cause, 20> kCauses{{
     {CauseId::ModelChanged, "model", forTranslation("Causes", "The request uses a different model."),
-     "small-model → large-model", forTranslation("Causes", "Use one model for a conversation."), true,
-     isModelChanged, nullptr},
+     "small-model → large-model",
+     forTranslation("Causes", "Use the same model for all requests of a conversation."), true, isModelChanged,
+     nullptr},
     {CauseId::OtherInput, "other_input",
      forTranslation("Causes", "The request has a different image, cache salt or adapter."), "salt a → salt b",
      forTranslation("Causes", "Keep the salt and the adapter. Put new images at the end of the prompt."),

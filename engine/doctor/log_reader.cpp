@@ -53,7 +53,7 @@ class GzipBuffer final : public std::streambuf {
         m_stream.avail_in = static_cast<uInt>(m_packed->gcount());
         if (m_stream.avail_in == 0) {
           if (m_isAtEnd) return traits_type::eof();
-          throw std::ios_base::failure("the end of the compressed data is missing");
+          throw std::ios_base::failure("the compressed data is incomplete");
         }
       }
       // A file may contain several gzip streams in sequence.
@@ -286,7 +286,7 @@ class DocumentSplitter {
     return true;
   }
   bool finish() {
-    if (!m_stack.empty() || m_depth > 0) m_sink.problem(m_rootLine, "a JSON document without its end");
+    if (!m_stack.empty() || m_depth > 0) m_sink.problem(m_rootLine, "an incomplete JSON document");
     return true;
   }
 

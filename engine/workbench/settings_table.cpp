@@ -96,8 +96,8 @@ const std::vector<Setting>& runSettings() {
                .place = 1,
                .label = tr("Open for"),
                .help = tr("Phi has one rotation up to its original context, and another rotation for longer "
-                          "contexts. Keys of the two rotations do not match, so choose before you open the "
-                          "model. Other models ignore this setting."),
+                          "contexts. Keys of the two rotations do not match, so set the context before you "
+                          "open the model. Other models ignore this setting."),
                .title = tr("Context"),
                .least = tr("the original context"),
                .unit = tr(" tokens"),
@@ -326,9 +326,10 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
        .row = {.group = Group::Recording,
                .label = tr("Detail"),
-               .help = tr("A run records how much each answer token attends to each document, for each layer "
-                          "and head. For blocks, a run records only the mean of all heads. You can recompute "
-                          "the map of one layer and head later, so the last choice is rarely needed.")},
+               .help = tr(
+                   "A run records how much each answer token attends to each document, for each layer and "
+                   "head. For blocks, a run records only the mean of all heads. You can recompute the map of "
+                   "one layer and head later, so you rarely need to record the maps of every head.")},
        .option = {.name = "--attention", .help = "Tokens whose attention is recorded", .needs = "--observe"}},
       {.key = "every_token",
        .name = "observeRows",

@@ -186,7 +186,7 @@ BodyScanner bodyOf(const UpstreamHead& head, bool isHead) {
   const auto read = std::from_chars(length.data(), length.data() + length.size(), bytes);
   for (const UpstreamHead::Field& field : head.fields) {
     if (field.name == "content-length" && field.value != length)
-      refuseAnswer("two different lengths", "one Content-Length");
+      refuseAnswer("two Content-Length headers with different values", "one Content-Length");
   }
   if (read.ec != std::errc() || read.ptr != length.data() + length.size())
     refuseAnswer("Content-Length \"" + remote::shownReply(length) + "\"", "a number of bytes");

@@ -244,8 +244,10 @@ std::size_t WatchedCache::laneOf(std::size_t publisher, const std::optional<std:
   }
   constexpr std::size_t kMostLanes = 4096;
   if (m_lanes.size() >= kMostLanes)
-    throw Failure(
-        errorAt("KV events", "more than " + std::to_string(kMostLanes) + " groups and media", "fewer"));
+    throw Failure(errorAt(
+        "KV events",
+        "more than " + std::to_string(kMostLanes) + " combinations of KV cache group and storage medium",
+        "fewer"));
   Lane& lane = m_lanes.emplace_back();
   lane.facts = {.publisher = publisher, .group = group.value_or(0), .medium = name};
   lane.isDevice = name == server::kDeviceMedium;

@@ -63,10 +63,11 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
   }
   if (!causes.bars.empty()) groups.push_back(std::move(causes));
 
-  LogBarGroup ways{.title = tr("Cost of each way to send this log"),
-                   .help = tr("Computed prompt tokens (dotted) and cached prompt tokens, if the requests are "
-                              "sent in another way."),
-                   .bars = {}};
+  LogBarGroup ways{
+      .title = tr("Cost of each way to send this log"),
+      .help =
+          tr("Computed prompt tokens (dotted) and cached prompt tokens, for each way to send the requests."),
+      .bars = {}};
   std::uint64_t longest = 0;
   for (const doctor::Way& way : report.ways) longest = std::max(longest, way.prompt);
   for (const doctor::Way& way : report.ways)
@@ -86,10 +87,10 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
   const std::vector<doctor::ReuseDistance> found = doctor::reuseDistances(report);
   for (const doctor::ReuseDistance& one : found) highest = std::max(highest, one.cached);
   for (const doctor::ReuseDistance& one : found)
-    distances.bars.push_back({.name = one.to == 1 ? tr("The request before")
+    distances.bars.push_back({.name = one.to == 1 ? tr("The previous request")
                                       : one.from == one.to
-                                          ? tr("%1 requests before").arg(one.to)
-                                          : tr("%1 to %2 requests before").arg(one.from).arg(one.to),
+                                          ? tr("%1 requests earlier").arg(one.to)
+                                          : tr("%1 to %2 requests earlier").arg(one.from).arg(one.to),
                               .value = costOf(one.cached, state),
                               .length = shareOfWhole(one.cached, highest),
                               .role = BlockRole::Hit});

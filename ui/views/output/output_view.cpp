@@ -252,7 +252,7 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   showAdvice();
   setTextIfNew(*m_madeFor, madeForText(answer));
   m_models->setVisible(!m_madeFor->text().isEmpty());
-  m_models->setAccessibleName(tr("Choose another model than that of run %1").arg(answer.run));
+  m_models->setAccessibleName(tr("Choose a model other than the model of run %1").arg(answer.run));
   setTextIfNew(*m_facts, answerFacts(answer));
   m_copy->setVisible(!answer.text.isEmpty() || !answer.problem.isEmpty());
   m_copy->setAccessibleName(tr("Copy the answer of %1, run %2").arg(answer.name).arg(answer.run));
