@@ -188,7 +188,7 @@ std::string unknownTemplateText(const workbench::TemplateFacts& own) {
   for (const workbench::TemplateCandidate& candidate : own.candidates) {
     if (candidate.missingPiece.empty()) fitting += (fitting.empty() ? "" : ", ") + candidate.chat->name;
   }
-  text += "\nchoose a template with --template NAME";
+  text += "\nchoose a template: --template NAME";
   text += fitting.empty() ? ": " + text::chatTemplateNames()
                           : /*id:tokenizer-pieces*/ "; the tokenizer has the delimiters of " + fitting;
   return text + "\n";

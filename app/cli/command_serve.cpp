@@ -165,9 +165,9 @@ void addServe(CLI::App& app, Context& context) {
       "all running requests have ended. Client keys come from --api-key-file or SPANQ_API_KEY. Clients with "
       "different keys share no cached blocks. A --host other than the loopback needs client keys and "
       "TLS.\n\nWith --upstream, the command is a gateway in front of other servers. MODEL must have the "
-      "tokenizer and the chat template of these servers. In span queries, and in chats with the field "
-      "\"spanscope\", the gateway orders the children of each plus for the cache of the server. All other "
-      "requests pass unchanged.\n");
+      "tokenizer and the chat template of these servers. The gateway changes only span queries, and chats "
+      "with the field \"spanscope\". For these requests, the gateway sends the children of each plus in the "
+      "best order for the cache. All other requests pass unchanged.\n");
   const auto options = std::make_shared<ServeOptions>();
   workbench::RunSettings& settings = options->session.settings;
   command->add_option("MODEL", options->model,

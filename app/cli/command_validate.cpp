@@ -324,8 +324,8 @@ void addValidate(CLI::App& app, Context& context) {
   spanq validate --model resources/models/spanlet resources/queries/rag.json
 
 )"
-      "A document is checked with its own settings. Options override these settings. The model, the device "
-      "and the pool of a plain query are checked only if an option sets one of these settings.\n");
+      "A document is checked with its own settings. Options override these settings. For a plain query, "
+      "model, device and pool are checked only if an option sets one of these three.\n");
   const auto options = std::make_shared<ValidateCommandOptions>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();

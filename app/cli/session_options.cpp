@@ -85,7 +85,7 @@ const text::ChatTemplate& chosenTemplate(const SessionOptions& options) {
     if (!isAboutTemplate(failure.error())) throw;
     model::readConfig(checkpoint);  // throws if the model cannot run with any template
     Error error = failure.error();
-    error.expected += "; choose a template with --template NAME";
+    error.expected += "; choose a template: --template NAME";
     throw Failure(std::move(error));
   }
 }

@@ -516,7 +516,7 @@ std::string attentionText(const ModelConfig& config) {
   }
   if (config.sharingLayers > 0) {
     text += "; the last " + counted(config.sharingLayers, "layer") +
-            /*id:layers-read-other-keys*/ " read the keys and values of earlier layers";
+            /*id:layers-read-other-keys*/ " read keys and values that earlier layers computed";
   }
   if (config.attentionCap > 0)
     text += /*id:soft-cap-bounds-scores*/ "; a soft cap bounds scores to " + numberText(config.attentionCap);

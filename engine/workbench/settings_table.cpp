@@ -326,10 +326,9 @@ const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
        .row = {.group = Group::Recording,
                .label = tr("Detail"),
-               .help = tr(
-                   "A run records how much each answer token attends to each document, for each layer and "
-                   "head. For blocks, a run records only the mean of all heads. You can recompute the map of "
-                   "one layer and head later, so you rarely need to record the maps of every head.")},
+               .help = tr("A run records how much each answer token attends to each document, for each layer "
+                          "and head. For blocks, a run records only the mean of all heads. You can recompute "
+                          "the map of one head later, so you rarely need to record the maps of every head.")},
        .option = {.name = "--attention", .help = "Tokens whose attention is recorded", .needs = "--observe"}},
       {.key = "every_token",
        .name = "observeRows",

@@ -216,10 +216,10 @@ GgufFile::GgufFile(const std::filesystem::path& path) : m_path(path) {
   for (std::int64_t part = 2; part <= parts; ++part) {
     const std::optional<std::string> name = partName(path.filename().string(), part, parts);
     if (!name) {
-      throw Failure({path.string(), "split.count",
-                     /*id:part-renamed*/ "the first of " + counted(parts, "part") + " under another name",
-                     "a name that ends in -00001-of-" + std::to_string(parts) +
-                         ".gguf, like the name of the first part"});
+      throw Failure(
+          {path.string(), "split.count",
+           /*id:part-renamed*/ "the first of " + counted(parts, "part") + " under another name",
+           "a name that ends in -00001-of-" + std::to_string(parts) + ".gguf, like the first part"});
     }
     const std::filesystem::path other = path.parent_path() / *name;
     add(other, parse(other));

@@ -483,8 +483,8 @@ void WatchedCache::endGap(std::size_t publisher, bool isFilled, std::int64_t now
   if (!isFilled) {
     m_late.insert(publisher);
     say(Severity::Warning,
-        "The server could not send the missing messages again. The content of a block stays unknown until "
-        "the server reports the block.",
+        "The server could not send the missing messages again. The content of blocks stays unknown until the "
+        "server reports these blocks again.",
         now);
     return;
   }

@@ -208,7 +208,7 @@ class Finder {
       // If the resources of the program are missing, the bundled model has no name.
       problem.text =
           m_checkpoint.empty()
-              ? say(forTranslation("Problems", "The bundled model cannot be opened: %1"), placedIn(error))
+              ? say(forTranslation("Problems", "The bundled model is missing: %1"), placedIn(error))
               : say(forTranslation("Problems", "The model %1 cannot be opened: %2"), m_checkpoint,
                     placedIn(error));
       if (!error.expected.empty())
@@ -599,8 +599,8 @@ class Finder {
               /*id:answer-inner-generate*/ "The answer of this subquery is recomputed in the outer prompt")),
           m_document.settings.distribute
               ? say(forTranslation("Problems",
-                                   "The answer is reused if the node is directly under a plus with the same "
-                                   "model, or if the output form is “reused”"))
+                                   "The answer is reused directly under a plus with the same model, or if "
+                                   "the output form is “reused”"))
               : say(forTranslation(
                     "Problems",
                     "The answer is reused if plus distribution is on, or if the output form is “reused”")));

@@ -253,11 +253,11 @@ void TestSpanqModels::anUnknownTemplateIsChosen() {
   patch(m_model / "tokenizer_config.json", {{"chat_template", "x"}});
   const SpanqResult unknown = spanq(run(m_model), R"({"user": "Hello"})");
   QCOMPARE(unknown.code, 1);
-  QVERIFY2(contains(unknown.err, "; choose a template with --template NAME"), unknown.err.c_str());
+  QVERIFY2(contains(unknown.err, "; choose a template: --template NAME"), unknown.err.c_str());
   fs::remove(m_model / "tokenizer_config.json");
   const SpanqResult missing = spanq(run(m_model), R"({"user": "Hello"})");
   QCOMPARE(missing.code, 1);
-  QVERIFY2(contains(missing.err, "; choose a template with --template NAME"), missing.err.c_str());
+  QVERIFY2(contains(missing.err, "; choose a template: --template NAME"), missing.err.c_str());
   // No template helps a model that is not computed.
   patch(m_model / "config.json", {{"architectures", {"Qwen3_5ForCausalLM"}}, {"full_attention_interval", 3}});
   const SpanqResult hybrid = spanq(run(m_model), R"({"user": "Hello"})");

@@ -51,9 +51,8 @@ QString cacheNote(const ViewInput& input, RequestId id, const trace::RequestStat
   if (request.admittedAt < 0) {
     // The request ended before the pool had space for it.
     if (request.phase == trace::RequestPhase::Finished)
-      return request.outcome == trace::StepOutcome::Failed ? tr("request failed")
-                                                           : tr("ended, hits not reported");
-    return request.phase == trace::RequestPhase::Waiting ? tr("waiting") : tr("hits not reported yet");
+      return request.outcome == trace::StepOutcome::Failed ? tr("request failed") : tr("ended, hits unknown");
+    return request.phase == trace::RequestPhase::Waiting ? tr("waiting") : tr("hits still unknown");
   }
   const TokenAccount account = RequestAccount(input, id).prompt();
   if (account.cached() + account.again == 0) return tr("cold");

@@ -66,7 +66,7 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
   LogBarGroup ways{
       .title = tr("Cost of each way to send this log"),
       .help =
-          tr("Computed prompt tokens (dotted) and cached prompt tokens, for each way to send the requests."),
+          tr("For each way to send the requests: computed prompt tokens (dotted) and cached prompt tokens."),
       .bars = {}};
   std::uint64_t longest = 0;
   for (const doctor::Way& way : report.ways) longest = std::max(longest, way.prompt);
@@ -154,8 +154,7 @@ void LogCostsView::paintTo(QPainter& painter, const QSize& size) {
 ViewInfo logCostsRow() {
   return {.id = QStringLiteral("log-costs"),
           .title = tr("Costs"),
-          .help = tr("The cost of each cause of misses, the cost of each way to send the log, and the age of "
-                     "reused tokens"),
+          .help = tr("Costs of a log: by cause, by the way to send the log, and by the age of reused tokens"),
           .make = makeViewOf<LogCostsView>,
           .places = {{LayoutId::Diagnose, Room::Low, Room::Large, 1, 0, 0, 100, true}}};
 }

@@ -529,7 +529,7 @@ PoolControls::PoolControls(QWidget* parent)
             tr("Computed for the shown request, or being computed")},
            {{.core = BlockCore::Dark},
             metricShortName("blocks-in-use"),
-            tr("In use by other requests of this run; with a frame only: in use by another run")},
+            tr("In use by other requests; with a frame only: used by another run")},
            {{.core = BlockCore::Light}, metricShortName("cached-blocks"), metricMeaning("cached-blocks")},
            {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Empty")}},
           this)),

@@ -94,11 +94,12 @@ void TestBlockTable::initTestCase() {
 
 /// A request that ends before it is admitted has stopped looking.
 void TestBlockTable::endedBeforeThereWasRoom() {
-  for (const auto& [outcome, note] : {std::pair(trace::StepOutcome::Stopped, QStringLiteral("stopped")),
-                                      std::pair(trace::StepOutcome::Failed, QStringLiteral("failed"))}) {
+  for (const auto& [outcome, note] :
+       {std::pair(trace::StepOutcome::Stopped, QStringLiteral("ended, hits unknown")),
+        std::pair(trace::StepOutcome::Failed, QStringLiteral("request failed"))}) {
     test::TraceMaker maker(4, 8);
     maker.startRun(1, 1, {test::TraceMaker::segment(8, 0, "/g/input")});
-    QCOMPARE(tableOf(maker.input()).rows.at(0).note, QStringLiteral("hits not reported yet"));
+    QCOMPARE(tableOf(maker.input()).rows.at(0).note, QStringLiteral("hits still unknown"));
     maker.send(1, 1, trace::StepFinished{.outcome = outcome, .text = {}});
     QCOMPARE(tableOf(maker.input()).rows.at(0).note, note);
   }
