@@ -136,10 +136,10 @@ void addGatewayOptions(CLI::App& command, GatewayOptions& options) {
       ->needs(upstream)
       ->excludes("--no-texts");
   constexpr std::size_t kMany = 1000;
-  addNumber(
-      command, "--max-ahead", options.mostAhead,
-      "Max extra running requests of the server with the best cache, compared with the least busy server",
-      {std::size_t{0}, kMany})
+  addNumber(command, "--max-ahead", options.mostAhead,
+            "Max difference in running requests between the chosen server and the least busy server. The "
+            "gateway chooses servers above this limit last",
+            {std::size_t{0}, kMany})
       ->group(kGroup)
       ->needs(upstream);
 }

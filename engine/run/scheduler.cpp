@@ -257,7 +257,7 @@ bool Scheduler::tryAdmit(Request& request) {
       const bool waits = refusal->reason == cache::Refusal::Reason::WaitForOther;
       m_sink.send(request.options.run, request.id, request.options.node,
                   trace::RequestDeferred{.reason = waits ? "another request is computing the same tokens"
-                                                         : "not enough free blocks while others run",
+                                                         : "not enough free blocks while other requests run",
                                          .waitFor = refusal->waitFor.request});
     }
     // If no request continues, the running requests wait for a request that may come later in the queue.

@@ -31,7 +31,7 @@ constexpr std::string_view kEarlierRecomputed = "anew";  // earlier name
 
 constexpr std::array<Named<plan::LocalityShape>, 2> kLocalityShapes = {
     {{plan::LocalityShape::Tree, "tree", tr("levels until one judge is left")},
-     {plan::LocalityShape::MapReduce, "map-reduce", tr("one level, then one judge of all")}}};
+     {plan::LocalityShape::MapReduce, "map-reduce", tr("one level, then one judge of all answers")}}};
 
 /// The types of the cache, in addition to the type that suits the device.
 constexpr std::array kKvTypes = {compute::DType::F32, compute::DType::BF16};

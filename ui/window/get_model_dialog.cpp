@@ -346,7 +346,7 @@ void GetModelDialog::get() {
         if (!problem.isEmpty()) {
           say(problem, true);
         } else if (!result->path) {
-          say(tr("Stopped. The next download continues here."), false);
+          say(tr("The download was stopped. The next download continues at this point."), false);
         } else {
           if (QTreeWidgetItem* item = m_models->topLevelItem(row)) item->setText(HereColumn, tr("yes"));
           const QString path = QString::fromStdString(result->path->string());
