@@ -169,6 +169,8 @@ std::vector<CommandInfo> makeTable() {
   add("run.servers", Run, Program, tr("Servers…"), tr("Add, test and remove servers for queries"));
   add("run.watch", Run, Program, tr("Watch server…"),
       tr("Show the live cache of a running vLLM, SGLang or llama-server"));
+  add("run.gateway", Run, Program, tr("Start gateway…"),
+      tr("Pass the requests of other programs to a server, and show why their prompts miss its cache"));
   add("run.serve", Run, Program, tr("Start server"),
       tr("Start or stop a local server with this window's model and cache"));
   add("run.requests", Run, Program, tr("Toggle requests panel"),

@@ -58,7 +58,7 @@ QString WatchSource::stateText() const {
   if (m_hasBlocks) {
     parts += tr("%1 events").arg(QLocale().toString(static_cast<qulonglong>(m_state.events)));
     parts += metricPhrase("cached-blocks", static_cast<double>(m_state.cached));
-    if (m_state.unknown > 0) parts += tr("%1 unknown").arg(m_state.unknown);
+    if (m_state.unknown > 0) parts += tr("%1 with unknown content").arg(m_state.unknown);
   }
   if (m_state.tasks > 0) parts += tr("%1 requests").arg(m_state.tasks);
   if (m_state.tokens && m_state.tokens->prompt > 0)

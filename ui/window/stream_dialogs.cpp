@@ -81,9 +81,9 @@ QHBoxLayout* modelRow(QLineEdit* field) {
 
 QHBoxLayout* fileRow(QLineEdit* field, const QString& folder) {
   field->setPlaceholderText(WatchDialog::tr("none"));
-  field->setToolTip(WatchDialog::tr("Set a trace file that gets all events"));
+  field->setToolTip(WatchDialog::tr("Set the trace file in which Spanscope saves all events"));
   return withChooser(field, [field, folder] {
-    return chosenSavePath(field->window(), WatchDialog::tr("Record to"), folder,
+    return chosenSavePath(field->window(), WatchDialog::tr("Record to file"), folder,
                           WatchDialog::tr("Recorded runs (*.trace)"));
   });
 }
@@ -137,7 +137,7 @@ watch::WatchConfig watchConfigOf(const WatchChoice& choice, const workbench::Ser
   const QStringList replays = wordsOf(choice.replay);
   if (replays.size() > events.size())
     throw Failure(errorAt("replay", std::to_string(replays.size()) + " endpoints",
-                          "at most one for each endpoint of events"));
+                          "at most one replay endpoint for each endpoint of KV events"));
   for (qsizetype i = 0; i < events.size(); ++i) {
     config.publishers.push_back(
         {.endpoint = events[i].toStdString(),
@@ -161,18 +161,19 @@ WatchDialog::WatchDialog(const WatchChoice& choice, const workbench::ServerList&
       m_problem(new QLabel(this)),
       m_watch(nullptr) {
   setWindowTitle(tr("Watch server"));
-  m_url->setToolTip(tr("Set the address of the server, for its metrics or slots"));
+  m_url->setToolTip(tr("Set the HTTP address of the server, which reports metrics or slots"));
   m_events->setPlaceholderText(tr("e.g. tcp://gpu-3:5557"));
   m_events->setToolTip(
-      tr("Set the endpoint of the server's KV events; several ranks have several endpoints, separated by "
-         "spaces"));
+      tr("Set the endpoint of KV events. For several data-parallel ranks, set one endpoint per rank, "
+         "separated by spaces"));
   m_replay->setPlaceholderText(tr("e.g. tcp://gpu-3:5558"));
-  m_replay->setToolTip(tr("Set the endpoint that sends missing events again"));
+  m_replay->setToolTip(tr("Set the endpoint from which Spanscope requests missing events again"));
   m_model->setPlaceholderText(tr("e.g. /models/smollm2"));
-  m_model->setToolTip(tr("Set the folder of the server's model, to show the texts of tokens"));
-  auto* help = new QLabel(
-      tr("vLLM and SGLang report blocks as KV events. A llama-server reports its slots at its address."),
-      this);
+  m_model->setToolTip(tr("Set the folder of the server's model, to show tokens as text"));
+  auto* help = new QLabel(tr("vLLM and SGLang report their blocks at an endpoint of KV events. llama-server "
+                             "reports its slots at its "
+                             "HTTP address."),
+                          this);
   help->setWordWrap(true);
 
   auto* form = new QFormLayout;
@@ -181,7 +182,7 @@ WatchDialog::WatchDialog(const WatchChoice& choice, const workbench::ServerList&
   form->addRow(tr("KV events"), m_events);
   form->addRow(tr("Replay"), m_replay);
   form->addRow(tr("Model folder"), modelRow(m_model));
-  form->addRow(tr("Record to"), fileRow(m_file, folder));
+  form->addRow(tr("Record to file"), fileRow(m_file, folder));
   setUpProblem(*m_problem);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
   m_watch = buttons->addButton(tr("Watch"), QDialogButtonBox::ActionRole);
@@ -282,7 +283,7 @@ GatewayDialog::GatewayDialog(const GatewayChoice& choice, const workbench::Serve
   form->addRow(tr("Server"), m_url);
   form->addRow(tr("Port"), m_port);
   form->addRow(tr("Model folder"), modelRow(m_model));
-  form->addRow(tr("Record to"), fileRow(m_file, folder));
+  form->addRow(tr("Record to file"), fileRow(m_file, folder));
   setUpProblem(*m_problem);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
   QPushButton* begin = buttons->addButton(tr("Start gateway"), QDialogButtonBox::ActionRole);
