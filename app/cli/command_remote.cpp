@@ -581,6 +581,11 @@ struct OrderModel {
   const text::ChatTemplate* chat = nullptr;
 };
 
+/// The model of the server is known if the user gave its tokenizer.
+void noteModel(remote::ServerFacts& facts, const RemoteRunOptions& options) {
+  if (!options.tokenizer.empty()) facts.cache.tokenBytes = workbench::cachedTokenBytes(options.tokenizer);
+}
+
 /// Nothing: there is no tokenizer, and the prompts are sent as written.
 std::optional<OrderModel> orderModel(const RemoteRunOptions& options) {
   try {
@@ -711,7 +716,8 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
               protocol == nullptr ? there->server.access : remote::accessIn(*protocol, there->server.access));
   if (context.stop.stop_requested()) return ExitCode::Stopped;
   if (!answered) return ExitCode::RunFailed;
-  const remote::ServerFacts& facts = *answered;
+  remote::ServerFacts facts = *answered;
+  noteModel(facts, options);
   if (protocol == nullptr && remote::protocolFor(facts) == nullptr) {
     streams.err << there->server.url << ": found no known protocol, expected one of "
                 << remote::protocolNames() << '\n';
@@ -847,11 +853,12 @@ ExitCode runOverInputs(const Context& context, const RemoteRunOptions& options) 
   const remote::Protocol* const protocol =
       remote::findProtocol(options.protocol.empty() ? there->protocol : options.protocol);
   remote::HttpClient client;
-  const std::optional<remote::ServerFacts> facts =
+  std::optional<remote::ServerFacts> facts =
       factsOf(context, client, there->server.url,
               protocol == nullptr ? there->server.access : remote::accessIn(*protocol, there->server.access));
   if (context.stop.stop_requested()) return ExitCode::Stopped;
   if (!facts) return ExitCode::RunFailed;
+  noteModel(*facts, options);
   const std::optional<remote::RemoteTarget> made = targetFor(*there, *facts, options, streams);
   if (!made) return ExitCode::RunFailed;
   const std::string& file = options.files.front();

@@ -10,6 +10,7 @@
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 
 #include <chrono>
 #include <filesystem>
@@ -163,6 +164,7 @@ ExitCode serveGateway(const Context& context, const GatewayOptions& options,
   own.tokenizer = text::loadTokenizer(workbench::modelDirectoryOf(settings));
   own.chat = &workbench::chatTemplateOf(settings);
   own.model = workbench::modelNameOf(settings);
+  own.tokenBytes = workbench::cachedTokenBytes(workbench::modelDirectoryOf(settings));
   own.program = kGatewayProgram;
   std::shared_ptr<LogFile> log;
   if (!options.log.empty()) {

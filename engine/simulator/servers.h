@@ -69,6 +69,7 @@ struct Settings {
   std::int32_t blockSize = 0;    ///< tokens of a block or page; 0: the server's default
   std::int32_t slots = 0;        ///< kept sequences; 0: the server's default
   std::int32_t chunk = 0;        ///< min tokens of a run that is relocated; 0: nothing is relocated
+  std::int64_t tokenBytes = 0;   ///< bytes of the keys and values of a token; 0: unknown
 };
 
 inline constexpr const char* kServedName = "served";

@@ -5,6 +5,7 @@
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/window/window_parts.h"
@@ -250,6 +251,7 @@ gateway::GatewayConfig gatewayConfigOf(const GatewayChoice& choice, const workbe
   config.tokenizer = text::loadTokenizer(workbench::modelDirectoryOf(settings));
   config.chat = &workbench::chatTemplateOf(settings);
   config.model = workbench::modelNameOf(settings);
+  config.tokenBytes = workbench::cachedTokenBytes(workbench::modelDirectoryOf(settings));
   config.program = "spanscope " + QCoreApplication::applicationVersion().toStdString();
   return config;
 }

@@ -82,6 +82,8 @@ struct CacheFacts {
   std::optional<std::int64_t> blockSize;    ///< tokens of a block (vLLM) or page (SGLang)
   std::optional<std::int64_t> cacheTokens;  ///< max tokens in the cache (vLLM, SGLang)
   std::optional<bool> findsPrefixes;        ///< whether the server reuses prefixes (vLLM, SGLang)
+  /// Bytes of the keys and values of a token. No server reports them; the caller may know the model.
+  std::optional<std::int64_t> tokenBytes{};
   bool operator==(const CacheFacts&) const = default;
 };
 

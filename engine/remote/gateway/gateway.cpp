@@ -76,6 +76,7 @@ struct Gateway::Impl {
              .requests = requests,
              .program = config.program,
              .model = config.model,
+             .tokenBytes = config.tokenBytes,
              .log = config.keepsTexts ? config.log : std::function<void(const std::string&)>()},
         turns(std::max<std::size_t>(config.limits.requests, 1)),
         largeBodies(std::max(config.limits.largeBodyBytes, config.limits.bodyBytes)) {

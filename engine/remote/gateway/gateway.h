@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ struct GatewayConfig {
   std::shared_ptr<const text::Tokenizer> tokenizer;  ///< never null; its tokens count as those of the servers
   const text::ChatTemplate* chat = nullptr;          ///< never null; outlives the gateway
   std::string model;                                 ///< name of the model of the tokens
+  std::optional<std::int64_t> tokenBytes{};          ///< CacheFacts::tokenBytes of this model
   std::string program;                               ///< name and version, for traces
   RunId lastRun = 0;                                 ///< the runs of the gateway have later numbers
   RequestId lastRequest = 0;

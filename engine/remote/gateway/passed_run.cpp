@@ -115,6 +115,7 @@ remote::ServerFacts UpstreamTrace::facts() const {
 }
 
 void UpstreamTrace::setFacts(remote::ServerFacts facts) {
+  facts.cache.tokenBytes = m_book.tokenBytes;
   m_cache.use(facts);
   const std::lock_guard lock(m_mutex);
   m_facts = std::move(facts);

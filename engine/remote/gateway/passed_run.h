@@ -33,8 +33,9 @@ struct RunBook {
   std::shared_ptr<const text::Tokenizer> tokenizer;
   const text::ChatTemplate& chat;
   server::ServedRequests& requests;
-  std::string program;  ///< name and version, for traces
-  std::string model;    ///< name of the model whose tokens are counted
+  std::string program;                       ///< name and version, for traces
+  std::string model;                         ///< name of the model whose tokens are counted
+  std::optional<std::int64_t> tokenBytes{};  ///< CacheFacts::tokenBytes of this model
   /// Takes one line of JSON about each request after its end. May be empty. Any thread calls the function.
   std::function<void(const std::string& line)> log{};
   std::atomic<RunId> lastRun = 0;

@@ -28,6 +28,9 @@ constexpr std::int32_t kStandardSlots = 4;
 /// token has 12 more bytes. Each layer has 12 bytes for its keys and 12 for its values. The whole state has
 /// 12 more bytes.
 constexpr StateSize kSmolLm2{.fixed = 12 + 30 * 24, .perToken = 12 + 30 * 2 * 3 * 64 * 2};
+constexpr std::uint64_t kTokenHeaderBytes = 12;
+/// The keys and values of a token of a model with 32 layers and 4 heads of 128, in f16.
+constexpr std::int64_t kUsualTokenBytes = std::int64_t{32} * 2 * 4 * 128 * 2;
 constexpr std::uint64_t kStreamBytes = 4;  // additional bytes per section of a cache that slots do not share
 
 constexpr std::array<Member, 9> kRequestMembers{{{"request", false},
@@ -209,7 +212,10 @@ std::unique_ptr<Simulator> openLlamaCpp(const Settings& settings) {
   server.slots = settings.slots == 0 ? kStandardSlots : settings.slots;
   server.isUnified = settings.slots == 0;
   server.chunk = settings.chunk;
-  server.hostMebibytes = -1;
+  server.hostMebibytes = kStandardHostMebibytes;
+  server.stateSize.perToken =
+      kTokenHeaderBytes +
+      static_cast<std::uint64_t>(settings.tokenBytes > 0 ? settings.tokenBytes : kUsualTokenBytes);
   if (server.slots < 1 || server.slots > kMaxSlots)
     throw Failure(errorAt("slots", std::to_string(server.slots), "1 to " + std::to_string(kMaxSlots)));
   if (server.chunk < 0) throw Failure(errorAt("chunk", std::to_string(server.chunk), "at least 0"));

@@ -4,6 +4,8 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/checkpoint/checkpoint.h"
+#include "engine/model/config.h"
 #include "engine/query/json/json.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/server_facts.h"
@@ -543,10 +545,26 @@ SimulatorSetup llamaSetup(std::optional<std::int64_t> slots, const remote::Cache
   const auto parts = std::max<std::int64_t>(1, setup.settings.slots);
   if (cache.slotTokens && *cache.slotTokens <= kMostContext)
     setup.settings.cacheTokens = within<std::int64_t>(*cache.slotTokens * parts, kMostContext);
+  setup.settings.tokenBytes = within<std::int64_t>(cache.tokenBytes, kMostContext);
   return setup;
 }
 
 }  // namespace
+
+std::optional<std::int64_t> cachedTokenBytes(const std::filesystem::path& model) {
+  constexpr std::int64_t kBytes = 2;  // f16
+  try {
+    const model::ModelConfig config = model::readConfig(checkpoint::Checkpoint(model));
+    std::int64_t numbers = 0;
+    for (std::int32_t layer = 0; layer < config.storingLayers(); ++layer) {
+      const model::AttentionKind& kind = config.kind(config.kindOf(layer));
+      numbers += std::int64_t{2} * config.keyValueHeadsOf(kind) * config.headSizeOf(kind);
+    }
+    return numbers * kBytes;
+  } catch (const Failure&) {
+    return std::nullopt;
+  }
+}
 
 SimulatorSetup simulatorSetup(remote::ServerKind kind, std::optional<std::int64_t> slots,
                               const remote::CacheFacts& cache) {

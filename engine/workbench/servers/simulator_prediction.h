@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,6 +45,10 @@ struct SimulatorSetup {
 /// `slots` and `cache`: as the server reported them.
 SimulatorSetup simulatorSetup(remote::ServerKind kind, std::optional<std::int64_t> slots,
                               const remote::CacheFacts& cache);
+
+/// Returns the bytes of the keys and values of a token in 16-bit numbers, for CacheFacts::tokenBytes.
+/// Nothing: the configuration of the model cannot be read.
+std::optional<std::int64_t> cachedTokenBytes(const std::filesystem::path& model);
 
 /// A simulator's prediction for a prompt. The order in which a server computes concurrent requests is not
 /// known. The number of hits is then a range.

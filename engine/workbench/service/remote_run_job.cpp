@@ -184,6 +184,8 @@ std::vector<std::size_t> RemoteRunJob::orderFor(std::optional<CacheOrderer>& ord
   try {
     const checkpoint::Checkpoint checkpoint(modelDirectoryOf(settings()));
     orderer.emplace(m_request.simulators, text::loadTokenizer(checkpoint), chatTemplateOf(settings()));
+    for (remote::RemoteTarget& target : targets)
+      target.facts.cache.tokenBytes = cachedTokenBytes(modelDirectoryOf(settings()));
   } catch (const Failure&) {
     return {};  // Without simulators there is no prediction, and the run continues.
   }

@@ -234,6 +234,34 @@ class TestSimulatorPrediction : public QObject {
     QVERIFY(!simulators.send("a", facts, prompt));
   }
 
+  /// llama-server keeps the prompts of its slots in host memory, which has room for many contexts.
+  void promptsReturnFromHostMemory() {
+    workbench::ServerSimulators simulators;
+    remote::ServerFacts facts{.kind = remote::ServerKind::LlamaCpp, .version = {}, .models = {}, .slots = 4};
+    constexpr TokenId kTokens = 40;
+    facts.cache.slotTokens = 64;
+    const auto promptOf = [](TokenId first) {
+      std::vector<TokenId> prompt;
+      for (TokenId i = 0; i < kTokens; ++i) prompt.push_back(first * 1000 + i);
+      return prompt;
+    };
+    constexpr TokenId kPrompts = 12;
+    for (TokenId i = 1; i <= kPrompts; ++i) {
+      const auto sent = simulators.send("a", facts, promptOf(i));
+      QCOMPARE(sent->predicted.found, std::int64_t{0});
+      simulators.end("a", sent->number, std::vector<TokenId>{9});
+    }
+    QCOMPARE(simulators.send("a", facts, promptOf(1))->predicted.found, std::int64_t{kTokens - 1});
+  }
+
+  void bytesOfTokens() {
+    // Two layers, with two heads of six numbers for the keys and for the values.
+    const std::filesystem::path data = SPANSCOPE_SOURCE_DIR "/tests/engine/model/data";
+    QCOMPARE(workbench::cachedTokenBytes(data / "bf16_gqa_tied"),
+             std::optional<std::int64_t>(2 * 2 * 2 * 6 * 2));
+    QVERIFY(!workbench::cachedTokenBytes(data));
+  }
+
   /// Prompts that are sent together find what a server has of each other: blocks, but not what another slot
   /// holds.
   void promptsThatAreSentTogether_data() {
