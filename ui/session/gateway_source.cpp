@@ -69,8 +69,9 @@ QString GatewaySource::stateText() const {
   const QString address = QUrl(m_url).authority();
   if (!m_gateway) return tr("The gateway at %1 has ended").arg(address);
   const QString title = m_upstream.isKnown
-                            ? QString::fromStdString(remote::infoOf(m_upstream.facts.kind).title + " " +
-                                                     m_upstream.facts.version)
+                            ? QStringLiteral("%1 %2")
+                                  .arg(QLatin1String(remote::infoOf(m_upstream.facts.kind).title),
+                                       QString::fromStdString(m_upstream.facts.version))
                                   .trimmed()
                             : QString::fromStdString(m_upstream.name);
   QStringList parts{m_ending.joinable() ? tr("Ending %1").arg(address) : tr("%1 → %2").arg(address, title)};

@@ -105,14 +105,14 @@ class OrderSearch {
     std::size_t used = 0;
   };
 
-  bool isOver() const { return m_bestSteps == m_all / m_rules.step; }
-
-  std::int64_t stepsOf(std::int64_t tokens) const { return tokens / m_rules.step; }
+  /// Whether so many cached tokens are a step more than those of the best order so far.
+  bool isBetter(std::int64_t cached) const { return m_best.empty() || cached >= m_bestCached + m_rules.step; }
+  bool isOver() const { return !isBetter(m_all); }
 
   /// Notes the current beginning, and completes the order with the preferred order of all other texts.
   void note(std::int64_t cached) {
-    if (stepsOf(cached) <= m_bestSteps) return;
-    m_bestSteps = stepsOf(cached);
+    if (!isBetter(cached)) return;
+    m_bestCached = cached;
     m_best = m_texts;
     for (auto open = m_open.rbegin(); open != m_open.rend(); ++open) {
       for (const std::size_t child : open->part->preferred) {
@@ -139,14 +139,14 @@ class OrderSearch {
           !children.empty() && part.children[children.back()].content == part.children[child].content;
       if (!m_open.back().isUsed[child] && !isEqual) children.push_back(child);
     }
-    std::vector<std::int64_t> hits;  ///< steps of children that end the beginning; -1: unknown
+    std::vector<std::int64_t> hits;  ///< of children that end the beginning; -1: unknown
     if (!m_isExact) hits = sortByHits(part, children);
     const std::vector<Open> before = m_open;
     const std::size_t tokens = m_tokens.size();
     const std::size_t texts = m_texts.size();
     for (const std::size_t child : children) {
       if (isOver()) return;
-      if (!hits.empty() && hits[child] >= 0 && hits[child] <= m_bestSteps) continue;
+      if (!hits.empty() && hits[child] >= 0 && !isBetter(hits[child])) continue;
       if (!m_isExact && m_tries >= m_rules.mostTries) {
         m_isCut = true;
         return note(hitsNow());
@@ -158,8 +158,9 @@ class OrderSearch {
     }
   }
 
-  /// Sorts children by the hits of their first texts, the most first. Returns, for each child of the part,
-  /// the steps of cached tokens if nothing after the first text can be cached. -1: more can be cached.
+  /// Sorts children by the hits of their first texts, the most first. Children within a step of the most keep
+  /// the preferred order. Returns, for each child of the part, the cached tokens if nothing after the first
+  /// text can be cached. -1: more can be cached.
   std::vector<std::int64_t> sortByHits(const Part& part, std::vector<std::size_t>& children) {
     std::vector<std::int64_t> hits(part.children.size());
     std::vector<std::int64_t> ends(part.children.size(), -1);
@@ -173,13 +174,14 @@ class OrderSearch {
       }
       m_tokens.insert(m_tokens.end(), first->tokens.begin(), first->tokens.end());
       const std::int64_t cached = hitsNow();
-      hits[child] = stepsOf(cached);
+      hits[child] = cached;
       const bool isEnd = static_cast<std::int64_t>(m_tokens.size()) - cached >= m_rules.block;
       if (isEnd && isOnlyChoice) ends[child] = hits[child];
       m_tokens.resize(before);
     }
-    std::ranges::stable_sort(children, std::ranges::greater(),
-                             [&](std::size_t child) { return hits[child]; });
+    const std::int64_t most = std::ranges::max(hits);
+    std::ranges::stable_sort(children, std::ranges::less(),
+                             [&](std::size_t child) { return (most - hits[child]) / m_rules.step; });
     return ends;
   }
 
@@ -215,7 +217,7 @@ class OrderSearch {
   std::vector<TokenId> m_tokens;     ///< the current beginning
   std::vector<std::size_t> m_texts;  ///< its texts
   std::vector<std::size_t> m_best;
-  std::int64_t m_bestSteps = -1;
+  std::int64_t m_bestCached = 0;  ///< of m_best, if there is one
   std::size_t m_tries = 0;
 };
 
@@ -294,7 +296,7 @@ ChosenOrder chooseOrder(const PromptPart& prompt, const CachedTokens& cached, co
   for (const std::size_t text : chosen.texts) sent.insert(sent.end(), texts[text].begin(), texts[text].end());
   chosen.cached = hitsOf(sent);
   // The chosen order can have fewer hits only within a step, or if the search was cut.
-  if (chosen.cached / rules.step < chosen.asWritten / rules.step || chosen.texts.size() != count) {
+  if (chosen.cached + rules.step <= chosen.asWritten || chosen.texts.size() != count) {
     chosen.texts.resize(count);
     std::iota(chosen.texts.begin(), chosen.texts.end(), std::size_t{0});
     chosen.cached = chosen.asWritten;

@@ -64,8 +64,8 @@ class PartCounts {
 
 struct OrderRules {
   std::int64_t block = 1;  ///< tokens of a cache block, at least 1.
-  /// Two numbers of cached tokens count as equal if they are in the same step of this size. Documents often
-  /// begin with the same few words. Such a short hit must not change the order.
+  /// A difference of fewer cached tokens than this number does not count. Documents often begin with the same
+  /// few words. Such a short hit must not change the order.
   std::int64_t step = 1;
   /// If the free parts together have at most this number of children, the search is exact.
   std::size_t exactChildren = 8;

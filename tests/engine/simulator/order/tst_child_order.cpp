@@ -356,6 +356,23 @@ class TestChildOrder : public QObject {
              (std::vector<std::size_t>{0, 1}));
   }
 
+  /// The common beginning has one token less than a step. Only the difference of hits counts.
+  void shortHitsDoNotCountAfterABeginning() {
+    Cache cache(1);
+    Tokens before(15, 7);
+    Tokens sent = before;
+    sent.insert(sent.end(), {8, 8, 1});
+    cache.add(sent);
+    PartCounts counts;
+    const PromptPart frequent = text({9, 9, 2});
+    counts.add(group(PartKind::Free, {frequent}));
+    const PromptPart prompt =
+        group(PartKind::Series, {text(before), group(PartKind::Free, {text({8, 8, 2}), frequent})});
+    const std::vector<std::size_t> wanted{0, 2, 1};
+    QCOMPARE(chooseOrder(prompt, cache.function(), counts, {.step = 16}).texts, wanted);
+    QCOMPARE(chooseOrder(prompt, cache.function(), counts, {.step = 16, .exactChildren = 0}).texts, wanted);
+  }
+
   void requestsWithOneBeginningFollowEachOther() {
     const auto prompt = [](TokenId one, TokenId two) {
       return group(PartKind::Series, {text({0}), group(PartKind::Free, {text({one}), text({two})})});
