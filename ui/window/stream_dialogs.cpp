@@ -247,7 +247,9 @@ gateway::GatewayConfig gatewayConfigOf(const GatewayChoice& choice, const workbe
     upstream.keepsOrder = named->keepsOrder;
   document::RunSettings settings;
   settings.model = choice.model.trimmed().toStdString();
-  gateway::GatewayConfig config{.port = choice.port, .upstreams = {std::move(upstream)}};
+  gateway::GatewayConfig config;
+  config.port = choice.port;
+  config.upstreams.push_back(std::move(upstream));
   config.tokenizer = text::loadTokenizer(workbench::modelDirectoryOf(settings));
   config.chat = &workbench::chatTemplateOf(settings);
   config.model = workbench::modelNameOf(settings);

@@ -4,6 +4,8 @@
 #include "engine/base/hash.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <string_view>
@@ -358,17 +360,24 @@ class SendingPlanner {
   }
 
  private:
+  /// Children that some prompts have in common.
+  struct Shared {
+    std::vector<std::uint64_t> children;
+    std::size_t saved = 0;  ///< tokens that these prompts save if they begin with the children
+  };
+
   void place(std::vector<Planned> group) {
     while (!group.empty()) {
-      const std::uint64_t child = sharedMost(group);
+      const Shared shared = sharedMost(group);
       std::vector<Planned> with;
       std::vector<Planned> without;
       for (Planned& planned : group) {
-        const auto found = std::ranges::lower_bound(planned.left, child);
-        const bool has = m_shared > 0 && found != planned.left.end() && *found == child;
+        const bool has = shared.saved > 0 && std::ranges::includes(planned.left, shared.children);
         if (has) {
-          planned.left.erase(found);
-          m_plan.first[planned.prompt].push_back(child);
+          for (const std::uint64_t child : shared.children) {
+            planned.left.erase(std::ranges::lower_bound(planned.left, child));
+            m_plan.first[planned.prompt].push_back(child);
+          }
         }
         (has ? with : without).push_back(std::move(planned));
       }
@@ -381,25 +390,55 @@ class SendingPlanner {
     }
   }
 
-  /// Returns the child with which a group saves the most tokens. Sets m_shared to these tokens.
-  std::uint64_t sharedMost(const std::vector<Planned>& group) {
-    std::map<std::uint64_t, std::size_t> counts;
-    for (const Planned& planned : group)
-      for (const std::uint64_t child : planned.left) ++counts[child];
-    m_shared = 0;
-    std::uint64_t best = 0;
-    for (const auto& [child, count] : counts) {
-      const std::size_t shared = (count - 1) * m_tokens.at(child);
-      if (shared <= m_shared) continue;
-      m_shared = shared;
-      best = child;
+  /// Returns the children with which a group saves the most tokens: a child, and the other children that all
+  /// prompts with this child have, too.
+  Shared sharedMost(const std::vector<Planned>& group) const {
+    std::map<std::uint64_t, std::vector<const Planned*>> having;
+    for (const Planned& planned : group) {
+      for (const std::uint64_t child : planned.left) {
+        std::vector<const Planned*>& own = having[child];
+        if (own.empty() || own.back() != &planned) own.push_back(&planned);
+      }
+    }
+    // The children that save the most by themselves come first, so that the limit leaves out the others.
+    std::vector<std::pair<std::size_t, std::uint64_t>> candidates;
+    for (const auto& [child, own] : having) {
+      if (own.size() > 1) candidates.emplace_back((own.size() - 1) * m_tokens.at(child), child);
+    }
+    std::ranges::stable_sort(candidates, std::ranges::greater(), &decltype(candidates)::value_type::first);
+    Shared best;
+    std::size_t visited = 0;
+    for (const auto& [saved, child] : candidates) {
+      // A child that saves much less by itself divides the group too early.
+      if (saved * kLeastShare.second < candidates.front().first * kLeastShare.first) break;
+      const std::vector<const Planned*>& own = having.at(child);
+      std::vector<std::uint64_t> common = own.front()->left;
+      for (const Planned* const planned : own) {
+        if (planned == own.front()) continue;
+        std::vector<std::uint64_t> both;
+        std::ranges::set_intersection(common, planned->left, std::back_inserter(both));
+        visited += common.size() + planned->left.size();
+        common = std::move(both);
+        if (common.size() == 1) break;
+      }
+      std::size_t tokens = 0;
+      for (const std::uint64_t each : common) tokens += m_tokens.at(each);
+      if ((own.size() - 1) * tokens > best.saved)
+        best = {.children = std::move(common), .saved = (own.size() - 1) * tokens};
+      if (visited > kMostVisited) break;
     }
     return best;
   }
 
+  /// The least tokens that a child saves by itself, as a share of the most: 3/5 is the best of seven shares
+  /// on Zipf's law, MTRAG, and judges over parts of the same drafts.
+  static constexpr std::pair<std::size_t, std::size_t> kLeastShare{3, 5};
+  /// Max number of children that a search for shared children compares, so that plans of many prompts stay
+  /// fast.
+  static constexpr std::size_t kMostVisited = std::size_t{1} << 18U;
+
   SendingPlan m_plan;
   std::unordered_map<std::uint64_t, std::size_t> m_tokens;
-  std::size_t m_shared = 0;
 };
 
 }  // namespace

@@ -373,6 +373,34 @@ class TestChildOrder : public QObject {
     QCOMPARE(chooseOrder(prompt, cache.function(), counts, {.step = 16, .exactChildren = 0}).texts, wanted);
   }
 
+  /// A judge of all drafts, and two judges of parts of them. All have draft 1, but most is saved if the judge
+  /// of all begins with the larger part.
+  void aLargePartIsNotDivided() {
+    const auto prompt = [](const std::vector<TokenId>& drafts) {
+      PromptPart free{.kind = PartKind::Free};
+      for (const TokenId draft : drafts) free.children.push_back(text(Tokens(draft > 4 ? 12 : 10, draft)));
+      return free;
+    };
+    const std::vector<PromptPart> prompts{prompt({1, 2, 3, 4, 5, 6}), prompt({1, 2, 3, 4}), prompt({1, 5})};
+    const SendingPlan plan = planSending(prompts);
+    const auto contentsOf = [](const std::vector<TokenId>& drafts) {
+      std::vector<std::uint64_t> contents;
+      for (const TokenId draft : drafts) contents.push_back(contentOf(text(Tokens(10, draft))));
+      return contents;
+    };
+    for (const std::size_t i : {0, 1}) {
+      std::vector<std::uint64_t> first = plan.first[i];
+      QVERIFY(first.size() >= 4);
+      first.resize(4);
+      QCOMPARE(first.front(), contentsOf({1}).front());
+      std::ranges::sort(first);
+      std::vector<std::uint64_t> wanted = contentsOf({1, 2, 3, 4});
+      std::ranges::sort(wanted);
+      QCOMPARE(first, wanted);
+    }
+    QCOMPARE(plan.first[2], contentsOf({1}));
+  }
+
   void requestsWithOneBeginningFollowEachOther() {
     const auto prompt = [](TokenId one, TokenId two) {
       return group(PartKind::Series, {text({0}), group(PartKind::Free, {text({one}), text({two})})});
