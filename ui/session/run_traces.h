@@ -95,8 +95,8 @@ class RunTraces : public QObject {
   /// Shows the session of a run at the end of the run. The document follows a run that has not ended. Nothing
   /// happens if the run's trace is no longer kept.
   void showRun(OpenDocument& document, RunId run);
-  /// Replaces the query of a document by the query of a run, if the source of the document takes no runs. A
-  /// document that the user has changed keeps its query.
+  /// Shows the query of a run in a document whose source takes no runs. A document that the user has changed
+  /// keeps its query.
   void showQuery(OpenDocument& document, RunId run);
   /// Shows the open session, and follows its new events.
   void showLive(OpenDocument& document) const;

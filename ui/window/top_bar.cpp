@@ -66,9 +66,10 @@ QString modelText(const Workspace& workspace, const EngineHost& engine, bool isN
   bool isLoaded = !name.isEmpty();
   if (current != nullptr) {
     const document::RunSettings& settings = current->model->document().settings;
-    if (!current->source->takesRuns())
-      return TopBar::tr("%1 · recorded")
-          .arg(plain(QString::fromStdString(checkpoint::Checkpoint(settings.model).name())));
+    if (!current->source->takesRuns()) {
+      const QString other = plain(QString::fromStdString(checkpoint::Checkpoint(settings.model).name()));
+      return other.isEmpty() ? TopBar::tr("recorded") : TopBar::tr("%1 · recorded").arg(other);
+    }
     if (settings.runsOnServer()) return serverText(workspace, settings);
     name = QString::fromStdString(workbench::modelNameOf(settings));
     // The name includes the adapter, because the adapter is loaded with the model.

@@ -101,8 +101,8 @@ struct SendingPlan {
 };
 
 /// Plans prompts so that prompts with a common beginning follow each other. The plan concerns the first free
-/// part of each prompt. The function repeatedly takes the children that save the most tokens together. The
-/// prompts with all of these children begin with them, and are planned in the same way.
+/// part of each prompt. The function repeatedly takes the children that together save the max number of
+/// tokens. The prompts with all of these children begin with them, and are planned in the same way.
 SendingPlan planSending(const std::vector<PromptPart>& prompts);
 
 }  // namespace spanscope::simulator

@@ -177,7 +177,7 @@ class TestExperimentsPage : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
     QCOMPARE(job()->state, workbench::JobState::Stopped);
     QTRY_VERIFY(!m_view->model().table.rows.empty());
-    QVERIFY(m_view->model().remarks.front().startsWith(QStringLiteral("Stopped")));
+    QCOMPARE(m_view->model().remarks.front(), worded("<experiment-stopped>"));
   }
 
   /// A run that is asked for meanwhile says that it waits for a step, and has ended before the experiment.

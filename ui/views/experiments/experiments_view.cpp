@@ -83,7 +83,8 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, c
   model.isProblem = job->state == workbench::JobState::Failed;
   if (model.isProblem) model.remarks += job->problem;
   if (job->state == workbench::JobState::Stopped)
-    model.remarks += tr("The experiment was stopped. Finished measurements are kept.");
+    model.remarks +=
+        tr(/*id:experiment-stopped*/ "The experiment was stopped. Finished measurements are kept.");
   for (const std::string& remark : result.remarks) model.remarks += QString::fromStdString(remark);
   if (result.points.empty()) return model;
   const experiment::ExperimentTable table = experiment::experimentTable(result);

@@ -378,7 +378,7 @@ class TestChildOrder : public QObject {
   void aLargePartIsNotDivided() {
     const auto prompt = [](const std::vector<TokenId>& drafts) {
       PromptPart free{.kind = PartKind::Free};
-      for (const TokenId draft : drafts) free.children.push_back(text(Tokens(draft > 4 ? 12 : 10, draft)));
+      for (const TokenId draft : drafts) free.children.push_back(text(Tokens(draft > 4 ? 11 : 10, draft)));
       return free;
     };
     const std::vector<PromptPart> prompts{prompt({1, 2, 3, 4, 5, 6}), prompt({1, 2, 3, 4}), prompt({1, 5})};

@@ -342,7 +342,7 @@ class TestAttentionMap : public QObject {
     QCOMPARE(std::pair(grid.maps[0].layer, grid.maps[0].head),
              std::pair(test::kFindingLayer, test::kFindingHead));
     QVERIFY(grid.maps[0].share > 2 * grid.maps[1].share);
-    QVERIFY2(headText(grid, 0).endsWith(QStringLiteral("document 7")), qPrintable(headText(grid, 0)));
+    QVERIFY2(headText(grid, 0).contains(QStringLiteral("document 7")), qPrintable(headText(grid, 0)));
     QVERIFY(headGrid(test::twentyDocuments({.bySegment = false})).isEmpty());
 
     AttentionView view;

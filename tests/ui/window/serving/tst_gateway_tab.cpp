@@ -98,6 +98,8 @@ class TestGatewayTab : public QObject {
     QVERIFY(source->trace()->newest().pool().cachedCount() > 0);
 
     // The user looks at an earlier request. New requests do not change the tab.
+    QTRY_COMPARE_WITH_TIMEOUT(workspace().shownRun(),
+                              source->trace()->newest().progress().runs.rbegin()->first, kGatewayPatience);
     window().perform(QStringLiteral("run.older"));
     QVERIFY(shownText().contains(QStringLiteral("Mira")));
     ask(port, "POST", "/v1/chat/completions", chat("Where does Nadia live?"));
