@@ -372,7 +372,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     const auto fits = [&](double room) { return setter.widthOf(title, style.titleFont) <= room; };
     // If there is no room for both, the name is more important than the operator, and the title more than the
     // count.
-    if (look.name.isEmpty() && !more.isEmpty() && !fits(whole - texts.count.width)) title = more;
+    if (!more.isEmpty() && !fits(whole - texts.count.width)) title = more;
     if (look.stacked == 0 && !fits(whole - texts.count.width) && fits(whole)) texts.count = {};
     const double room = whole - texts.count.width;
     texts.title = setter.line(withNumber(setter, title, style.titleFont, room), style.titleFont, room);

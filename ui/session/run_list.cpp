@@ -148,6 +148,11 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   if (ours.kvType != theirs.kvType)
     differences += theirs.kvType == "auto" ? tr("type of keys and values chosen by the device")
                                            : QString::fromStdString(theirs.kvType);
+  if (ours.distribute != theirs.distribute)
+    differences += theirs.distribute ? tr("plus distribution on") : tr("plus distribution off");
+  if (ours.locality != theirs.locality || ours.localityShape != theirs.localityShape ||
+      ours.reducePrompt != theirs.reducePrompt)
+    differences += tr("other settings of attention locality");
   if (ours.device != theirs.device) differences += tr("device %1").arg(QString::fromStdString(theirs.device));
   if (ours.exact != theirs.exact)
     differences += theirs.exact ? tr("bit-identical results on") : tr("bit-identical results off");

@@ -222,7 +222,6 @@ void RunTraces::showQuery(OpenDocument& document, RunId run) {
   if (!parsed.query) return;
   document::Document shown = document::fromQuery(*parsed.query);
   shown.settings = model.document().settings;
-  shown.settings.model = document.source->trace()->newest().progress().model;
   model.change(QString(), [&shown](document::Document& now) { now = std::move(shown); });
   model.undoStack().clear();
   model.markSaved();

@@ -11,6 +11,7 @@
 
 #include <QMainWindow>
 #include <QToolButton>
+#include <QUrl>
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +20,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kStreamFrame = 33;  // milliseconds between two drains
+constexpr int kMostState = 80;    // characters in the status line
 
 /// The query of a gateway before its first request.
 document::Document addressNote(const QString& url) {
@@ -121,7 +123,10 @@ void StreamTabs::addWatch(const QString& title, std::shared_ptr<StreamedSource> 
 
 void StreamTabs::addGateway(std::shared_ptr<GatewaySource> source) {
   const QString url = source->url();
-  m_streams.push_back({.tab = 0, .title = tr("Gateway"), .source = std::move(source), .isGateway = true});
+  m_streams.push_back({.tab = 0,
+                       .title = tr("Gateway %1").arg(QUrl(url).authority()),
+                       .source = std::move(source),
+                       .isGateway = true});
   openTab(m_streams.back(), std::make_unique<DocumentModel>(addressNote(url)));
   m_frame.start();
 }
@@ -194,27 +199,36 @@ void StreamTabs::show(Stream& stream) {
   document.position -= std::min(document.position, dropped);
   if (hasNewRun) {
     bindRuns(document);
-    const trace::Progress& now = document.source->trace()->newest().progress();
-    if (document.following && now.runs.begin() != now.runs.end())
-      m_parts.workspace.traces().showQuery(document, now.runs.rbegin()->first);
+    showNewest(document);
   }
   if (isCurrent) Q_EMIT m_parts.workspace.traces().changed();
 }
 
+/// Shows the query of the newest run, if the tab follows the stream.
+void StreamTabs::showNewest(OpenDocument& document) {
+  const trace::Progress& now = document.source->trace()->newest().progress();
+  if (document.following && now.runs.begin() != now.runs.end())
+    m_parts.workspace.traces().showQuery(document, now.runs.rbegin()->first);
+}
+
 void StreamTabs::refresh() {
   const Stream* stream = current();
+  if (stream != nullptr) showNewest(*m_parts.workspace.current());
   const bool isShown = stream != nullptr && stream->source->isOpen();
   m_state->setVisible(isShown);
   if (!isShown) return;
-  const QString text =
-      (stream->source->hasEnded() ? tr("○ %1") : tr("● %1")).arg(stream->source->stateText());
+  const QString problem = stream->source->problem();
+  const bool isCutOff = stream->source->hasEnded() || !problem.isEmpty();
+  QString state = problem.isEmpty() ? stream->source->stateText() : problem;
+  // The tool tip has the whole problem.
+  if (state.size() > kMostState) state = state.left(kMostState) + QChar(u'…');
+  const QString text = (isCutOff ? tr("○ %1") : tr("● %1")).arg(state);
   if (m_state->text() != text) {
     m_state->setText(text);
     m_state->setAccessibleName(text);
   }
   const QString action =
       stream->isGateway ? tr("Click to stop the gateway") : tr("Click to stop watching the server");
-  const QString problem = stream->source->problem();
   m_state->setToolTip(problem.isEmpty() ? action : problem + QStringLiteral("\n") + action);
 }
 

@@ -58,6 +58,7 @@ class StreamTabs : public QObject {
   Stream* current();  ///< the stream of the current tab; nullptr: none
   void drain();
   void show(Stream& stream);
+  void showNewest(OpenDocument& document);
 
   const WindowParts m_parts;
   QToolButton* m_state;  ///< in the status line; hidden unless the current tab has an open stream

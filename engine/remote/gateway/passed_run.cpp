@@ -335,7 +335,8 @@ void PassedRun::end(const PassageEnd& end) {
                           .target = 0,
                           .answer = answer,
                           .cached = remote::cachedOf(answer, remote::infoOf(m_targets.front().facts.kind)),
-                          .timeToFirstToken = m_first,
+                          // Without a stream, the first text arrives with the last.
+                          .timeToFirstToken = m_call.isStream ? m_first : std::nullopt,
                           .timeToLastText = m_last,
                           .seconds = elapsed(),
                           .brokenBy = {}};

@@ -249,7 +249,9 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
                              .arg(duration(now - input.trace->event(*stored).time))
                              .arg(input.position - *stored - 1)
                        : tr("stored before the recording"));
-    if (const auto used = history.usedAt(block, input.position); used && hasTimes)
+    // A use before the block was stored concerns other contents.
+    const auto used = history.usedAt(block, input.position);
+    if (used && hasTimes && (!stored || *used >= *stored))
       times << tr("last used %1 ago").arg(duration(now - input.trace->event(*used).time));
     lines << times.join(QStringLiteral(" · "));
   }

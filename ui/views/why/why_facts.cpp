@@ -94,11 +94,17 @@ class FactMaker {
     if (lookup.storedByRequest == 0) return;
     const bool served = lookup.outcome != trace::LookupOutcome::Miss;
     const bool same = trace::infoOf(lookup.reason).tokensAreStored;
-    const QString label = served ? tr("Stored by") : same ? tr("Same tokens in") : tr("Nearest block");
+    // The tokens of a partial hit are copied into another block.
+    const bool isCopied = lookup.outcome == trace::LookupOutcome::Partial;
+    const QString label = isCopied ? tr("Copied from")
+                          : served ? tr("Stored by")
+                          : same   ? tr("Same tokens in")
+                                   : tr("Nearest block");
     WhyLink link;
     link.block = m_context.storedPlace();
     const QString owner = m_context.storedBy();
-    QString text = served || lookup.block == kNullBlock ? QString() : tr("#%1, stored by ").arg(lookup.block);
+    const bool isNamed = (!served || isCopied) && lookup.block != kNullBlock;
+    const QString text = isNamed ? tr("#%1, stored by ").arg(lookup.block) : QString();
     WhyText value{.text = text, .linkText = {}, .after = {}, .link = {}};
     if (link.block) {
       value.linkText = owner;
@@ -132,9 +138,9 @@ class FactMaker {
   void addDifference() {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
     if (lookup.differsAt >= 0) {
-      QString text = tr("token %1 of %2: requested %3")
+      QString text = tr("token %1 of its segment: requested %2")
                          .arg(lookup.differsAt)
-                         .arg(m_context.segmentName(), m_context.tokenText(lookup.tokenWanted));
+                         .arg(m_context.tokenText(lookup.tokenWanted));
       text += lookup.tokenStored >= 0
                   ? tr(", stored %1").arg(m_context.tokenText(lookup.tokenStored))
                   : tr(/*id:stored-block-ends*/ ", the stored block ends before this token");

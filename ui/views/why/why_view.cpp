@@ -239,7 +239,11 @@ class Sentence {
                        .arg(name(), bold(tr("plus")));
     }
     const std::size_t sees = m_context.segment->sees.size();
-    if (sees == 0) return tr("This block belongs to %1, which attends to no earlier segment.").arg(name());
+    if (sees == 0)
+      return tr("This block belongs to %1. All earlier tokens of its segment are the same as when the block "
+                "was "
+                "stored.")
+          .arg(name());
     return (sees == 1 ? tr("This block belongs to %1, which attends to %2 earlier segment. This segment is "
                            "the same as when the block was stored.")
                       : tr("This block belongs to %1, which attends to %2 earlier segments. These segments "
