@@ -63,7 +63,8 @@ void TestSpanqLesson::list() {
   QVERIFY(result.out.find("0-first-steps.md") < result.out.find("3-prefix-caching.md"));
   const LessonJson json = LessonJson::parse(spanq({"lesson", "list", "--json"}).out);
   QVERIFY(json.size() >= 4);
-  QCOMPARE(json[0].at("title").get<std::string>(), std::string("First steps: a small change with a large cost"));
+  QCOMPARE(json[0].at("title").get<std::string>(),
+           std::string("First steps: a small change with a large cost"));
 }
 
 void TestSpanqLesson::check() {
@@ -111,10 +112,19 @@ void TestSpanqLesson::run() {
   QCOMPARE(result.code, 0);
   QCOMPARE(result.err, std::string());
   for (const char* text :
-       {"# Prefix caching", "    > run   (run 1)\n", "  ? Which tokens will be computed?\n",
-        "    ✓ The question and a few tokens near the question\n",
-        "    ✓ run 1: cached tokens = 0   (0, 0)\n"})
+       {"# Prefix caching", "    > run   (run 1)\n", "    ✓ run 1: cached tokens = 0   (0, 0)\n"})
     QVERIFY2(result.out.find(text) != std::string::npos, text);
+  // The first question, with its right choice marked.
+  std::ifstream lesson(kLesson);
+  std::string line;
+  while (std::getline(lesson, line) && line != "```question") {
+  }
+  QVERIFY(std::getline(lesson, line));
+  QVERIFY2(result.out.find("  ? " + line + "\n") != std::string::npos, line.c_str());
+  while (std::getline(lesson, line) && line.find(" | run 2: computed tokens < run 1") == std::string::npos) {
+  }
+  const std::string choice = line.substr(line.find(' ') + 1, line.find(" | ") - line.find(' ') - 1);
+  QVERIFY2(result.out.find("    ✓ " + choice + "\n") != std::string::npos, choice.c_str());
   QVERIFY(result.out.find('{') == std::string::npos);
 }
 
