@@ -89,10 +89,26 @@ QHBoxLayout* fileRow(QLineEdit* field, const QString& folder) {
   });
 }
 
-void setUpProblem(QLabel& label) {
-  label.setWordWrap(true);
-  label.setTextInteractionFlags(Qt::TextSelectableByMouse);
-  label.hide();
+/// Lays out a dialog: a help text, the form, the problem, and the buttons. Returns the button of the action.
+QPushButton* layOut(QDialog& dialog, const QString& help, QFormLayout* form, QLabel& problem,
+                    const QString& action) {
+  auto* text = new QLabel(help, &dialog);
+  text->setWordWrap(true);
+  form->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
+  problem.setWordWrap(true);
+  problem.setTextInteractionFlags(Qt::TextSelectableByMouse);
+  problem.hide();
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, &dialog);
+  QPushButton* const button = buttons->addButton(action, QDialogButtonBox::ActionRole);
+  button->setDefault(true);
+  QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
+  auto* column = new QVBoxLayout(&dialog);
+  column->addWidget(text);
+  column->addLayout(form);
+  column->addWidget(&problem);
+  column->addWidget(buttons);
+  dialog.setMinimumWidth(kDialogWidth);
+  return button;
 }
 
 void showProblem(QLabel& label, const QString& problem, const Theme& theme) {
@@ -171,31 +187,18 @@ WatchDialog::WatchDialog(const WatchChoice& choice, const workbench::ServerList&
   m_replay->setToolTip(tr("Set the endpoint from which Spanscope requests missing events again"));
   m_model->setPlaceholderText(tr("e.g. /models/smollm2"));
   m_model->setToolTip(tr("Set the folder of the server's model, to show tokens as text"));
-  auto* help = new QLabel(tr("vLLM and SGLang report their blocks at an endpoint of KV events. llama-server "
-                             "reports its slots at its "
-                             "HTTP address."),
-                          this);
-  help->setWordWrap(true);
-
   auto* form = new QFormLayout;
-  form->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
   form->addRow(tr("Address"), m_url);
   form->addRow(tr("KV events"), m_events);
   form->addRow(tr("Replay"), m_replay);
   form->addRow(tr("Model folder"), modelRow(m_model));
   form->addRow(tr("Record to file"), fileRow(m_file, folder));
-  setUpProblem(*m_problem);
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-  m_watch = buttons->addButton(tr("Watch"), QDialogButtonBox::ActionRole);
-  m_watch->setDefault(true);
+  m_watch =
+      layOut(*this,
+             tr("vLLM and SGLang report their blocks at an endpoint of KV events. llama-server reports its "
+                "slots at its HTTP address."),
+             form, *m_problem, tr("Watch"));
   connect(m_watch, &QPushButton::clicked, this, &WatchDialog::wanted);
-  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  auto* column = new QVBoxLayout(this);
-  column->addWidget(help);
-  column->addLayout(form);
-  column->addWidget(m_problem);
-  column->addWidget(buttons);
-  setMinimumWidth(kDialogWidth);
   m_url->setObjectName(QStringLiteral("watchUrl"));
   m_events->setObjectName(QStringLiteral("watchEvents"));
   m_watch->setObjectName(QStringLiteral("watchBegin"));
@@ -277,29 +280,17 @@ GatewayDialog::GatewayDialog(const GatewayChoice& choice, const workbench::Serve
   m_model->setPlaceholderText(tr("the bundled model"));
   m_model->setToolTip(
       tr("Set the folder of the server's model; its tokenizer counts the tokens of the prompts"));
-  auto* help =
-      new QLabel(tr("Your programs send their requests to the gateway. The gateway passes them to the "
-                    "server unchanged, and shows each request here."),
-                 this);
-  help->setWordWrap(true);
   auto* form = new QFormLayout;
-  form->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
   form->addRow(tr("Server"), m_url);
   form->addRow(tr("Port"), m_port);
   form->addRow(tr("Model folder"), modelRow(m_model));
   form->addRow(tr("Record to file"), fileRow(m_file, folder));
-  setUpProblem(*m_problem);
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-  QPushButton* begin = buttons->addButton(tr("Start gateway"), QDialogButtonBox::ActionRole);
-  begin->setDefault(true);
+  QPushButton* const begin =
+      layOut(*this,
+             tr("Your programs send their requests to the gateway. The gateway passes them to the server "
+                "unchanged, and shows each request here."),
+             form, *m_problem, tr("Start gateway"));
   connect(begin, &QPushButton::clicked, this, &GatewayDialog::wanted);
-  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  auto* column = new QVBoxLayout(this);
-  column->addWidget(help);
-  column->addLayout(form);
-  column->addWidget(m_problem);
-  column->addWidget(buttons);
-  setMinimumWidth(kDialogWidth);
   m_url->setObjectName(QStringLiteral("gatewayUrl"));
   m_port->setObjectName(QStringLiteral("gatewayPort"));
   begin->setObjectName(QStringLiteral("gatewayBegin"));
