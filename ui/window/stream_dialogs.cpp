@@ -287,8 +287,8 @@ GatewayDialog::GatewayDialog(const GatewayChoice& choice, const workbench::Serve
   form->addRow(tr("Record to file"), fileRow(m_file, folder));
   QPushButton* const begin =
       layOut(*this,
-             tr("Your programs send their requests to the gateway. The gateway passes them to the server "
-                "unchanged, and shows each request here."),
+             tr("Your programs send their requests to the gateway. The gateway passes them to the server, "
+                "and shows each request here."),
              form, *m_problem, tr("Start gateway"));
   connect(begin, &QPushButton::clicked, this, &GatewayDialog::wanted);
   m_url->setObjectName(QStringLiteral("gatewayUrl"));

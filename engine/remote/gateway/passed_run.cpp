@@ -335,9 +335,9 @@ void PassedRun::end(const PassageEnd& end) {
                           .target = 0,
                           .answer = answer,
                           .cached = remote::cachedOf(answer, remote::infoOf(m_targets.front().facts.kind)),
-                          // Without a stream, the first text arrives with the last.
+                          // Without a stream, all text arrives at once, so no token has a time.
                           .timeToFirstToken = m_call.isStream ? m_first : std::nullopt,
-                          .timeToLastText = m_last,
+                          .timeToLastText = m_call.isStream ? m_last : std::nullopt,
                           .seconds = elapsed(),
                           .brokenBy = {}};
   std::optional<Error> error;

@@ -235,6 +235,8 @@ void TestGateway::streamsPassUnchanged() {
   HttpClient client(running.gateway->port());
   QVERIFY(client.send(requestText("POST", "/v1/chat/completions", chatOf({"a"}, "\"stream\":true,"))));
   QCOMPARE(readAll(client), answer);
+  QTRY_COMPARE(running.all<trace::ServerReported>().size(), std::size_t(1));
+  QVERIFY(running.all<trace::ServerReported>().front().timeToFirstToken.has_value());
 }
 
 void TestGateway::otherPathsPass() {
@@ -370,6 +372,9 @@ void TestGateway::recordsRuns() {
   QCOMPARE(lookups.back().reason, trace::MissReason::LastToken);
   const auto reported = running.all<trace::ServerReported>();
   QCOMPARE(reported.back().cachedTokens, std::int64_t(40));
+  // The answer was not streamed, so its tokens have no times.
+  QVERIFY(!reported.back().timeToFirstToken);
+  QCOMPARE(running.all<trace::StepMetrics>().back().interTokenLatency, 0.0);
   QCOMPARE(running.all<trace::RunFinished>().back().answer, std::string("yes"));
   bool isCompared = false;
   for (const trace::MessageLogged& message : running.all<trace::MessageLogged>())
