@@ -166,6 +166,8 @@ constexpr int kNumbersBelow = 20;
 
 BlockTableArea::BlockTableArea(QWidget* parent) : ZoomedScroll(parent) {
   setAccessibleName(tr("Blocks of each request"));
+  for (const QScrollBar* bar : {verticalScrollBar(), horizontalScrollBar()})
+    connect(bar, &QScrollBar::actionTriggered, this, [this] { m_revealed.reset(); });
   connect(verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { m_keepsRow = false; });
 }
 
@@ -207,6 +209,8 @@ void BlockTableArea::layOut() {
   if (isTooWide()) m_layout = TableLayout(*m_table, size, false, {}, pitch);
   m_layout.fillHeight(seenSize().height());
   m_overview = {};
+  m_misses.clear();
+  for (const TableRow& row : m_table->rows) m_misses.push_back(firstMiss(row));
   nameParts();
   contentChanged();
 }
@@ -324,6 +328,7 @@ void BlockTableArea::reveal(const CellPlace& place) {
   // The labels at the left and the overview at the top cover content.
   cell.adjust(-kTableLabel, m_overviewShown ? -kTableOverview - 28 : -28, 0, kNumbersBelow);
   m_keepsRow = place.row == m_ownRow;
+  m_revealed = place;
   makeVisible(cell);
 }
 
@@ -332,6 +337,7 @@ void BlockTableArea::showRow(std::size_t row) {
   if (m_ownRow != row) m_overview = {};
   m_ownRow = row;
   m_keepsRow = true;
+  if (m_revealed && m_revealed->row != row) m_revealed.reset();
   QScrollBar* const bar = verticalScrollBar();
   const int bottom = m_layout.cell({row, 0}).bottom() + kNumbersBelow;
   bar->setValue(row + 1 == m_table->rows.size() ? bar->maximum() : bottom - seenSize().height());
@@ -350,6 +356,7 @@ void BlockTableArea::resizeEvent(QResizeEvent* event) {
   ZoomedScroll::resizeEvent(event);
   // The shown row stays visible in less space, unless the user has scrolled away.
   if (m_keepsRow && m_ownRow) showRow(*m_ownRow);
+  if (m_revealed) reveal(CellPlace(*m_revealed));
 }
 
 QRect BlockTableArea::overviewBar() const {
@@ -357,6 +364,7 @@ QRect BlockTableArea::overviewBar() const {
 }
 
 void BlockTableArea::scrollByOverview(int x) {
+  m_revealed.reset();
   const QRect bar = overviewBar();
   const double share = std::clamp(double(x - bar.left()) / bar.width(), 0.0, 1.0);
   const int content = m_layout.contentSize().width() - kTableLabel;

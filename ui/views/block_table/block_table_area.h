@@ -198,6 +198,9 @@ class BlockTableArea : public ZoomedScroll {
   void paintTravels(QPainter& painter, const QRect& visible) const;
   void paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const;
   void paintNumbers(QPainter& painter, const TableCell& cell, const QRect& place) const;
+  /// Paints a mark below the first miss of a row. Returns the place of the mark; null: the mark is not
+  /// visible.
+  QRect paintFirstMiss(QPainter& painter, std::size_t row, const QRect& visible) const;
   void paintRings(QPainter& painter, std::pair<std::size_t, std::size_t> rows, const QRect& visible) const;
   void paintLinks(QPainter& painter, std::pair<std::size_t, std::size_t> rows, const QRect& visible) const;
   void paintBand(QPainter& painter, const TableLink& link) const;
@@ -221,6 +224,8 @@ class BlockTableArea : public ZoomedScroll {
   std::optional<CellPlace> m_current;
   std::optional<std::size_t> m_ownRow;  ///< the row of showRow()
   bool m_keepsRow = false;              ///< the row of showRow() must stay visible
+  std::optional<CellPlace> m_revealed;  ///< the cell of the last reveal(); nothing once the user has scrolled
+  std::vector<std::optional<std::size_t>> m_misses;  ///< firstMiss() of each row
   BlockId m_physical = kNullBlock;
   bool m_overviewShown = false;
   bool m_dragging = false;

@@ -352,6 +352,31 @@ BlockTable blockTable(const ViewInput& input, const BlockHistory& history) {
   return TableMaker(input, history).make();
 }
 
+std::optional<std::size_t> firstMiss(const TableRow& row) {
+  const auto isHit = [](const TableCell& cell) { return cell.facts.lookup != 0 && cell.facts.found > 0; };
+  if (std::none_of(row.cells.begin(), row.cells.end(), isHit)) return std::nullopt;
+  const auto miss = std::find_if(row.cells.begin(), row.cells.end(), [](const TableCell& cell) {
+    return cell.facts.number >= 0 && isMiss(cell.facts);
+  });
+  if (miss == row.cells.end()) return std::nullopt;
+  return static_cast<std::size_t>(miss - row.cells.begin());
+}
+
+std::optional<CellPlace> cellToShow(const ViewInput& input, const BlockTable& table, std::size_t row) {
+  if (row >= table.rows.size()) return std::nullopt;
+  const TableRow& own = table.rows[row];
+  if (const document::NodeId node = input.selection.currentNode(); node != document::kNoNode) {
+    const RequestBlocks blocks = requestBlocks(*input.trace, input.state(), own.request);
+    const std::optional<NodeBlocks> found = blocksOfNode(input, blocks, node);
+    const auto cell = std::find_if(own.cells.begin(), own.cells.end(), [&found](const TableCell& one) {
+      return found && one.facts.place == found->shown;
+    });
+    if (cell != own.cells.end()) return CellPlace{row, static_cast<std::size_t>(cell - own.cells.begin())};
+  }
+  const std::optional<std::size_t> miss = firstMiss(own);
+  return miss ? std::optional(CellPlace{row, *miss}) : std::nullopt;
+}
+
 std::optional<CellPlace> selectedCell(const BlockTable& table, const Selection& selection) {
   if (selection.block) {
     for (std::size_t row = 0; row < table.rows.size(); ++row) {

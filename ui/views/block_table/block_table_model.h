@@ -31,6 +31,10 @@ struct TableCell {
   std::int32_t cropped = 0;  ///< tokens that the layout removed after the block
   bool operator==(const TableCell&) const = default;
 
+  /// Whether the first tokens of the block were a hit, and the rest was computed.
+  bool isPartialHit() const {
+    return facts.outcome == trace::LookupOutcome::Partial && facts.found > 0 && role == BlockRole::Computed;
+  }
   /// Whether the pool still has the request's content of the block.
   bool isThere() const { return role != BlockRole::Evicted && !isFreed; }
 };
@@ -107,6 +111,14 @@ inline constexpr std::size_t kTableRows = 96;
 
 /// The table at the input's position. `history` must have followed the input's trace.
 BlockTable blockTable(const ViewInput& input, const BlockHistory& history);
+
+/// The first cell of the row that was not a full hit. Nothing if no cell of the row was a hit, or all cells
+/// were hits.
+std::optional<std::size_t> firstMiss(const TableRow& row);
+
+/// The cell to show in this row while no block is selected. For a selected node, this is the cell of
+/// blocksOfNode(). Otherwise, this is firstMiss().
+std::optional<CellPlace> cellToShow(const ViewInput& input, const BlockTable& table, std::size_t row);
 
 /// The cell of the selected block, else the newest row's cell with the selected physical block.
 std::optional<CellPlace> selectedCell(const BlockTable& table, const Selection& selection);

@@ -25,8 +25,7 @@ BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
   look.shared = cell.references >= 2;
   look.share = double(cell.facts.tokens) / blockSize;
   look.loaded = cell.facts.load != 0 && cell.isThere();
-  if (cell.facts.outcome == trace::LookupOutcome::Partial && cell.facts.found > 0 &&
-      cell.role == BlockRole::Computed) {
+  if (cell.isPartialHit()) {
     const std::int32_t kept = std::max(0, cell.facts.found - cell.again);
     look.split = double(kept) / std::max(1, cell.facts.tokens);
     look.found = cell.facts.foundRole;
@@ -117,6 +116,14 @@ const QImage& BlockTableArea::overviewImage() {
       painter.fillRect(QRectF(x, y, 1, height), theme().ink(static_cast<BlockRole>(role)));
       y += height;
     }
+  }
+  // A single miss among hundreds of blocks would be a line of one pixel.
+  if (const std::optional<std::size_t> miss = m_misses[overviewRow()]) {
+    constexpr int kLeastMiss = 5;
+    const int at = m_layout.cell({overviewRow(), *miss}).left() - kTableLabel;
+    const int x = static_cast<int>(std::int64_t{bar.width()} * at / content);
+    painter.fillRect(QRect(std::min(x, bar.width() - kLeastMiss), 0, kLeastMiss, bar.height()),
+                     theme().ink(BlockRole::Computed));
   }
   return m_overview;
 }
@@ -214,20 +221,51 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
   painter.setFont(theme().monoFont());
   painter.setPen(theme().color(Role::TextThird));
   const QFontMetrics metrics(theme().monoFont());
+  const bool large = m_layout.size() == CellSize::Large;
+  const std::optional<std::size_t> miss = m_misses[row];
+  const QRect mark = miss ? paintFirstMiss(painter, row, visible) : QRect();
+  painter.setPen(theme().color(Role::TextThird));
   int free = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const std::int32_t number = own.cells[i].facts.number;
-    if (number < 0) continue;
-    const bool large = m_layout.size() == CellSize::Large;
+    if (number < 0 || i == miss) continue;
     if (!large && own.cells[i].facts.place.virtualIndex != 0 && number % 10 != 0) continue;
     const QRect place = m_layout.cell({row, i});
     const QString text = QString::number(number);
     if (!large && place.left() < free) continue;
-    painter.drawText(large ? QRect(place.left(), place.bottom() + 2, place.width(), 16)
-                           : QRect(place.left(), place.bottom() + 2, 60, 16),
-                     (large ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter, text);
-    free = place.left() + metrics.horizontalAdvance(text) + 2 * kSpace;
+    const int width = metrics.horizontalAdvance(text);
+    const QRect room(place.left(), place.bottom() + 2, large ? std::max(place.width(), width) : width, 16);
+    if (room.intersects(mark)) continue;
+    painter.drawText(room, (large ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter, text);
+    free = place.left() + width + 2 * kSpace;
   }
+}
+
+QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const QRect& visible) const {
+  constexpr int kTip = 8;  // width of the triangle
+  const std::size_t index = *m_misses[row];
+  const QRect cell = m_layout.cell({row, index});
+  if (cell.right() < visible.left() || cell.left() > visible.right()) return {};
+  const QColor ink = theme().ink(BlockRole::Computed);
+  const int x = cell.left() + std::min(cell.width(), 2 * kTip) / 2;
+  const int y = cell.bottom() + 3;
+  QPainterPath tip;
+  tip.moveTo(x, y);
+  tip.lineTo(x + kTip / 2, y + kTip);
+  tip.lineTo(x - kTip / 2, y + kTip);
+  tip.closeSubpath();
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.fillPath(tip, ink);
+  painter.restore();
+  const QString text = tr("%1 first miss").arg(m_table->rows[row].cells[index].facts.number);
+  const int width = QFontMetrics(theme().monoFont()).horizontalAdvance(text);
+  // A mark at the end of the row is to the left of the triangle.
+  const bool fits = x + kTip + width <= contentSize().width();
+  const QRect place(fits ? x + kTip : x - kTip - width, cell.bottom() + 2, width, 16);
+  painter.setPen(ink);
+  painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, text);
+  return place.united(QRect(x - kTip / 2, place.top(), kTip, place.height())).adjusted(-kSpace, 0, kSpace, 0);
 }
 
 bool BlockTableArea::paintMoving(QPainter& painter, const CellPlace& place, const BlockLook& look) const {

@@ -15,12 +15,21 @@ namespace spanscope::ui {
 
 namespace {
 
-/// Whether a block of the table came from a tier of the span store.
-bool showsLoaded(const BlockTable& table) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(),
-                       [](const TableCell& cell) { return cell.facts.load != 0; });
+/// The legend with the states of this table only, so that a narrow title bar has room for their names.
+std::vector<BlockLegend::Meaning> legendOf(const BlockTable& table) {
+  std::vector<BlockLegend::Meaning> states = stateLegend();
+  if (table.rows.empty()) return states;
+  const auto anyCell = [&table](const auto& matches) {
+    return std::any_of(table.rows.begin(), table.rows.end(), [&matches](const TableRow& row) {
+      return std::any_of(row.cells.begin(), row.cells.end(), matches);
+    });
+  };
+  std::erase_if(states, [&](const BlockLegend::Meaning& state) {
+    return !anyCell([&state](const TableCell& cell) { return cell.role == state.look.role; });
   });
+  if (anyCell([](const TableCell& cell) { return cell.isPartialHit(); })) states.push_back(partialMeaning());
+  if (anyCell([](const TableCell& cell) { return cell.facts.load != 0; })) states.push_back(loadedMeaning());
+  return states;
 }
 
 /// Index of the request's row; the newest row if it has none.
@@ -55,9 +64,8 @@ void BlockTableView::perform(const QString& command) {
 
 QWidget* BlockTableView::takeTitleControls() {
   if (!m_legend) {
-    m_legend = new BlockLegend(stateLegend());
+    m_legend = new BlockLegend(legendOf(m_table));
     m_legend->setTheme(theme());
-    m_legend->showLoaded(showsLoaded(m_table));
   }
   return m_legend;
 }
@@ -70,7 +78,7 @@ void BlockTableView::refresh() {
   if (changed) m_table = std::move(table);
   if (m_legend) {
     m_legend->setTheme(theme());
-    m_legend->showLoaded(showsLoaded(m_table));
+    m_legend->setEntries(legendOf(m_table));
   }
 
   const std::optional<CellPlace> current = selectedCell(m_table, input()->selection);
@@ -82,18 +90,29 @@ void BlockTableView::refresh() {
   showMotion();
   // With runs of several documents in the table, the newest row may be another document's.
   const RequestId request = input()->shownRequest();
-  if (grown || request != m_request) m_area->showRow(rowOf(m_table, request));
+  const std::size_t row = rowOf(m_table, request);
+  if (grown || request != m_request) {
+    m_area->showRow(row);
+    m_showsMiss = false;
+  }
   m_request = request;
   m_area->setAccessibleDescription(current ? cellTip(*input(), m_table, *current) : QString());
   if (m_shown != input()->selection) {
     m_shown = input()->selection;
+    m_showsMiss = false;
     if (current) m_area->reveal(*current);
+  }
+  // The first miss is seldom in the first blocks, because prompts begin alike.
+  if (!current && !m_showsMiss) {
+    const std::optional<CellPlace> miss = cellToShow(*input(), m_table, row);
+    m_showsMiss = miss.has_value();
+    if (miss) m_area->reveal(*miss);
   }
 
   QString summary;
   if (!m_table.rows.empty()) {
-    summary = m_table.blockSize == 1 ? tr("virtual → physical, 1 token a block")
-                                     : tr("virtual → physical, %1 tokens a block").arg(m_table.blockSize);
+    summary =
+        m_table.blockSize == 1 ? tr("blocks of 1 token") : tr("blocks of %1 tokens").arg(m_table.blockSize);
   }
   if (summary == m_summary) return;
   m_summary = summary;

@@ -49,6 +49,7 @@ class BlockTableView : public InputView, public MovingView, public DrawnParts {
   std::optional<TableMotion> m_motion;  ///< motion of the moment, at the current input
   Selection m_shown;                    ///< the last selection that the view scrolled to
   RequestId m_request = 0;              ///< the last request whose row the view scrolled to
+  bool m_showsMiss = false;             ///< the view has scrolled to the first miss of this row
   QString m_summary;
   BlockTableArea* m_area;
   QPointer<BlockLegend> m_legend;

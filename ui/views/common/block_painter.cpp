@@ -263,10 +263,14 @@ void BlockPainter::echo(QPainter& painter, const QRectF& place) const {
 
 BlockLegend::BlockLegend(std::vector<Meaning> entries, QWidget* parent)
     : QWidget(parent), m_entries(std::move(entries)) {
+  nameEntries();
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+}
+
+void BlockLegend::nameEntries() {
   QStringList names;
   for (const Meaning& entry : m_entries) names << entry.name;
   setAccessibleName(tr("Legend: %1").arg(names.join(QStringLiteral(", "))));
-  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
 
 void BlockLegend::setTheme(const Theme& theme) {
@@ -276,18 +280,10 @@ void BlockLegend::setTheme(const Theme& theme) {
   update();
 }
 
-void BlockLegend::showLoaded(bool isShown) {
-  if (m_showsLoaded == isShown) return;
-  m_showsLoaded = isShown;
-  // This entry is after hits and computed blocks, where even a narrow title bar has space for it.
-  const auto place = m_entries.begin() + std::min<std::ptrdiff_t>(3, std::ssize(m_entries));
-  if (isShown) {
-    m_entries.insert(
-        place,
-        {{.role = BlockRole::Hit, .loaded = true}, tr("loaded"), tr("A hit from host memory or the disk")});
-  } else {
-    m_entries.erase(place);
-  }
+void BlockLegend::setEntries(std::vector<Meaning> entries) {
+  if (m_entries == entries) return;
+  m_entries = std::move(entries);
+  nameEntries();
   updateGeometry();
   update();
 }
@@ -364,6 +360,18 @@ std::vector<BlockLegend::Meaning> stateLegend() {
           entry(BlockRole::Computed, explain(u"computed")), entry(BlockRole::Evicted, explain(u"evicted")),
           entry(BlockRole::Free, tr("The block has no physical block yet. Or its request ended, and the "
                                     "cache did not keep the block"))};
+}
+
+BlockLegend::Meaning partialMeaning() {
+  return {{.role = BlockRole::Computed, .split = 0.5},
+          BlockLegend::tr(/*id:legend-partial*/ "partial hit"),
+          BlockLegend::tr("The cache had the first tokens of the block. The model computed the rest")};
+}
+
+BlockLegend::Meaning loadedMeaning() {
+  return {{.role = BlockRole::Hit, .loaded = true},
+          BlockLegend::tr("loaded"),
+          BlockLegend::tr("A hit from host memory or the disk")};
 }
 
 }  // namespace spanscope::ui

@@ -65,7 +65,7 @@ class BlockPainter {
   mutable QHash<quint64, QPixmap> m_stamps;
 };
 
-/// A legend of the block states, for a title bar. The size of the legend depends only on its font.
+/// A legend of the block states, for a title bar. The size of the legend depends on its font and its entries.
 class BlockLegend : public QWidget {
   Q_OBJECT
  public:
@@ -73,11 +73,12 @@ class BlockLegend : public QWidget {
     BlockLook look;
     QString name;
     QString help;
+    bool operator==(const Meaning&) const = default;
   };
   explicit BlockLegend(std::vector<Meaning> entries, QWidget* parent = nullptr);
   void setTheme(const Theme& theme);
-  /// Sets whether the legend has a last sample for blocks that came from a tier.
-  void showLoaded(bool isShown);
+  /// Shows other entries.
+  void setEntries(std::vector<Meaning> entries);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
@@ -92,15 +93,19 @@ class BlockLegend : public QWidget {
     int width = 0;  ///< without the gap after it
     bool isNamed = false;
   };
+  void nameEntries();
   int nameWidth(const Meaning& entry) const;
   std::vector<Place> layOut(int width) const;
 
   std::vector<Meaning> m_entries;
-  bool m_showsLoaded = false;
   BlockPainter m_painter;
 };
 
 /// The five states of a virtual block.
 std::vector<BlockLegend::Meaning> stateLegend();
+/// The entry for a block whose first tokens were a hit.
+BlockLegend::Meaning partialMeaning();
+/// The entry for a block that came from a tier of the span store.
+BlockLegend::Meaning loadedMeaning();
 
 }  // namespace spanscope::ui

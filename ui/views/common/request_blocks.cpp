@@ -162,6 +162,62 @@ NodePath nodeOfToken(const trace::RequestState& request, std::uint32_t segment, 
   return local < static_cast<std::int32_t>(info.tokens.size()) ? info.node : request.node;
 }
 
+bool isMiss(const VirtualBlockFacts& block) {
+  const bool isHit =
+      block.outcome == trace::LookupOutcome::Hit || block.outcome == trace::LookupOutcome::Relocated;
+  return block.lookup != 0 && !isHit;
+}
+
+namespace {
+
+bool isWithin(const document::Document& document, document::NodeId node, document::NodeId ancestor) {
+  while (node != document::kNoNode && node != ancestor) {
+    const document::DocumentNode* const own = document.find(node);
+    node = own == nullptr ? document::kNoNode : own->parent;
+  }
+  return node == ancestor;
+}
+
+/// Whether a token of the prompt in this block has a node for which `matches` is true.
+bool anyToken(const trace::SegmentInfo& segment, std::int32_t begin, std::int32_t end, const auto& matches) {
+  std::int32_t first = 0;
+  for (const trace::TokenRunInfo& run : segment.runs) {
+    const bool overlaps = first < end && begin < first + run.count;
+    if (overlaps && matches(run.node.empty() ? segment.node : run.node)) return true;
+    first += run.count;
+  }
+  return first < end && matches(segment.node);
+}
+
+}  // namespace
+
+std::optional<NodeBlocks> blocksOfNode(const ViewInput& input, const RequestBlocks& blocks,
+                                       document::NodeId node) {
+  const trace::RequestState* const request = findRequest(input.state(), blocks.request);
+  if (request == nullptr || !input.document || node == document::kNoNode) return std::nullopt;
+  std::map<NodePath, bool> known;
+  const auto isOfNode = [&](const NodePath& path) {
+    const auto [found, isNew] = known.try_emplace(path);
+    if (isNew) found->second = isWithin(*input.document, input.nodeOf(request->run, path), node);
+    return found->second;
+  };
+  std::optional<NodeBlocks> result;
+  for (const SegmentVirtualBlocks& segment : blocks.segments) {
+    if (segment.hidden || segment.segment >= request->segments.size()) continue;
+    for (const VirtualBlockFacts& block : segment.blocks) {
+      const std::int32_t begin = block.place.virtualIndex * blocks.blockSize;
+      if (block.lookup == 0 ||
+          !anyToken(request->segments[segment.segment], begin, begin + block.prompt, isOfNode))
+        continue;
+      if (!result) result = NodeBlocks{.shown = block.place};
+      ++result->blocks;
+      if (!isMiss(block)) continue;
+      if (result->misses++ == 0) result->shown = block.place;
+    }
+  }
+  return result;
+}
+
 Selection selectionOfBlock(const ViewInput& input, const BlockRef& place) {
   Selection selection;
   selection.request = place.request;

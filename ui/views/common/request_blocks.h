@@ -82,6 +82,20 @@ std::optional<BlockRef> placeOf(const trace::Replay& state, RequestId request, B
 /// of the request's node.
 NodePath nodeOfToken(const trace::RequestState& request, std::uint32_t segment, std::int32_t local);
 
+/// Whether the block was looked up and was not a full hit.
+bool isMiss(const VirtualBlockFacts& block);
+
+/// The looked-up blocks of a request that have tokens of a node or of its descendants.
+struct NodeBlocks {
+  BlockRef shown;           ///< the first block that was not a full hit, else the first block
+  std::int32_t blocks = 0;  ///< number of these blocks
+  std::int32_t misses = 0;  ///< number of these blocks that were not full hits
+  bool operator==(const NodeBlocks&) const = default;
+};
+/// Nothing if no such block was looked up.
+std::optional<NodeBlocks> blocksOfNode(const ViewInput& input, const RequestBlocks& blocks,
+                                       document::NodeId node);
+
 /// The selection of a virtual block: the block, its request, its physical block and its node.
 Selection selectionOfBlock(const ViewInput& input, const BlockRef& place);
 /// The selection of a token: the token, its node, and its block as selectionOfBlock() selects it.

@@ -263,7 +263,7 @@ StoreCostStrip::StoreCostStrip(QWidget* parent)
   m_text->setTextFormat(Qt::PlainText);
   m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_measure->setToolTip(
-      tr("Run the experiment on the model of this document. Other runs can start between two steps"));
+      tr("Run the experiment on the model of this query. Other runs can start between two steps"));
   connect(m_measure, &QPushButton::clicked, this, &StoreCostStrip::measureWanted);
   hide();
 }
@@ -517,22 +517,35 @@ class AgeScale : public QWidget {
   Theme m_theme;
 };
 
+namespace {
+
+/// The legend of the pool.
+std::vector<BlockLegend::Meaning> poolLegend(bool anyLoaded) {
+  std::vector<BlockLegend::Meaning> entries{
+      {{.role = BlockRole::Hit}, Theme::name(BlockRole::Hit), tr("A hit of the shown request")},
+      {{.role = BlockRole::Relocated},
+       Theme::name(BlockRole::Relocated),
+       tr("A relocated hit of the shown request")},
+      {{.role = BlockRole::Computed},
+       Theme::name(BlockRole::Computed),
+       tr("Computed for the shown request, or being computed")}};
+  // This entry is after hits and computed blocks, where even a narrow title bar has space for it.
+  if (anyLoaded) entries.push_back(loadedMeaning());
+  entries.insert(
+      entries.end(),
+      {{{.core = BlockCore::Dark},
+        metricShortName("blocks-in-use"),
+        tr("In use by other requests; with a frame only: used by another run")},
+       {{.core = BlockCore::Light}, metricShortName("cached-blocks"), metricMeaning("cached-blocks")},
+       {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Empty")}});
+  return entries;
+}
+
+}  // namespace
+
 PoolControls::PoolControls(QWidget* parent)
     : QWidget(parent),
-      m_legend(new BlockLegend(
-          {{{.role = BlockRole::Hit}, Theme::name(BlockRole::Hit), tr("A hit of the shown request")},
-           {{.role = BlockRole::Relocated},
-            Theme::name(BlockRole::Relocated),
-            tr("A relocated hit of the shown request")},
-           {{.role = BlockRole::Computed},
-            Theme::name(BlockRole::Computed),
-            tr("Computed for the shown request, or being computed")},
-           {{.core = BlockCore::Dark},
-            metricShortName("blocks-in-use"),
-            tr("In use by other requests; with a frame only: used by another run")},
-           {{.core = BlockCore::Light}, metricShortName("cached-blocks"), metricMeaning("cached-blocks")},
-           {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Empty")}},
-          this)),
+      m_legend(new BlockLegend(poolLegend(false), this)),
       m_scale(new AgeScale(this)),
       m_choice(new QComboBox(this)) {
   auto* row = new QHBoxLayout(this);
@@ -558,7 +571,7 @@ PoolControls::PoolControls(QWidget* parent)
 
 void PoolControls::showShade(PoolShade shade, double oldest, bool anyLoaded, const Theme& theme) {
   m_legend->setTheme(theme);
-  m_legend->showLoaded(anyLoaded);
+  m_legend->setEntries(poolLegend(anyLoaded));
   m_legend->setVisible(shade == PoolShade::State);
   m_scale->setVisible(shade == PoolShade::Age);
   m_scale->showScale(oldest, theme);

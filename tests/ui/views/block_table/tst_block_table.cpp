@@ -48,6 +48,8 @@ class TestBlockTable : public QObject {
   void keysWalk();
   void csv();
   void windowsAreShown();
+  void theFirstMissIsShown();
+  void theLegendHasOnlyShownStates();
 
  private:
   static ui::BlockTable tableOf(const ui::ViewInput& input) {
@@ -524,6 +526,74 @@ void TestBlockTable::csv() {
   const ui::BlockTable table = tableOf(m_recording->input());
   QCOMPARE(static_cast<std::size_t>(csv.count(QLatin1Char('\n'))),
            1 + table.rows[0].cells.size() + table.rows[1].cells.size());
+}
+
+/// The first miss of a long row is named below the row, visible without a selection, and wide in the
+/// overview.
+void TestBlockTable::theFirstMissIsShown() {
+  constexpr std::int32_t kBlocks = 300;
+  constexpr std::int32_t kMiss = 220;
+  test::TraceMaker maker(4, kBlocks + 1);
+  maker.startRun(1, 1, {test::TraceMaker::segment(4 * kBlocks, 0, "/g/input")});
+  for (std::int32_t i = 0; i < kBlocks; ++i) {
+    trace::BlockLookedUp lookup = test::lookupOf(4, 0, i);
+    if (i != kMiss) {
+      lookup.outcome = trace::LookupOutcome::Hit;
+      lookup.reason = trace::MissReason::None;
+      lookup.tokens = 4;
+    }
+    maker.send(1, 1, lookup);
+  }
+  const ui::ViewInput input = maker.input();
+  const ui::BlockTable table = tableOf(input);
+  QCOMPARE(ui::firstMiss(table.rows[0]), std::optional<std::size_t>(kMiss));
+  ui::BlockTableView view;
+  view.resize(600, 200);
+  view.setInput(input);
+  view.show();
+  auto* area = view.findChild<ui::BlockTableArea*>();
+  QVERIFY(area->hasOverview());
+  const auto isVisible = [&] {
+    const QRect cell = area->inViewport(area->tableLayout().cell({0, kMiss}));
+    return cell.left() >= ui::kTableLabel && cell.right() < area->viewport()->width();
+  };
+  QVERIFY(isVisible());
+  // It stays visible in a narrower dock, until the user scrolls.
+  view.resize(420, 200);
+  QTRY_VERIFY(isVisible());
+  area->horizontalScrollBar()->triggerAction(QAbstractSlider::SliderToMinimum);
+  view.resize(500, 200);
+  QCOMPARE(area->horizontalScrollBar()->value(), 0);
+  const QImage overview = area->viewport()->grab().toImage();
+  const QRgb ink = input.theme.ink(ui::BlockRole::Computed).rgb();
+  int wide = 0;
+  for (int x = ui::kTableLabel; x < overview.width(); ++x) wide += overview.pixel(x, 16) == ink;
+  QVERIFY2(wide >= 5, qPrintable(QString::number(wide)));
+  // A cold row has no first miss: every block is one.
+  QVERIFY(!ui::firstMiss(tableOf(m_recording->input()).rows[0]));
+}
+
+void TestBlockTable::theLegendHasOnlyShownStates() {
+  ui::BlockTableView view;
+  const std::unique_ptr<QWidget> legend(view.takeTitleControls());
+  const int all = legend->sizeHint().width();
+  test::TraceMaker maker(4, 16);
+  maker.computedRequest(1, 1, 8, 1);
+  view.setInput(maker.input());
+  view.show();
+  QTRY_VERIFY(legend->sizeHint().width() < all);
+  QVERIFY(legend->accessibleName().contains(ui::Theme::name(ui::BlockRole::Computed)));
+  QVERIFY(!legend->accessibleName().contains(ui::Theme::name(ui::BlockRole::Evicted)));
+  trace::BlockLookedUp partial = test::lookupOf(4);
+  partial.outcome = trace::LookupOutcome::Partial;
+  partial.reason = trace::MissReason::TokensDiffer;
+  partial.tokens = 2;
+  maker.startRun(2, 2, {test::TraceMaker::segment(4, 0, "/g/input")});
+  maker.send(2, 2, partial);
+  maker.send(2, 2, trace::BlockAllocated{3, 0, 0});
+  maker.send(2, 2, trace::RequestAdmitted{4, 2, 0});
+  view.setInput(maker.input());
+  QTRY_VERIFY(says(legend->accessibleName(), "<legend-partial>"));
 }
 
 SPANSCOPE_TEST(tst_block_table, TestBlockTable, QApplication)
