@@ -79,7 +79,11 @@ StatusModel makeStatusModel(const ViewInput& input) {
   status.timeToFirstToken = measured.timeToFirstToken.value_or(0);
   status.interTokenLatency = measured.interTokenLatency.value_or(0);
   TokenAccount account;
-  for (const RequestId id : run.requests) account += RequestAccount(input, id).prompt();
+  for (const RequestId id : run.requests) {
+    account += RequestAccount(input, id).prompt();
+    const RequestEvents* const events = input.trace->request(id);
+    status.hasLookups |= events != nullptr && !events->of<trace::BlockLookedUp>().empty();
+  }
   status.promptTokens = account.total();
   status.cachedTokens = account.cached();
   status.accountWords = accountWords(account);
@@ -199,7 +203,8 @@ void NoticeBar::setNotice(const Notice& notice) {
 
 QString runHintText(const StatusModel& status) {
   if (status.run == 0 || status.outcome != trace::RunOutcome::Finished) return {};
-  if (status.events > 0 || status.promptTokens <= 0) return {};
+  // Most servers report no lookups, so Explain has no reason to show.
+  if (status.events > 0 || status.promptTokens <= 0 || !status.hasLookups) return {};
   const QString all = QString::number(status.promptTokens);
   if (status.cachedTokens <= 0)
     return tr("%1: see how").arg(metricPart("computed-tokens", all, "prompt-tokens", all));
@@ -252,8 +257,8 @@ StatusLine::StatusLine(QSettings& settings, Workspace& workspace, DockHost& dock
   m_status->setAccessibleName(tr(/*id:state-newest-run*/ "State of the newest run"));
   m_status->setToolTip(
       QStringList(
-          {tr("State of the newest run of this document at the shown time. Each time is the median of the "
-              "steps of this run. Changes compare with the previous run of this document on the same model."),
+          {tr("State of the newest run of this query at the shown time. Each time is the median of the "
+              "steps of this run. Changes compare with the previous run of this query on the same model."),
            explain(u"ttft"), explain(u"itl"), explain(u"cached"), explain(u"pool")})
           .join(QLatin1Char('\n')));
   m_statusRight = new QLabel;

@@ -47,6 +47,7 @@ struct StatusModel {
   double interTokenLatency =
       0;  ///< seconds, median over the steps of the run; 0: no step has made two tokens
   std::int64_t promptTokens = 0;
+  bool hasLookups = false;  ///< the trace reports the cache lookups of the run
   std::int64_t cachedTokens = 0;
   QStringList accountWords;  ///< counts of recomputed, padding and truncated tokens, if any
   std::size_t blocksInUse =
@@ -81,7 +82,7 @@ class NoticeBar : public QFrame {
 };
 
 /// The hint after the newest run: the number of cached or computed tokens, and an offer to explain this
-/// number. Empty unless the run has finished and the newest state is shown.
+/// number. Empty unless the run has finished, its lookups are reported and the newest state is shown.
 QString runHintText(const StatusModel& status);
 
 /// A sentence in the status bar that leads to the explanation of a run. A button removes the hint

@@ -61,6 +61,8 @@ class TestRunHint : public QObject {
     status.outcome = trace::RunOutcome::Failed;
     QTest::newRow("failed") << status << QString();
     status.outcome = trace::RunOutcome::Finished;
+    QTest::newRow("on a server") << status << QString();
+    status.hasLookups = true;
     QTest::newRow("cold") << status << of("computed-tokens", 83) + QStringLiteral(": see how");
     status.cachedTokens = 70;
     QTest::newRow("warm") << status << of("cached-tokens", 70) + QStringLiteral(": see why");

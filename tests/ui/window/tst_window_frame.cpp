@@ -339,6 +339,17 @@ class TestWindowFrame : public QObject {
     m_window->canvas().removeEventFilter(&painted);
   }
 
+  /// Explain begins with the reason of a miss, also where docks share a place.
+  void explainBeginsWithWhy() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    for (const QSize& size : {QSize(1024, 700), QSize(1280, 800)}) {
+      m_window->resize(size);
+      m_window->perform(QStringLiteral("view.explain"));
+      m_window->perform(QStringLiteral("view.reset"));
+      QTRY_VERIFY(!m_window->docks().dock(QStringLiteral("why"))->visibleRegion().isEmpty());
+    }
+  }
+
   /// The tab that was in front in a layout is in front when it is shown again.
   void aLayoutKeepsItsTabs_data() {
     QTest::addColumn<bool>("isRearranged");

@@ -199,20 +199,49 @@ QString AttentionView::readout() const {
 QString AttentionView::emptyText() const {
   if (isMapShown()) return {};
   if (m_model.leftOut) return leftOutText(*m_model.leftOut);
+  const ViewInput& now = *input();
   if (m_model.request == 0)
-    return tr("Switch on attention recording and run a query to see what the answer attends to.");
+    return now.document->settings.observe
+               ? tr(/*id:attention-run-first*/ "Run a query to see what the answer attends to.")
+               : tr(/*id:attention-switch-on*/
+                    "Attention recording is off. Switch on recording in the "
+                    "settings, then run a query.");
+  const trace::RequestState& request = now.state().progress().requests.at(m_model.request);
+  if (request.reported)
+    return tr(/*id:attention-of-server*/
+              "%1 does not report attention. Run the query on the embedded engine "
+              "to see what the answer attends to.")
+        .arg(QString::fromStdString(request.reported->server));
   if (m_model.rows.empty())
-    return tr("The attention of the answer appears here after the first token of the answer.");
-  if (input()->reported.of(Fact::Attention) == Reporting::NotReported &&
-      input()->replay.origin == TraceOrigin::Session)
-    return tr(
-        "This trace does not report attention. Switch on attention recording in the settings and run again, "
-        "or choose a layer to recompute.");
-  return m_options.layer || m_options.head ? tr("Nothing was recorded for this layer and head.")
-         : input()->replay.origin == TraceOrigin::Session
-             ? tr("Attention was not recorded. Switch on recording in the settings and run again, or choose "
-                  "a layer to recompute.")
-             : tr("Attention was not recorded. Switch on recording in the settings and run again.");
+    return request.outcome
+               ? tr(/*id:attention-no-answer*/
+                    "This request ended without an answer, so there is no attention "
+                    "to show.")
+               : tr("The attention of the answer appears here after the first token of the answer.");
+  const bool canRecompute = now.replay.origin == TraceOrigin::Session;
+  if (wasRecordingOff())
+    return canRecompute ? tr(/*id:attention-was-off*/
+                             "Attention recording was off in this run. Choose a layer "
+                             "to recompute, or switch on recording and run again.")
+                        : tr("Attention recording was off in this run. Switch on "
+                             "recording in the settings and run again.");
+  if (m_options.layer || m_options.head) return tr("Nothing was recorded for this layer and head.");
+  return canRecompute ? tr(/*id:attention-not-recorded*/
+                           "This run has no records of the attention of this "
+                           "answer. Choose a layer to recompute.")
+                      : tr(/*id:attention-not-in-trace*/
+                           "This trace has no records of the attention of this "
+                           "answer.");
+}
+
+bool AttentionView::wasRecordingOff() const {
+  const ViewInput& now = *input();
+  if (now.records) {
+    const auto own = std::find_if(now.records->begin(), now.records->end(),
+                                  [this](const auto& record) { return record->run == m_model.run; });
+    if (own != now.records->end() && (*own)->hasSettings) return !(*own)->settings.observe;
+  }
+  return now.replay.origin == TraceOrigin::Session && !now.document->settings.observe;
 }
 
 bool AttentionView::isMapShown() const {
@@ -630,8 +659,7 @@ ViewInfo attentionRow() {
           .help = tr("What each block of the prompt attends to, and what the tree masks"),
           .make = makeViewOf<AttentionView>,
           .needs = {Fact::Attention},
-          .places = {{LayoutId::Explain, Room::Low, Room::Low, 1, 1, 0, 55, true},
-                     {LayoutId::Explain, Room::Middle, Room::Middle, 1, 1, 0, 66, true},
+          .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 1, 0, true},
                      {LayoutId::Explain, Room::Full, Room::Large, 1, 2, 0, 43, true}},
           .commands = {QStringLiteral("run.attention")},
           .explainsBlocks = true};

@@ -69,6 +69,8 @@ class AttentionView : public RunView, public MovingView, public DrawnParts {
  protected:
   void refresh() override;
   QString emptyText() const override;
+  /// Whether the settings of the shown run recorded no attention.
+  bool wasRecordingOff() const;
   void resizeEvent(QResizeEvent* event) override;
 
  private:

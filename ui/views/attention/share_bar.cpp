@@ -152,10 +152,11 @@ QString shareSentence(const ShareModel& model) {
   if (model.isEmpty()) return {};
   const QString part = partText(model.sources);
   if (model.sources < kEnoughAttention)
-    return model.token ? tr(/*id:token-hardly-read*/ "For “%1”, documents get only %2 of the attention.")
-                             .arg(*model.token, part)
-                       : tr(/*id:documents-hardly-read*/ "Documents get only %1 of the answer's attention.")
-                             .arg(part);
+    return model.token
+               ? tr(/*id:token-hardly-read*/ "For “%1”, documents get only %2 of all attention.")
+                     .arg(*model.token, part)
+               : tr(/*id:documents-hardly-read*/ "Documents get only %1 of all attention of the answer.")
+                     .arg(part);
   std::vector<const SharePiece*> tops;
   for (const SharePiece& piece : model.pieces) {
     if (piece.isTop) tops.push_back(&piece);
@@ -166,18 +167,19 @@ QString shareSentence(const ShareModel& model) {
   for (const SharePiece* piece : tops) names << tr("%1 (%2)").arg(piece->name, partText(piece->share));
   const QString whole =
       model.token
-          ? tr(/*id:token-reads*/ "For “%1”, documents get %2 of the attention.").arg(*model.token, part)
-          : tr(/*id:documents-read*/ "Documents get %1 of the answer's attention.").arg(part);
+          ? tr(/*id:token-reads*/ "For “%1”, documents get %2 of all attention.").arg(*model.token, part)
+          : tr(/*id:documents-read*/ "Documents get %1 of all attention of the answer.").arg(part);
   return whole + QLatin1Char(' ') +
          (names.isEmpty()
               ? tr("No document gets far more attention than the others.")
-              : tr(/*id:largest-document-shares*/ "Among the documents: %1.").arg(names.join(tr(", "))));
+              : tr(/*id:largest-document-shares*/ "Largest document shares: %1.").arg(names.join(tr(", "))));
 }
 
 QString shareTip(const SharePiece& piece) {
   const QString text = tr("%1: %2 of all attention").arg(piece.name, partText(piece.mass));
   if (piece.kind == ShareKind::Source)
-    return text + tr(", %1 among the documents").arg(partText(std::max(0.0, piece.share)));
+    return text + tr(/*id:document-share-tip*/ "\nDocument share: %1. All documents together have 100 %.")
+                      .arg(partText(std::max(0.0, piece.share)));
   return piece.kind == ShareKind::Sink
              ? text + QLatin1Char('\n') +
                    tr("The first token of each segment: heads attend to this token if no other key matches")

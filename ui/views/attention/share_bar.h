@@ -62,7 +62,7 @@ ShareModel shareModel(const ViewInput& input);
 
 /// "Documents get 25 % of the attention. Among the documents: document 7 (56 %), …"
 QString shareSentence(const ShareModel& model);
-/// "document 7: 14 % of all attention, 56 % among the documents"
+/// "document 7: 14 % of all attention", with the document share in a second line
 QString shareTip(const SharePiece& piece);
 /// Lines to append to the table of attentionCsv().
 QString shareCsv(const ShareModel& model);

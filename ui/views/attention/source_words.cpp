@@ -100,9 +100,10 @@ SourceWords sourceWords(const ViewInput& input, const ShareModel& shares, std::o
     const SharePiece* piece = shares.of(segment.part);
     segment.isPale = !isSource(segment);
     segment.facts = piece == nullptr ? QString()
-                    : segment.isPale ? tr("%1 of all attention").arg(partText(piece->mass))
-                                     : tr("%1 among the documents · %2 of all attention")
-                                           .arg(partText(std::max(0.0, piece->share)), partText(piece->mass));
+                    : segment.isPale
+                        ? tr("%1 of all attention").arg(partText(piece->mass))
+                        : tr(/*id:document-share-facts*/ "document share %1 · %2 of all attention")
+                              .arg(partText(std::max(0.0, piece->share)), partText(piece->mass));
     if (piece == nullptr || segment.isPale) continue;
     const double rank = piece->selected ? std::numeric_limits<double>::max() : piece->share;
     if (rank <= largest) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/why/why_context.h"
 
+#include "engine/remote/chat/server_facts.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -64,6 +65,13 @@ QString WhyContext::segmentName() const {
   const bool isSplit = names[facts->place.segment].hidden || names[facts->place.segment].linked;
   if (isSplit) return names[facts->place.segment].name;
   return parts.nameOf(facts->place.segment, begin, begin + std::max(1, facts->prompt));
+}
+
+bool WhyContext::hasSlots() const {
+  const auto& runs = state.progress().runs;
+  const auto run = runs.find(request->run);
+  return run != runs.end() &&
+         run->second.policy.starts_with(remote::infoOf(remote::ServerKind::LlamaCpp).title);
 }
 
 bool WhyContext::holdsLastToken() const {

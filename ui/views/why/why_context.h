@@ -36,6 +36,9 @@ struct WhyContext {
   QString segmentName() const;
   std::int32_t firstToken() const { return facts->place.virtualIndex * blocks.blockSize; }
   bool holdsLastToken() const;
+  /// Whether the cache is that of llama.cpp. Each of its slots keeps one prompt, and a new prompt in a slot
+  /// replaces everything after the common prefix.
+  bool hasSlots() const;
   /// The names of the sections in a block of another request.
   QString nameOfBlock(const BlockRef& place) const;
 

@@ -163,14 +163,14 @@ class FactMaker {
   void addEviction() {
     const std::uint64_t by = m_context.lookup->evictedBy;
     if (by == 0) return;
+    const QString label = m_context.hasSlots() ? tr(/*id:why-replaced-by*/ "Replaced by") : tr("Evicted by");
     const std::optional<std::size_t> index = m_context.input.trace->indexOf(by);
     if (!index) {
-      add(tr("Evicted by"),
-          tr(/*id:event-not-recording*/ "event %1, which is not in this recording").arg(by));
+      add(label, tr(/*id:event-not-recording*/ "event %1, which is not in this recording").arg(by));
       return;
     }
     const trace::Event& event = m_context.input.trace->event(*index);
-    m_why.facts.push_back({tr("Evicted by"),
+    m_why.facts.push_back({label,
                            {.text = {},
                             .linkText = tr("event %1").arg(by),
                             .after = eventText(event),
@@ -212,11 +212,15 @@ class FactMaker {
     const auto index = static_cast<std::size_t>(m_facts.physical);
     if (index >= pool.size()) return;
     const std::int32_t references = pool[index].references;
-    if (references > 0) {
-      add(tr("Shared by"), references == 1 ? tr("1 reference") : tr("%1 references").arg(references));
+    if (references > 1) {
+      add(tr(/*id:why-shared*/ "Shared by"), tr("%1 requests").arg(references));
+    } else if (references == 1) {
+      add(tr("In use by"), tr("1 request"));
     } else {
-      add(tr("Shared by"), pool[index].cached ? tr("no request; the block is cached")
-                                              : tr("no request: the block was freed with its request"));
+      add(tr(/*id:why-now*/ "Now"), pool[index].cached
+                                        ? tr(/*id:why-cached-now*/ "in the cache, and in use by no request")
+                                        : tr("freed, because the cache did not keep it "
+                                             "after its request"));
     }
   }
 
@@ -334,6 +338,11 @@ class OtherwiseMaker {
         addPlus();
         break;
       case MissReason::Evicted:
+        if (m_context.hasSlots()) {
+          add(tr(/*id:why-more-slots*/ "the slot still had the earlier prompt. With more slots (--parallel), "
+                                       "other prompts replace this prompt less often"));
+          break;
+        }
         addLargerPool();
         addAgain(tr("the block were requested again before its eviction"));
         break;

@@ -125,7 +125,11 @@ QString WhyView::html() {
     return QStringLiteral("<p style=\"color:%1\">%2</p>")
         .arg(colour(Role::TextThird), m_why.empty.toHtmlEscaped());
   }
-  QString html = QStringLiteral("<p style=\"margin:4px\">%1</p>").arg(m_why.sentence);
+  QString html;
+  if (!m_why.ofNode.isEmpty())
+    html = QStringLiteral("<p style=\"margin:4px;color:%1\">%2</p>")
+               .arg(colour(Role::TextSecond), m_why.ofNode.toHtmlEscaped());
+  html += QStringLiteral("<p style=\"margin:4px\">%1</p>").arg(m_why.sentence);
   html +=
       QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"4\" style=\"margin-top:8px\">");
   for (const WhyFact& fact : m_why.facts) {
@@ -177,7 +181,8 @@ ViewInfo whyRow() {
           .help = tr("Why the selected block was a hit or a miss, and what would change that"),
           .make = makeViewOf<WhyView>,
           .needs = {Fact::BlockLookups},
-          .places = {{LayoutId::Explain, Room::Low, Room::Middle, 1, 1, 1, 0},
+          .places = {{LayoutId::Explain, Room::Low, Room::Low, 1, 1, 0, 55},
+                     {LayoutId::Explain, Room::Middle, Room::Middle, 1, 1, 0, 66},
                      {LayoutId::Explain, Room::Full, Room::Large, 1, 1, 0, 30}},
           .explainsBlocks = true};
 }
@@ -281,6 +286,11 @@ class Sentence {
   QString reason() const {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
     if (lookup.reason == MissReason::None) return {};
+    if (lookup.reason == MissReason::Evicted && m_context.hasSlots())
+      return tr(/*id:why-slot-replaced*/
+                "A slot of the server had this block of %1. Another prompt in the slot "
+                "then replaced everything after the common prefix.")
+          .arg(name());
     const QString sentence = missWord(trace::sentenceOf(lookup, m_context.blocks.blockSize));
     return lookup.reason == MissReason::TokensDiffer && lookup.tokenStored >= 0
                ? sentence.arg(name(), QString::number(lookup.differsAt))
@@ -297,7 +307,9 @@ void judge(const WhyContext& context, Why& why) {
     why.verdict = context.facts->prompt == 0 ? tr("generated") : tr("not looked up yet");
     return;
   }
-  const QString reason = missWord(trace::infoOf(context.lookup->reason).words);
+  const bool isReplaced = context.lookup->reason == MissReason::Evicted && context.hasSlots();
+  const QString reason = isReplaced ? tr(/*id:why-replaced*/ "replaced in its slot")
+                                    : missWord(trace::infoOf(context.lookup->reason).words);
   switch (context.lookup->outcome) {
     case LookupOutcome::Hit:
       why.verdict = tr("hit");
@@ -319,6 +331,36 @@ void judge(const WhyContext& context, Why& why) {
 
 }  // namespace
 
+namespace {
+
+/// Which block of a selected node is explained.
+QString nodeText(const NodeBlocks& blocks) {
+  if (blocks.misses == 0)
+    return blocks.blocks == 1 ? tr(/*id:why-node-hit*/ "The only block of this node was a hit.")
+                              : tr("All %1 blocks of this node were hits. The first one:").arg(blocks.blocks);
+  if (blocks.blocks == 1) return tr("This node has tokens in one block:");
+  return tr(/*id:why-node-misses*/ "%1 of %2 blocks of this node were misses or partial hits. The first one:")
+      .arg(blocks.misses)
+      .arg(blocks.blocks);
+}
+
+/// Why there is no block of a selected node to explain.
+QString nothingOfNode(const ViewInput& input, const RequestBlocks& blocks) {
+  const QString request = requestName(input.state(), blocks.request);
+  const auto isLookedUp = [](const SegmentVirtualBlocks& segment) {
+    return std::any_of(segment.blocks.begin(), segment.blocks.end(),
+                       [](const VirtualBlockFacts& block) { return block.lookup != 0; });
+  };
+  if (!std::any_of(blocks.segments.begin(), blocks.segments.end(), isLookedUp))
+    return tr("The trace reports no cache lookups of %1.").arg(request);
+  return tr(/*id:why-node-absent*/
+            "The prompt of %1 has no tokens of the selected node. Select a node of that "
+            "prompt, or a block.")
+      .arg(request);
+}
+
+}  // namespace
+
 const WhyFact* Why::fact(const QString& label) const {
   const auto found =
       std::find_if(facts.begin(), facts.end(), [&label](const WhyFact& own) { return own.label == label; });
@@ -327,10 +369,23 @@ const WhyFact* Why::fact(const QString& label) const {
 
 Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* memo) {
   Why result;
-  const std::optional<BlockRef> place = selectedBlock(input);
-  const bool any = input.shownRequest() != 0;
-  result.empty = any ? tr("Select a block or a token to see why it was a hit or a miss.")
-                     : tr("Run a query, then select a block or a token to see why it was a hit or a miss.");
+  std::optional<BlockRef> place = selectedBlock(input);
+  const RequestId shown = input.shownRequest();
+  const document::NodeId node = input.selection.currentNode();
+  if (!place && shown != 0 && node != document::kNoNode) {
+    const RequestBlocks blocks = requestBlocks(*input.trace, input.state(), shown);
+    if (const std::optional<NodeBlocks> ofNode = blocksOfNode(input, blocks, node)) {
+      place = ofNode->shown;
+      result.ofNode = nodeText(*ofNode);
+    } else {
+      result.empty = nothingOfNode(input, blocks);
+      return result;
+    }
+  }
+  result.empty =
+      shown != 0
+          ? tr("Select a node, a block or a token to see why it was a hit or a miss.")
+          : tr("Run a query. Then select a node, a block or a token to see why it was a hit or a miss.");
   if (!place) return result;
   // whyChanges() must run before the context exists, which refers to the last state from stateAt().
   WhyChanges changes = whyChanges(input, *place, memo);
@@ -357,6 +412,7 @@ QString whyText(const Why& why) {
       .replace(QStringLiteral("&amp;"), QStringLiteral("&"));
   const auto plain = [](const WhyText& text) { return text.text + text.linkText + text.after; };
   QStringList lines{why.place, why.verdict, sentence};
+  if (!why.ofNode.isEmpty()) lines.prepend(why.ofNode);
   for (const WhyFact& fact : why.facts) lines << fact.label + QStringLiteral(": ") + plain(fact.value);
   if (!why.otherwise.empty()) lines << why.otherwiseTitle;
   for (const WhyText& text : why.otherwise) lines << QStringLiteral("- ") + plain(text);

@@ -71,6 +71,9 @@ struct WhyFact {
 struct Why {
   QString empty;  ///< what to do to see facts here; empty: there are facts
   std::optional<BlockRef> block;
+  /// For a selected node: the number of its blocks and misses, and which of these blocks is explained. Empty:
+  /// the user selected the block.
+  QString ofNode;
   QString place;    ///< "block 6 → #3"
   QString verdict;  ///< "relocated hit", "miss: tokens differ"
   BlockRole role = BlockRole::Free;
@@ -83,9 +86,13 @@ struct Why {
   const WhyFact* fact(const QString& label) const;
 };
 
-/// Explains the selected block, or else the block of the selected token. Otherwise explains the selected
-/// physical block's place in the shown request. `history` must have followed the input's trace. `memo` keeps
-/// the last whyChanges().
+/// Explains the first of these blocks that exists:
+/// - the selected block
+/// - the block of the selected token
+/// - the selected physical block's place in the shown request
+/// - the first block of the selected node that was not a full hit, else the node's first block
+///
+/// `history` must have followed the input's trace. `memo` keeps the last whyChanges().
 Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* memo = nullptr);
 
 /// The content as plain text, for screen readers and files.

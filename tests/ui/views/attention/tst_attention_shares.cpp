@@ -194,6 +194,58 @@ class TestAttentionShares : public QObject {
              qPrintable(shareSentence(model)));
   }
 
+  /// Views name the base of each share.
+  void sharesNameTheirBase() {
+    const ShareModel model = shareModel(test::twentyDocuments());
+    QVERIFY(says(shareTip(sourcesOf(model)[0]), "<document-share-tip>"));
+    QVERIFY(!says(shareTip(*pieceOf(model, ShareKind::Sink)), "<document-share-tip>"));
+    AttentionView view;
+    view.resize(700, 500);
+    view.setInput(test::twentyDocuments());
+    view.show();
+    QVERIFY(says(view.words().strip.segments[1].facts, "<document-share-facts>"));
+  }
+
+  /// Without a picture, the view gives the true reason.
+  void anEmptyViewSaysWhy() {
+    struct : AttentionView {
+      using AttentionView::emptyText;
+    } view;
+    const auto textOf = [&](test::TraceMaker& maker, bool observes, TraceOrigin origin) {
+      ViewInput input = maker.input();
+      document::Document document;
+      document.settings.observe = observes;
+      input.document = std::make_shared<const document::Document>(std::move(document));
+      input.replay.origin = origin;
+      input.paths[1] = {};
+      view.setInput(input);
+      view.show();
+      return view.emptyText();
+    };
+    test::TraceMaker none;
+    QVERIFY(says(textOf(none, true, TraceOrigin::Session), "<attention-run-first>"));
+    QVERIFY(says(textOf(none, false, TraceOrigin::Session), "<attention-switch-on>"));
+    test::TraceMaker noAnswer;
+    noAnswer.computedRequest(1, 1, 8, 1);
+    QVERIFY(says(textOf(noAnswer, true, TraceOrigin::Session), "<attention-no-answer>"));
+    test::TraceMaker served;
+    served.startRun(1, 1, {test::TraceMaker::segment(8, 0, "/g/input")});
+    trace::ServerReported report;
+    report.server = "gpu-3";
+    served.send(1, 1, report);
+    QVERIFY(says(textOf(served, true, TraceOrigin::Server), "<attention-of-server|gpu-3>"));
+    test::TraceMaker answered;
+    answered.startRun(1, 1, {test::TraceMaker::segment(8, 0, "/g/input")});
+    trace::TokenGenerated token;
+    token.token = 7;
+    answered.send(1, 1, token);
+    answered.finish(1, 1);
+    QVERIFY(says(textOf(answered, false, TraceOrigin::File), "<attention-not-in-trace>"));
+    const QString off = textOf(answered, false, TraceOrigin::Session);
+    QVERIFY2(says(off, "<attention-was-off>"), qPrintable(off));
+    QVERIFY(says(textOf(answered, true, TraceOrigin::Session), "<attention-not-recorded>"));
+  }
+
   /// The bar is all attention: its pieces follow each other without a gap, and fill the width.
   void theBarIsAllAttention() {
     const ShareModel model = shareModel(test::twentyDocuments());

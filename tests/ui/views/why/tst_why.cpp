@@ -20,6 +20,7 @@
 #include <string>
 
 using namespace spanscope;
+using spanscope::product_text::says;
 using spanscope::product_text::worded;
 using trace::LookupOutcome;
 using trace::MissReason;
@@ -94,6 +95,9 @@ class TestWhy : public QObject {
   void textThatIsNewUnderSpans();
   void textThatSharesItsTemplate();
   void aPoolThatWouldHaveKeptIt();
+  void aNodeExplainsItsFirstMiss();
+  void aSlotOfAServer();
+  void theBlockNow();
 };
 
 void TestWhy::verdicts_data() {
@@ -304,7 +308,7 @@ void TestWhy::nothingSelected() {
   maker.computedRequest(1, 1, 6, 1);
   input = maker.input();
   history.follow(input.trace);
-  QVERIFY(ui::why(input, history).empty.startsWith(QStringLiteral("Select a block")));
+  QVERIFY(ui::why(input, history).empty.startsWith(QStringLiteral("Select a node")));
   // A token selects its block, a block of the pool its place in the shown request.
   input.selection.token = ui::TokenRef{1, 0, 5};
   QCOMPARE(ui::why(input, history).block, std::optional(ui::BlockRef{1, 0, 1}));
@@ -554,6 +558,95 @@ void TestWhy::aPoolThatWouldHaveKeptIt() {
   const trace::RequestState& request = large.input().state().progress().requests.at(
       large.input().state().progress().runs.at(3).requests.back());
   QCOMPARE(request.cachedTokens, request.promptTokens - 1);
+}
+
+/// A selected node explains its first block that was not a full hit. The dock is not empty.
+void TestWhy::aNodeExplainsItsFirstMiss() {
+  const document::Document document = sceneDocument();
+  const document::QueryOf of = document::toQuery(document, document::TakeOut::Nothing);
+  test::TraceMaker maker;
+  maker.computedRequest(1, 1, 8, 1);
+  trace::SegmentInfo child = test::TraceMaker::segment(12, 4, "/g/input/cross/1/plus/0");
+  child.independent = true;
+  maker.startRun(2, 2, {test::TraceMaker::segment(4, 0, "/g/input/cross/0", 10), child});
+  const auto hit = [&](std::uint32_t segment, std::int32_t index) {
+    trace::BlockLookedUp lookup = test::lookupOf(4, segment, index, segment == 0 ? 0 : 4);
+    lookup.outcome = LookupOutcome::Hit;
+    lookup.reason = MissReason::None;
+    lookup.tokens = 4;
+    maker.send(2, 2, lookup);
+  };
+  hit(0, 0);
+  hit(1, 0);
+  maker.send(2, 2, test::lookupOf(4, 1, 1, 4));
+  maker.send(2, 2, test::lookupOf(4, 1, 2, 4));
+  ui::ViewInput input = maker.input();
+  input.document = std::make_shared<const document::Document>(document);
+  input.paths[2] = of.paths;
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const auto whyOf = [&](const char* path) {
+    input.selection.nodes = {of.paths.byPath.at(path)};
+    return ui::why(input, history);
+  };
+  const ui::Why ofChild = whyOf("/g/input/cross/1/plus/0");
+  QCOMPARE(ofChild.block, std::optional(ui::BlockRef{2, 1, 1}));
+  QVERIFY2(says(ofChild.ofNode, "<why-node-misses|2|3>"), qPrintable(ofChild.ofNode));
+  QVERIFY(says(ui::whyText(ofChild), "<why-node-misses|2|3>"));
+  // A join has the blocks of its children. The message before the join is a hit.
+  QCOMPARE(whyOf("/g/input/cross/1").block, ofChild.block);
+  const ui::Why ofSystem = whyOf("/g/input/cross/0");
+  QCOMPARE(ofSystem.block, std::optional(ui::BlockRef{2, 0, 0}));
+  QCOMPARE(ofSystem.verdict, QStringLiteral("hit"));
+  QCOMPARE(ofSystem.ofNode, worded("<why-node-hit>"));
+  // A node that is not in the prompt has a reason.
+  const ui::Why ofOther = whyOf("/g/input/cross/2");
+  QVERIFY2(says(ofOther.empty, "<why-node-absent|run 2>"), qPrintable(ofOther.empty));
+  // A selected block comes before a node.
+  input.selection.block = ui::BlockRef{2, 1, 2};
+  QCOMPARE(whyOf("/g/input/cross/0").block, input.selection.block);
+}
+
+/// llama.cpp replaces the content of a slot. A larger pool would change nothing.
+void TestWhy::aSlotOfAServer() {
+  for (const bool isSlot : {true, false}) {
+    test::TraceMaker maker(4, 3);
+    maker.computedRequest(1, 1, 4, 1);
+    const std::uint64_t removed =
+        maker.send(1, 1, trace::BlockRemoved{1, {1, 1}, trace::RemovalReason::Evicted});
+    maker.startRun(2, 2, {test::TraceMaker::segment(4, 0, "/g/input")}, "",
+                   isSlot ? "llama.cpp b6100" : "vLLM 0.11");
+    trace::BlockLookedUp lookup = test::lookupOf(4);
+    lookup.reason = MissReason::Evicted;
+    lookup.evictedBy = removed;
+    maker.send(2, 2, lookup);
+    ui::ViewInput input = maker.input();
+    input.selection.block = ui::BlockRef{2, 0, 0};
+    ui::BlockHistory history;
+    history.follow(input.trace);
+    const ui::Why why = ui::why(input, history);
+    const QString text = ui::whyText(why);
+    QCOMPARE(why.verdict.contains(worded("<why-replaced>")), isSlot);
+    QCOMPARE(says(text, "<why-slot-replaced>"), isSlot);
+    QCOMPARE(says(text, "<why-more-slots>"), isSlot);
+    QCOMPARE(why.fact(worded("<why-replaced-by>")) != nullptr, isSlot);
+    QCOMPARE(text.contains(QStringLiteral("pool")), !isSlot);
+  }
+}
+
+/// The last fact states what the pool has now. "Shared" means at least two requests.
+void TestWhy::theBlockNow() {
+  test::TraceMaker maker;
+  maker.computedRequest(1, 1, 4, 1);
+  ui::ViewInput input = maker.input();
+  input.selection.block = ui::BlockRef{1, 0, 0};
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::Why why = ui::why(input, history);
+  QVERIFY(why.fact(worded("<why-shared>")) == nullptr);
+  const ui::WhyFact* now = why.fact(worded("<why-now>"));
+  QVERIFY(now != nullptr);
+  QCOMPARE(now->value.text, worded("<why-cached-now>"));
 }
 
 SPANSCOPE_TEST(tst_why, TestWhy, QApplication)
