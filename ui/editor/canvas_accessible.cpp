@@ -307,7 +307,7 @@ QString accessibleNodeName(const CanvasCore& core, NodeId id) {
   if (const QString found = passagesText(status); !found.isEmpty()) parts.append(found);
   if (const QString share = status.cachedShare(); !share.isEmpty())
     parts.append(metricPhrase("cached-tokens", share));
-  if (status.looked >= 0) parts.append(tr("attended to %1").arg(partText(status.looked)));
+  if (status.looked >= 0) parts.append(tr("document share %1").arg(partText(status.looked)));
   if (const NodePrediction* prediction = core.predictionOf(id)) parts.append(predictionWords(*prediction));
   const QString phase = phaseWord(status.phase);
   if (!phase.isEmpty()) parts.append(phase);

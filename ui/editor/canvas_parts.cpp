@@ -16,6 +16,7 @@
 #include <QUrl>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -551,8 +552,7 @@ void CanvasParts::layOutOverlays() {
   const QRect room = m_canvas.rect();
   m_view->setGeometry(room);
   m_findBar->move(std::max(kOverlayMargin, (room.width() - m_findBar->width()) / 2), kOverlayMargin);
-  m_minimap->move(room.width() - m_minimap->width() - kOverlayMargin,
-                  room.height() - m_minimap->height() - kOverlayMargin);
+  placeMinimap();
   m_minimap->raise();
   m_strip->setGeometry(kOverlayMargin, room.height() - m_strip->height() - kOverlayMargin,
                        std::max(120, room.width() - 2 * kOverlayMargin), m_strip->height());
@@ -579,7 +579,25 @@ void CanvasParts::showMinimap() {
   constexpr int kLeastHeight = 260;
   const bool helps = m_core.document().size() > 0 && m_canvas.height() >= kLeastHeight &&
                      !m_view->visibleRect().contains(m_scene.contentRect());
+  if (m_minimapOn && helps) placeMinimap();
   m_minimap->setVisible(m_minimapOn && helps);
+}
+
+void CanvasParts::placeMinimap() {
+  // While the user moves the view with the minimap, the minimap stays under the pointer.
+  if (m_minimap->isVisible() && m_minimap->underMouse()) return;
+  const int right = m_canvas.width() - m_minimap->width() - kOverlayMargin;
+  const int bottom = m_canvas.height() - m_minimap->height() - kOverlayMargin;
+  const std::array corners{QPoint(right, bottom), QPoint(kOverlayMargin, bottom),
+                           QPoint(right, kOverlayMargin), QPoint(kOverlayMargin, kOverlayMargin)};
+  const QTransform toScene = m_view->viewportTransform().inverted();
+  const auto isFree = [&](const QPoint& corner) {
+    const QRectF area = toScene.mapRect(QRectF(corner, m_minimap->size()));
+    return std::ranges::none_of(m_core.layout(),
+                                [&area](const auto& node) { return toRect(node.second).intersects(area); });
+  };
+  const auto corner = std::ranges::find_if(corners, isFree);
+  m_minimap->move(corner == corners.end() ? corners.front() : *corner);
 }
 
 QRectF CanvasParts::selectionRect() const {

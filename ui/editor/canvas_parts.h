@@ -115,6 +115,8 @@ class CanvasParts : public QObject {
   void updateGreeting();
   void updateMinimap();
   void showMinimap();
+  /// Moves the minimap to the first corner in which the minimap covers no node.
+  void placeMinimap();
   void zoomBy(double factor);
   /// Fits everything into the view. If the nodes would be too small to read, shows focusRect() instead.
   /// `grew`: nodes were added after the last fit.

@@ -381,8 +381,13 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     if (prediction != nullptr)
       texts.prediction = setter.line(predictionBadge(*prediction), style.smallFont, width / 2);
     if (status.looked >= 0) {
-      // The number comes first, so that a narrow card leaves out letters and no digit.
-      texts.looked = setter.line(tr("%1 attention").arg(partText(status.looked)), style.smallFont, width / 2);
+      const QString part = partText(status.looked);
+      // A narrow card leaves out words and no digit.
+      const QStringList names{tr(/*id:card-document-share*/ "document share %1").arg(part),
+                              tr(/*id:card-share*/ "share %1").arg(part)};
+      const auto name = std::ranges::find_if(
+          names, [&](const QString& text) { return setter.widthOf(text, style.smallFont) <= width / 2; });
+      texts.looked = setter.line(name == names.end() ? part : *name, style.smallFont, width / 2);
     }
     if (!share.isEmpty() && look.stacked == 0) texts.share = setter.line(share, style.monoFont, kShareWidth);
     if (look.answers) {

@@ -292,6 +292,7 @@ NodeCardPlan::NodeCardPlan(const NodeLook& look, double scale)
   titleLeft = kCardLeft + (hasIcon ? 20 : 0);
   // On a low card, the digits have a min distance from the lower edge.
   shareTop = std::min(bar.center().y() - 7, height - kShareFoot);
+  chipTop = std::max(height - 6.5, hasBar ? bar.bottom() + 1 : 0);
   if (!look.answers) return;
   hasModel = height >= 100;
   const double top = hasModel ? 42 : bodyTop;

@@ -106,7 +106,7 @@ inline constexpr double kShareRise = 3;   ///< from the top of the share's line 
 /// is a scene pixel divided by the scale of the texts.
 struct NodeCardPlan {
   NodeCardPlan(const NodeLook& look, double scale);
-  double width, height, titleTop, bodyTop, titleLeft, shareTop;
+  double width, height, titleTop, bodyTop, titleLeft, shareTop, chipTop;
   QRectF bar, answer;
   bool hasBar, hasIcon, hasModel = false, hasState = false;
   int bodyLines;

@@ -21,9 +21,12 @@ constexpr double kStripe = 8;
 constexpr double kRadius = 6;
 constexpr double kPillRadius = 14;
 /// Max distance to which rings, ports and chips extend beyond a node. Chips on the lower edge extend most.
-constexpr double kAround = 12 * kMostChipScale;
+constexpr double kAround = 17 * kMostChipScale;
 constexpr double kLabelSides = 5;  ///< room left and right of an input's label
 constexpr double kChipSides = 6;   ///< room left and right of a chip's text
+constexpr double kChipHeight = 17;
+constexpr double kMostReach =
+    18;  ///< max distance of an enlarged label into the pill, which has its title there
 
 /// Moves a point onto Qt's grid of glyphs, so that equal lines are rounded in the same way at any point.
 QPointF onGlyphGrid(const QPainter& painter, QPointF place) {
@@ -152,9 +155,9 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
 
 /// Paints the prediction as a chip on the lower edge. The dashed outline distinguishes the prediction from
 /// values of a run.
-void paintPrediction(QPainter& painter, const NodeTexts& texts, double bottom, const CanvasStyle& style) {
+void paintPrediction(QPainter& painter, const NodeTexts& texts, double top, const CanvasStyle& style) {
   if (texts.prediction.width <= 0) return;
-  const QRectF area(kCardLeft - 6, bottom - 6.5, texts.prediction.width + 14, 17);
+  const QRectF area(kCardLeft - 6, top, texts.prediction.width + 14, kChipHeight);
   QPen pen(style.textThird, 1);
   pen.setDashPattern({3, 2.5});
   painter.setPen(pen);
@@ -168,7 +171,7 @@ void paintLooked(QPainter& painter, const NodeLook& look, const NodeStatus& stat
                  QPointF corner, const CanvasStyle& style) {
   if (texts.looked.width <= 0) return;
   const double width = texts.looked.width + 14;
-  const QRectF area(corner.x() - width, corner.y() - 6.5, width, 17);
+  const QRectF area(corner.x() - width, corner.y(), width, kChipHeight);
   painter.setPen(Qt::NoPen);
   painter.setBrush(style.surface);
   painter.drawRoundedRect(area, 8, 8);
@@ -226,42 +229,8 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
   if (texts.share.width > 0) lower = std::min(lower, plan.bar.right());
   const double besidePrediction = kCardLeft + texts.prediction.width + 9;
   if (texts.looked.width <= 0 || lower - texts.looked.width - 14 >= besidePrediction)
-    paintPrediction(painter, texts, plan.height, style);
-  paintLooked(painter, look, status, texts, QPointF(lower, plan.height), style);
-}
-
-void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
-                    const CanvasStyle& style) {
-  const double middle = look.rect.width / texts.scale / 2;
-  const double height = look.rect.height / texts.scale;
-  const double promise = kCardLine * static_cast<double>(std::max<std::size_t>(1, texts.promise.size()));
-  double y =
-      height / 2 - 20 - promise / 2 - (texts.name.width > 0 ? 8 : 0) - (texts.problem.width > 0 ? 8 : 0);
-  paintIcon(painter, look.op, middle - 8, y, style.text);
-  y += kPillTop;
-  drawLine(painter, texts.title, middle - texts.title.width / 2, y, style.text);
-  y += kPillTitle;
-  if (texts.name.width > 0) {
-    drawLine(painter, texts.name, middle - texts.name.width / 2, y, style.text);
-    y += kCardLine;
-  }
-  for (std::size_t i = 0; i < texts.promise.size(); ++i) {
-    const double top = y + static_cast<double>(i) * kCardLine;
-    drawLine(painter, texts.promise[i], middle - texts.promise[i].width / 2, top, style.textSecond);
-  }
-  y += promise;
-  if (texts.problem.width > 0) {
-    drawLine(painter, texts.problem, middle - texts.problem.width / 2, y, style.error);
-    paintWarning(painter, middle - 6, y + 16, style.error);
-  }
-  if (texts.scale > kNumberScale) return;
-  if (look.muted)
-    paintChip(painter, texts.chip, middle + texts.chip.width / 2 + kChipSides, -9, style.textSecond,
-              style.surface);
-  if (look.collapsed || look.spread) {
-    paintChip(painter, texts.hidden, middle + texts.hidden.width / 2 + kChipSides, height - 9,
-              look.spread ? style.accent : style.textSecond, style.surface);
-  }
+    paintPrediction(painter, texts, plan.chipTop, style);
+  paintLooked(painter, look, status, texts, QPointF(lower, plan.chipTop), style);
 }
 
 /// Returns the scale of the numbers at a pill's inputs. With enough distance between inputs, the numbers have
@@ -281,6 +250,80 @@ double numberScale(const NodeLook& look, double scale) {
   return least < kLeastOfWanted * scale ? 0 : std::max(1.0, least);
 }
 
+bool isRangeLabel(const TextLine& number) {
+  return number.width > 2 * kNumberRadius - 2;  // a stack's label such as "4–20"
+}
+
+/// Returns the scale of one input's number, if the numbers of the pill have this scale.
+double labelScale(const TextLine& number, double scale) {
+  const double half = number.width / 2 + kLabelSides;
+  return isRangeLabel(number) ? std::clamp(kMostReach / half, 1.0, scale) : scale;
+}
+
+/// Returns the width that numbers and signs of inputs need at the left edge of a pill, at the height of a
+/// line of text. The result and `middle` are in units of the texts.
+double takenByInputs(const NodeLook& look, const NodeTexts& texts, double middle) {
+  const double scale = numberScale(look, texts.scale);
+  double taken = 0;
+  for (std::size_t i = 0; i < look.inputs.size(); ++i) {
+    const bool isHidden =
+        static_cast<qsizetype>(i) < look.labels.size() && look.labels[static_cast<qsizetype>(i)].isEmpty();
+    if (isHidden) continue;
+    double high = kPortRadius;
+    double wide = kPortRadius;
+    if (scale > 0 && i < texts.numbers.size()) {
+      const double own = labelScale(texts.numbers[i], scale);
+      high = kNumberRadius * own;
+      wide = isRangeLabel(texts.numbers[i]) ? (texts.numbers[i].width / 2 + kLabelSides) * own : high;
+    }
+    const bool isBeside =
+        std::abs(look.inputs[i] / texts.scale - middle) < high / texts.scale + kCardLine / 2;
+    if (isBeside) taken = std::max(taken, wide / texts.scale);
+  }
+  return taken;
+}
+
+void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
+                    const CanvasStyle& style) {
+  const double middle = look.rect.width / texts.scale / 2;
+  const double height = look.rect.height / texts.scale;
+  const double promise = kCardLine * static_cast<double>(std::max<std::size_t>(1, texts.promise.size()));
+  double y =
+      height / 2 - 20 - promise / 2 - (texts.name.width > 0 ? 8 : 0) - (texts.problem.width > 0 ? 8 : 0);
+  // Lines are in the middle. A line beside an input moves to the right, as far as there is room.
+  const auto drawCentered = [&](const TextLine& line, double top, const QColor& ink) {
+    constexpr double kAir = 5;
+    const double left = middle - line.width / 2;
+    const double wanted = std::max(left, takenByInputs(look, texts, top + kCardLine / 2) + kAir);
+    drawLine(painter, line, std::min(wanted, std::max(left, 2 * middle - line.width - kAir)), top, ink);
+  };
+  paintIcon(painter, look.op, middle - 8, y, style.text);
+  y += kPillTop;
+  drawCentered(texts.title, y, style.text);
+  y += kPillTitle;
+  if (texts.name.width > 0) {
+    drawLine(painter, texts.name, middle - texts.name.width / 2, y, style.text);
+    y += kCardLine;
+  }
+  for (std::size_t i = 0; i < texts.promise.size(); ++i) {
+    const double top = y + static_cast<double>(i) * kCardLine;
+    drawCentered(texts.promise[i], top, style.textSecond);
+  }
+  y += promise;
+  if (texts.problem.width > 0) {
+    drawLine(painter, texts.problem, middle - texts.problem.width / 2, y, style.error);
+    paintWarning(painter, middle - 6, y + 16, style.error);
+  }
+  if (texts.scale > kNumberScale) return;
+  if (look.muted)
+    paintChip(painter, texts.chip, middle + texts.chip.width / 2 + kChipSides, -9, style.textSecond,
+              style.surface);
+  if (look.collapsed || look.spread) {
+    paintChip(painter, texts.hidden, middle + texts.hidden.width / 2 + kChipSides, height - 9,
+              look.spread ? style.accent : style.textSecond, style.surface);
+  }
+}
+
 void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts, const NodeMarks& marks,
                 const CanvasStyle& style, bool withText) {
   const auto port = [&](double x, double y, double radius, bool fits) {
@@ -289,8 +332,6 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
     painter.drawEllipse(QPointF(x, y), radius, radius);
   };
   const double scale = look.pill && withText ? numberScale(look, texts.scale) : 0;
-  constexpr double kMostReach =
-      18;  // max distance of an enlarged label into the pill, which has its title there
   std::optional<double> above;
   for (std::size_t i = 0; i < look.inputs.size(); ++i) {
     const bool fits = marks.inputFits == -2 || marks.inputFits == static_cast<int>(i);
@@ -308,9 +349,9 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
     const QTransform before = painter.transform();
     double y = look.inputs[i];
     const double half = number.width / 2 + kLabelSides;
-    const bool isRange = number.width > 2 * kNumberRadius - 2;  // a stack's label such as "4–20"
+    const bool isRange = isRangeLabel(number);
     if (scale != 1) {
-      const double own = isRange ? std::clamp(kMostReach / half, 1.0, scale) : scale;
+      const double own = labelScale(number, scale);
       painter.translate(0, y);
       painter.scale(own, own);
       y = 0;

@@ -800,7 +800,7 @@ class TestCanvasCommands : public QObject {
     QAccessibleInterface* node = driver.accessible(first);
     QVERIFY(node != nullptr && node->isValid());
     const QString name = node->text(QAccessible::Name);
-    QVERIFY2(name.startsWith(QStringLiteral("user, document 1, 18 tokens, %1, attended to ")
+    QVERIFY2(name.startsWith(QStringLiteral("user, document 1, 18 tokens, %1, document share ")
                                  .arg(ui::metricPhrase("cached-tokens", QStringLiteral("100\u00A0%")))),
              qPrintable(name));
     QCOMPARE(node->role(), QAccessible::TreeItem);

@@ -463,6 +463,21 @@ class TestCanvasGestures : public QObject {
     QVERIFY(!minimap->isVisible());
   }
 
+  /// The minimap moves to another corner if a node is in its corner.
+  void theMinimapCoversNoNode() {
+    Rag rag;
+    auto* minimap = rag.driver.canvas().findChild<QWidget*>(QStringLiteral("minimap"));
+    const QPoint corner(rag.driver.canvas().width() - 30, rag.driver.canvas().height() - 30);
+    const QPoint middle = rag.driver.canvas().rect().center();
+    const auto place = rag.driver.canvas().place();
+    const QPointF node = place.center + QPointF(rag.driver.center(rag.first) - middle) / place.zoom;
+    rag.driver.canvas().setPlace({.zoom = 2, .center = {3000, 3000}});
+    QVERIFY(minimap->geometry().contains(corner));
+    rag.driver.canvas().setPlace({.zoom = 2, .center = node - QPointF(corner - middle) / 2});
+    QVERIFY(minimap->isVisible());
+    QVERIFY(!minimap->geometry().intersects(rag.driver.rect(rag.first)));
+  }
+
   void framesAndNotesMove() {
     Rag rag;
     rag.driver.click(rag.driver.center(rag.first));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "ui/editor/canvas_style.h"
 #include "ui/editor/node_look.h"
@@ -6,6 +7,7 @@
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/metric_words.h"
+#include "ui/words/part_text.h"
 
 #include <QApplication>
 #include <QImage>
@@ -15,6 +17,7 @@
 #include <QTest>
 
 using namespace spanscope::ui;
+using spanscope::product_text::worded;
 
 class TestNodeTexts : public QObject {
   Q_OBJECT
@@ -97,6 +100,35 @@ class TestNodeTexts : public QObject {
       QVERIFY2(plan.bar.bottom() <= height - 2, qPrintable(QString::number(height)));
       const double title = plan.titleTop + QFontMetrics(CanvasStyle(Theme()).titleFont).ascent();
       QVERIFY2(baseline - title >= 12, qPrintable(QString::number(height)));
+    }
+  }
+
+  /// Chips on the lower edge leave the bar visible, on cards of every height.
+  void chipsCoverNoBar() {
+    for (double height = 30; height <= 120; height += 0.5) {
+      NodeLook look;
+      look.rect = {.x = 0, .y = 0, .width = 180, .height = height};
+      const NodeCardPlan plan(look, 1);
+      QVERIFY2(plan.chipTop >= plan.bar.bottom(), qPrintable(QString::number(height)));
+      QVERIFY2(plan.chipTop <= height, qPrintable(QString::number(height)));
+    }
+  }
+
+  /// The badge names its number, also on a narrow card.
+  void badgesNameTheDocumentShare() {
+    NodeStatus status;
+    status.looked = 0.41;
+    const QString share = partText(status.looked);
+    for (double width = kCardWidth + 60; width >= 110; width -= 10) {
+      NodeLook look;
+      look.op = std::string("user");
+      look.rect = {.x = 0, .y = 0, .width = width, .height = kTextCardHeight};
+      const QString text = makeNodeTexts(look, status, nullptr, CanvasStyle(Theme()), 1).looked.text;
+      const bool isFull = text == worded("<card-document-share|%1>").arg(share);
+      const bool isShort = text == worded("<card-share|%1>").arg(share);
+      QVERIFY2(isFull || isShort || text == share, qPrintable(text));
+      if (width > 140) QVERIFY(text != share);
+      if (width > kCardWidth + 50) QVERIFY(isFull);
     }
   }
 
