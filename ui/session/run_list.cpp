@@ -6,16 +6,61 @@
 #include "ui/words/tr.h"
 
 #include <QDateTime>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLocale>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace spanscope::ui {
 
 namespace {
+
+QByteArray compact(const QJsonValue& value) {
+  return QJsonDocument(QJsonArray{value}).toJson(QJsonDocument::Compact);
+}
+
+/// The value with the elements of each list in ascending order.
+QJsonValue withSortedLists(const QJsonValue& value) {
+  if (value.isObject()) {
+    QJsonObject object = value.toObject();
+    for (auto member = object.begin(); member != object.end(); ++member)
+      *member = withSortedLists(member.value());
+    return object;
+  }
+  if (!value.isArray()) return value;
+  std::vector<std::pair<QByteArray, QJsonValue>> elements;
+  for (const QJsonValue& element : value.toArray()) {
+    const QJsonValue sorted = withSortedLists(element);
+    elements.emplace_back(compact(sorted), sorted);
+  }
+  std::ranges::sort(elements, {}, &std::pair<QByteArray, QJsonValue>::first);
+  QJsonArray list;
+  for (const auto& [text, element] : elements) list.append(element);
+  return list;
+}
+
+/// Whether two queries, as canonical JSON, differ only in the order of nodes.
+bool isOtherOrder(const std::string& a, const std::string& b) {
+  // Such texts have the same characters. This comparison is fast, and most other queries fail it.
+  if (a.size() != b.size() || a == b) return false;
+  std::array<std::int64_t, 256> counts{};
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ++counts[static_cast<unsigned char>(a[i])];
+    --counts[static_cast<unsigned char>(b[i])];
+  }
+  if (std::ranges::any_of(counts, [](std::int64_t count) { return count != 0; })) return false;
+  const auto read = [](const std::string& text) {
+    return withSortedLists(QJsonDocument::fromJson(QByteArray::fromStdString(text)).object());
+  };
+  return read(a) == read(b);
+}
 
 std::optional<ListedRun> listed(const ViewInput& input, const trace::Progress& now, const RunRecord& record,
                                 bool listsLater) {
@@ -128,12 +173,14 @@ QString runTime(const ListedRun& run) {
 
 QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   QStringList differences;
-  if (run.document() != other.document()) differences += tr("document %1").arg(other.document());
+  if (run.document() != other.document()) differences += tr("query %1").arg(other.document());
   if (run.model != other.model) differences += tr("model %1").arg(other.model);
   const trace::RunState& mine = run.state();
   const trace::RunState& its = other.state();
   if (run.document() == other.document() && *mine.queryJson != *its.queryJson)
-    differences += tr("another query");
+    differences += isOtherOrder(*mine.queryJson, *its.queryJson)
+                       ? tr(/*id:same-nodes-other-order*/ "the same nodes in another order")
+                       : tr("another query");
   if (run.layout() != other.layout())
     differences += tr("layout %1").arg(QString::fromUtf8(layout::infoOf(other.layout()).name));
   if (mine.policy != its.policy) differences += tr("policy %1").arg(QString::fromStdString(its.policy));
@@ -206,7 +253,9 @@ QString baseName(const RunBasis& run, const RunBasis& base) {
     facts += tr("cold");
   else if (run.isCold)
     facts += tr("warm");
-  if (run.queryJson != base.queryJson) facts += tr("another query");
+  if (run.queryJson != base.queryJson)
+    facts += isOtherOrder(*run.queryJson, *base.queryJson) ? tr(/*id:base-other-order*/ "another order")
+                                                           : tr("another query");
   const QString name = tr("run %1").arg(base.run);
   return facts.isEmpty() ? name : tr("%1 (%2)").arg(name, facts.join(tr(", ")));
 }

@@ -166,6 +166,15 @@ class TestStatusModel : public QObject {
     QVERIFY(!isLike(second, first));
     QVERIFY(isLike(third, second));
     QVERIFY(baseName(second, first) != baseName(third, {.run = 1, .queryJson = third.queryJson}));
+    // A swap is another order, and a change of a text is another query.
+    const auto basis = [](RunId run, const char* query) {
+      return RunBasis{.run = run, .queryJson = std::string(query)};
+    };
+    const RunBasis written = basis(1, R"({"plus":[{"user":"ab"},{"user":"ba"},{"user":"c"}]})");
+    const RunBasis swapped = basis(2, R"({"plus":[{"user":"c"},{"user":"ba"},{"user":"ab"}]})");
+    const RunBasis changed = basis(3, R"({"plus":[{"user":"ab"},{"user":"ab"},{"user":"c"}]})");
+    QVERIFY(product_text::says(baseName(swapped, written), "<base-other-order>"));
+    QVERIFY(!product_text::says(baseName(changed, written), "<base-other-order>"));
     ListedRun unread = runs[0];
     unread.trace = nullptr;
     QVERIFY(basisOf(unread).isCold);

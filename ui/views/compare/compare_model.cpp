@@ -364,7 +364,7 @@ CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left,
   const QString firstAnswer = QString::fromStdString(a->state().answer);
   const QString secondAnswer = QString::fromStdString(b->state().answer);
   if (!a->document().isEmpty() || !b->document().isEmpty())
-    model.rows.push_back(words("document", tr("Document"), {}, a->document(), b->document()));
+    model.rows.push_back(words("document", tr("Query"), {}, a->document(), b->document()));
   if (!a->model.isEmpty() || !b->model.isEmpty()) model.rows.push_back(words("model", a->model, b->model));
   model.rows.push_back(words("policy", a->policyText(), b->policyText()));
   model.rows.push_back(
@@ -404,7 +404,7 @@ std::vector<CompareRow> differingRows(const CompareModel& model) {
 
 QString likenessText(const CompareModel& model) {
   if (model.left == 0) return {};
-  if (model.differences.isEmpty()) return tr("Both runs have the same document, query, model and settings.");
+  if (model.differences.isEmpty()) return tr("Both runs have the same query, model and settings.");
   const QString list = model.differences.join(tr(", "));
   return model.isLike ? tr("Run %1 has: %2.").arg(model.right).arg(list)
                       : tr("The runs differ. Run %1 has: %2.").arg(model.right).arg(list);
