@@ -438,12 +438,12 @@ QString predictionComparison(const PredictionTable& table) {
   if (!place.orders.isEmpty()) parts << place.orders;
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed
-                  ? PredictionHeader::tr("the same as before the last change")
-                  : PredictionHeader::tr(/*id:before-last-change*/ "%1 before the last change")
+                  ? PredictionHeader::tr("as many computed as before your last edit")
+                  : PredictionHeader::tr(/*id:before-last-change*/ "%1 computed before your last edit")
                         .arg(rangeText(*table.computedBefore)));
   }
   if (table.ran)
-    parts << PredictionHeader::tr("%1 in run %2")
+    parts << PredictionHeader::tr("%1 computed in run %2")
                  .arg(metricText("computed-tokens", *table.ran))
                  .arg(table.ranRun);
   parts << table.cache;

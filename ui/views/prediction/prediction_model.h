@@ -120,7 +120,8 @@ class PredictionHeader : public QWidget {
 
 /// "With spans here, next run: 13 of 83 prompt tokens computed"
 QString predictionSentence(const PredictionTable& table);
-/// "70 cached, 38 relocated · 83 before the last change · 83 in run 1 · against the current cache"
+/// "70 cached, 38 relocated · 83 computed before your last edit · 83 computed in run 1 · against the current
+/// cache"
 QString predictionComparison(const PredictionTable& table);
 
 }  // namespace spanscope::ui

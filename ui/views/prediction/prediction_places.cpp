@@ -501,7 +501,7 @@ QString placeTip(const PredictionPlace& place) {
   if (!place.why.isEmpty()) lines << PlaceList::tr("Main reason: %1.").arg(place.why);
   if (!place.setup.isEmpty()) lines << PlaceList::tr("%1, %2.").arg(place.setup, place.history);
   if (!place.orders.isEmpty()) lines << PlaceList::tr("%1.").arg(place.orders);
-  if (place.isOwn) lines << PlaceList::tr("The document runs at this place.");
+  if (place.isOwn) lines << PlaceList::tr("The query runs at this place.");
   return lines.join(QLatin1Char('\n'));
 }
 

@@ -55,7 +55,16 @@ void TokenStripArea::layOut() {
 }
 
 void TokenStripArea::reveal(std::size_t token) {
-  if (token < m_layout.tiles.size()) makeVisible(m_layout.tiles[token], 5 * kSpace);
+  if (token >= m_layout.tiles.size()) return;
+  constexpr int kAround = 5 * kSpace;
+  QRect place = m_layout.tiles[token].adjusted(-kAround, -kAround, kAround, kAround);
+  // The name above the first line of a section is either whole or out of sight.
+  const std::size_t line = m_layout.lineOf(token);
+  const auto group = std::ranges::find_if(m_layout.groups, [&](const StripGroup& each) {
+    return each.first < m_layout.tiles.size() && m_layout.lineOf(each.first) == line;
+  });
+  if (group != m_layout.groups.end()) place.setTop(std::min(place.top(), group->head.top()));
+  makeVisible(place);
 }
 
 void TokenStripArea::revealGroup(std::size_t first) {

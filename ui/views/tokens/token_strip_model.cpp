@@ -255,9 +255,27 @@ class StripMaker {
     return facts.join(QStringLiteral(" · "));
   }
 
+  /// Returns the number of tokens at the end of the prompt that belong to no message: the generation prompt.
+  std::size_t tokensOfGenerationPrompt() const {
+    if (m_strip.prompt == 0) return 0;
+    const trace::SegmentInfo& last = m_request->segments[m_strip.tokens[m_strip.prompt - 1].place.segment];
+    std::int32_t count = 0;
+    for (auto run = last.runs.rbegin(); run != last.runs.rend() && run->node == m_request->node; ++run)
+      count += run->count;
+    return static_cast<std::size_t>(count);
+  }
+
   void addFacts() {
     for (StripSegment& segment : m_strip.segments)
       segment.facts = factsOf(segment.first, std::min(segment.first + segment.count, m_strip.prompt));
+    // The card of the last message does not count these tokens.
+    if (const std::size_t count = tokensOfGenerationPrompt(); count > 0 && count < m_strip.prompt) {
+      const auto last =
+          std::find_if(m_strip.segments.rbegin(), m_strip.segments.rend(),
+                       [this](const StripSegment& each) { return each.first < m_strip.prompt; });
+      last->facts += count == 1 ? tr(/*id:strip-last-begins*/ " · the last token begins the answer")
+                                : tr(" · the last %1 tokens begin the answer").arg(count);
+    }
     m_strip.answerFacts = factsOf(m_strip.prompt, m_strip.tokens.size());
     if (m_strip.mostLooked <= 0) return;
     m_strip.answerFacts +=

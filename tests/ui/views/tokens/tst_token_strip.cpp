@@ -114,6 +114,9 @@ void TestTokenStrip::reusedTokensKnowTheirOldPositions() {
   QVERIFY2(strip.segments[1].facts.endsWith(worded("<strip-stored-at|%1>").arg(range)),
            qPrintable(strip.segments[1].facts));
   QVERIFY(!says(strip.segments[0].facts, "<strip-stored-at>"));
+  // The card of the question does not count the generation prompt.
+  QVERIFY2(says(strip.segments.back().facts, "<strip-last-begins>"), qPrintable(strip.segments.back().facts));
+  QVERIFY(!says(strip.segments[0].facts, "<strip-last-begins>"));
 }
 
 void TestTokenStrip::eachSectionBeginsALine() {
