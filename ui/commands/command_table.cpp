@@ -190,9 +190,9 @@ std::vector<CommandInfo> makeTable() {
       tr("Add a run that shows the simulated cache of the server in Prediction, block by block"), {"Alt+B"});
   add("run.remove-predicted", Run, Document, tr("Remove predicted run"),
       tr("Remove the predicted run that is shown from the list of runs"), {"Alt+Shift+B"});
-  add("run.older", Run, Document, tr("Older run"), tr("Show the previous run of this document"),
+  add("run.older", Run, Document, tr("Older run"), tr("Show the previous run of this query"),
       {"Alt+Shift+Left"});
-  add("run.newer", Run, Document, tr("Newer run"), tr("Show the next run of this document"),
+  add("run.newer", Run, Document, tr("Newer run"), tr("Show the next run of this query"),
       {"Alt+Shift+Right"});
   add("run.to-end", Run, Document, tr("Back to now"), tr("Show the newest state of the run"), {"Alt+End"});
 

@@ -110,7 +110,7 @@ QString originText(ModelOrigin origin) {
     case ModelOrigin::Loaded:
       return tr("Loaded");
     case ModelOrigin::Chosen:
-      return tr("Chosen for this document");
+      return tr("Chosen for this query");
     case ModelOrigin::Recent:
       return tr("Used before");
     case ModelOrigin::Bundled:

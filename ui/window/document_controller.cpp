@@ -359,7 +359,7 @@ void DocumentController::takeDropped(const QStringList& paths) {
     if (m_parts.workspace.model() == nullptr) newDocument();
     chooseModel(*m_parts.workspace.model(), paths.front());
     m_parts.status.say(
-        tr("The model of this document is now %1.")
+        tr("The model of this query is now %1.")
             .arg(QString::fromStdString(checkpoint::Checkpoint(paths.front().toStdString()).name())));
     return;
   }

@@ -256,7 +256,7 @@ void RunController::getModel() {
       if (document != nullptr) chooseModel(*document->model, path);
       const QString name = QString::fromStdString(checkpoint::Checkpoint(path.toStdString()).name());
       m_status.say(document == nullptr ? tr("The model %1 is on this machine").arg(name)
-                                       : tr("The document now uses the model %1").arg(name));
+                                       : tr("The query now uses the model %1").arg(name));
     });
   }
   m_getModel->show();
@@ -285,7 +285,7 @@ bool RunController::consentTo(const QString& endpoint) {
   QMessageBox box(QMessageBox::Question, tr("Embeddings from a server"),
                   tr("Send texts to %1?").arg(endpoint), QMessageBox::Cancel, &m_window);
   box.setInformativeText(
-      tr("This document gets the vectors of its passages from this server. Spanscope sends the texts of the "
+      tr("This query gets the vectors of its passages from this server. Spanscope sends the texts of the "
          "searched documents and the questions of the query. If SPANSCOPE_EMBEDDINGS_KEY has a key, "
          "Spanscope also sends the key. Spanscope asks you only once."));
   const QPushButton* send = box.addButton(tr("Send texts"), QMessageBox::AcceptRole);

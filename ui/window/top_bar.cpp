@@ -98,13 +98,13 @@ QString modelTip(const Workspace& workspace, const EngineHost& engine) {
         workspace.serverRuns().servers().find(settings.server);
     if (!server) return TopBar::tr("The server %1, which is not in the list of servers").arg(name);
     QString tip =
-        TopBar::tr("This document runs on the server %1: %2").arg(name, QString::fromStdString(server->url));
+        TopBar::tr("This query runs on the server %1: %2").arg(name, QString::fromStdString(server->url));
     if (!server->model.empty())
       tip += TopBar::tr("\nwith its model %1").arg(QString::fromStdString(server->model));
     return tip;
   }
   const std::string directory = workspace.runsOn(*current);
-  QString tip = TopBar::tr("Model of this document: %1").arg(QString::fromStdString(directory));
+  QString tip = TopBar::tr("Model of this query: %1").arg(QString::fromStdString(directory));
   if (!settings.adapter.empty())
     tip += TopBar::tr("\nwith the adapter %1").arg(QString::fromStdString(settings.adapter));
   if (directory != engine.model().directory)

@@ -68,7 +68,7 @@ void TraceController::restore() {
 
 void TraceController::saveTrace() {
   if (m_parts.workspace.runToSave() == 0 && m_parts.workspace.current()->source->takesRuns()) {
-    m_parts.status.say(tr("This document has no run to save. Run the query first."));
+    m_parts.status.say(tr("This query has no run to save. Run the query first."));
     return;
   }
   const QString path =

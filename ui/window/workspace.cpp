@@ -274,7 +274,7 @@ RunId Workspace::runToSave() const {
 QString Workspace::saveTrace(const QString& path) const {
   const RunId run = runToSave();
   if (run == 0 && (m_current == nullptr || m_current->source->takesRuns()))
-    return tr("This document has no run to save. Run the query first.");
+    return tr("This query has no run to save. Run the query first.");
   try {
     trace::writeTrace(path.toStdString(), run == 0 ? m_input.trace->events() : runPart(*m_input.trace, run),
                       {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),

@@ -405,7 +405,7 @@ class TestExperimentsPage : public QObject {
     QCOMPARE(source->currentText(), QStringLiteral("generated"));
     const QString usual = m_view->form().field(QStringLiteral("documents"))->text();
     source->setCurrentIndex(1);
-    QCOMPARE(source->currentText(), QStringLiteral("from this document"));
+    QCOMPARE(source->currentText(), QStringLiteral("from this query"));
     QVERIFY(m_view->form().field(QStringLiteral("documents"))->text() != usual);
     QVERIFY(!m_view->form().field(QStringLiteral("words"))->isEnabled());
     QVERIFY(m_view->runButton().isEnabled());

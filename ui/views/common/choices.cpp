@@ -51,9 +51,9 @@ QString askForModelFolder(QWidget* parent) {
 
 ScopeBox::ScopeBox(QHBoxLayout* row) : QComboBox(row->parentWidget()) {
   setAccessibleName(tr("Runs to show"));
-  setToolTip(tr("Show runs of this document, or of all documents"));
-  addItem(tr("This document"), static_cast<int>(RunScope::Document));
-  addItem(tr("All documents"), static_cast<int>(RunScope::All));
+  setToolTip(tr("Show runs of this query, or of all open queries"));
+  addItem(tr("This query"), static_cast<int>(RunScope::Document));
+  addItem(tr("All queries"), static_cast<int>(RunScope::All));
   setSizeAdjustPolicy(QComboBox::AdjustToContents);
   row->addWidget(this);
   connect(this, &QComboBox::currentIndexChanged, this, &ScopeBox::changed);

@@ -155,7 +155,7 @@ void CompareView::setRuns(RunId left, RunId right) {
 QString CompareView::emptyText() const {
   if (!m_model.rows.empty()) return {};
   if (m_model.runs.size() > 1)
-    return tr("This document has not run yet. Run the document twice, or choose two runs in the title bar.");
+    return tr("This query has not run yet. Run the query twice, or choose two runs in the title bar.");
   return tr(
       "Run a query twice, e.g. with its documents swapped or with another policy, to compare the runs.");
 }

@@ -62,9 +62,9 @@ int ExperimentForm::addOwnRows(const experiment::Experiment& shown,
   int row = 0;
   m_source = new QComboBox(this);
   m_source->addItem(tr("generated"));
-  m_source->addItem(tr("from this document"));
+  m_source->addItem(tr("from this query"));
   m_source->setToolTip(
-      tr("Generate documents, or use the children of plus and the last user message of this document"));
+      tr("Generate documents, or use the children of plus and the last user message of this query"));
   m_source->setAccessibleName(tr("Document source"));
   m_source->setAccessibleDescription(m_source->toolTip());
   m_source->setCurrentIndex(request.source == experiment::DocumentSource::Own ? 1 : 0);

@@ -435,7 +435,7 @@ void ExperimentsView::refresh() {
   m_run->setToolTip(
       m_model.isRunning
           ? tr("Stop the experiment and keep finished measurements")
-          : tr("Run the experiment on the model of this document. Other runs can start between two steps"));
+          : tr("Run the experiment on the model of this query. Other runs can start between two steps"));
   m_form->setReadOnly(m_model.isRunning);
   m_repeats->setEnabled(!m_model.isRunning);
   m_progress->setVisible(m_model.isRunning && m_model.isKnown);

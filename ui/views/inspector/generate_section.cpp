@@ -312,7 +312,7 @@ void GenerateSection::showServers(const std::string& chosen, const std::vector<s
   m_serverLabel->setVisible(isShown);
   const QSignalBlocker blocker(m_server);
   m_server->clear();
-  m_server->addItem(tr("same as the document"), QString());
+  m_server->addItem(tr("same as the query"), QString());
   m_server->addItem(tr("the embedded engine"), QString::fromLatin1(document::kEmbedded));
   for (const std::string& server : servers)
     m_server->addItem(QString::fromStdString(server), QString::fromStdString(server));

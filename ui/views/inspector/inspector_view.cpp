@@ -347,7 +347,7 @@ void InspectorView::makeFields() {
   m_pathField = new QWidget(m_rows);
   m_browse = new QPushButton(tr("Browse…"), m_pathField);
   m_browse->setObjectName(QStringLiteral("browse"));
-  m_browse->setToolTip(tr("Choose a file in the folder of this document or below it"));
+  m_browse->setToolTip(tr("Choose a file in the folder of this query or below it"));
   auto* pathRow = new QHBoxLayout(m_pathField);
   pathRow->setContentsMargins(0, 0, 0, 0);
   pathRow->setSpacing(2 * kSpace);

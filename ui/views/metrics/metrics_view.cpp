@@ -307,8 +307,7 @@ RunScope MetricsView::scope() const {
 
 QString MetricsView::emptyText() const {
   if (!m_model.runs.empty()) return {};
-  if (m_model.others > 0)
-    return tr("No runs of this document yet. Run the document, or choose “All documents”.");
+  if (m_model.others > 0) return tr("No runs of this query yet. Run the query, or choose “All queries”.");
   return tr("Run a query to see latency, reuse, blocks and speed, run by run.");
 }
 

@@ -428,8 +428,7 @@ void OutputView::scrollToRun() {
 
 QString OutputView::emptyText() const {
   if (!m_model.answers.empty()) return {};
-  if (m_model.others > 0)
-    return tr("No answers of this document yet. Run the document, or choose “All documents”.");
+  if (m_model.others > 0) return tr("No answers of this query yet. Run the query, or choose “All queries”.");
   return tr("Run a query to read its answers here.");
 }
 

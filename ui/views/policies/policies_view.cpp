@@ -169,7 +169,7 @@ void PolicyMenu::setChosen(const std::string& own, const std::vector<std::string
     const policy::Policy& policy = *policy::findPolicy(action->data().toString().toStdString());
     const bool isOwn = &policy == &first.policy();
     const QString name = QString::fromStdString(isOwn ? first.name() : policy::Choice(policy).name());
-    const QString brief = isOwn ? tr("the document's own") : policyWord(policy.brief);
+    const QString brief = isOwn ? tr("the query's own") : policyWord(policy.brief);
     action->setText(tr("%1: %2").arg(name, brief));
     action->setChecked(isOwn ||
                        std::find(wanted.begin(), wanted.end(), std::string(policy.name)) != wanted.end());

@@ -355,7 +355,7 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
   }
   if (problem.isOfDevice) {
     return make("useProcessor", tr("Use the CPU"),
-                tr("Set the device of the document, from the next run on. Undo restores it."), [this] {
+                tr("Set the device of the query, from the next run on. Undo restores it."), [this] {
                   fix([this] { chooseDevice(*model(), QString::fromLatin1(compute::kProcessor.name)); });
                 });
   }
@@ -365,10 +365,10 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
                 [this] { Q_EMIT commandWanted(QStringLiteral("run.choose-template")); });
   }
   if (problem.poolNeeded > 0) {
-    return make(
-        "enlargePool", tr("Make the pool %1 blocks").arg(problem.poolNeeded),
-        tr("Set the document's number of blocks. The next run begins with an empty cache. Undo restores it."),
-        [this, blocks = problem.poolNeeded] { enlargePool(blocks); });
+    return make("enlargePool", tr("Make the pool %1 blocks").arg(problem.poolNeeded),
+                tr("Set the number of blocks of the query. The next run begins with an empty cache. Undo "
+                   "restores it."),
+                [this, blocks = problem.poolNeeded] { enlargePool(blocks); });
   }
   if (problem.otherModel.empty()) return nullptr;
   QPushButton* button =

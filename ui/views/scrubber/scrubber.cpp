@@ -217,7 +217,7 @@ QString Scrubber::emptyText() const {
 }
 
 QString Scrubber::runsTip() const {
-  QStringList lines{tr("Runs of this document on all models and settings, newest first.")};
+  QStringList lines{tr("Runs of this query on all models and settings, newest first.")};
   const QString older = input()->keyOf(QStringLiteral("run.older"));
   const QString newer = input()->keyOf(QStringLiteral("run.newer"));
   if (!older.isEmpty()) lines += tr("%1: the older one").arg(older);

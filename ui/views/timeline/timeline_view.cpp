@@ -491,7 +491,7 @@ void TimelineView::refresh() {
                                              : tr("%1 runs").arg(m_model.runs.size());
   // If the document has not run, the shown run belongs to another document.
   if (m_model.runs.size() == 1 && !input()->paths.contains(m_model.runs.front()))
-    summary += tr(" · of another document");
+    summary += tr(" · of another query");
   Q_EMIT summaryChanged(summary);
   update();
 }
