@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/shown_identities.h"
 
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "ui/session/query_order.h"
+
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,6 +15,29 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kTypingPause = 150;  // milliseconds after which a user who types has paused
+
+/// The document of the oldest kept run of an earlier session, if the shown document has the same nodes in
+/// another order. Its sections come first, so that a section keeps number and hue when a file is reopened.
+std::optional<document::Document> inFirstOrder(const ViewInput& input) {
+  if (!input.records) return std::nullopt;
+  std::string now;
+  for (const auto& record : *input.records) {
+    if (record->trace == input.trace || !record->metricValues || !input.paths.contains(record->run)) continue;
+    const auto run = record->metricValues->runs.find(record->run);
+    if (run == record->metricValues->runs.end()) continue;
+    if (now.empty()) {
+      const document::QueryOf query = document::toQuery(*input.document, document::TakeOut::MutedAndFrozen);
+      if (!query.query) return std::nullopt;
+      now = query::writeCanonical(*query.query);
+    }
+    // The oldest run with these nodes decides, also if it has their present order.
+    if (now == *run->second.queryJson) return std::nullopt;
+    if (!isOtherOrder(now, *run->second.queryJson)) continue;
+    const std::optional<query::Node> query = query::parseJson(*run->second.queryJson).query;
+    return query ? std::optional(document::fromQuery(*query)) : std::nullopt;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -60,6 +89,9 @@ void ShownIdentities::read() {
                                       : &none});
   }
   if (m_tab == 0) open = {{.document = m_input.document.get(), .paths = &m_input.paths}};
+  const std::optional<document::Document> first = inFirstOrder(m_input);
+  if (first)
+    open.insert(open.begin() + static_cast<std::ptrdiff_t>(own++), {.document = &*first, .paths = &none});
   SegmentIdentities now = m_book.read(open, own, *m_input.trace);
   // The same object tells the views that no hue has changed.
   if (m_input.identities && *m_input.identities == now) return;

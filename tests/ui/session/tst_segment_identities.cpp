@@ -3,7 +3,10 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/test_program.h"
+#include "ui/session/run_history.h"
 #include "ui/session/segment_identities.h"
+#include "ui/session/shown_identities.h"
+#include "ui/session/view_input.h"
 
 #include <QObject>
 #include <QString>
@@ -12,6 +15,7 @@
 #include <QTest>
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -44,6 +48,7 @@ class Story {
   }
 
   Document& document() { return m_document; }
+  const TraceStore& trace() const { return m_trace; }
   std::vector<NodeId> documents() const {
     const NodeId cross = m_document.at(m_document.root()).children.at(0);
     return m_document.at(m_document.at(cross).children.at(1)).children;
@@ -98,6 +103,34 @@ class TestSegmentIdentities : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  /// A file that was saved after a swap and opened in a later session has its numbers and hues of before.
+  void aReopenedFileKeepsItsNumbers() {
+    Story before({"a", "b", "c"});
+    const RunId run = before.run();
+    RunRecord record{.run = run};
+    record.metricValues = std::make_shared<const trace::Progress>(before.trace().newest().progress());
+    const auto numbersAfter = [&](const std::vector<std::string>& texts) {
+      Story after(texts);
+      ViewInput input;
+      input.document = std::make_shared<const Document>(after.document());
+      input.trace = std::make_shared<const TraceStore>();
+      input.records =
+          std::make_shared<const RunRecords>(RunRecords{std::make_shared<const RunRecord>(record)});
+      input.paths[run] = {};
+      const OpenDocuments none;
+      ShownIdentities shown(input, none);
+      shown.update(0);
+      QStringList numbers;
+      for (const NodeId id : after.documents())
+        numbers.append(QString::number(input.identities->ofNode(id)->number + 1));
+      return numbers.join(QLatin1Char(' '));
+    };
+    QCOMPARE(numbersAfter({"b", "a", "c"}), QStringLiteral("2 1 3"));
+    QCOMPARE(numbersAfter({"a", "b", "c"}), QStringLiteral("1 2 3"));
+    // Other texts have the numbers of their order.
+    QCOMPARE(numbersAfter({"d", "a", "c"}), QStringLiteral("1 2 3"));
+  }
+
   void everyPartHasItsOwnHue() {
     Story story({"a", "b", "c"});
     const SegmentIdentities all = story.identities();
