@@ -252,6 +252,7 @@ bool isIdForm(std::string_view word) {
   const std::size_t letters = upper + lower;
   if (letters == 0) return digits >= 5 && digits + 3 >= word.size();
   if (digits >= 2 && word.size() >= 6 && (digits >= 3 || changes >= 2)) return true;
+  if (digits >= 2 && word.size() == 5 && changes >= 3) return true;  // "a9f2b"
   return word.size() >= 16 && upper >= 3 && lower >= 3 && word.find('-') == std::string_view::npos &&
          changes >= 2;
 }
@@ -415,23 +416,29 @@ std::string withoutNumber(std::string_view chunk) {
   return removed > 0 && removed <= 3 ? text : std::string(chunk);
 }
 
+/// Splits a text at a border. If chunks keep their border, the border begins an element, and the element ends
+/// with its closing tag.
 std::vector<std::string_view> chunksOf(std::string_view text, std::string_view border, bool keepsBorder) {
   std::vector<std::string_view> chunks;
+  const auto add = [&chunks](std::string_view chunk) {
+    if (chunk = trimmed(chunk); !chunk.empty()) chunks.push_back(chunk);
+  };
   std::size_t at = 0;
   while (at <= text.size()) {
-    const std::size_t next = text.find(border, at + (keepsBorder && at > 0 ? 1 : 0));
-    const std::size_t end = next == std::string_view::npos ? text.size() : next;
-    if (const std::string_view chunk = trimmed(text.substr(at, end - at)); !chunk.empty())
-      chunks.push_back(chunk);
-    if (next == std::string_view::npos) break;
-    at = keepsBorder ? next : next + border.size();
-    if (keepsBorder && next == 0) {
-      const std::size_t second = text.find(border, 1);
-      const std::size_t last = second == std::string_view::npos ? text.size() : second;
-      chunks.push_back(trimmed(text.substr(0, last)));
-      if (second == std::string_view::npos) break;
-      at = second;
+    const bool isElement = keepsBorder && text.substr(at).starts_with(border);
+    const std::size_t next = std::min(text.find(border, at + (isElement ? 1 : 0)), text.size());
+    std::string_view chunk = text.substr(at, next - at);
+    if (isElement) {
+      const std::size_t closing = chunk.find("</" + std::string(border.substr(1)));
+      const std::size_t end = closing == std::string_view::npos ? closing : chunk.find('>', closing);
+      if (end != std::string_view::npos) {
+        add(chunk.substr(0, end + 1));
+        chunk.remove_prefix(end + 1);
+      }
     }
+    add(chunk);
+    if (next == text.size()) break;
+    at = keepsBorder ? next : next + border.size();
   }
   return chunks;
 }
@@ -515,9 +522,13 @@ void setExcerpts(std::string_view before, std::string_view now, std::size_t at, 
 // --- Rules about texts
 
 bool isModelChanged(const Difference& d, std::size_t, Finding& finding) {
-  if (d.before->model == d.now->model) return false;
-  finding.before = redacted(d.before->model);
-  finding.after = redacted(d.now->model);
+  const std::string& before = d.before->servedModel();
+  const std::string& now = d.now->servedModel();
+  if (before == now) return false;
+  // The names in the requests are the names that the user knows.
+  const bool differsInRequest = d.before->model != d.now->model;
+  finding.before = redacted(differsInRequest ? d.before->model : before);
+  finding.after = redacted(differsInRequest ? d.now->model : now);
   return true;
 }
 
@@ -793,18 +804,38 @@ bool isExpired(const LookupFacts& f, Finding& finding) {
   finding.detail = std::to_string(f.withoutLimits - f.cached) + " tokens";
   return true;
 }
-bool isOtherSlot(const LookupFacts& f, Finding&) {
-  return f.isInOtherSlot && f.cached < f.withoutLimits;
+/// Servers count blocks of up to 128 tokens. A smaller difference of a reported count is no loss.
+constexpr std::size_t kLeastReportedLoss = 256;
+
+bool isReportedLess(const LookupFacts& f, std::size_t allowed) {
+  return f.reported &&
+         static_cast<std::size_t>(std::max<std::int64_t>(0, *f.reported)) + kLeastReportedLoss <= allowed;
+}
+
+/// The log or the user must name slots or replicas. Otherwise, the cause would be a guess.
+bool isOtherSlot(const LookupFacts& f, Finding& finding) {
+  const bool isOther = !f.replica.empty() && !f.bestReplica.empty() && f.replica != f.bestReplica;
+  if (isOther && (f.cached < f.withoutLimits || isReportedLess(f, f.cached))) {
+    finding.before = redacted(f.bestReplica);
+    finding.after = redacted(f.replica);
+    return true;
+  }
+  if (!f.areSlotsKnown || !f.isInOtherSlot || f.cached >= f.withoutLimits) return false;
+  finding.detail = f.slot;
+  return true;
 }
 bool isEvicted(const LookupFacts& f, Finding& finding) {
   if (!f.isLimited || f.cached + f.block > f.withoutLimits) return false;
+  if (f.isInOtherSlot && !f.areSlotsKnown) return false;
   finding.detail = std::to_string(f.withoutLimits - f.cached) + " tokens";
   return true;
 }
 bool isUnreported(const LookupFacts& f, Finding& finding) {
-  // Servers count blocks of up to 128 tokens. A smaller difference is no loss.
-  constexpr std::size_t kLeast = 256;
-  if (!f.reported || static_cast<std::size_t>(*f.reported) + kLeast > f.cached) return false;
+  if (f.isInOtherSlot && !f.areSlotsKnown && f.cached + f.block <= f.withoutLimits) {
+    finding.detail = "the log does not name the slots of the server";
+    return true;
+  }
+  if (!isReportedLess(f, f.cached)) return false;
   finding.detail = "the server reported " + std::to_string(*f.reported) +
                    " cached tokens, the caching rules allow " + std::to_string(f.cached);
   return true;
@@ -1073,7 +1104,7 @@ std::vector<Difference> differencesOf(const LoggedRequest& before, const LoggedR
   };
   const History history(before, before.answer.has_value());
   const auto textAt = [&](std::size_t index) { return messageText(history.at(index)); };
-  if (before.model != now.model || before.salt != now.salt || before.adapter != now.adapter)
+  if (before.servedModel() != now.servedModel() || before.salt != now.salt || before.adapter != now.adapter)
     add(Difference::Change::Edited, now.tools.empty() ? 0 : kToolsSection,
         now.tools.empty() ? 0 : kToolsSection);
   if (before.tools != now.tools) {

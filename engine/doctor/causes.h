@@ -82,8 +82,12 @@ struct LookupFacts {
   std::size_t withoutLimits = 0;  ///< cached tokens of a server without limits
   std::size_t alive = 0;          ///< common prefix within the time to live
   std::size_t block = 1;
-  bool isLimited = false;  ///< a pool size or slots were given
-  bool isInOtherSlot = false;
+  bool isLimited = false;      ///< a pool size or slots were given
+  bool isInOtherSlot = false;  ///< by the simulated slots
+  bool areSlotsKnown = false;  ///< the user or the log gave the number of slots
+  std::string slot{};          ///< the chosen slot and its contents, for the user; empty: no slots
+  std::string replica{};       ///< the slot or replica of the request in the log; empty: unknown
+  std::string bestReplica{};   ///< the same of the best earlier request
   std::optional<std::int64_t> reported{};
 };
 

@@ -25,7 +25,7 @@ constexpr std::size_t kLinked = 16;  // tokens that link(16) recomputes for each
 
 std::uint64_t realmOf(const LoggedRequest& request) {
   Digest digest;
-  for (const std::string* text : {&request.model, &request.salt, &request.adapter}) {
+  for (const std::string* text : {&request.servedModel(), &request.salt, &request.adapter}) {
     digest.add(*text);
     digest.add(std::string_view("\0", 1));
   }
@@ -43,6 +43,11 @@ std::uint64_t lettersHash(const Message& message) {
   }
   if (letters.empty()) letters = "\x01" + messageText(message);
   return hash64(letters);
+}
+
+bool isLong(const Message& message) {
+  constexpr std::size_t kLeast = 24;  // bytes
+  return messageText(message).size() >= kLeast;
 }
 
 /// Finds the conversation of a request by its id, or else by its messages.
@@ -67,7 +72,11 @@ class Conversations {
     m_count = std::max(m_count, number + 1);
     m_sizes.resize(m_count);
     m_sizes[number] = hashes.size();
-    for (std::size_t i = 0; i < hashes.size(); ++i) m_byMessage[hashes[i]] = {number, i == 0};
+    for (std::size_t i = 0; i < hashes.size(); ++i)
+      m_byMessage[hashes[i]] = {
+          .conversation = number,
+          .isFirst = i == 0,
+          .isLastLong = i > 0 && i + 1 == hashes.size() && isLong(request.messages.back())};
     m_byOpening[opening] = number;
     return number;
   }
@@ -77,6 +86,7 @@ class Conversations {
   struct Seen {
     std::uint32_t conversation = 0;
     bool isFirst = false;
+    bool isLastLong = false;  ///< the last message of a request, with enough letters to be recognized
   };
 
   /// The beginning of the first message.
@@ -92,8 +102,11 @@ class Conversations {
     for (std::size_t i = 0; i < hashes.size(); ++i) {
       const auto found = m_byMessage.find(hashes[i]);
       if (found == m_byMessage.end()) continue;
-      // An equal first message identifies most conversations.
-      votes[found->second.conversation] += i == 0 && found->second.isFirst ? 2 : 1;
+      // An equal first message identifies most conversations. So does the last message of a conversation, if
+      // the history goes on after it.
+      const bool isFirst = i == 0 && found->second.isFirst;
+      const bool isLast = found->second.isLastLong && i + 1 < hashes.size();
+      votes[found->second.conversation] += isFirst || isLast ? 2 : 1;
     }
     std::optional<std::uint32_t> best;
     std::size_t most = 0;
@@ -122,10 +135,57 @@ std::size_t bytesOf(const LoggedRequest& request) {
   return bytes;
 }
 
+/// Completes the options by what a request of the log says about its server.
+DoctorOptions rulesOf(DoctorOptions options, const LoggedServer& server) {
+  if (!options.server.empty()) return options;
+  options.server = "vllm";
+  if (server.kind.empty()) return options;
+  // The rules of other servers are not known. SGLang's cache has the longest common prefix of all prompts.
+  options.server = simulator::findServer(server.kind) == nullptr ? "sglang" : server.kind;
+  if (options.blockSize == 0) options.blockSize = server.blockSize;
+  if (options.slots == 0) options.slots = server.slots;
+  if (options.blocks == 0 && server.cacheTokens > 0) {
+    const auto standard =
+        simulator::findServer(options.server)
+            ->open({.cacheTokens = 0, .blockSize = options.blockSize, .slots = options.slots, .chunk = 0});
+    options.blocks = server.cacheTokens / std::max(1, standard->shape().blockSize);
+  }
+  return options;
+}
+
+/// Finds the model that computed a prompt. A response names it, whatever name the request has.
+class ServedModels {
+ public:
+  explicit ServedModels(const std::string& server)
+      : m_hasOneModel(server == "llama.cpp" || server == "sglang") {}
+
+  /// Learns from a request in the order of the log.
+  void add(const LoggedRequest& request) {
+    if (!request.answeredModel.empty()) m_names[request.model] = request.answeredModel;
+  }
+  /// Sets `answeredModel`. These servers have one model and ignore the name, but SGLang reads an adapter
+  /// after a colon.
+  void resolve(LoggedRequest& request) const {
+    if (m_hasOneModel) {
+      const std::size_t colon = request.model.find(':');
+      request.answeredModel =
+          colon == std::string::npos ? "the model of the server" : request.model.substr(colon);
+    } else if (request.answeredModel.empty()) {
+      if (const auto found = m_names.find(request.model); found != m_names.end())
+        request.answeredModel = found->second;
+    }
+  }
+
+ private:
+  bool m_hasOneModel;
+  std::unordered_map<std::string, std::string> m_names;
+};
+
 /// Keeps the last requests. Others are read again from their file.
 class RequestCache {
  public:
-  explicit RequestCache(const LogReader& log) : m_log(&log) {}
+  RequestCache(const LogReader& log, const std::optional<ServedModels>& models)
+      : m_log(&log), m_models(&models) {}
 
   void keep(std::uint32_t number, std::shared_ptr<const LoggedRequest> request) {
     m_bytes += bytesOf(*request);
@@ -141,7 +201,9 @@ class RequestCache {
   }
   std::shared_ptr<const LoggedRequest> get(std::uint32_t number, const LogPlace& place) {
     if (const auto found = m_requests.find(number); found != m_requests.end()) return found->second;
-    auto request = std::make_shared<const LoggedRequest>(m_log->again(place));
+    LoggedRequest again = m_log->again(place);
+    if (*m_models) (*m_models)->resolve(again);
+    auto request = std::make_shared<const LoggedRequest>(std::move(again));
     keep(number, request);
     return request;
   }
@@ -150,6 +212,7 @@ class RequestCache {
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
 
   const LogReader* m_log;
+  const std::optional<ServedModels>* m_models;
   std::unordered_map<std::uint32_t, std::shared_ptr<const LoggedRequest>> m_requests;
   std::list<std::uint32_t> m_order;
   std::size_t m_bytes = 0;
@@ -167,6 +230,7 @@ class Lookup {
     const std::unique_ptr<simulator::Simulator> standard = m_server->open(settings);
     m_block = static_cast<std::size_t>(std::max(1, standard->shape().blockSize));
     m_hasSlots = options.server == "llama.cpp";
+    m_areSlotsKnown = options.slots > 0;
     m_isLimited = options.blocks > 0 || m_hasSlots;
     // Without limits, the longest common prefix decides. This needs no copy of the tokens.
     if (m_isLimited) {
@@ -183,6 +247,7 @@ class Lookup {
     std::size_t cached = 0;
     std::size_t withoutLimits = 0;
     bool isInOtherSlot = false;
+    std::string slot{};
   };
   Result add(const LoggedRequest& request, const PromptTokens& tokens,
              std::optional<std::uint32_t> previous) {
@@ -205,12 +270,15 @@ class Lookup {
     result.cached = hasLife ? whole(result.found.alive, tokens.prompt) : result.withoutLimits;
     if (m_simulator != nullptr && tokens.prompt > 0) {
       const std::string salt = std::to_string(realm);
-      const simulator::Answer answer =
-          m_simulator->serve({.prompt = std::span(tokens.ids).first(tokens.prompt),
-                              .answer = std::span(tokens.ids).subspan(tokens.prompt),
-                              .salt = salt});
+      const auto prompt = std::span(tokens.ids).first(tokens.prompt);
+      const std::int64_t held = m_hasSlots ? m_simulator->cachedBeginnings()(prompt) : 0;
+      simulator::Answer answer = m_simulator->serve(
+          {.prompt = prompt, .answer = std::span(tokens.ids).subspan(tokens.prompt), .salt = salt});
       const auto found = static_cast<std::size_t>(std::max(0, answer.cached));
-      result.isInOtherSlot = m_hasSlots && found < result.withoutLimits;
+      // Without the number of slots, the simulated slots are only a guess.
+      result.isInOtherSlot =
+          m_hasSlots && found < result.withoutLimits && (!m_areSlotsKnown || held > answer.cached);
+      result.slot = std::move(answer.place);
       result.cached = std::min(result.cached, found);
       // A slot can have more than whole blocks.
       if (m_hasSlots && !hasLife) result.cached = found;
@@ -220,6 +288,7 @@ class Lookup {
 
   std::size_t block() const { return m_block; }
   bool isLimited() const { return m_isLimited; }
+  bool areSlotsKnown() const { return m_areSlotsKnown; }
   const std::string& setting() const { return m_setting; }
 
  private:
@@ -233,6 +302,7 @@ class Lookup {
   Alignment m_alignment;
   std::size_t m_block = 1;
   bool m_hasSlots = false;
+  bool m_areSlotsKnown = false;
   bool m_isLimited = false;
   std::optional<std::int64_t> m_life;
   std::int64_t m_lastTime = 0;
@@ -246,6 +316,7 @@ struct Known {
   std::size_t messagesEnd = 0;  ///< tokens before the generation prompt
   std::size_t sequence = 0;     ///< tokens with the answer
   bool hasAnswer = false;
+  std::string replica{};
 };
 
 /// The tools of a conversation: all that were ever sent, in the order of their first request.
@@ -279,10 +350,9 @@ class Diagnosis {
         m_options(options),
         m_stop(stop),
         m_progress(progress),
-        m_cache(log),
-        m_lookup(options) {
+        m_cache(log, m_models) {
+    if (!options.server.empty()) begin({});
     for (const LogSource& source : log.sources()) m_report.files.push_back(source.name);
-    m_report.server = m_lookup->setting();
     m_report.tokens = tokenizer.setting();
     m_report.isEstimated = tokenizer.isEstimated();
   }
@@ -293,6 +363,7 @@ class Diagnosis {
                  if (++m_report.problemCount <= kMostProblems) m_report.problems.push_back(problem);
                },
                m_stop);
+    if (!m_lookup) begin({});
     m_report.conversations = m_conversations.count();
     // The log with edits needs the memory.
     m_lookup.reset();
@@ -323,7 +394,22 @@ class Diagnosis {
     m_report.ways.push_back({key, name, prompt, computed});
   }
 
+  /// Chooses the rules by the first request.
+  void begin(const LoggedServer& server) {
+    m_options = rulesOf(m_options, server);
+    m_lookup.emplace(m_options);
+    m_models.emplace(m_options.server);
+    m_report.server = m_lookup->setting();
+    if (!server.kind.empty() && simulator::findServer(server.kind) == nullptr)
+      m_report.server =
+          redacted(server.kind) + ", whose caching rules are not known; the rules here: " + m_report.server;
+    m_report.block = m_lookup->block();
+  }
+
   void add(LoggedRequest&& given) {
+    if (!m_lookup) begin(given.server);
+    m_models->add(given);
+    m_models->resolve(given);
     auto request = std::make_shared<const LoggedRequest>(std::move(given));
     const auto number = static_cast<std::uint32_t>(m_report.requests.size());
     RequestReport report{.place = request->place,
@@ -333,6 +419,7 @@ class Diagnosis {
     report.reported = request->usage.cached;
     report.reportedPrompt = request->usage.prompt;
     report.conversation = m_conversations.find(*request);
+    if (!request->failure.empty()) return addRefused(*request, std::move(report));
     PromptTokens tokens;
     try {
       tokens = m_tokenizer.tokens(*request, m_stop);
@@ -349,19 +436,32 @@ class Diagnosis {
     if (report.common > 0) report.best = result.found.best;
     report.repeated = coveredTokens(result.found.repeats, result.found.common, 0, tokens.prompt);
     addSpans(tokens, result);
-    if (report.failure.empty()) explain(number, *request, tokens, result, before, report);
+    if (report.failure.empty()) explain(*request, tokens, result, before, report);
 
     Known known{.place = request->place,
                 .conversation = report.conversation,
                 .messagesEnd = tokens.prompt,
                 .sequence = tokens.ids.size(),
-                .hasAnswer = request->answer.has_value()};
+                .hasAnswer = request->answer.has_value(),
+                .replica = request->replica};
     if (!tokens.sections.empty() && tokens.sections.back().section == kEndSection)
       known.messagesEnd = tokens.sections.back().begin;
     m_known.push_back(known);
     m_last[report.conversation] = number;
+    m_lastComputed = number;
     addTools(report.conversation, *request);
     m_cache.keep(number, request);
+    m_report.requests.push_back(std::move(report));
+    if (m_progress) m_progress(m_report, DoctorPhase::Log, m_report.requests.size());
+  }
+
+  /// The server computed nothing, so nothing is cached, and no later request is compared with this one.
+  void addRefused(const LoggedRequest& request, RequestReport&& report) {
+    m_lookup->add(request, {}, {});
+    report.refusal = redacted(request.failure);
+    ++m_report.refused;
+    m_spans.emplace_back(0, 0);
+    m_known.push_back({.place = request.place, .conversation = report.conversation});
     m_report.requests.push_back(std::move(report));
     if (m_progress) m_progress(m_report, DoctorPhase::Log, m_report.requests.size());
   }
@@ -383,8 +483,8 @@ class Diagnosis {
     m_spans.emplace_back(computed, std::min(tokens.prompt, computed + recomputed));
   }
 
-  void explain(std::uint32_t number, const LoggedRequest& request, const PromptTokens& tokens,
-               const Lookup::Result& result, std::optional<std::uint32_t> previous, RequestReport& report) {
+  void explain(const LoggedRequest& request, const PromptTokens& tokens, const Lookup::Result& result,
+               std::optional<std::uint32_t> previous, RequestReport& report) {
     const bool isSame = previous.has_value();
     std::optional<std::uint32_t> compared = previous;
     std::size_t common = result.found.withPrevious;
@@ -392,12 +492,12 @@ class Diagnosis {
       compared = report.best;
       common = report.common;
       // Another model or salt shares no prefix. The last request can still show the difference.
-      if (!compared && number > 0) compared = number - 1;
+      if (!compared) compared = m_lastComputed;
     }
     std::size_t messagesEnd = tokens.prompt;
     if (!tokens.sections.empty() && tokens.sections.back().section == kEndSection)
       messagesEnd = tokens.sections.back().begin;
-    LookupFacts facts{.hasEarlier = number > 0,
+    LookupFacts facts{.hasEarlier = m_lastComputed.has_value(),
                       .isWholeKnown = report.common >= messagesEnd && messagesEnd > 0,
                       .sharesSection = false,
                       .prompt = tokens.prompt,
@@ -408,6 +508,10 @@ class Diagnosis {
                       .block = m_lookup->block(),
                       .isLimited = m_lookup->isLimited(),
                       .isInOtherSlot = result.isInOtherSlot,
+                      .areSlotsKnown = m_lookup->areSlotsKnown(),
+                      .slot = result.slot,
+                      .replica = request.replica,
+                      .bestReplica = report.best ? m_known[*report.best].replica : std::string(),
                       .reported = report.reported};
     for (const SectionTokens& section : tokens.sections)
       facts.sharesSection = facts.sharesSection ||
@@ -422,7 +526,7 @@ class Diagnosis {
       facts.isExtension = (goesOn || isBeginning) && isSame;
       if (!goesOn && !isBeginning) compare(*compared, isSame, common, request, tokens, result, facts, report);
     }
-    if (report.common < tokens.prompt && (!facts.isExtension || !report.findings.empty()) && number > 0)
+    if (report.common < tokens.prompt && (!facts.isExtension || !report.findings.empty()) && m_lastComputed)
       report.differenceSection = sectionName(request, tokens.sectionAt(report.common));
     const auto lookup = findCause(facts);
     if (lookup && (report.findings.empty() || lookup->cause == CauseId::Evicted ||
@@ -490,10 +594,10 @@ class Diagnosis {
       case CauseId::Expired:
       case CauseId::OtherSlot:
       case CauseId::Evicted:
-        report.lost = facts.withoutLimits - std::min(facts.withoutLimits, facts.cached);
-        break;
       case CauseId::Unknown:
-        if (facts.reported)
+        report.lost = facts.withoutLimits - std::min(facts.withoutLimits, facts.cached);
+        // The server reported fewer cached tokens than the rules allow.
+        if (report.lost == 0 && facts.reported)
           report.lost =
               facts.cached -
               std::min(facts.cached, static_cast<std::size_t>(std::max<std::int64_t>(0, *facts.reported)));
@@ -604,6 +708,7 @@ class Diagnosis {
       }
     } else {
       made.model = reference->request.model;
+      made.answeredModel = reference->request.answeredModel;
       made.salt = reference->request.salt;
       made.adapter = reference->request.adapter;
       const auto pairs = pairsOf(before, now);
@@ -693,6 +798,12 @@ class Diagnosis {
           if (report.compared)
             if (const auto found = kept.find(*report.compared); found != kept.end())
               reference = found->second.get();
+          m_models->resolve(request);
+          if (!report.refusal.empty()) {
+            if (!withDocuments && m_options.takeEdited) m_options.takeEdited(request);
+            ++number;
+            return;
+          }
           const bool isSame =
               report.compared && m_known[*report.compared].conversation == report.conversation;
           auto edited =
@@ -742,13 +853,15 @@ class Diagnosis {
 
   const LogReader& m_log;
   const PromptTokenizer& m_tokenizer;
-  const DoctorOptions& m_options;
+  DoctorOptions m_options;
   std::stop_token m_stop;
   const DoctorProgress& m_progress;
   LogReport m_report;
   Conversations m_conversations;
+  std::optional<ServedModels> m_models;
   RequestCache m_cache;
-  std::optional<Lookup> m_lookup;  ///< of the log as it is
+  std::optional<std::uint32_t> m_lastComputed;  ///< the last request that the server computed
+  std::optional<Lookup> m_lookup;               ///< of the log as it is
   std::vector<Known> m_known;
   std::unordered_map<std::uint32_t, std::uint32_t> m_last;   ///< last request of each conversation
   std::vector<std::pair<std::size_t, std::size_t>> m_spans;  ///< computed tokens as spans, and with link(16)

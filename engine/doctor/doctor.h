@@ -19,9 +19,9 @@
 namespace spanscope::doctor {
 
 struct DoctorOptions {
-  std::string server = "vllm";       ///< a name of simulator::servers()
-  std::int64_t blocks = 0;           ///< size of the pool; 0: without limit
-  std::int32_t blockSize = 0;        ///< 0: the server's default
+  std::string server{};              ///< a name of simulator::servers(); empty: of the log, or else vLLM
+  std::int64_t blocks = 0;           ///< size of the pool; 0: of the log, or else without limit
+  std::int32_t blockSize = 0;        ///< 0: of the log, or else the server's default
   std::int32_t slots = 0;            ///< of llama-server; 0: the default
   std::optional<double> timeToLive;  ///< seconds
   std::size_t repeatTokens = 64;     ///< min length of a repeat
@@ -55,6 +55,8 @@ struct RequestReport {
   std::size_t lost = 0;                  ///< tokens that were computed and could have been cached
   std::size_t repeated = 0;              ///< tokens after the common prefix that earlier requests have
   std::string failure{};                 ///< why the prompt cannot be tokenized; empty: no failure
+  std::string refusal{};  ///< why the server did not compute the request: "status 400"; empty: no reason.
+                          ///< Such a request has no tokens and no findings.
 
   std::size_t computed() const { return prompt - cached; }
   std::size_t couldBeCached() const { return cached + lost; }
@@ -76,13 +78,15 @@ struct CauseTotal {
 
 struct LogReport {
   std::vector<std::string> files;
-  std::string server;  ///< "vLLM 0.33.0, blocks of 16 tokens"
-  std::string tokens;  ///< PromptTokenizer::setting()
+  std::string server;     ///< "vLLM 0.33.0, blocks of 16 tokens"
+  std::size_t block = 1;  ///< tokens of a block
+  std::string tokens;     ///< PromptTokenizer::setting()
   bool isEstimated = false;
   std::vector<RequestReport> requests;
   std::vector<LogProblem> problems;
   std::size_t problemCount = 0;  ///< all problems; `problems` has only the first of them
   std::size_t conversations = 0;
+  std::size_t refused = 0;  ///< requests that the server did not compute
   std::uint64_t prompt = 0;
   std::uint64_t cached = 0;
   std::uint64_t lost = 0;

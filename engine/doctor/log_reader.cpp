@@ -4,7 +4,11 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/doctor/recorded_requests.h"
+#include "engine/doctor/request_parts.h"
+#include "engine/doctor/transcript.h"
 
+#include <nlohmann/json.hpp>
 #include <zlib.h>
 
 #include <algorithm>
@@ -14,11 +18,15 @@
 #include <fstream>
 #include <ios>
 #include <istream>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <sstream>
 #include <streambuf>
 #include <system_error>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace spanscope::doctor {
@@ -90,24 +98,29 @@ class GzipStream final : public std::istream {
   GzipBuffer m_buffer;
 };
 
-/// Returns the stream, or the unpacked stream if it begins like gzip.
-std::unique_ptr<std::istream> unpacked(std::unique_ptr<std::istream> stream) {
-  const bool isPacked = stream->get() == 0x1F && stream->get() == 0x8B;
+/// Returns the stream, or the unpacked stream if it begins like gzip, or the requests of a trace as lines.
+std::unique_ptr<std::istream> unpacked(std::unique_ptr<std::istream> stream, const LogSource& source) {
+  std::array<char, 8> beginning{};
+  stream->read(beginning.data(), beginning.size());
   stream->clear();
   stream->seekg(0);
+  if (isTrace({beginning.data(), beginning.size()}))
+    return std::make_unique<std::istringstream>(
+        source.path.empty() ? requestsOfTrace(source.text, source.name) : requestsOfTrace(source.path));
+  const bool isPacked = beginning[0] == '\x1F' && beginning[1] == '\x8B';
   if (!isPacked) return stream;
   return std::make_unique<GzipStream>(std::move(stream));
 }
 
 std::unique_ptr<std::istream> openSource(const LogSource& source) {
-  if (source.path.empty()) return unpacked(std::make_unique<std::istringstream>(source.text));
+  if (source.path.empty()) return unpacked(std::make_unique<std::istringstream>(source.text), source);
   std::error_code error;
   if (std::filesystem::is_directory(source.path, error))
     throw Failure({source.name, {}, "a folder", "a log file"});
   auto file = std::make_unique<std::ifstream>(source.path, std::ios::binary);
   if (!*file)
     throw Failure({source.name, {}, std::generic_category().message(errno), "a log file that can be read"});
-  return unpacked(std::move(file));
+  return unpacked(std::move(file), source);
 }
 
 std::string_view withoutPrompt(std::string_view line) {
@@ -457,31 +470,110 @@ void split(std::istream& file, std::string piece, const RecordSink& sink, const 
 
 }  // namespace
 
+/// Knows which response each request continues. Keeps the messages of the last requests, and only the places
+/// of all others.
+class LogReader::Responses {
+ public:
+  using Messages = std::shared_ptr<const std::vector<Message>>;
+
+  /// The place of the request that `request` continues. Nothing: the log does not have it.
+  std::optional<LogPlace> before(const LoggedRequest& request) {
+    const std::lock_guard lock(m_mutex);
+    const auto known = m_before.find(keyOf(request.place));
+    if (known != m_before.end()) return known->second;
+    // Later requests can have the same id, so that the place found first stays.
+    const auto found = m_places.find(request.previous);
+    return m_before[keyOf(request.place)] =
+               found == m_places.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// A later request can continue this one by the id of its response, or by the id of its conversation.
+  void add(const LoggedRequest& request) {
+    const std::lock_guard lock(m_mutex);
+    if (!request.response.empty()) m_places[request.response] = request.place;
+    if (!request.previous.empty() && m_conversations.contains(request.previous))
+      m_places[request.previous] = request.place;
+  }
+  /// Returns whether the id is a conversation of the log, which this request begins.
+  bool beginsConversation(const LoggedRequest& request) {
+    const std::lock_guard lock(m_mutex);
+    return request.previous == request.conversation &&
+           m_conversations.insert({request.previous, true}).second;
+  }
+  Messages messages(const LogPlace& place) {
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_kept.find(keyOf(place));
+    return found == m_kept.end() ? nullptr : found->second;
+  }
+  void keep(const LogPlace& place, Messages messages) {
+    const std::lock_guard lock(m_mutex);
+    for (const Message& message : *messages)
+      for (const Part& part : message.parts) m_bytes += part.text.size() + sizeof(Part);
+    if (m_bytes > kMostBytes) {
+      m_kept.clear();
+      m_bytes = 0;
+    }
+    m_kept[keyOf(place)] = std::move(messages);
+  }
+
+ private:
+  using Key = std::tuple<std::size_t, std::uint64_t, std::uint32_t>;
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+  static Key keyOf(const LogPlace& place) { return {place.file, place.begin, place.part}; }
+
+  std::mutex m_mutex;
+  std::unordered_map<std::string, LogPlace>
+      m_places;  ///< of responses, and of the last request of conversations
+  std::unordered_map<std::string, bool> m_conversations;
+  std::map<Key, std::optional<LogPlace>> m_before;
+  std::map<Key, Messages> m_kept;
+  std::size_t m_bytes = 0;
+};
+
+LogReader::LogReader(std::vector<LogSource> sources)
+    : m_sources(std::move(sources)), m_responses(std::make_shared<Responses>()) {}
+
 void LogReader::read(const std::function<void(LoggedRequest&&)>& take,
                      const std::function<void(const LogProblem&)>& problem,
                      const std::stop_token& stop) const {
   for (std::size_t index = 0; index < m_sources.size() && !stop.stop_requested(); ++index) {
-    const RecordSink sink{.take =
-                              [&](RawRecord&& record) {
-                                std::string found;
-                                std::vector<LoggedRequest> requests = requestsOf(record.text, found);
-                                if (!found.empty())
-                                  problem({.file = index, .line = record.line, .found = found});
-                                for (LoggedRequest& request : requests) {
-                                  if (stop.stop_requested()) return false;
-                                  request.place = {.file = index,
-                                                   .line = record.line,
-                                                   .begin = record.begin,
-                                                   .bytes = record.text.size(),
-                                                   .part = request.place.part};
-                                  take(std::move(request));
-                                }
-                                return !stop.stop_requested();
-                              },
-                          .problem =
-                              [&](std::uint64_t line, std::string found) {
-                                problem({.file = index, .line = line, .found = std::move(found)});
-                              }};
+    const auto pass = [&](LoggedRequest&& request) {
+      if (!request.previous.empty()) {
+        const bool isFirst = m_responses->beginsConversation(request);
+        const bool isKnown = m_responses->before(request).has_value() || isFirst;
+        if (!isKnown)
+          problem(
+              {.file = index,
+               .line = request.place.line,
+               .found =
+                   "a request that continues a response which is not in the log; its prompt is incomplete"});
+        continueResponse(request);
+      }
+      m_responses->add(request);
+      take(std::move(request));
+    };
+    Transcript transcript(pass);
+    const RecordSink sink{
+        .take =
+            [&](RawRecord&& record) {
+              LogPlace place{
+                  .file = index, .line = record.line, .begin = record.begin, .bytes = record.text.size()};
+              if (transcript.couldBe(record.text) && transcript.add(parseWithinLimits(record.text), place))
+                return !stop.stop_requested();
+              std::string found;
+              std::vector<LoggedRequest> requests = requestsOf(record.text, found);
+              if (!found.empty()) problem({.file = index, .line = record.line, .found = found});
+              for (LoggedRequest& request : requests) {
+                if (stop.stop_requested()) return false;
+                place.part = request.place.part;
+                request.place = place;
+                pass(std::move(request));
+              }
+              return !stop.stop_requested();
+            },
+        .problem =
+            [&](std::uint64_t line, std::string found) {
+              problem({.file = index, .line = line, .found = std::move(found)});
+            }};
     const std::unique_ptr<std::istream> file = openSource(m_sources[index]);
     std::string beginning(kPeek, '\0');
     file->read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
@@ -491,29 +583,82 @@ void LogReader::read(const std::function<void(LoggedRequest&&)>& take,
     } else {
       split<DocumentSplitter>(*file, std::move(beginning), sink, stop, m_sources[index].name);
     }
+    if (!stop.stop_requested()) transcript.finish();
   }
 }
 
+/// Adds the messages that the server has from earlier responses. Instructions are not kept by servers.
+void LogReader::continueResponse(LoggedRequest& request) const {
+  std::vector<LoggedRequest> chain;  // the request and those before it, without history
+  Responses::Messages history;
+  std::optional<LogPlace> place = m_responses->before(request);
+  constexpr std::size_t kMostLinks = 10'000;
+  while (place && chain.size() < kMostLinks) {
+    history = m_responses->messages(*place);
+    if (history != nullptr) break;
+    chain.push_back(asWritten(*place));
+    place = chain.back().previous.empty() ? std::nullopt : m_responses->before(chain.back());
+  }
+  for (; !chain.empty(); chain.pop_back()) {
+    LoggedRequest& one = chain.back();
+    auto messages = history == nullptr ? std::vector<Message>() : *history;
+    const auto first = one.messages.begin() + (one.hasInstructions ? 1 : 0);
+    messages.insert(messages.end(), first, one.messages.end());
+    if (one.answer) messages.push_back(*one.answer);
+    history = std::make_shared<const std::vector<Message>>(std::move(messages));
+    m_responses->keep(one.place, history);
+  }
+  if (history != nullptr)
+    request.messages.insert(request.messages.begin() + (request.hasInstructions ? 1 : 0), history->begin(),
+                            history->end());
+}
+
 LoggedRequest LogReader::again(const LogPlace& place) const {
+  LoggedRequest request = asWritten(place);
+  if (!request.previous.empty()) continueResponse(request);
+  return request;
+}
+
+LoggedRequest LogReader::asWritten(const LogPlace& place) const {
   const LogSource& source = m_sources[place.file];
   const std::unique_ptr<std::istream> file = openSource(source);
   // Packed data have no places to go to.
-  if (dynamic_cast<GzipStream*>(file.get()) != nullptr)
+  if (dynamic_cast<std::ifstream*>(file.get()) == nullptr &&
+      dynamic_cast<std::istringstream*>(file.get()) == nullptr)
     file->ignore(static_cast<std::streamsize>(place.begin));
   else
     file->seekg(static_cast<std::streamoff>(place.begin));
   std::string text(place.bytes, '\0');
   file->read(text.data(), static_cast<std::streamsize>(text.size()));
-  std::string problem;
+  std::optional<LoggedRequest> found;
   if (static_cast<std::size_t>(file->gcount()) == text.size()) {
-    for (LoggedRequest& request : requestsOf(text, problem)) {
-      if (request.place.part != place.part) continue;
-      request.place = place;
-      return std::move(request);
+    if (place.isTranscript) {
+      Transcript transcript([&](LoggedRequest&& request) { found = std::move(request); }, place.line);
+      const RecordSink sink{
+          .take =
+              [&](RawRecord&& record) {
+                if (transcript.couldBe(record.text))
+                  transcript.add(parseWithinLimits(record.text),
+                                 {.line = record.line, .begin = record.begin, .bytes = record.text.size()});
+                return true;
+              },
+          .problem = [](std::uint64_t, const std::string&) {}};
+      LineSplitter splitter(sink);
+      splitter.feed(text);
+      splitter.finish();
+      transcript.finish();
+    } else {
+      std::string problem;
+      for (LoggedRequest& request : requestsOf(text, problem))
+        if (request.place.part == place.part) found = std::move(request);
     }
   }
-  throw Failure({source.name, "line " + std::to_string(place.line), "a different text than at the first read",
-                 "a file that does not change during the diagnosis"});
+  if (!found)
+    throw Failure({source.name, "line " + std::to_string(place.line),
+                   "a different text than at the first read",
+                   "a file that does not change during the diagnosis"});
+  found->place = place;
+  return std::move(*found);
 }
 
 }  // namespace spanscope::doctor

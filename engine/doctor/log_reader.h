@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -28,7 +29,9 @@ struct LogSource {
 
 /// The forms of logs:
 /// - JSON lines, one record per line, and commands of curl between them;
-/// - one JSON document: a request, a list of records, a HAR file, or spans of OpenTelemetry (OTLP).
+/// - one JSON document: a request, a list of records, a HAR file, or spans of OpenTelemetry (OTLP);
+/// - transcripts of coding agents (engine/doctor/transcript.h);
+/// - traces that the gateway recorded.
 ///
 /// A record is a request, or an object with a request and its response, at any of the usual names. The known
 /// protocols are:
@@ -38,20 +41,27 @@ struct LogSource {
 /// - OpenTelemetry: the attributes gen_ai.*
 class LogReader {
  public:
-  explicit LogReader(std::vector<LogSource> sources) : m_sources(std::move(sources)) {}
+  explicit LogReader(std::vector<LogSource> sources);
 
   const std::vector<LogSource>& sources() const { return m_sources; }
 
   /// Calls `take` for each request in order, and `problem` for each record that is no request. Throws Failure
-  /// if a file cannot be read. Returns early after a stop request.
+  /// if a file cannot be read. Returns early after a stop request. A request that continues a response of the
+  /// log gets the messages of this response.
   void read(const std::function<void(LoggedRequest&&)>& take,
             const std::function<void(const LogProblem&)>& problem, const std::stop_token& stop = {}) const;
 
-  /// Reads one request again. Throws Failure if the file has changed.
+  /// Reads one request again, after read() has passed it. Throws Failure if the file has changed.
   LoggedRequest again(const LogPlace& place) const;
 
  private:
+  class Responses;
+  /// The request without the messages of the response that it continues.
+  LoggedRequest asWritten(const LogPlace& place) const;
+  void continueResponse(LoggedRequest& request) const;
+
   std::vector<LogSource> m_sources;
+  std::shared_ptr<Responses> m_responses;  ///< never null; copies of a reader share it
 };
 
 /// Returns the requests of a record (JSON or a curl command). Sets `problem` if there is none. The places

@@ -44,6 +44,15 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
+/// The server of a request, as far as the log names it.
+struct LoggedServer {
+  std::string kind{};  ///< "llama.cpp", a name of simulator::servers() or another name; empty: unknown
+  std::int32_t blockSize = 0;    ///< 0: unknown
+  std::int32_t slots = 0;        ///< 0: unknown
+  std::int64_t cacheTokens = 0;  ///< size of the pool; 0: unknown
+  bool operator==(const LoggedServer&) const = default;
+};
+
 /// The place of a request in the files of a log.
 struct LogPlace {
   std::size_t file = 0;     ///< index in the list of files
@@ -51,13 +60,17 @@ struct LogPlace {
   std::uint64_t begin = 0;  ///< byte offset of the record
   std::uint64_t bytes = 0;  ///< length of the record
   std::uint32_t part = 0;   ///< number of the request in the record, from 0
+  /// The record is a line of a transcript. A request then is in all lines of the file up to the end of this
+  /// record, and `begin` is 0.
+  bool isTranscript = false;
 };
 
 struct LoggedRequest {
   LogPlace place{};
   std::optional<std::int64_t> time{};  ///< milliseconds since 1970
   std::string conversation{};          ///< the id in the log; empty: none
-  std::string model{};
+  std::string model{};                 ///< that the request asks for
+  std::string answeredModel{};         ///< that the response names; empty: unknown
   std::string salt{};
   std::string adapter{};
   std::string replica{};  ///< host or slot that served the request; empty: unknown
@@ -66,6 +79,17 @@ struct LoggedRequest {
   std::vector<TokenId> ids{};       ///< a prompt that was sent as ids; then there are no messages
   std::optional<Message> answer{};
   Usage usage{};
+  LoggedServer server{};
+  /// Why the server computed no token of the prompt: "status 400". Empty: no failure.
+  std::string failure{};
+  std::string response{};  ///< id of the response; later requests can continue it
+  /// The response or the conversation that the server has and that this request continues. The reader adds
+  /// its messages. Empty: none.
+  std::string previous{};
+  bool hasInstructions = false;  ///< the first message is no part of the history that the server keeps
+
+  /// The model that computed the prompt.
+  const std::string& servedModel() const { return answeredModel.empty() ? model : answeredModel; }
 };
 
 /// A record that is not a readable request.

@@ -67,10 +67,11 @@ std::string changeOf(const Finding& finding) {
 }
 
 std::string causesOf(const RequestReport& request) {
+  if (!request.refusal.empty()) return "Failed with " + shown(request.refusal) + ". Not counted.";
   if (!request.failure.empty()) return "not rendered: " + shown(request.failure);
   std::string text;
   for (const NamedFinding& one : request.findings)
-    text += (text.empty() ? "" : "; also: ") + std::string(causeOf(one.finding.cause).sentence);
+    text += (text.empty() ? "" : " Also: ") + std::string(causeOf(one.finding.cause).sentence);
   return text.empty() ? "no loss" : text;
 }
 
@@ -122,10 +123,14 @@ constexpr Column kColumns[] = {{"request", &RequestRow::place, false},
                                {"lost tokens", &RequestRow::lost, true}};
 
 std::string summaryText(const LogReport& report) {
-  return fmt::format("{} in {}. {} of {} prompt tokens are cached. {} tokens ({}) are lost.",
-                     counted(report.requests.size(), "request"),
-                     counted(report.conversations, "conversation"), grouped(report.cached),
-                     grouped(report.prompt), grouped(report.lost), shareText(report.lostShare()));
+  std::string text = fmt::format("{} in {}. {} of {} prompt tokens are cached. {} tokens ({}) are lost.",
+                                 counted(report.requests.size(), "request"),
+                                 counted(report.conversations, "conversation"), grouped(report.cached),
+                                 grouped(report.prompt), grouped(report.lost), shareText(report.lostShare()));
+  if (report.refused > 0)
+    text += fmt::format(" {} failed and {} not counted.", counted(report.refused, "request"),
+                        report.refused == 1 ? "is" : "are");
+  return text;
 }
 
 }  // namespace
@@ -197,7 +202,8 @@ std::string jsonReport(const LogReport& report, const Prices& prices) {
   for (const std::string& file : report.files) json["files"].push_back(redacted(file));
   json["totals"] = {{"requests", report.requests.size()}, {"conversations", report.conversations},
                     {"prompt_tokens", report.prompt},     {"cached_tokens", report.cached},
-                    {"lost_tokens", report.lost},         {"lost_share", report.lostShare()}};
+                    {"lost_tokens", report.lost},         {"lost_share", report.lostShare()},
+                    {"failed_requests", report.refused}};
   const auto costs = [&](Json& row, std::uint64_t tokens) {
     if (prices.tokensPerSecond) row["seconds"] = static_cast<double>(tokens) / *prices.tokensPerSecond;
     if (prices.perMillion) row["price"] = static_cast<double>(tokens) * *prices.perMillion / 1e6;
@@ -260,6 +266,7 @@ std::string jsonReport(const LogReport& report, const Prices& prices) {
                           {"cure", cause.cure}});
     }
     if (!request.failure.empty()) row["failure"] = request.failure;
+    if (!request.refusal.empty()) row["failed"] = request.refusal;
     requests.push_back(std::move(row));
   }
   json["problem_count"] = report.problemCount;
@@ -294,7 +301,9 @@ std::string csvReport(const LogReport& report) {
                                           request.differenceSection,
                                           first == nullptr ? "" : onOneLine(first->before),
                                           first == nullptr ? "" : onOneLine(first->after),
-                                          first == nullptr ? "" : causeOf(first->cause).key,
+                                          !request.refusal.empty() ? "failed"
+                                          : first == nullptr       ? ""
+                                                                   : causeOf(first->cause).key,
                                           all,
                                           std::to_string(request.lost),
                                           report.isEstimated ? "yes" : "no"};

@@ -4,6 +4,7 @@
 #include "engine/base/utf8.h"
 #include "engine/doctor/log_reader.h"
 #include "engine/doctor/redaction.h"
+#include "engine/doctor/request_parts.h"
 
 #include <nlohmann/json.hpp>
 
@@ -189,11 +190,13 @@ void addBlock(const Json& block, std::vector<Part>& parts, std::vector<Message>&
              type == "reasoning_text") {
     const Json* thought = find(block, "thinking", "text", "content", "reasoning", "summary", "data");
     if (thought != nullptr) addText(parts, Part::Kind::Reasoning, joinedTexts(*thought));
-  } else if (type == "tool_use" || type == "tool_call" || type == "function_call") {
+  } else if (type == "tool_use" || type == "tool_call" || type == "function_call" ||
+             type == "custom_tool_call" || type == "local_shell_call") {
     parts.push_back({.kind = Part::Kind::ToolCall,
-                     .text = argumentsText(find(block, "input", "arguments")),
+                     .text = argumentsText(find(block, "input", "arguments", "action")),
                      .name = textOf(find(block, "name"))});
-  } else if (type == "tool_result" || type == "tool_call_response" || type == "function_call_output") {
+  } else if (type == "tool_result" || type == "tool_call_response" || type == "function_call_output" ||
+             type == "custom_tool_call_output") {
     const Json* result = find(block, "content", "response", "output", "result");
     Message message{.role = "tool"};
     if (result != nullptr && result->is_array()) {
@@ -335,9 +338,19 @@ void addTools(const Json* tools, std::vector<Tool>& list) {
 
 struct AnswerReading {
   Message message{.role = "assistant"};
-  Usage usage;
+  Usage usage{};
+  std::string model{};
+  std::string id{};      ///< of a response that later requests can continue
+  std::string server{};  ///< the kind of server, if only one kind answers like this
   bool isFound = false;
 };
+
+/// Takes facts of a response, or of an event of a stream.
+void readAnswerFacts(const Json& response, AnswerReading& answer) {
+  if (std::string model = textOf(find(response, "model")); !model.empty()) answer.model = std::move(model);
+  if (textOf(find(response, "object")) == "response") answer.id = textOf(find(response, "id"));
+  if (at(response, {"timings", "cache_n"}) != nullptr) answer.server = "llama.cpp";
+}
 
 void readUsage(const Json* usage, Usage& result) {
   if (usage == nullptr || !usage->is_object()) return;
@@ -357,7 +370,8 @@ void readUsage(const Json* usage, Usage& result) {
   const Json* cached = at(*usage, {"prompt_tokens_details", "cached_tokens"});
   if (cached == nullptr) cached = at(*usage, {"input_tokens_details", "cached_tokens"});
   if (cached == nullptr)
-    cached = find(*usage, "prompt_cache_hit_tokens", "prompt_eval_cached_count", "cached_tokens");
+    cached = find(*usage, "cached_input_tokens", "prompt_cache_hit_tokens", "prompt_eval_cached_count",
+                  "cached_tokens");
   take(result.cached, countOf(cached));
 }
 
@@ -379,9 +393,12 @@ class StreamedAnswer {
 
   void event(const Json& event) {
     const std::string type = textOf(find(event, "type"));
+    readAnswerFacts(event, m_answer);
     if (const Json* usage = find(event, "usage")) readUsage(usage, m_answer.usage);
-    if (const Json* message = find(event, "message"); type == "message_start" && message != nullptr)
+    if (const Json* message = find(event, "message"); type == "message_start" && message != nullptr) {
       readUsage(find(*message, "usage"), m_answer.usage);
+      readAnswerFacts(*message, m_answer);
+    }
     if (const Json* whole = find(event, "response"); type == "response.completed" && whole != nullptr) {
       readAnswer(*whole, m_answer);
       m_isWhole = true;
@@ -505,6 +522,7 @@ void readAnswer(const Json& response, AnswerReading& answer, int depth) {
     return;
   }
   if (!response.is_object()) return;
+  readAnswerFacts(response, answer);
   if (const Json* usage = find(response, "usage")) readUsage(usage, answer.usage);
   if (find(response, "prompt_eval_count", "eval_count") != nullptr) readUsage(&response, answer.usage);
   if (const Json* timings = find(response, "timings")) StreamedAnswer(answer).readTimings(*timings);
@@ -558,7 +576,7 @@ void readBody(const Json& body, LoggedRequest& request) {
   request.adapter = textOf(find(body, "lora", "adapter", "lora_name"));
   if (request.adapter.empty())
     if (const Json* lora = find(body, "lora"); lora != nullptr) request.adapter = dumped(*lora);
-  request.replica = textOf(find(body, "id_slot"));
+  if (request.replica = textOf(find(body, "id_slot")); request.replica == "-1") request.replica.clear();
   for (const Json* options : {&body, find(body, "model_parameters", "optional_params", "extra_body")}) {
     if (options == nullptr) continue;
     if (request.salt.empty()) request.salt = textOf(find(*options, "cache_salt"));
@@ -571,6 +589,10 @@ void readBody(const Json& body, LoggedRequest& request) {
     addMessages(messages, request.messages);
   } else if (input != nullptr) {
     addMessages(input, request.messages);
+    request.previous = textOf(find(body, "previous_response_id"));
+    const Json* kept = find(body, "conversation");
+    if (request.previous.empty() && kept != nullptr)
+      request.previous = kept->is_object() ? textOf(find(*kept, "id")) : textOf(kept);
   } else if (prompt != nullptr) {
     readPrompt(*prompt, request);
     // Ollama puts the prompt of /api/generate into the chat template, except in raw mode.
@@ -583,7 +605,9 @@ void readBody(const Json& body, LoggedRequest& request) {
         images != nullptr && images->is_array() && !request.messages.empty())
       for (const Json& image : *images) addImage(request.messages.front().parts, image);
   }
-  addSystem(find(body, "system", "instructions"), request.messages);
+  const Json* system = find(body, "system", "instructions");
+  addSystem(system, request.messages);
+  request.hasInstructions = system != nullptr && !request.messages.empty();
 }
 
 bool isBody(const Json& value) {
@@ -634,23 +658,72 @@ void readFacts(const Json& record, LoggedRequest& request) {
           conversation->is_object() ? textOf(find(*conversation, "id")) : textOf(conversation);
   }
   if (request.model.empty()) request.model = textOf(find(record, "model"));
-  if (request.replica.empty())
-    request.replica = textOf(find(record, "replica", "serverIPAddress", "backend", "upstream", "host"));
+  if (request.replica.empty()) request.replica = textOf(find(record, "replica", "backend", "upstream"));
+  if (const Json* server = find(record, "server"); server != nullptr && server->is_object()) {
+    request.server.kind = textOf(find(*server, "kind"));
+    const auto size = [&](const char* name, std::int64_t most) {
+      return std::min(most, countOf(find(*server, name)).value_or(0));
+    };
+    request.server.blockSize = static_cast<std::int32_t>(size("block_size", 1 << 20));
+    request.server.slots = static_cast<std::int32_t>(size("slots", 1 << 12));
+    request.server.cacheTokens = size("cache_tokens", std::int64_t{1} << 30U);
+  }
   if (!request.usage.prompt && !request.usage.cached) {
     readUsage(find(record, "usage"), request.usage);
     if (find(record, "prompt_tokens") != nullptr) readUsage(&record, request.usage);
   }
 }
 
+/// Returns why the server did not answer: "status 400", "an error". Empty: nothing says so. `response` may be
+/// null.
+std::string failureOf(const Json& record, const Json* response) {
+  constexpr std::int64_t kLeastError = 400;
+  constexpr std::int64_t kMostStatus = 999;
+  const auto statusOf = [](const Json* place) -> const Json* {
+    return place == nullptr || !place->is_object()
+               ? nullptr
+               : find(*place, "status", "status_code", "statusCode", "http_status", "response_status");
+  };
+  for (const Json* status : {statusOf(&record), statusOf(response)}) {
+    if (status == nullptr) continue;
+    if (const auto number = countOf(status)) {
+      if (*number >= kLeastError && *number <= kMostStatus) return "status " + std::to_string(*number);
+      if (*number == 0 && response == nullptr) return "no response";
+      continue;
+    }
+    const std::string word = textOf(status);
+    for (const char* failed : {"failure", "failed", "error"})
+      if (word == failed) return "an error";
+  }
+  const Json* body = response;
+  if (body != nullptr && body->is_object())
+    if (const Json* inner = find(*body, "body", "json", "data"); inner != nullptr && inner->is_object())
+      body = inner;
+  const bool hasAnswer = body != nullptr && find(*body, "choices", "content", "output", "message") != nullptr;
+  if (!hasAnswer &&
+      ((body != nullptr && find(*body, "error") != nullptr) || find(record, "error") != nullptr))
+    return "an error";
+  return {};
+}
+
+void takeAnswer(AnswerReading&& answer, LoggedRequest& request) {
+  request.usage = answer.usage;
+  request.answeredModel = std::move(answer.model);
+  request.response = std::move(answer.id);
+  request.server.kind = std::move(answer.server);
+  if (answer.isFound) request.answer = std::move(answer.message);
+}
+
 void addRequest(const Json& record, const Json& body, std::vector<LoggedRequest>& requests) {
   LoggedRequest request;
   readBody(body, request);
   AnswerReading answer;
-  if (const Json* response = find(record, "response", "res", "responseBody", "response_body", "output",
-                                  "completion", "result", "answer", "reply"))
-    readAnswer(*response, answer);
-  request.usage = answer.usage;
-  if (answer.isFound) request.answer = std::move(answer.message);
+  const Json* response = find(record, "response", "res", "responseBody", "response_body", "output",
+                              "completion", "result", "answer", "reply");
+  // The request can be the record itself, in which these members have other meanings.
+  if (&body != &record) request.failure = failureOf(record, response);
+  if (response != nullptr && request.failure.empty()) readAnswer(*response, answer);
+  takeAnswer(std::move(answer), request);
   readFacts(record, request);
   if (const Json* inner = find(record, "request"); inner != nullptr && inner->is_object())
     readFacts(*inner, request);
@@ -695,8 +768,12 @@ bool readHarEntry(const Json& entry, std::vector<LoggedRequest>& requests) {
     const auto& stored = content->get_ref<const std::string&>();
     readAnswerText(isBase64 ? decodedBase64(stored) : stored, answer, 0);
   }
-  request.usage = answer.usage;
-  if (answer.isFound) request.answer = std::move(answer.message);
+  if (const Json* response = find(entry, "response")) {
+    request.failure = failureOf(entry, response);
+    const auto status = countOf(find(*response, "status"));
+    if (status && *status == 0) request.failure = "no response";  // the recorder's number for this case
+  }
+  if (request.failure.empty()) takeAnswer(std::move(answer), request);
   readFacts(entry, request);
   readFacts(body, request);
   requests.push_back(std::move(request));
@@ -775,6 +852,14 @@ bool readSpan(const Json& span, std::vector<LoggedRequest>& requests) {
   const Json attributes = attributesOf(list);
   LoggedRequest request;
   request.model = textOf(find(attributes, "gen_ai.request.model", "gen_ai.response.model", "llm.model_name"));
+  request.answeredModel = textOf(find(attributes, "gen_ai.response.model"));
+  const auto status = countOf(find(attributes, "http.response.status_code"));
+  const bool hasUsage =
+      find(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens") != nullptr;
+  if (status && *status >= 400)
+    request.failure = "status " + std::to_string(*status);
+  else if (find(attributes, "error.type") != nullptr && !hasUsage)
+    request.failure = "an error";
   request.conversation = textOf(find(attributes, "gen_ai.conversation.id", "session.id"));
   request.time = timeOf(find(span, "startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime"));
   request.usage.prompt = countOf(
@@ -937,6 +1022,30 @@ std::string readCurl(std::string_view text, std::vector<LoggedRequest>& requests
 }
 
 }  // namespace
+
+const nlohmann::ordered_json* memberOf(const nlohmann::ordered_json& object, std::string_view name) {
+  return find(object, name);
+}
+
+std::string textOfJson(const nlohmann::ordered_json* value) {
+  return textOf(value);
+}
+
+std::optional<std::int64_t> timeOfJson(const nlohmann::ordered_json* value) {
+  return timeOf(value);
+}
+
+void addLoggedMessage(const nlohmann::ordered_json& message, std::vector<Message>& messages) {
+  addMessage(message, messages);
+}
+
+void readLoggedUsage(const nlohmann::ordered_json& usage, Usage& result) {
+  readUsage(&usage, result);
+}
+
+nlohmann::ordered_json parseWithinLimits(std::string_view text) {
+  return parsed(text);
+}
 
 std::string toolText(const std::string& name, std::string_view description, std::string_view parameters) {
   std::string text = "{\"name\":" + dumped(Json(name));

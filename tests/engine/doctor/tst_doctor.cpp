@@ -28,6 +28,10 @@ std::string turns(int conversation, int count, const std::string& system) {
   return linesOf(records);
 }
 
+bool summaryHasFailed(const LogReport& report) {
+  return markdownReport(report, {}).find("1 request failed") != std::string::npos;
+}
+
 }  // namespace
 
 class TestDoctor : public QObject {
@@ -135,6 +139,133 @@ class TestDoctor : public QObject {
     QVERIFY(spans * 3 < asIs * 2);
     QVERIFY(spans < linked);
     QVERIFY(linked < asIs);
+  }
+
+  /// A server that refuses a request computes nothing.
+  void failedRequests_data() {
+    QTest::addColumn<QByteArray>("failed");
+    QTest::addColumn<QString>("reason");
+    const Json body = bodyOf({{"system", document(1)}, {"user", document(2)}});
+    const auto row = [](const char* name, const Json& record, const char* reason) {
+      QTest::newRow(name) << QByteArray::fromStdString(record.dump()) << QString::fromLatin1(reason);
+    };
+    row("status of the record", {{"status", 400}, {"request", body}}, "status 400");
+    row("status of the response",
+        {{"request", body}, {"response", {{"status_code", 503}, {"body", {{"error", "busy"}}}}}},
+        "status 503");
+    row("error of the response", {{"request", body}, {"response", {{"error", {{"message", "no"}}}}}},
+        "an error");
+    row("word of a proxy", {{"request", body}, {"status", "failure"}}, "an error");
+    row("gateway without a response", {{"status", 0}, {"request", body}, {"problem", "refused"}},
+        "no response");
+    row("HAR",
+        {{"request", {{"url", "http://h/v1"}, {"method", "POST"}, {"postData", {{"text", body.dump()}}}}},
+         {"response", {{"status", 429}, {"content", {{"text", "{}"}}}}}},
+        "status 429");
+  }
+  void failedRequests() {
+    QFETCH(QByteArray, failed);
+    QFETCH(QString, reason);
+    const Json body = bodyOf({{"system", document(1)}, {"user", document(2)}});
+    const LogReport report = diagnosed(failed.toStdString() + "\n" + linesOf({body, body}));
+    QCOMPARE(report.requests.size(), std::size_t{3});
+    QCOMPARE(QString::fromStdString(report.requests[0].refusal), reason);
+    QCOMPARE(report.requests[0].prompt, std::size_t{0});
+    QCOMPARE(report.refused, std::size_t{1});
+    QCOMPARE(report.requests[1].cached, std::size_t{0});
+    QCOMPARE(causeIn(report, 1), std::string("never_seen"));
+    QVERIFY(report.requests[2].cached > 0);
+    QVERIFY(rowOf(report, report.requests[0]).cause.find(reason.toStdString()) != std::string::npos);
+    QVERIFY(summaryHasFailed(report));
+  }
+
+  /// The log of a gateway names its server, whose rules then apply.
+  void rulesOfTheLog() {
+    const auto record = [](int turn, const Json& server) {
+      Json made{{"server", server}};
+      made["request"] = bodyOf({{"system", document(1)}, {"user", document(turn)}});
+      return made;
+    };
+    const Json vllm{{"kind", "vllm"}, {"block_size", 64}};
+    const Json llama{{"kind", "llama.cpp"}, {"slots", 2}};
+    const LogReport one = diagnosed(linesOf({record(2, vllm), record(3, vllm)}));
+    QCOMPARE(one.block, std::size_t{64});
+    QCOMPARE(one.requests[1].cached % 64, std::size_t{0});
+    const LogReport other = diagnosed(linesOf({record(2, llama), record(3, llama)}));
+    QVERIFY(other.server.find("2 slots") != std::string::npos);
+    QCOMPARE(other.requests[1].cached, other.requests[1].common);
+    // The user's choice comes first.
+    DoctorOptions options;
+    options.server = "sglang";
+    QVERIFY(diagnosed(linesOf({record(2, vllm)}), options).server.find("SGLang") == 0);
+    // Only llama-server reports timings like these.
+    Json timed{{"request", bodyOf({{"user", document(1)}})},
+               {"response", {{"choices", Json::array()}, {"timings", {{"cache_n", 0}, {"prompt_n", 5}}}}}};
+    QVERIFY(diagnosed(linesOf({timed})).server.find("llama.cpp") == 0);
+  }
+
+  /// A name of a model is no cause if the server has one model, or if the responses name the same model.
+  void namesOfOneModel() {
+    Json first = bodyOf({{"system", document(1)}, {"user", document(2)}});
+    Json second = first;
+    second["model"] = "alias";
+    DoctorOptions options;
+    options.server = "llama.cpp";
+    const LogReport single = diagnosed(linesOf({first, second}), options);
+    QVERIFY(causeIn(single, 1) != "model");
+    QVERIFY(single.requests[1].cached > 0);
+    const auto answered = [](const Json& body) {
+      return Json{{"request", body}, {"response", {{"model", "base"}, {"choices", Json::array()}}}};
+    };
+    const LogReport named = diagnosed(linesOf({answered(first), answered(second), second}));
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+      QVERIFY(causeIn(named, i) != "model");
+      QVERIFY(named.requests[i].cached > 0);
+    }
+    QCOMPARE(causeIn(diagnosed(linesOf({first, second})), 1), std::string("model"));
+  }
+
+  /// Another slot is a cause only if the log or the user names slots.
+  void slotsThatNothingNames() {
+    std::string log;
+    for (int round = 0; round < 2; ++round)
+      for (int i = 0; i < 7; ++i)
+        log += linesOf({bodyOf({{"system", "Be brief."}, {"user", document(i) + document(i + 30)}})});
+    DoctorOptions options;
+    options.server = "llama.cpp";
+    options.blocks = 2048;
+    for (const int slots : {0, 1}) {
+      options.slots = slots;
+      const LogReport report = diagnosed(log, options);
+      for (std::size_t i = 0; i < report.requests.size(); ++i) QVERIFY(causeIn(report, i) != "other_slot");
+    }
+    // The log names the replicas, and the server reported no hit.
+    const auto served = [](const char* replica, int cached) {
+      const Json usage{{"prompt_tokens", 900}, {"prompt_tokens_details", {{"cached_tokens", cached}}}};
+      return Json{
+          {"replica", replica},
+          {"request", bodyOf({{"system", document(1) + document(2) + document(3)}, {"user", "Why?"}})},
+          {"response", {{"choices", Json::array()}, {"usage", usage}}}};
+    };
+    const LogReport replicas = diagnosed(linesOf({served("gpu-1", 0), served("gpu-2", 0)}));
+    QCOMPARE(causeIn(replicas, 1), std::string("other_slot"));
+    QVERIFY(replicas.requests[1].lost > 256);
+    QCOMPARE(causeIn(diagnosed(linesOf({served("gpu-1", 0), served("gpu-1", 0)})), 1),
+             std::string("unknown"));
+  }
+
+  /// Several causes are sentences, one after another.
+  void sentencesOfCauses() {
+    const std::string system = document(1);
+    const LogReport report = diagnosed(linesOf({bodyOf({{"system", "It is 14:03. " + system}, {"user", "a"}}),
+                                                bodyOf({{"system", "It is 14:04. " + system + " "},
+                                                        {"user", "a"},
+                                                        {"assistant", "b"},
+                                                        {"user", "c"}})}));
+    QCOMPARE(report.requests[1].findings.size(), std::size_t{2});
+    const std::string text = rowOf(report, report.requests[1]).cause;
+    QVERIFY(text.find(".;") == std::string::npos);
+    QVERIFY(text.ends_with('.'));
   }
 
   void stopsSoon() {

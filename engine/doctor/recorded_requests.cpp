@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/doctor/recorded_requests.h"
+
+#include "engine/trace/trace_file.h"
+#include "engine/trace/trace_format.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace spanscope::doctor {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct RecordedRun {
+  std::string query;
+  std::string model;
+  std::string server;  ///< name of the server
+  std::string kind;
+  std::string answer;
+  Json usage = Json::object();
+  std::size_t requests = 0;
+  bool isFailed = false;
+};
+
+/// Adds the messages of a query in their order. `generates`: the number of its generate nodes.
+void addMessages(const Json& node, Json& messages, std::string& model, std::size_t& generates) {
+  if (node.is_array()) {
+    for (const Json& inner : node) addMessages(inner, messages, model, generates);
+    return;
+  }
+  if (!node.is_object()) return;
+  for (const auto& [name, value] : node.items()) {
+    const bool isMessage = name == "system" || name == "user" || name == "assistant";
+    if (isMessage && value.is_string()) {
+      messages.push_back({{"role", name}, {"content", value}});
+      continue;
+    }
+    if (name == "g" || name == "generate") ++generates;
+    if (name == "model" && value.is_string()) model = value.get<std::string>();
+    addMessages(value, messages, model, generates);
+  }
+}
+
+std::string lineOf(const RecordedRun& run) {
+  const Json query = Json::parse(run.query, nullptr, false);
+  Json messages = Json::array();
+  std::string model = run.model;
+  std::size_t generates = 0;
+  if (!query.is_discarded()) addMessages(query, messages, model, generates);
+  if (messages.empty() || generates > 1 || run.requests != 1) return {};
+  Json line;
+  line["upstream"] = run.server;
+  line["server"] = {{"kind", run.kind}};
+  line["status"] = run.isFailed ? 0 : 200;
+  line["request"] = {{"model", model}, {"messages", std::move(messages)}};
+  if (!run.isFailed) {
+    Json& response = line["response"];
+    if (!run.model.empty()) response["model"] = run.model;
+    response["choices"] =
+        Json::array({{{"index", 0}, {"message", {{"role", "assistant"}, {"content", run.answer}}}}});
+    if (!run.usage.empty()) response["usage"] = run.usage;
+  }
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string linesOf(const trace::TraceFile& file) {
+  std::map<std::string, std::string> kinds;  // by the name of a server
+  std::map<RunId, RecordedRun> runs;
+  std::vector<RunId> order;
+  for (const trace::Event& event : file.events) {
+    if (const auto* server = std::get_if<trace::ServerChosen>(&event.payload))
+      kinds[server->name] = server->kind;
+    if (event.run == 0) continue;
+    RecordedRun& run = runs[event.run];
+    if (const auto* started = std::get_if<trace::RunStarted>(&event.payload)) {
+      run.query = started->queryJson;
+      order.push_back(event.run);
+    } else if (const auto* sent = std::get_if<trace::RequestSent>(&event.payload)) {
+      run.server = sent->server;
+      run.model = sent->model;
+      ++run.requests;
+    } else if (const auto* text = std::get_if<trace::TextReceived>(&event.payload)) {
+      run.answer += text->text;
+    } else if (const auto* reported = std::get_if<trace::ServerReported>(&event.payload)) {
+      if (!reported->model.empty()) run.model = reported->model;
+      if (reported->promptTokens) run.usage["prompt_tokens"] = *reported->promptTokens;
+      if (reported->isCachedKnown())
+        run.usage["prompt_tokens_details"]["cached_tokens"] = reported->cachedTokens;
+    } else if (const auto* finished = std::get_if<trace::RunFinished>(&event.payload)) {
+      run.isFailed = finished->outcome == trace::RunOutcome::Failed && run.answer.empty();
+    }
+  }
+  std::string lines;
+  for (const RunId id : order) {
+    RecordedRun& run = runs[id];
+    run.kind = kinds[run.server];
+    if (run.requests > 0) lines += lineOf(run);
+  }
+  return lines;
+}
+
+}  // namespace
+
+bool isTrace(std::string_view beginning) {
+  return beginning.size() >= trace::kTraceMagic.size() &&
+         std::equal(trace::kTraceMagic.begin(), trace::kTraceMagic.end(), beginning.begin(),
+                    [](std::uint8_t one, char other) { return one == static_cast<std::uint8_t>(other); });
+}
+
+std::string requestsOfTrace(const std::filesystem::path& path) {
+  return linesOf(trace::readTrace(path));
+}
+
+std::string requestsOfTrace(std::string_view bytes, const std::string& name) {
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  return linesOf(trace::readTrace(std::span(first, bytes.size()), name));
+}
+
+}  // namespace spanscope::doctor
