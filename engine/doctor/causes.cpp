@@ -685,8 +685,27 @@ bool isKeyOrder(const Difference& d, std::size_t at, Finding& finding) {
   return true;
 }
 
+/// Whether `longer` is `shorter` with a short text at this place that contains a time: "Now: 14:03. ".
+bool isTimeAdded(std::string_view shorter, std::string_view longer, std::size_t at) {
+  constexpr std::size_t kMost = 120;
+  if (shorter.empty() || longer.size() <= shorter.size() || longer.size() - shorter.size() > kMost)
+    return false;
+  const std::size_t size = longer.size() - shorter.size();
+  if (longer.substr(at + size) != shorter.substr(at)) return false;
+  const std::string_view added = longer.substr(at, size);
+  // A year or a day of the week alone is ordinary text.
+  return std::ranges::any_of(timesIn(added), [&](const Range& time) {
+    const std::string_view text = added.substr(time.begin, time.end - time.begin);
+    return text.size() > 4 && std::ranges::any_of(text, isDigit);
+  });
+}
+
 bool isTime(const Difference& d, std::size_t at, Finding& finding) {
   if (d.change != Difference::Change::Edited) return false;
+  if (isTimeAdded(d.beforeText, d.nowText, at) || isTimeAdded(d.nowText, d.beforeText, at)) {
+    setExcerpts(d.beforeText, d.nowText, at, {}, {}, finding);
+    return true;
+  }
   const auto one = covering(timesIn(d.beforeText), at);
   const auto other = covering(timesIn(d.nowText), at);
   if (!one || !other || (one->end == at && other->end == at)) return false;
@@ -791,8 +810,9 @@ bool isMessageEdited(const Difference& d, std::size_t at, Finding& finding) {
     finding.detail = d.change == Difference::Change::Removed ? "removed" : "inserted";
     return true;
   }
-  // Another question in place of the last one is new text.
-  if (d.isAtEnd && !areVersions(d.beforeText, d.nowText, 50)) return false;
+  // Another question in place of the last one is new text, also if the questions differ by a number.
+  const bool wasAtEnd = static_cast<std::size_t>(d.beforeSection) + 1 == d.before->messages.size();
+  if (d.isAtEnd && (wasAtEnd || !areVersions(d.beforeText, d.nowText, 50))) return false;
   setExcerpts(d.beforeText, d.nowText, at, {}, {}, finding);
   return true;
 }
@@ -960,6 +980,14 @@ bool normalize(CauseId cause, Difference& difference, std::size_t at) {
       return true;
     }
     case CauseId::Time:
+      if (isTimeAdded(difference.beforeText, difference.nowText, at)) {
+        difference.nowText = difference.beforeText;
+        return true;
+      }
+      if (isTimeAdded(difference.nowText, difference.beforeText, at)) {
+        difference.beforeText = difference.nowText;
+        return true;
+      }
       difference.beforeText = masked(difference.beforeText, timesIn(difference.beforeText), "\x01");
       difference.nowText = masked(difference.nowText, timesIn(difference.nowText), "\x01");
       return true;

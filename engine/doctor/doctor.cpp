@@ -137,13 +137,15 @@ std::size_t bytesOf(const LoggedRequest& request) {
 
 /// Completes the options by what a request of the log says about its server.
 DoctorOptions rulesOf(DoctorOptions options, const LoggedServer& server) {
+  // llama-server has four slots by default, which share their space.
+  constexpr std::int32_t kSharedSlots = 4;
   if (!options.server.empty()) return options;
   options.server = "vllm";
   if (server.kind.empty()) return options;
   // The rules of other servers are not known. SGLang's cache has the longest common prefix of all prompts.
   options.server = simulator::findServer(server.kind) == nullptr ? "sglang" : server.kind;
   if (options.blockSize == 0) options.blockSize = server.blockSize;
-  if (options.slots == 0) options.slots = server.slots;
+  if (options.slots == 0 && server.slots != kSharedSlots) options.slots = server.slots;
   if (options.blocks == 0 && server.cacheTokens > 0) {
     const auto standard =
         simulator::findServer(options.server)
@@ -221,7 +223,7 @@ class RequestCache {
 /// The cached tokens of each request by the rules of a server.
 class Lookup {
  public:
-  explicit Lookup(const DoctorOptions& options)
+  Lookup(const DoctorOptions& options, bool areSlotsKnown)
       : m_server(simulator::findServer(options.server)), m_alignment(options.repeatTokens) {
     if (m_server == nullptr)
       throw Failure(errorAt("server", '"' + options.server + '"', "vllm, sglang or llama.cpp"));
@@ -230,7 +232,7 @@ class Lookup {
     const std::unique_ptr<simulator::Simulator> standard = m_server->open(settings);
     m_block = static_cast<std::size_t>(std::max(1, standard->shape().blockSize));
     m_hasSlots = options.server == "llama.cpp";
-    m_areSlotsKnown = options.slots > 0;
+    m_areSlotsKnown = areSlotsKnown;
     m_isLimited = options.blocks > 0 || m_hasSlots;
     // Without limits, the longest common prefix decides. This needs no copy of the tokens.
     if (m_isLimited) {
@@ -391,13 +393,14 @@ class Diagnosis {
 
  private:
   void addWay(const char* key, const char* name, std::uint64_t prompt, std::uint64_t computed) {
-    m_report.ways.push_back({key, name, prompt, computed});
+    m_report.ways.push_back({.key = key, .name = name, .prompt = prompt, .computed = computed});
   }
 
   /// Chooses the rules by the first request.
   void begin(const LoggedServer& server) {
+    m_areSlotsKnown = m_options.slots > 0 || (m_options.server.empty() && server.slots > 0);
     m_options = rulesOf(m_options, server);
-    m_lookup.emplace(m_options);
+    m_lookup.emplace(m_options, m_areSlotsKnown);
     m_models.emplace(m_options.server);
     m_report.server = m_lookup->setting();
     if (!server.kind.empty() && simulator::findServer(server.kind) == nullptr)
@@ -786,7 +789,7 @@ class Diagnosis {
       if (m_report.requests[i].compared)
         lastUse[*m_report.requests[i].compared] = static_cast<std::uint32_t>(i);
     std::unordered_map<std::uint32_t, std::shared_ptr<const Edited>> kept;
-    Lookup lookup(m_options);
+    Lookup lookup(m_options, m_areSlotsKnown);
     std::uint64_t prompt = 0;
     std::uint64_t computed = 0;
     std::uint32_t number = 0;
@@ -854,6 +857,7 @@ class Diagnosis {
   const LogReader& m_log;
   const PromptTokenizer& m_tokenizer;
   DoctorOptions m_options;
+  bool m_areSlotsKnown = false;
   std::stop_token m_stop;
   const DoctorProgress& m_progress;
   LogReport m_report;

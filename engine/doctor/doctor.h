@@ -62,12 +62,20 @@ struct RequestReport {
   std::size_t couldBeCached() const { return cached + lost; }
 };
 
+/// How far a model departs from a full prefill of the same prompts, on a sample of the requests.
+struct WayQuality {
+  std::size_t requests = 0;
+  double divergence = 0;  ///< mean KL of a full prefill and this way, in nats
+  double agreement = 0;   ///< share of tokens with the same most likely token
+};
+
 /// One way to send the whole log, and its tokens.
 struct Way {
   const char* key;   ///< "as_is"
   const char* name;  ///< for the user
   std::uint64_t prompt = 0;
   std::uint64_t computed = 0;
+  std::optional<WayQuality> quality{};  ///< nothing: not measured
 };
 
 struct CauseTotal {

@@ -661,4 +661,19 @@ LoggedRequest LogReader::asWritten(const LogPlace& place) const {
   return std::move(*found);
 }
 
+std::string modelNameOf(const LogReader& log, const std::stop_token& stop) {
+  constexpr int kMostRequests = 64;  // a log can be large
+  std::string name;
+  int requests = 0;
+  std::stop_source found;
+  const std::stop_callback pass(stop, [&found] { found.request_stop(); });
+  log.read(
+      [&](LoggedRequest&& request) {
+        name = request.servedModel();
+        if (!name.empty() || ++requests == kMostRequests) found.request_stop();
+      },
+      [](const LogProblem&) {}, found.get_token());
+  return name;
+}
+
 }  // namespace spanscope::doctor

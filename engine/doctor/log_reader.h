@@ -64,6 +64,10 @@ class LogReader {
   std::shared_ptr<Responses> m_responses;  ///< never null; copies of a reader share it
 };
 
+/// Returns the first name of a model in the first requests of a log. Empty: there is none. Throws like
+/// LogReader::read().
+std::string modelNameOf(const LogReader& log, const std::stop_token& stop = {});
+
 /// Returns the requests of a record (JSON or a curl command). Sets `problem` if there is none. The places
 /// have only the numbers of the parts.
 std::vector<LoggedRequest> requestsOf(std::string_view record, std::string& problem);

@@ -60,8 +60,7 @@ struct LogPlace {
   std::uint64_t begin = 0;  ///< byte offset of the record
   std::uint64_t bytes = 0;  ///< length of the record
   std::uint32_t part = 0;   ///< number of the request in the record, from 0
-  /// The record is a line of a transcript. A request then is in all lines of the file up to the end of this
-  /// record, and `begin` is 0.
+  /// The record is a line of a transcript. The request then is in all lines up to this one, and `begin` is 0.
   bool isTranscript = false;
 };
 
@@ -82,9 +81,9 @@ struct LoggedRequest {
   LoggedServer server{};
   /// Why the server computed no token of the prompt: "status 400". Empty: no failure.
   std::string failure{};
-  std::string response{};  ///< id of the response; later requests can continue it
-  /// The response or the conversation that the server has and that this request continues. The reader adds
-  /// its messages. Empty: none.
+  std::string response{};  ///< id of the response, for later requests that continue the response.
+  /// The response or conversation of the server that this request continues. The reader adds its messages.
+  /// Empty: none.
   std::string previous{};
   bool hasInstructions = false;  ///< the first message is no part of the history that the server keeps
 

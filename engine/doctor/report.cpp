@@ -139,6 +139,12 @@ std::string shareText(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
+std::string qualityText(const std::optional<WayQuality>& quality) {
+  if (!quality) return kNone;
+  return fmt::format("KL {:.4f}, {} of tokens agree ({})", quality->divergence, shareText(quality->agreement),
+                     counted(quality->requests, "request"));
+}
+
 std::string costText(std::uint64_t tokens, const Prices& prices) {
   std::string text = grouped(tokens) + " tokens";
   const auto count = static_cast<double>(tokens);
@@ -226,6 +232,10 @@ std::string jsonReport(const LogReport& report, const Prices& prices) {
              {"prompt_tokens", way.prompt},
              {"computed_tokens", way.computed}};
     costs(row, way.computed);
+    if (way.quality)
+      row["quality"] = {{"requests", way.quality->requests},
+                        {"divergence_nats", way.quality->divergence},
+                        {"agreement", way.quality->agreement}};
     json["ways"].push_back(std::move(row));
   }
   Json& requests = json["requests"] = Json::array();
@@ -324,9 +334,12 @@ std::string markdownReport(const LogReport& report, const Prices& prices) {
     text += fmt::format("| {} | {} | {} | {} |\n", cause.sentence, total.requests,
                         costText(total.lost, prices), cause.cure);
   }
-  text += "\n## Cost of each way to send this log\n\n| way | prompt tokens | computed |\n|---|---:|---:|\n";
+  text +=
+      "\n## Cost of each way to send this log\n\n| way | prompt tokens | computed | quality "
+      "|\n|---|---:|---:|---|\n";
   for (const Way& way : report.ways)
-    text += fmt::format("| {} | {} | {} |\n", way.name, grouped(way.prompt), costText(way.computed, prices));
+    text += fmt::format("| {} | {} | {} | {} |\n", way.name, grouped(way.prompt),
+                        costText(way.computed, prices), qualityText(way.quality));
   text += "\n## Requests\n";
   for (const auto& group : byConversation(report)) {
     text += fmt::format("\n### Conversation {}\n\n|", report.requests[group.front()].conversation + 1);
@@ -380,11 +393,12 @@ std::string htmlReport(const LogReport& report, const Prices& prices) {
                         bar(total.lost, most), safe(cause.cure));
   }
   html += "</table>\n<h2>Cost of each way to send this log</h2>\n";
-  html += tableHead({{"way", false}, {"prompt tokens", true}, {"computed", true}, {"", false}});
+  html += tableHead(
+      {{"way", false}, {"prompt tokens", true}, {"computed", true}, {"", false}, {"quality", false}});
   for (const Way& way : report.ways) {
-    html += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>{}</tr>\n",
+    html += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>{}<td>{}</td></tr>\n",
                         safe(way.name), grouped(way.prompt), safe(costText(way.computed, prices)),
-                        bar(way.computed, report.prompt));
+                        bar(way.computed, report.prompt), safe(qualityText(way.quality)));
   }
   html += "</table>\n<h2>Requests</h2>\n";
   for (const auto& group : byConversation(report)) {

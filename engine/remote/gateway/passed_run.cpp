@@ -8,6 +8,7 @@
 #include "engine/remote/protocol.h"
 #include "engine/run/trace_values.h"
 #include "engine/workbench/servers/server_requests.h"
+#include "engine/workbench/servers/simulator_prediction.h"
 
 #include <nlohmann/json.hpp>
 
@@ -77,6 +78,17 @@ std::vector<TokenId> sequenceOf(const PassedPrompt& prompt, const remote::ChatAn
   if (!tokens.empty()) tokens.pop_back();
   tokens.insert(tokens.begin(), prompt.tokens.begin(), prompt.tokens.end());
   return tokens;
+}
+
+/// The server and its cache, so that the doctor applies its caching rules.
+LogJson serverOf(const remote::ServerFacts& facts) {
+  LogJson server{{"kind", remote::infoOf(facts.kind).name}};
+  if (!facts.version.empty()) server["version"] = facts.version;
+  if (facts.slots) server["slots"] = *facts.slots;
+  if (facts.cache.blockSize) server["block_size"] = *facts.cache.blockSize;
+  const workbench::SimulatorSetup setup = workbench::simulatorSetup(facts.kind, facts.slots, facts.cache);
+  if (setup.settings.cacheTokens > 0) server["cache_tokens"] = setup.settings.cacheTokens;
+  return server;
 }
 
 }  // namespace
@@ -378,6 +390,7 @@ void PassedRun::writeLog(const PassageEnd& end) {
   LogJson line;
   line["time"] = static_cast<double>(m_about.time) / 1000;
   line["upstream"] = m_upstream.name();
+  line["server"] = serverOf(m_upstream.facts());
   line["path"] = m_about.endpoint;
   line["status"] = m_status;
   if (m_call.problem.empty()) {

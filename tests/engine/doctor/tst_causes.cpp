@@ -86,9 +86,12 @@ class TestCauses : public QObject {
     pair("ISO time", "time", kSystem + " Now: 2026-08-31T14:03:22Z.",
          kSystem + " Now: 2026-08-31T14:05:01Z.");
     pair("seconds since 1970", "time", "ts=1788184980 " + kSystem, "ts=1788185103 " + kSystem);
+    pair("added time", "time", kSystem, "Current time: 2026-08-31T14:03:22Z. " + kSystem);
+    pair("removed time", "time", kSystem + " Now: 14:03.", kSystem);
     pair("longer hour", "time", "At 9:59 AM: " + kSystem, "At 10:01 AM: " + kSystem);
     pair("UUID", "id", "Session 550e8400-e29b-41d4-a716-446655440000. " + kSystem,
          "Session 9b2f1c3e-0c1d-4a6b-8e2f-77a1b2c3d4e5. " + kSystem);
+    pair("short checksum", "id", "version=2.1; cch=a9f2b; " + kSystem, "version=2.1; cch=04d1c; " + kSystem);
     pair("counter", "id", "Request 7. " + kSystem, "Request 8. " + kSystem);
     pair("turns", "id", "Turn 1 of 9. " + kSystem, "Turn 2 of 9. " + kSystem);
     pair("random characters", "id", kSystem + " (nonce: kqzrw)", kSystem + " (nonce: pmvxt)");
@@ -133,6 +136,13 @@ class TestCauses : public QObject {
     row("summary", "history_cut", {bodyOf(longer), bodyOf(summary)});
     Said edited = longer;
     edited[2].second = "Three trains leave before noon. [stops removed to save space]";
+    Said compacted{{"system", kSystem},
+                   {"user", "Summary: the user wants to go to Porto by train."},
+                   longer.back(),
+                   {"assistant", "It depends on the class."},
+                   {"user", "Second class, please."}};
+    compacted[2].second = longer.back().second = "And what does the fastest one cost in second class?";
+    row("summary without an id", "history_cut", {bodyOf(longer), bodyOf(compacted)});
     row("message edited", "message_edited", {bodyOf(secondTurn()), bodyOf(edited)});
     Said inserted = longer;
     inserted.insert(inserted.begin() + 2, {"user", "Please answer in full sentences from now on."});
@@ -163,6 +173,14 @@ class TestCauses : public QObject {
       for (const int number : numbers) text += document(number) + "\n\n";
       return bodyOf({{"system", kSystem}, {"user", text + question}});
     };
+    const auto tagged = [](const std::vector<int>& numbers, const std::string& question) {
+      std::string text;
+      for (const int number : numbers)
+        text += "<document index=\"" + std::to_string(number) + "\">" + document(number) + "</document>\n";
+      return bodyOf({{"system", kSystem}, {"user", text + question}});
+    };
+    row("tagged documents in another order", "document_order",
+        {tagged({1, 2, 3}, kFirst), tagged({3, 2, 1}, kSecond)});
     row("documents in another order", "document_order", {asked({1, 2, 3}, kFirst), asked({2, 1, 3}, kFirst)});
     row("another question, other order", "document_order",
         {asked({1, 2, 3}, kFirst), asked({3, 1, 2}, kSecond)});
@@ -259,6 +277,10 @@ class TestCauses : public QObject {
     Said retried = secondTurn();
     retried.back().second = "Is there a night train, and does it have beds?";
     row("another question in place of the last one", {bodyOf(secondTurn()), bodyOf(retried)});
+    const auto numbered = [](int number) {
+      return bodyOf({{"system", kSystem}, {"user", "Question " + std::to_string(number) + ": " + kFirst}});
+    };
+    row("questions that differ by a number", {numbered(1), numbered(2), numbered(3)});
     row("earlier turn again", {bodyOf(longer), bodyOf(secondTurn())});
   }
   void cleanLogs() {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Transcripts of coding agents, and responses that continue earlier responses.
 #include "engine/doctor/transcript.h"
+#include "engine/trace/trace_file.h"
 #include "tests/engine/doctor/log_text.h"
 #include "tests/support/test_program.h"
 
-#include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <string>
@@ -206,6 +205,53 @@ class TestTranscript : public QObject {
     QCOMPARE(read.requests[1].usage.cached, std::optional<std::int64_t>(896));
     QCOMPARE(textAt(read.requests[2], 1), std::string("Short."));
     QCOMPARE(int(read.requests[2].messages.size()), 3);
+  }
+
+  /// The gateway records each request as a run. The log can be the recording.
+  void recordedTrace() {
+    std::vector<trace::Event> events;
+    const auto add = [&](RunId run, trace::Payload payload) {
+      trace::Event event;
+      event.sequence = events.size() + 1;
+      event.run = event.request = run;
+      event.payload = std::move(payload);
+      events.push_back(std::move(event));
+    };
+    const auto ask = [&](RunId run, const std::string& text, std::int64_t cached) {
+      const Json messages = Json::array({{{"system", "Be brief."}}, {{"user", text}}});
+      const Json query{{"g", {{"model", "m"}, {"input", {{"cross", messages}}}}}};
+      trace::RunStarted started;
+      started.queryJson = query.dump();
+      add(run, started);
+      trace::ServerChosen server;
+      server.name = "gpu";
+      server.kind = "llama.cpp";
+      add(run, server);
+      add(run, trace::RequestSent{.server = "gpu", .model = "m"});
+      add(run, trace::TextReceived{.text = "An "});
+      add(run, trace::TextReceived{.text = "answer."});
+      trace::ServerReported reported;
+      reported.server = "gpu";
+      reported.model = "base";
+      reported.promptTokens = 40;
+      reported.cached = cached > 0 ? trace::CachedState::Found : trace::CachedState::MeasuredZero;
+      reported.cachedTokens = cached;
+      add(run, reported);
+      add(run, trace::RunFinished());
+    };
+    ask(1, "Why?", 0);
+    ask(2, "Why not?", 30);
+    const std::vector<std::uint8_t> bytes = trace::traceBytes(events);
+    const Read read = readAll(std::string(bytes.begin(), bytes.end()));
+    QCOMPARE(int(read.problems.size()), 0);
+    QCOMPARE(int(read.requests.size()), 2);
+    const LoggedRequest& last = read.requests[1];
+    QCOMPARE(int(last.messages.size()), 2);
+    QCOMPARE(textAt(last, 1), std::string("Why not?"));
+    QCOMPARE(messageText(*last.answer), std::string("An answer."));
+    QCOMPARE(last.usage.cached, std::optional<std::int64_t>(30));
+    QCOMPARE(last.server.kind, std::string("llama.cpp"));
+    QCOMPARE(last.servedModel(), std::string("base"));
   }
 
   /// A request of OpenAI's responses has only new messages, and names the response that it continues.

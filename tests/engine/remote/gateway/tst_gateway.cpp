@@ -428,6 +428,8 @@ void TestGateway::logsForTheDoctor() {
   QCOMPARE(requests.size(), std::size_t(2));
   QCOMPARE(requests.back().usage.cached.value_or(-1), std::int64_t(40));
   QVERIFY(requests.back().time.has_value());
+  const remote::ServerFacts facts = running.gateway->upstreams().front().facts;
+  QCOMPARE(requests.back().server.kind, std::string(remote::infoOf(facts.kind).name));
 }
 
 void TestGateway::sendsToTheServerWithTheCache() {
