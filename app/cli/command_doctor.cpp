@@ -12,19 +12,25 @@
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/report.h"
 #include "engine/doctor/span_query.h"
+#include "engine/experiment/probe.h"
 #include "engine/query/json/json.h"
 #include "engine/simulator/servers.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
+#include "engine/workbench/experiment_model.h"
+#include "engine/workbench/finder/named_models.h"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace spanscope::cli {
@@ -36,6 +42,7 @@ struct DoctorCommandOptions {
   std::vector<std::string> files;
   SessionOptions session;
   bool usesModel = false;
+  std::optional<std::uint64_t> quality;  ///< requests of the sample
   doctor::DoctorOptions doctor;
   std::optional<std::uint64_t> blocks;
   std::optional<std::int32_t> blockSize;
@@ -103,9 +110,17 @@ std::string causeTable(const doctor::LogReport& report, const doctor::Prices& pr
 }
 
 std::string wayTable(const doctor::LogReport& report, const doctor::Prices& prices) {
-  TextTable table({{"way", TextTable::Align::Left}, {"prompt tokens"}, {"computed"}});
-  for (const doctor::Way& way : report.ways)
-    table.addRow({way.name, std::to_string(way.prompt), doctor::costText(way.computed, prices)});
+  const bool hasQuality =
+      std::ranges::any_of(report.ways, [](const auto& way) { return way.quality.has_value(); });
+  std::vector<TextTable::Column> columns{{"way", TextTable::Align::Left}, {"prompt tokens"}, {"computed"}};
+  if (hasQuality) columns.push_back({"quality", TextTable::Align::Left});
+  TextTable table(std::move(columns));
+  for (const doctor::Way& way : report.ways) {
+    std::vector<std::string> cells{way.name, std::to_string(way.prompt),
+                                   doctor::costText(way.computed, prices)};
+    if (hasQuality) cells.push_back(doctor::qualityText(way.quality));
+    table.addRow(std::move(cells));
+  }
   return "Cost of each way to send this log\n" + table.text();
 }
 
@@ -128,8 +143,7 @@ class DoctorCommand {
     }
     const doctor::LogReader log(std::move(sources));
     const std::unique_ptr<doctor::PromptTokenizer> tokenizer =
-        m_options.usesModel ? doctor::makeModelTokenizer(modelDirectory(m_options.session))
-                            : doctor::makeEstimate();
+        m_options.usesModel ? doctor::makeModelTokenizer(modelOf(log)) : doctor::makeEstimate();
     doctor::DoctorOptions options = m_options.doctor;
     std::optional<OutputFile> edited;
     if (!m_options.edited.empty()) {
@@ -139,8 +153,9 @@ class DoctorCommand {
         edited->write({reinterpret_cast<const std::uint8_t*>(line.data()), line.size()});
       };
     }
-    const doctor::LogReport report = diagnose(log, *tokenizer, options, m_context.stop);
+    doctor::LogReport report = diagnose(log, *tokenizer, options, m_context.stop);
     if (report.isStopped) return ExitCode::Stopped;
+    if (m_options.quality) measureQuality(log, report);
     if (edited) edited->commit();
     for (const doctor::LogProblem& problem : report.problems)
       m_context.streams.err << report.files[problem.file] << ":" << problem.line << ": found "
@@ -166,6 +181,77 @@ class DoctorCommand {
   }
 
  private:
+  std::filesystem::path modelOf(const doctor::LogReader& log) const {
+    if (m_options.session.settings.model != "auto") return modelDirectory(m_options.session);
+    const std::string name = doctor::modelNameOf(log, m_context.stop);
+    if (const auto found = workbench::modelNamed(workbench::modelPlaces(workbench::foldersOfUser()), name))
+      return *found;
+    throw Failure({"--model auto",
+                   {},
+                   "no model on this machine with the name \"" + name + '"',
+                   "a log that names a model of this machine, or --model MODEL"});
+  }
+  /// Measures spans on requests that have parts for spans, evenly spread over the log.
+  void measureQuality(const doctor::LogReader& log, doctor::LogReport& report) const {
+    const doctor::PartCounts counts = doctor::countParts(log, m_context.stop);
+    std::vector<doctor::LogPlace> usable;
+    std::vector<std::vector<doctor::SpanProposal>> accepted;
+    for (const doctor::RequestReport& request : report.requests) {
+      if (!request.refusal.empty() || !request.failure.empty()) continue;
+      std::vector<doctor::SpanProposal> proposals = doctor::proposeSpans(log.again(request.place), counts);
+      std::erase_if(proposals, [](const doctor::SpanProposal& one) { return !one.byDefault; });
+      if (proposals.empty()) continue;
+      usable.push_back(request.place);
+      accepted.push_back(std::move(proposals));
+    }
+    if (usable.empty()) {
+      m_context.streams.err
+          << "No request has parts that can become spans, so their quality is not measured.\n";
+      return;
+    }
+    const std::size_t count =
+        std::min<std::size_t>(usable.size(), static_cast<std::size_t>(*m_options.quality));
+    std::vector<experiment::ProbeQuestion> questions;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = i * usable.size() / count;
+      questions.push_back({.name = "request in line " + std::to_string(usable[at].line),
+                           .query = doctor::queryOf(log.again(usable[at]), accepted[at]).query,
+                           .isOwn = true});
+    }
+    SessionOptions session = m_options.session;
+    session.settings.model = modelOf(log).string();
+    workbench::ModelBundle bundle = loadChosenModel(session, m_context.backends);
+    const experiment::ExperimentModel model = workbench::experimentModelOf(bundle, session.config());
+    // The ways with spans, by their keys.
+    const std::vector<std::string> policies{"spans", "link(16)"};
+    const std::vector<std::string> keys{"spans", "spans_link_16"};
+    experiment::ProbedModel probed;
+    experiment::SpeedSample pace;
+    experiment::probeModel(
+        probed, model, questions, policies, pace, [] {}, m_context.stop);
+    for (std::size_t i = 0; i < policies.size(); ++i) {
+      doctor::WayQuality quality;
+      std::int64_t tokens = 0;
+      std::int64_t agreeing = 0;
+      for (const experiment::ProbedQuestion& question : probed.questions) {
+        const experiment::ProbeSample& sample = question.samples.at(i);
+        if (!sample.problem.empty()) {
+          m_context.streams.err << question.name << ": not measured: " << sample.problem << '\n';
+          continue;
+        }
+        ++quality.requests;
+        quality.divergence += sample.divergence;
+        tokens += sample.tokens;
+        agreeing += sample.agreeing;
+      }
+      if (quality.requests == 0 || tokens == 0) continue;
+      quality.divergence /= static_cast<double>(quality.requests);
+      quality.agreement = static_cast<double>(agreeing) / static_cast<double>(tokens);
+      std::ranges::find_if(report.ways, [&](const doctor::Way& way) { return keys[i] == way.key; })->quality =
+          quality;
+    }
+  }
+
   OutputRules rules() const {
     return {.inputs = m_inputs, .unfinished = m_context.streams.unfinished, .stop = m_context.stop};
   }
@@ -233,6 +319,7 @@ class DoctorCommand {
         << report.prompt << " prompt tokens cached, " << doctor::costText(report.lost, m_options.prices)
         << " lost (" << doctor::shareText(report.lostShare()) << ")"
         << (report.isEstimated ? ", estimated" : "") << '\n';
+    if (report.refused > 0) out << "Failed and not counted: " << counted(report.refused, "request") << '\n';
     if (report.problemCount > 0) out << "Skipped: " << counted(report.problemCount, "record") << '\n';
   }
 
@@ -256,18 +343,20 @@ void addDoctor(CLI::App& app, Context& context) {
 )");
   const auto options = std::make_shared<DoctorCommandOptions>();
   command
-      ->add_option(
-          "LOG", options->files,
-          "Request logs: JSON, JSON lines, HAR, curl commands or OpenTelemetry spans; - is standard input")
+      ->add_option("LOG", options->files,
+                   "Request logs: JSON, JSON lines, HAR, curl commands, OpenTelemetry spans, transcripts of "
+                   "coding agents, "
+                   "or traces of a gateway; - is standard input")
       ->required();
   command
       ->add_option("--model", options->session.settings.model,
-                   "Model folder or GGUF file of the tokenizer (default: token counts are estimates from the "
-                   "length of the text)")
+                   "Model folder or GGUF file of the tokenizer; auto: the model that the log names. "
+                   "Default: token counts are estimates")
       ->type_name("MODEL");
-  command->add_option("--server", options->doctor.server, "Server whose caching rules apply")
-      ->check(CLI::IsMember(simulator::serverNames()))
-      ->capture_default_str();
+  command
+      ->add_option("--server", options->doctor.server,
+                   "Server whose caching rules apply (default: the server of the log, or else vllm)")
+      ->check(CLI::IsMember(simulator::serverNames()));
   addNumber(*command, "--blocks", options->blocks,
             "Number of blocks in the server's pool (default: no limit)",
             Range<std::uint64_t>{1, std::uint64_t{1} << 24U});
@@ -280,6 +369,9 @@ void addDoctor(CLI::App& app, Context& context) {
             Range<double>{0, 1e9});
   addNumber(*command, "--repeats", options->repeats, "Min tokens of a text that counts as repeated",
             Range<std::uint64_t>{8, 1 << 16});
+  addNumber(*command, "--quality", options->quality,
+            "With --model: measure on this number of requests how far spans change the answers",
+            Range<std::uint64_t>{1, 1000});
   addNumber(*command, "--speed", options->prices.tokensPerSecond,
             "Prefill speed in tokens per second, to show the time of lost tokens", Range<double>{0.001, 1e9});
   addNumber(*command, "--price", options->prices.perMillion,
@@ -313,6 +405,8 @@ void addDoctor(CLI::App& app, Context& context) {
       ->type_name("SHARE");
   command->callback([&context, options, command] {
     options->usesModel = command->count("--model") > 0;
+    if (options->quality && !options->usesModel)
+      refuseOption("--quality", "no option --model", "--model MODEL");
     options->doctor.blocks = static_cast<std::int64_t>(options->blocks.value_or(0));
     options->doctor.blockSize = options->blockSize.value_or(0);
     options->doctor.slots = options->slots.value_or(0);
