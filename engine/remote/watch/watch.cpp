@@ -150,7 +150,7 @@ struct Watch::Impl {
   }
   void work(const std::stop_token& stop);
   std::optional<remote::ServerFacts> ask(const std::stop_token& stop);
-  std::optional<std::string> get(const char* path, const std::stop_token& stop);
+  std::optional<std::string> get(const char* path, const std::stop_token& stop, bool* isLost = nullptr);
   void openCache(const std::optional<remote::ServerFacts>& facts, bool counts);
   bool openSlots(const remote::ServerFacts& facts, const std::stop_token& stop);
   void loop(bool counts, const std::stop_token& stop);
@@ -199,8 +199,9 @@ std::optional<remote::ServerFacts> Watch::Impl::ask(const std::stop_token& stop)
   }
 }
 
-/// Returns the answer of a path; nothing: there is none, and the problem is noted.
-std::optional<std::string> Watch::Impl::get(const char* path, const std::stop_token& stop) {
+/// Returns the answer of a path; nothing: there is none, and the problem is noted. `isLost`: whether no
+/// server has accepted the request. A busy server accepts requests, and answers late.
+std::optional<std::string> Watch::Impl::get(const char* path, const std::stop_token& stop, bool* isLost) {
   remote::HttpAccess access = config.access;
   access.limits.firstByte = std::min(access.limits.firstByte, kAskTime);
   const std::string url = remote::rootOf(config.url) + path;
@@ -214,6 +215,8 @@ std::optional<std::string> Watch::Impl::get(const char* path, const std::stop_to
     }
     note(url + ": found status " + std::to_string(reply.status) + ", expected 200");
   } catch (const Failure& failure) {
+    // The error of a late answer names a place in the answer.
+    if (isLost != nullptr) *isLost = failure.error().place.empty();
     note(failure.what());
   }
   return std::nullopt;
@@ -309,13 +312,17 @@ void Watch::Impl::loop(bool counts, const std::stop_token& stop) {
   const auto tick = slots ? config.slotsPeriod : kTick;
   while (!stop.stop_requested()) {
     if (slots) {
-      if (const std::optional<std::string> answer = get("/slots", stop)) {
+      bool isLost = false;
+      if (const std::optional<std::string> answer = get("/slots", stop, &isLost)) {
         const std::lock_guard lock(mutex);
         try {
           slots->take(readSlots(*answer), now());
         } catch (const Failure& failure) {
           state.problem = failure.what();
         }
+      } else if (isLost) {
+        const std::lock_guard lock(mutex);
+        slots->lose("The connection to the server is lost.", now());
       }
     }
     if (counts && Clock::now() >= nextMetrics) {

@@ -501,7 +501,8 @@ void WatchedCache::restart(std::size_t publisher, std::int64_t now) {
 
 void WatchedCache::count(const TokenTotals& totals, std::int64_t now) {
   if (!m_isOpen) openSession(std::max(1, m_runs.server().blockSize));
-  m_counted.take(m_runs, kTotals, totals, now);
+  m_counted.take(totals);
+  writeTotals(m_runs, kTotals, m_counted.last(), now);
 }
 
 void WatchedCache::tick(std::int64_t now) {

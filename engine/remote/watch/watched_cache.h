@@ -140,7 +140,7 @@ class WatchedCache {
   std::uint64_t send(RunId run, RequestId request, trace::Payload payload);
 
   WatchedRuns m_runs;
-  CountedTokens m_counted;
+  TokenGrowth m_counted;
   const std::function<std::string(TokenId)> m_show;
 
   std::vector<Lane> m_lanes;

@@ -76,14 +76,22 @@ void WatchedRuns::say(Severity severity, std::string text, std::int64_t now) {
   send(trace::MessageLogged{.severity = severity, .text = std::move(text)});
 }
 
-void CountedTokens::take(WatchedRuns& runs, StepIndex kind, const TokenTotals& totals, std::int64_t now) {
-  const TokenTotals before = std::exchange(m_last, totals);
-  const bool isFirst = !std::exchange(m_hasBegun, true);
-  if (isFirst || totals.prompt <= before.prompt || totals.cached < before.cached) return;
-  const std::int64_t prompt = totals.prompt - before.prompt;
-  const std::int64_t cached = std::min(prompt, totals.cached - before.cached);
-  m_sum.prompt += prompt;
-  m_sum.cached += cached;
+bool TokenGrowth::take(const TokenTotals& totals) {
+  const std::optional<TokenTotals> before = std::exchange(m_totals, totals);
+  m_last = {};
+  if (!before) return true;
+  if (totals.prompt <= before->prompt || totals.cached < before->cached) return false;
+  m_last.prompt = totals.prompt - before->prompt;
+  m_last.cached = std::min(m_last.prompt, totals.cached - before->cached);
+  m_sum.prompt += m_last.prompt;
+  m_sum.cached += m_last.cached;
+  return false;
+}
+
+void writeTotals(WatchedRuns& runs, StepIndex kind, const TokenTotals& growth, std::int64_t now) {
+  if (growth.prompt <= 0) return;
+  const std::int64_t prompt = growth.prompt;
+  const std::int64_t cached = growth.cached;
   runs.open(now);
   const RunId run = runs.run();
   const RequestId request = runs.begin(kind);

@@ -7,6 +7,7 @@
 #include "engine/trace/sink.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,20 +72,25 @@ struct TokenTotals {
   bool operator==(const TokenTotals&) const = default;
 };
 
-/// Writes the growth of a server's totals as requests. Each such request is the sum of all requests since the
-/// previous totals.
-class CountedTokens {
+/// The growth of a server's totals.
+class TokenGrowth {
  public:
-  /// `kind`: the step of counted tokens. The first call only sets the beginning. Smaller totals come from a
-  /// server that has restarted.
-  void take(WatchedRuns& runs, StepIndex kind, const TokenTotals& totals, std::int64_t now);
-  /// The growth since the first call.
+  /// Returns true for the first totals, which only set the beginning. Smaller totals come from a server that
+  /// has restarted.
+  bool take(const TokenTotals& totals);
+  /// The growth at the last take().
+  const TokenTotals& last() const { return m_last; }
+  /// The growth since the first take().
   const TokenTotals& sum() const { return m_sum; }
 
  private:
-  bool m_hasBegun = false;
+  std::optional<TokenTotals> m_totals;
   TokenTotals m_last;
   TokenTotals m_sum;
 };
+
+/// Writes the growth of totals as one request, which is the sum of several requests of the server. Writes
+/// nothing without prompt tokens. `kind`: the step of such requests.
+void writeTotals(WatchedRuns& runs, StepIndex kind, const TokenTotals& growth, std::int64_t now);
 
 }  // namespace spanscope::watch
