@@ -55,14 +55,6 @@ class LogFile {
   bool m_isBroken = false;
 };
 
-/// Returns "a-2.trace" for the second server.
-std::filesystem::path recordingOf(const std::string& path, std::size_t server) {
-  if (server == 0) return path;
-  const std::filesystem::path own(path);
-  return own.parent_path() /
-         (own.stem().string() + "-" + std::to_string(server + 1) + own.extension().string());
-}
-
 std::string upstreamText(const gateway::UpstreamState& state) {
   if (!state.isKnown)
     return state.name + " at " + state.url + ": " + (state.problem.empty() ? "no answer yet" : state.problem);
@@ -177,7 +169,7 @@ ExitCode serveGateway(const Context& context, const GatewayOptions& options,
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     for (std::size_t i = 0; i < recorders.size(); ++i) {
       recorders[i]->startFile(
-          recordingOf(options.record, i),
+          gateway::recordingOf(options.record, i),
           {.program = kGatewayProgram,
            .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
     }

@@ -260,8 +260,20 @@ bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
   const bool isReadFirst = isCall && (isMarked || upstreams.size() > 1);
   PassedCall call;
   std::optional<PassedPrompt> written;
+  // A request that no server gets is a run, too.
+  const auto record = [&](Upstream& upstream, PassedCall refused, const std::string& problem) {
+    PassedRun(book, upstream.trace(), std::move(refused), request.body, std::nullopt, std::nullopt,
+              aboutOf(client), {})
+        .end({.how = PassageEnd::How::UpstreamBroke, .problem = problem});
+  };
   if (isReadFirst) {
-    call = readPassedCall(kind, request.body);
+    try {
+      call = readPassedCall(kind, request.body);
+    } catch (const ApiFailure& failure) {
+      record(*upstreams.front(), readPassedCall(kind, bodyInOrder(request.body, {})),
+             failure.error().message);
+      throw;
+    }
     if (upstreams.size() > 1) written = promptOf(call, {}, book);
   }
   Turn turn = inTurn(upstreams, call.request.model, written ? written->tokens : std::vector<TokenId>(),
@@ -349,12 +361,15 @@ bool Gateway::Impl::passOn(Connection& client, PassedRequest request) {
     if (end.keepsUpstream) upstream->keep(std::move(link));
     return end.keepsClient && !client.closes();
   }
-  throw ApiFailure({.status = 502,
-                    .message = upstreams.size() == 1
-                                   ? "The upstream server cannot be reached: " + problems + "."
-                                   : "No upstream server can be reached: " + problems + ".",
-                    .type = "upstream_error",
-                    .code = "upstream_unreachable"});
+  const std::string unreachable = upstreams.size() == 1
+                                      ? "The upstream server cannot be reached: " + problems + "."
+                                      : "No upstream server can be reached: " + problems + ".";
+  if (isCall) {
+    if (!isReadFirst) call = readPassedCall(kind, request.body);
+    record(*turn.upstreams.front(), std::move(call), unreachable);
+  }
+  throw ApiFailure(
+      {.status = 502, .message = unreachable, .type = "upstream_error", .code = "upstream_unreachable"});
 }
 
 bool Gateway::Impl::answerQuery(Connection& client, const PassedRequest& request) {
@@ -381,6 +396,13 @@ void Gateway::Impl::askUpstreams(const std::stop_token& stop) {
     std::condition_variable_any wake;
     wake.wait_for(lock, stop, kPeriod, [] { return false; });
   }
+}
+
+std::string recordingOf(const std::string& path, std::size_t server) {
+  if (server == 0) return path;
+  const std::filesystem::path own(path);
+  const std::string name = own.stem().string() + "-" + std::to_string(server + 1) + own.extension().string();
+  return (own.parent_path() / name).string();
 }
 
 Gateway::Gateway(GatewayConfig config) : m_impl(std::make_unique<Impl>(std::move(config))) {}

@@ -58,6 +58,10 @@ struct GatewayConfig {
   std::function<void(const std::string& line)> log{};
 };
 
+/// Returns the path of the recording of a server: `path` for the first server, then NAME-2.trace and so on.
+/// `server`: index.
+std::string recordingOf(const std::string& path, std::size_t server);
+
 /// The state of an upstream server, for the user.
 struct UpstreamState {
   std::string name;

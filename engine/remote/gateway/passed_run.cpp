@@ -244,7 +244,7 @@ simulator::TracedRequest PassedRun::traced() const {
 void PassedRun::sent() {
   m_sentAt = Clock::now();
   // A second connection may carry the same request.
-  if (m_hasBegun || !m_call.problem.empty()) return;
+  if (m_hasBegun) return;
   try {
     startRun();
     simulate();
@@ -270,6 +270,7 @@ void PassedRun::startRun() {
   if (m_call.choices > 1)
     info.warnings.push_back("The request asks for " + std::to_string(m_call.choices) +
                             " answers. The recording contains only the first answer.");
+  if (!m_call.problem.empty()) info.warnings.push_back(m_call.problem);
   m_upstream.cache().startSession(m_book.program, m_book.model, m_upstream.title());
   m_number = m_book.requests.add(m_about);
   m_upstream.follow(m_run, m_number);
@@ -303,25 +304,27 @@ void PassedRun::simulate() {
 
 void PassedRun::begun(const UpstreamHead& head) {
   m_status = head.status;
-  m_encoding = head.value("content-encoding");
+  m_encoding = server::inSmallLetters(head.value("content-encoding"));
+  if (m_encoding == "identity") m_encoding.clear();
+  if (!m_encoding.empty()) m_decoder = ContentDecoder::make(m_encoding);
 }
 
 void PassedRun::came(std::string_view content) {
-  if (!m_hasBegun) return;
-  if (m_status != kOkStatus) {
-    m_error += content.substr(0, kMostErrorBytes - std::min(kMostErrorBytes, m_error.size()));
-    return;
-  }
-  if (m_problem.empty()) read(content);
+  if (m_hasBegun && m_problem.empty()) read(content);
 }
 
 void PassedRun::read(std::string_view content) {
-  if (!m_encoding.empty() && m_encoding != "identity") {
+  if (!m_encoding.empty() && !m_decoder) {
     m_problem = "the answer is compressed (" + toValidUtf8(m_encoding) + "), so its text was not recorded";
     return;
   }
   try {
-    m_reader->add(content);
+    const std::string decoded = m_decoder ? m_decoder->take(content) : std::string();
+    if (m_decoder) content = decoded;
+    if (m_status == kOkStatus)
+      m_reader->add(content);
+    else
+      m_error += content.substr(0, kMostErrorBytes - std::min(kMostErrorBytes, m_error.size()));
   } catch (const Failure& failure) {
     m_problem = failure.error().found;
   } catch (const std::exception& exception) {
@@ -340,7 +343,10 @@ void PassedRun::settle() {
 }
 
 void PassedRun::end(const PassageEnd& end) {
-  if (!m_hasBegun) return writeLog(end);
+  if (!m_hasBegun) {
+    refuse(end.problem);
+    return writeLog(end);
+  }
   settle();
   const remote::ChatAnswer& answer = m_answers.front();
   remote::RemoteStep step{.request = 0,
@@ -351,6 +357,7 @@ void PassedRun::end(const PassageEnd& end) {
                           .timeToFirstToken = m_call.isStream ? m_first : std::nullopt,
                           .timeToLastText = m_call.isStream ? m_last : std::nullopt,
                           .seconds = elapsed(),
+                          .counted = m_answers.size(),
                           .brokenBy = {}};
   std::optional<Error> error;
   server::RequestState state = server::RequestState::Finished;
@@ -373,6 +380,26 @@ void PassedRun::end(const PassageEnd& end) {
     m_trace->fails(0, *error);
   }
   if (m_prediction) traceAnswer(m_upstream, m_book, *m_prediction, *m_prompt, answer, traced());
+  finish(std::move(step), error, state);
+  writeLog(end);
+}
+
+void PassedRun::refuse(const std::string& problem) {
+  m_sentAt = Clock::now();
+  try {
+    startRun();
+    const Error error{m_upstream.url(), {}, problem, "a request that can be passed on"};
+    m_trace->fails(0, error);
+    remote::RemoteStep step;
+    step.brokenBy = problem;
+    finish(std::move(step), error, server::RequestState::Failed);
+  } catch (const std::exception&) {
+    // The run is incomplete. The client still gets the answer.
+  }
+}
+
+void PassedRun::finish(remote::RemoteStep step, const std::optional<Error>& error,
+                       server::RequestState state) {
   m_trace->stepEnds(step);
   remote::RemoteResult result;
   result.steps.push_back(std::move(step));
@@ -381,7 +408,6 @@ void PassedRun::end(const PassageEnd& end) {
   m_trace->end(result);
   m_upstream.unfollow(m_run);
   m_book.requests.end(m_number, state, error ? error->message() : std::string());
-  writeLog(end);
 }
 
 /// A line in the form of a request with its response, which `spanq doctor` reads.
@@ -399,13 +425,17 @@ void PassedRun::writeLog(const PassageEnd& end) {
   }
   if (m_status == kOkStatus && !m_answers.empty()) {
     const remote::ChatAnswer& answer = m_answers.front();
-    LogJson choice{{"index", 0}};
-    if (m_call.kind == CallKind::Completion)
-      choice["text"] = answer.text;
-    else
-      choice["message"] = {{"role", "assistant"}, {"content", answer.text}};
-    if (!answer.finish.empty()) choice["finish_reason"] = answer.finish;
-    LogJson response{{"model", answer.model}, {"choices", LogJson::array({std::move(choice)})}};
+    LogJson choices = LogJson::array();
+    for (std::size_t index = 0; index < m_answers.size(); ++index) {
+      LogJson choice{{"index", index}};
+      if (m_call.kind == CallKind::Completion)
+        choice["text"] = m_answers[index].text;
+      else
+        choice["message"] = {{"role", "assistant"}, {"content", m_answers[index].text}};
+      if (!m_answers[index].finish.empty()) choice["finish_reason"] = m_answers[index].finish;
+      choices.push_back(std::move(choice));
+    }
+    LogJson response{{"model", answer.model}, {"choices", std::move(choices)}};
     LogJson usage = LogJson::object();
     if (answer.promptTokens) usage["prompt_tokens"] = *answer.promptTokens;
     if (answer.generatedTokens) usage["completion_tokens"] = *answer.generatedTokens;

@@ -6,6 +6,7 @@
 #include "engine/remote/chat/answer_reader.h"
 #include "engine/remote/chat/remote_run.h"
 #include "engine/remote/chat/remote_trace.h"
+#include "engine/remote/gateway/content_decoder.h"
 #include "engine/remote/gateway/passage.h"
 #include "engine/remote/gateway/passed_call.h"
 #include "engine/remote/gateway/upstream_cache.h"
@@ -118,13 +119,16 @@ class PassedRun final : public PassageWatcher {
   void sent() override;
   void begun(const UpstreamHead& head) override;
   void came(std::string_view content) override;
-  /// Ends the run. Call this function once after sent().
+  /// Ends the run. If sent() was not called, no upstream server got the request, and the run only has the
+  /// error. Call this function once.
   void end(const PassageEnd& end);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void startRun();
+  void refuse(const std::string& problem);
+  void finish(remote::RemoteStep step, const std::optional<Error>& error, server::RequestState state);
   void simulate();
   void read(std::string_view content);
   void settle();
@@ -147,7 +151,8 @@ class PassedRun final : public PassageWatcher {
   std::uint64_t m_number = 0;
   Clock::time_point m_sentAt{};
   int m_status = 0;
-  std::string m_encoding;  ///< of the content; empty: none
+  std::string m_encoding;  ///< of the content, in small letters; empty: none
+  std::unique_ptr<ContentDecoder> m_decoder;
   std::vector<remote::RemoteTarget> m_targets;
   std::vector<std::size_t> m_targetOf;
   std::vector<exports::ChatRequest> m_requests;

@@ -14,6 +14,8 @@
 
 #include <dirent.h>
 #include <nlohmann/json.hpp>
+#include <zlib.h>
+#include <zstd.h>
 
 #include <chrono>
 #include <memory>
@@ -189,6 +191,10 @@ class TestGateway : public QObject {
   void streamsPassUnchanged();
   void otherPathsPass();
   void unreachableServersAreTypedErrors();
+  void refusedRequestsAreRuns();
+  void compressedAnswersAreRead_data();
+  void compressedAnswersAreRead();
+  void severalAnswers();
   void brokenAnswersAreTypedErrors_data();
   void brokenAnswersAreTypedErrors();
   void brokenStreamsEndWithAnError();
@@ -260,6 +266,108 @@ void TestGateway::unreachableServersAreTypedErrors() {
   const Json error = Json::parse(answer.body)["error"];
   QCOMPARE(error["type"].get<std::string>(), std::string("upstream_error"));
   QCOMPARE(error["code"].get<std::string>(), std::string("upstream_unreachable"));
+}
+
+/// Each refused request is a run with its error and without counts, also if no upstream server got the
+/// request.
+void TestGateway::refusedRequestsAreRuns() {
+  const std::string refusal = R"({"error":{"message":"too long","type":"invalid_request_error"}})";
+  Fake up([&](const std::string&) {
+    return "HTTP/1.1 400 Bad Request\r\nContent-Length: " + std::to_string(refusal.size()) + "\r\n\r\n" +
+           refusal;
+  });
+  Running running({up.server.address()});
+  QCOMPARE(running.post(chatOf({"a"})).status, 400);
+  QCOMPARE(running.post("no JSON").status, 400);
+  QCOMPARE(running.post(chatOf({"a", "b"}, "\"spanscope\":{\"plus\":[[1]]},")).status, 400);
+  Running alone({"http://127.0.0.1:" + std::to_string(remote::test::closedPort())});
+  QCOMPARE(alone.post(chatOf({"a"})).status, 502);
+  QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(3));
+  QTRY_COMPARE(alone.all<trace::RunFinished>().size(), std::size_t(1));
+  std::vector<trace::ServerReported> reports = running.all<trace::ServerReported>();
+  QVERIFY(reports.front().brokenBy.find("too long") != std::string::npos);
+  QVERIFY(reports.back().brokenBy.find("spanscope.plus") != std::string::npos);
+  for (const trace::ServerReported& report : alone.all<trace::ServerReported>()) reports.push_back(report);
+  QCOMPARE(reports.size(), std::size_t(4));
+  for (const trace::ServerReported& report : reports) {
+    QVERIFY(!report.brokenBy.empty());
+    QVERIFY(!report.promptTokens && !report.generatedTokens && !report.isCachedKnown());
+  }
+  // The prompt of a request that no server got is not in the simulated cache.
+  QVERIFY(alone.all<trace::BlockStored>().empty());
+  const std::string query = alone.all<trace::RunStarted>().front().queryJson;
+  QVERIFY2(query.find("\"user\":\"a\"") != std::string::npos, query.c_str());
+}
+
+void TestGateway::compressedAnswersAreRead_data() {
+  QTest::addColumn<QString>("encoding");
+  QTest::addColumn<QByteArray>("content");
+  const std::string body = chatReply("yes", 10, 4);
+  const std::string json = body.substr(body.find("\r\n\r\n") + 4);
+  const auto zlib = [&json](int bits) {
+    z_stream stream{};
+    deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY);
+    QByteArray out(static_cast<qsizetype>(deflateBound(&stream, json.size())), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(json.data()));
+    stream.avail_in = static_cast<uInt>(json.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    deflate(&stream, Z_FINISH);
+    out.resize(static_cast<qsizetype>(stream.total_out));
+    deflateEnd(&stream);
+    return out;
+  };
+  QByteArray packed(static_cast<qsizetype>(ZSTD_compressBound(json.size())), '\0');
+  packed.resize(static_cast<qsizetype>(
+      ZSTD_compress(packed.data(), static_cast<std::size_t>(packed.size()), json.data(), json.size(), 3)));
+  QTest::newRow("gzip") << QStringLiteral("gzip") << zlib(MAX_WBITS + 16);
+  QTest::newRow("deflate") << QStringLiteral("Deflate") << zlib(MAX_WBITS);
+  QTest::newRow("zstd") << QStringLiteral("zstd") << packed;
+  QTest::newRow("damaged") << QStringLiteral("gzip") << QByteArray("\x1f\x8bno gzip at all");
+  QTest::newRow("unknown") << QStringLiteral("br") << QByteArray("???");
+}
+
+/// A compressed answer passes unchanged. Its text and counts are recorded if the encoding is known.
+void TestGateway::compressedAnswersAreRead() {
+  QFETCH(QString, encoding);
+  QFETCH(QByteArray, content);
+  const std::string answer =
+      reply(content.toStdString(), "Content-Encoding: " + encoding.toStdString() + "\r\n");
+  Fake up([&](const std::string&) { return answer; });
+  Running running({up.server.address()});
+  HttpClient client(running.gateway->port());
+  QVERIFY(client.send(requestText("POST", "/v1/chat/completions", chatOf({"a"}))));
+  QCOMPARE(readAll(client), answer);
+  QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(1));
+  const trace::ServerReported report = running.all<trace::ServerReported>().front();
+  const std::string row = QTest::currentDataTag();
+  const bool isRead = row != "damaged" && row != "unknown";
+  QCOMPARE(report.promptTokens, isRead ? std::optional<std::int64_t>(10) : std::nullopt);
+  QCOMPARE(report.cachedTokens, std::int64_t(isRead ? 4 : 0));
+  QCOMPARE(running.all<trace::StepFinished>().front().text, std::string(isRead ? "yes" : ""));
+}
+
+/// With n > 1, the answer passes unchanged. The count of generated tokens is a sum, so no answer has a count.
+void TestGateway::severalAnswers() {
+  const std::string answer = reply(
+      R"({"object":"chat.completion","model":"m","choices":[)"
+      R"({"index":1,"message":{"content":"no"},"finish_reason":"stop"},)"
+      R"({"index":0,"message":{"content":"yes"},"finish_reason":"stop"}],)"
+      R"("usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4}}})");
+  Fake up([&](const std::string&) { return answer; });
+  Running running({up.server.address()});
+  HttpClient client(running.gateway->port());
+  QVERIFY(client.send(requestText("POST", "/v1/chat/completions", chatOf({"a"}, "\"n\":2,"))));
+  QCOMPARE(readAll(client), answer);
+  QTRY_COMPARE(running.all<trace::RunFinished>().size(), std::size_t(1));
+  const trace::ServerReported report = running.all<trace::ServerReported>().front();
+  QCOMPARE(report.promptTokens, std::optional<std::int64_t>(10));
+  QCOMPARE(report.cachedTokens, std::int64_t(4));
+  QVERIFY(!report.generatedTokens);
+  QCOMPARE(running.all<trace::StepFinished>().front().text, std::string("yes"));
+  const std::lock_guard lock(running.mutex);
+  const Json line = Json::parse(running.log);
+  QCOMPARE(line["response"]["choices"][1]["message"]["content"].get<std::string>(), std::string("no"));
 }
 
 void TestGateway::brokenAnswersAreTypedErrors_data() {
