@@ -86,6 +86,8 @@ QString answerText(NoticeAnswer answer) {
       return tr("Save as…");
     case NoticeAnswer::RestorePolicy:
       return tr("Restore policy");
+    case NoticeAnswer::CopyAddress:
+      return tr("Copy address");
     case NoticeAnswer::Dismiss:
     case NoticeAnswer::KeepPolicy:
       return tr("OK");
@@ -481,6 +483,7 @@ void DocumentSaver::answer(NoticeAnswer answer) {
       break;
     case NoticeAnswer::RestorePolicy:
     case NoticeAnswer::KeepPolicy:
+    case NoticeAnswer::CopyAddress:
       return;  // the window handles these answers
   }
   Q_EMIT changed();

@@ -29,8 +29,7 @@ struct FileSituation {
   std::vector<qint64> others;  ///< other processes with the file open, without those that the user knows
 };
 
-/// An answer to a notice. The last two answer a notice about the reuse policy, all others a notice about a
-/// file.
+/// An answer to a notice about a file, the reuse policy, or a gateway.
 enum class NoticeAnswer {
   Reload,   ///< take the content of the file; can be undone
   Compare,  ///< show what differs
@@ -40,6 +39,7 @@ enum class NoticeAnswer {
   Dismiss,
   RestorePolicy,  ///< take the policy from before the choice of the model
   KeepPolicy,
+  CopyAddress,  ///< put the address of the gateway on the clipboard
 };
 
 /// A sentence and the possible answers. Empty text: there is no notice.

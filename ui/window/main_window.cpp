@@ -276,12 +276,12 @@ void MainWindow::makeRoles() {
   m_traces->addCommands(commands);
   connect(m_traces.get(), &TraceController::commandsChanged, m_commands.get(), &CommandController::refresh);
   connect(m_traces.get(), &TraceController::openWanted, this, &MainWindow::openFiles);
-  auto* streams = new StreamTabs(parts(), this);
-  streams->addCommands(commands);
-  connect(streams, &StreamTabs::changed, this, &MainWindow::refresh);
-  connect(streams, &StreamTabs::documentOpened, this,
+  m_streams = new StreamTabs(parts(), this);
+  m_streams->addCommands(commands);
+  connect(m_streams, &StreamTabs::changed, this, &MainWindow::refresh);
+  connect(m_streams, &StreamTabs::documentOpened, this,
           [this](OpenDocument& document) { m_documents->watch(document); });
-  connect(&m_workspace, &Workspace::inputChanged, streams, &StreamTabs::refresh);
+  connect(&m_workspace, &Workspace::inputChanged, m_streams, &StreamTabs::refresh);
   connect(&m_workspace.traces(), &RunTraces::queryShown, this, [this](const OpenDocument& document) {
     if (&document == m_workspace.current())
       m_views->places().fitLater(0);
@@ -472,10 +472,12 @@ Notice MainWindow::currentNotice() {
   if (!current->isOfLesson) m_policyChanges.follow(current->id, current->model->document().settings);
   Notice notice = noticeOf(m_documents->saver().files().situation(current->id));
   const PolicyChange* change = m_policyChanges.of(current->id);
-  return notice.text.isEmpty() && change != nullptr ? noticeOf(*change) : notice;
+  if (notice.text.isEmpty() && change != nullptr) notice = noticeOf(*change);
+  return notice.text.isEmpty() ? m_streams->notice() : notice;
 }
 
 void MainWindow::answerNotice(NoticeAnswer answer) {
+  if (answer == NoticeAnswer::CopyAddress) return m_streams->copyAddress();
   OpenDocument* current = m_workspace.current();
   const PolicyChange* change = current == nullptr ? nullptr : m_policyChanges.of(current->id);
   if (change == nullptr || (answer != NoticeAnswer::RestorePolicy && answer != NoticeAnswer::KeepPolicy))

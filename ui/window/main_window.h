@@ -33,6 +33,7 @@ class RunController;
 class ServingController;
 class SessionKeeper;
 class StatusLine;
+class StreamTabs;
 class TraceController;
 
 class MainWindow : public QMainWindow {
@@ -134,6 +135,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<RunController> m_runs;
   std::unique_ptr<ServingController> m_serving;
   std::unique_ptr<TraceController> m_traces;
+  StreamTabs* m_streams = nullptr;
   WelcomePage* m_welcome = nullptr;
   NoticeBar* m_notice = nullptr;
   PolicyChanges m_policyChanges;

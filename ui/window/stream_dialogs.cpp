@@ -22,6 +22,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSpinBox>
+#include <QUrl>
 #include <QVBoxLayout>
 
 #include <functional>
@@ -115,6 +116,7 @@ void showProblem(QLabel& label, const QString& problem, const Theme& theme) {
   colorLabel(label, theme, Role::Error);
   label.setText(problem);
   label.show();
+  label.window()->adjustSize();
 }
 
 /// The address and the access of a server of the list, or of an address.
@@ -144,7 +146,9 @@ void WatchChoice::keep(QSettings& settings) const {
 }
 
 QString WatchChoice::title() const {
-  return url.isEmpty() ? wordsOf(events).value(0) : url;
+  if (url.isEmpty()) return wordsOf(events).value(0);
+  const QString authority = QUrl(url).authority();
+  return authority.isEmpty() ? url : authority;
 }
 
 watch::WatchConfig watchConfigOf(const WatchChoice& choice, const workbench::ServerList& servers) {
@@ -243,16 +247,19 @@ void GatewayChoice::keep(QSettings& settings) const {
 }
 
 gateway::GatewayConfig gatewayConfigOf(const GatewayChoice& choice, const workbench::ServerList& servers) {
-  const std::string name = choice.url.trimmed().toStdString();
-  gateway::UpstreamConfig upstream{.name = name, .url = {}};
-  std::tie(upstream.url, upstream.access) = accessOf(choice.url, servers);
-  if (const std::optional<workbench::NamedServer> named = servers.find(name))
-    upstream.keepsOrder = named->keepsOrder;
   document::RunSettings settings;
   settings.model = choice.model.trimmed().toStdString();
   gateway::GatewayConfig config;
   config.port = choice.port;
-  config.upstreams.push_back(std::move(upstream));
+  // The name of a server can have spaces.
+  const bool isName = servers.find(choice.url.trimmed().toStdString()).has_value();
+  for (const QString& typed : isName ? QStringList{choice.url.trimmed()} : wordsOf(choice.url)) {
+    gateway::UpstreamConfig upstream{.name = typed.toStdString(), .url = {}};
+    std::tie(upstream.url, upstream.access) = accessOf(typed, servers);
+    if (const std::optional<workbench::NamedServer> named = servers.find(upstream.name))
+      upstream.keepsOrder = named->keepsOrder;
+    config.upstreams.push_back(std::move(upstream));
+  }
   config.tokenizer = text::loadTokenizer(workbench::modelDirectoryOf(settings));
   config.chat = &workbench::chatTemplateOf(settings);
   config.model = workbench::modelNameOf(settings);
@@ -264,13 +271,13 @@ gateway::GatewayConfig gatewayConfigOf(const GatewayChoice& choice, const workbe
 GatewayDialog::GatewayDialog(const GatewayChoice& choice, const workbench::ServerList& servers,
                              const QString& folder, QWidget* parent)
     : QDialog(parent),
-      m_url(serverField(choice.url, servers, tr("e.g. http://gpu-3:8000"), this)),
+      m_url(serverField(choice.url, servers, tr("e.g. http://gpu-3:8000 http://gpu-4:8000"), this)),
       m_port(new QSpinBox(this)),
       m_model(new QLineEdit(choice.model, this)),
       m_file(new QLineEdit(choice.file, this)),
       m_problem(new QLabel(this)) {
   setWindowTitle(tr("Start gateway"));
-  m_url->setToolTip(tr("Set the server that gets the requests"));
+  m_url->setToolTip(tr("Set the servers that get the requests, separated by spaces"));
   m_port->setRange(0, kHighestPort);
   m_port->setSpecialValueText(tr("any"));
   m_port->setGroupSeparatorShown(false);
@@ -281,14 +288,14 @@ GatewayDialog::GatewayDialog(const GatewayChoice& choice, const workbench::Serve
   m_model->setToolTip(
       tr("Set the folder of the server's model; its tokenizer counts the tokens of the prompts"));
   auto* form = new QFormLayout;
-  form->addRow(tr("Server"), m_url);
+  form->addRow(tr("Servers"), m_url);
   form->addRow(tr("Port"), m_port);
   form->addRow(tr("Model folder"), modelRow(m_model));
   form->addRow(tr("Record to file"), fileRow(m_file, folder));
   QPushButton* const begin =
       layOut(*this,
-             tr("Your programs send their requests to the gateway. The gateway passes them to the server, "
-                "and shows each request here."),
+             tr("Your programs send their requests to the gateway. The gateway passes each request to the "
+                "server with the best cache, and shows the request here."),
              form, *m_problem, tr("Start gateway"));
   connect(begin, &QPushButton::clicked, this, &GatewayDialog::wanted);
   m_url->setObjectName(QStringLiteral("gatewayUrl"));

@@ -32,7 +32,7 @@ struct WatchChoice {
   static WatchChoice last(const QSettings& settings);
   /// Keeps the choice for the next dialog, without the file.
   void keep(QSettings& settings) const;
-  /// The name of the server, or its first endpoint.
+  /// The name of the server, its host and port, or its first endpoint.
   QString title() const;
 };
 
@@ -69,7 +69,7 @@ class WatchDialog : public QDialog {
 
 /// The user's choices for a gateway.
 struct GatewayChoice {
-  QString url;       ///< address, or the name of a server of the list
+  QString url;       ///< addresses, or names of servers of the list, separated by spaces
   int port = kPort;  ///< on the loopback interface; 0: any free port
   QString model;     ///< folder or file with the tokenizer of the server; empty: the bundled model
   QString file;      ///< the trace file to record to; empty: none
@@ -83,7 +83,7 @@ struct GatewayChoice {
   void keep(QSettings& settings) const;
 };
 
-/// Makes the configuration of a gateway. Reads the tokenizer and the key of a server of the list. Throws
+/// Makes the configuration of a gateway. Reads the tokenizer and the keys of servers of the list. Throws
 /// Failure.
 gateway::GatewayConfig gatewayConfigOf(const GatewayChoice& choice, const workbench::ServerList& servers);
 

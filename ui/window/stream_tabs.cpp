@@ -2,16 +2,19 @@
 #include "ui/window/stream_tabs.h"
 
 #include "engine/base/error.h"
+#include "engine/trace/predicted.h"
 #include "ui/session/gateway_source.h"
 #include "ui/session/watch_source.h"
 #include "ui/window/dock_host.h"
+#include "ui/window/document_saver.h"
 #include "ui/window/status_line.h"
 #include "ui/window/stream_dialogs.h"
 #include "ui/window/workspace.h"
 
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QMainWindow>
 #include <QToolButton>
-#include <QUrl>
 
 #include <algorithm>
 #include <utility>
@@ -23,16 +26,14 @@ constexpr int kStreamFrame = 33;  // milliseconds between two drains
 constexpr int kMostState = 80;    // characters in the status line
 
 /// The query of a gateway before its first request.
-document::Document addressNote(const QString& url) {
-  constexpr document::Rect kPlace{0, 0, 360, 140};
+document::Document gatewayNote() {
+  constexpr document::Rect kPlace{0, 0, 360, 100};
   document::Document document;
-  document.notes.push_back(
-      {.id = 1,
-       .text = StreamTabs::tr("Send requests to %1/v1. Each request appears here as a query, with the reason "
-                              "for each token that was not cached.")
-                   .arg(url)
-                   .toStdString(),
-       .area = kPlace});
+  document.notes.push_back({.id = 1,
+                            .text = StreamTabs::tr("Each request appears here as a query, with the reason "
+                                                   "for each token that was not cached.")
+                                        .toStdString(),
+                            .area = kPlace});
   return document;
 }
 
@@ -104,8 +105,7 @@ void StreamTabs::openGatewayDialog() {
   connect(dialog, &GatewayDialog::wanted, this, [this, dialog, &servers] {
     const GatewayChoice choice = dialog->choice();
     try {
-      addGateway(
-          std::make_shared<GatewaySource>(gatewayConfigOf(choice, servers), choice.file.toStdString()));
+      addGateway(GatewaySource::open(gatewayConfigOf(choice, servers), choice.file.toStdString()));
     } catch (const Failure& failure) {
       return dialog->complain(QString::fromUtf8(failure.what()), m_parts.workspace.input().theme);
     }
@@ -116,19 +116,44 @@ void StreamTabs::openGatewayDialog() {
 }
 
 void StreamTabs::addWatch(const QString& title, std::shared_ptr<StreamedSource> source) {
-  m_streams.push_back({.tab = 0, .title = title, .source = std::move(source)});
+  m_streams.push_back({.tab = 0, .title = tr("Watch %1").arg(title), .source = std::move(source)});
   m_parts.status.say(tr("Connecting to %1…").arg(title));
   m_frame.start();
 }
 
-void StreamTabs::addGateway(std::shared_ptr<GatewaySource> source) {
-  const QString url = source->url();
-  m_streams.push_back({.tab = 0,
-                       .title = tr("Gateway %1").arg(QUrl(url).authority()),
-                       .source = std::move(source),
-                       .isGateway = true});
-  openTab(m_streams.back(), std::make_unique<DocumentModel>(addressNote(url)));
+void StreamTabs::addGateway(const std::vector<std::shared_ptr<GatewaySource>>& sources) {
+  for (const std::shared_ptr<GatewaySource>& source : sources) {
+    m_streams.push_back({.tab = 0, .title = source->title(), .source = source, .isGateway = true});
+    openTab(m_streams.back(), std::make_unique<DocumentModel>(gatewayNote()));
+  }
   m_frame.start();
+}
+
+QString StreamTabs::address() {
+  const Stream* stream = current();
+  if (stream == nullptr || !stream->source->isOpen()) return {};
+  const auto* gateway = dynamic_cast<const GatewaySource*>(stream->source.get());
+  return gateway == nullptr ? QString() : gateway->url() + QStringLiteral("/v1");
+}
+
+Notice StreamTabs::notice() {
+  if (const QString url = address(); !url.isEmpty())
+    return {.text = tr("Send requests to the gateway at %1").arg(url),
+            .answers = {NoticeAnswer::CopyAddress}};
+  const OpenDocument* shown = m_parts.workspace.current();
+  if (shown == nullptr || !shown->source || !shown->source->trace()) return {};
+  if (!trace::isWatched(shown->source->trace()->newest().progress().program)) return {};
+  return {
+      .text = tr("This tab shows the requests of a watched server. Its nodes are kinds of requests, not a "
+                 "span query."),
+      .answers = {}};
+}
+
+void StreamTabs::copyAddress() {
+  const QString url = address();
+  if (url.isEmpty()) return;
+  QGuiApplication::clipboard()->setText(url);
+  m_parts.status.say(tr("Copied %1").arg(url));
 }
 
 StreamTabs::Stream* StreamTabs::current() {

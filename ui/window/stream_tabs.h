@@ -20,6 +20,7 @@ class QToolButton;
 namespace spanscope::ui {
 
 class GatewaySource;
+struct Notice;
 struct OpenDocument;
 
 class StreamTabs : public QObject {
@@ -31,8 +32,12 @@ class StreamTabs : public QObject {
   void addCommands(CommandHandlers& rows);
   /// Opens a tab for a watch when the server has answered.
   void addWatch(const QString& title, std::shared_ptr<StreamedSource> source);
-  /// Opens a tab for a gateway.
-  void addGateway(std::shared_ptr<GatewaySource> source);
+  /// Opens a tab for each server of a gateway.
+  void addGateway(const std::vector<std::shared_ptr<GatewaySource>>& sources);
+  /// Returns a notice about the current tab: the address of its gateway, or its watched server. May be empty.
+  Notice notice();
+  /// Puts the address of the current tab's gateway on the clipboard.
+  void copyAddress();
   /// Shows the state of the current tab in the status line.
   void refresh();
 
@@ -56,6 +61,7 @@ class StreamTabs : public QObject {
   void openTab(Stream& stream, std::unique_ptr<DocumentModel> model);
   void stopCurrent();
   Stream* current();  ///< the stream of the current tab; nullptr: none
+  QString address();  ///< the address of the current tab's gateway; empty: none, or the gateway has ended
   void drain();
   void show(Stream& stream);
   void showNewest(OpenDocument& document);

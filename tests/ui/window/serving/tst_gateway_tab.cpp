@@ -7,11 +7,14 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/gateway_source.h"
+#include "ui/window/document_saver.h"
+#include "ui/window/status_line.h"
 #include "ui/window/stream_dialogs.h"
 #include "ui/window/workspace.h"
 
 #include <QAction>
 #include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
@@ -22,6 +25,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -122,6 +126,46 @@ class TestGatewayTab : public QObject {
     QVERIFY(source != nullptr);
     const int port = QUrl(source->url()).port();
     QCOMPARE(ask(port, "GET", "/v1/models").status, 200);
+    window().perform(QStringLiteral("file.close"));
+    QTRY_COMPARE_WITH_TIMEOUT(ask(port, "GET", "/v1/models").status, 0, kGatewayPatience);
+  }
+
+  /// The address is above the canvas until the gateway ends.
+  void showsItsAddress() {
+    const ServerOfMany upstream(vllm);
+    begin(upstream.address());
+    const auto* source = dynamic_cast<const GatewaySource*>(workspace().current()->source.get());
+    QVERIFY(source != nullptr);
+    auto* bar = window().findChild<NoticeBar*>();
+    QVERIFY(bar != nullptr && bar->isVisible());
+    QVERIFY(bar->notice().text.contains(source->url() + QStringLiteral("/v1")));
+    QVERIFY(bar->notice().answers == std::vector{NoticeAnswer::CopyAddress});
+    Q_EMIT bar->answered(NoticeAnswer::CopyAddress);
+    QCOMPARE(QGuiApplication::clipboard()->text(), source->url() + QStringLiteral("/v1"));
+    window().perform(QStringLiteral("run.gateway"));
+    QTRY_VERIFY_WITH_TIMEOUT(!source->isOpen() && !bar->isVisible(), kGatewayPatience);
+  }
+
+  /// Two servers have a tab each. The gateway ends with its last tab.
+  void severalServers() {
+    const ServerOfMany first(vllm);
+    const ServerOfMany second(vllm);
+    begin(first.address() + "  " + second.address());
+    std::vector<std::shared_ptr<const TraceSource>> sources;
+    for (const OpenDocument* tab : workspace().tabs()) sources.push_back(tab->source);
+    QCOMPARE(sources.size(), std::size_t{2});
+    const auto requests = [&sources](std::size_t server) {
+      return sources[server]->trace()->newest().progress().requests.size();
+    };
+    const int port = QUrl(dynamic_cast<const GatewaySource&>(*sources.front()).url()).port();
+    // Requests with different texts go to the server with fewer answers.
+    ask(port, "POST", "/v1/chat/completions", chat("Where does Mira live?"));
+    ask(port, "POST", "/v1/chat/completions", R"({"model":"m","messages":[{"role":"user","content":"x"}]})");
+    QTRY_COMPARE_WITH_TIMEOUT(requests(0), std::size_t{1}, kGatewayPatience);
+    QTRY_COMPARE_WITH_TIMEOUT(requests(1), std::size_t{1}, kGatewayPatience);
+    window().perform(QStringLiteral("file.close"));
+    QCOMPARE(ask(port, "GET", "/v1/models").status, 200);
+    sources.clear();
     window().perform(QStringLiteral("file.close"));
     QTRY_COMPARE_WITH_TIMEOUT(ask(port, "GET", "/v1/models").status, 0, kGatewayPatience);
   }
