@@ -184,6 +184,7 @@ std::string unknownTemplateText(const workbench::TemplateFacts& own) {
     text += "\nThe chat template of " + own.source->file +
             (own.found ? /*id:known-marks-alone*/ " is known only by its delimiters" : " is unknown") +
             ". It says:\n\n" + own.source->text + (own.source->text.ends_with('\n') ? "" : "\n");
+  if (own.tokenizer == nullptr) return text;
   std::string fitting;
   for (const workbench::TemplateCandidate& candidate : own.candidates) {
     if (candidate.missingPiece.empty()) fitting += (fitting.empty() ? "" : ", ") + candidate.chat->name;

@@ -83,7 +83,9 @@ const text::ChatTemplate& chosenTemplate(const SessionOptions& options) {
     return workbench::chatTemplateOf(options.settings);
   } catch (const Failure& failure) {
     if (!isAboutTemplate(failure.error())) throw;
-    model::readConfig(checkpoint);  // throws if the model cannot run with any template
+    // These two throw if the model cannot run with any template.
+    model::readConfig(checkpoint);
+    text::loadTokenizer(checkpoint);
     Error error = failure.error();
     error.expected += "; choose a template: --template NAME";
     throw Failure(std::move(error));

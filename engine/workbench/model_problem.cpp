@@ -43,8 +43,13 @@ std::optional<ModelProblem> modelProblem(const RunSettings& settings) {
   try {
     const checkpoint::Checkpoint checkpoint = modelDirectoryOf(settings);
     inspectTensors(checkpoint);
-    isOfTemplate = true;
-    chatTemplateOf(settings);
+    try {
+      chatTemplateOf(settings);
+    } catch (const Failure&) {
+      text::loadTokenizer(checkpoint);  // throws if no template can help
+      isOfTemplate = true;
+      throw;
+    }
   } catch (const Failure& failure) {
     return ModelProblem{.error = failure.error(), .isOfTemplate = isOfTemplate};
   }

@@ -115,15 +115,20 @@ void refuseOverlap(const std::vector<PlacedTensor>& tensors, const std::string& 
   }
 }
 
-/// "-00001-of-00003.gguf" becomes "-00002-of-00003.gguf". Nothing: the name has another ending.
-std::optional<std::string> partName(const std::string& first, std::int64_t part, std::int64_t parts) {
+/// Returns "-00001-of-00003.gguf" for the first of three parts.
+std::string endingOf(std::int64_t part, std::int64_t parts) {
   const auto five = [](std::int64_t number) {
     const std::string digits = std::to_string(number);
     return std::string(5 - std::min<std::size_t>(5, digits.size()), '0') + digits;
   };
-  const std::string ending = "-00001-of-" + five(parts) + ".gguf";
+  return "-" + five(part) + "-of-" + five(parts) + ".gguf";
+}
+
+/// "-00001-of-00003.gguf" becomes "-00002-of-00003.gguf". Nothing: the name has another ending.
+std::optional<std::string> partName(const std::string& first, std::int64_t part, std::int64_t parts) {
+  const std::string ending = endingOf(1, parts);
   if (!first.ends_with(ending)) return std::nullopt;
-  return first.substr(0, first.size() - ending.size()) + "-" + five(part) + "-of-" + five(parts) + ".gguf";
+  return first.substr(0, first.size() - ending.size()) + endingOf(part, parts);
 }
 
 /// Returns the number of parts. Throws Failure if the file is not the first part.
@@ -216,10 +221,9 @@ GgufFile::GgufFile(const std::filesystem::path& path) : m_path(path) {
   for (std::int64_t part = 2; part <= parts; ++part) {
     const std::optional<std::string> name = partName(path.filename().string(), part, parts);
     if (!name) {
-      throw Failure(
-          {path.string(), "split.count",
-           /*id:part-renamed*/ "the first of " + counted(parts, "part") + " under another name",
-           "a name that ends in -00001-of-" + std::to_string(parts) + ".gguf, like the first part"});
+      throw Failure({path.string(), "split.count",
+                     /*id:part-renamed*/ "the first of " + counted(parts, "part") + " under another name",
+                     "a name that ends in " + endingOf(1, parts) + ", like the first part"});
     }
     const std::filesystem::path other = path.parent_path() / *name;
     add(other, parse(other));

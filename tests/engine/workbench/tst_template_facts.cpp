@@ -188,6 +188,15 @@ class TestTemplateFacts : public QObject {
     QVERIFY(look.reason && !look.reason->isOfTemplate && !look.model);
   }
 
+  /// No template helps a model without a tokenizer.
+  void noTokenizerIsNoTemplateReason() {
+    const CopiedModel model(kUnknown);
+    for (const char* file : {"tokenizer.model", "tokenizer_config.json", "chat_template.jinja"})
+      std::filesystem::remove(model.path() / file);
+    const std::optional<ModelProblem> reason = modelProblem(model.settings());
+    QVERIFY(reason && !reason->isOfTemplate);
+  }
+
   /// Another number of layers than the weights have.
   void aForeignConfigurationIsAnReason() {
     for (const char* layers : {"5", "7"}) {
