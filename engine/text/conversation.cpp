@@ -12,8 +12,42 @@ bool startsWithSystem(std::span<const ConversationMessage> messages) {
   return !messages.empty() && messages.front().role == query::Role::System;
 }
 
+/// Max bytes of a control piece that are compared.
+constexpr std::size_t kLongestControl = 1024;
+
 Place placeOf(std::size_t message) {
   return message == 0 ? Place::First : Place::Later;
+}
+
+/// Whether the white space before `at` follows a control piece that takes the white space. The piece may be
+/// in the text of another message.
+bool isTakenBefore(const ConversationText& conversation, std::size_t at, const ControlPieces& controls) {
+  const std::string_view text = conversation.text;
+  const std::size_t end = endWithoutSpace(text.substr(0, at));
+  std::size_t begin = 0;
+  for (const OwnText& own : conversation.own) {
+    if (own.range.begin >= end) break;
+    begin = own.range.end;
+  }
+  bool isTaken = false;
+  while (begin < end) {
+    const std::optional<ControlPieces::Found> found = controls.find(text.substr(begin, end - begin));
+    if (!found) return false;
+    begin += found->begin + found->length;
+    isTaken = found->takenSpace.after && begin == end;
+  }
+  return isTaken;
+}
+
+/// Whether the white space after `at` precedes a control piece that takes the white space.
+bool isTakenAfter(const ConversationText& conversation, std::size_t at, const ControlPieces& controls) {
+  const std::string_view text = conversation.text;
+  const std::size_t begin = at + beginWithoutSpace(text.substr(at));
+  for (const OwnText& own : conversation.own) {
+    if (own.range.begin <= begin && begin < own.range.end) return false;
+  }
+  const std::optional<ControlPieces::Found> found = controls.find(text.substr(begin, kLongestControl));
+  return found && found->begin == 0 && found->takenSpace.before;
 }
 
 }  // namespace
@@ -31,6 +65,7 @@ RenderedMessage renderRange(const ConversationText& conversation, TextRange rang
   PieceRenderer renderer(tokenizer, limits, &controls);
   const std::string_view text = conversation.text;
   std::size_t at = range.begin;
+  if (isTakenBefore(conversation, at, controls)) renderer.takeSpaceAtBegin();
   for (const OwnText& own : conversation.own) {
     const std::size_t begin = std::max(own.range.begin, at);
     const std::size_t end = std::min(own.range.end, range.end);
@@ -40,6 +75,7 @@ RenderedMessage renderRange(const ConversationText& conversation, TextRange rang
     at = end;
   }
   renderer.addRaw(text.substr(at, range.end - at));
+  if (isTakenAfter(conversation, range.end, controls)) renderer.takeSpaceAtEnd();
   return renderer.finish();
 }
 

@@ -9,6 +9,16 @@
 
 namespace spanscope::text {
 
+std::size_t beginWithoutSpace(std::string_view text) {
+  const std::string_view rest = trimmed(text, Trim::UnicodeBoth);
+  return rest.empty() ? text.size() : static_cast<std::size_t>(rest.data() - text.data());
+}
+
+std::size_t endWithoutSpace(std::string_view text) {
+  const std::string_view rest = trimmed(text, Trim::UnicodeBoth);
+  return rest.empty() ? 0 : static_cast<std::size_t>(rest.data() - text.data()) + rest.size();
+}
+
 ControlPieces::ControlPieces(const Tokenizer& tokenizer) {
   for (TokenId id = 0; id < tokenizer.vocabularySize(); ++id) {
     if (!tokenizer.isControl(id)) continue;
@@ -97,13 +107,13 @@ void PieceRenderer::flush() {
 }
 
 void PieceRenderer::dropSpaceBefore() {
-  m_literal.erase(trimmed(m_literal, Trim::End).size());
+  m_literal.erase(endWithoutSpace(m_literal));
   m_ownBegin = std::min(m_ownBegin, m_literal.size());
   m_ownEnd = std::min(m_ownEnd, m_literal.size());
 }
 
 void PieceRenderer::dropSpaceAfter() {
-  const std::size_t dropped = m_literal.size() - trimmed(m_literal, Trim::Start).size();
+  const std::size_t dropped = beginWithoutSpace(m_literal);
   m_literal.erase(0, dropped);
   m_ownBegin -= std::min(dropped, m_ownBegin);
   m_ownEnd -= std::min(dropped, m_ownEnd);

@@ -16,6 +16,12 @@
 
 namespace spanscope::text {
 
+/// Returns where the text begins after its first white space, or its size if the text is blank. White space
+/// is that of Unicode, as in the tokenizers library.
+std::size_t beginWithoutSpace(std::string_view text);
+/// Returns where the text ends before its last white space, or 0 if the text is blank.
+std::size_t endWithoutSpace(std::string_view text);
+
 /// The control pieces of a tokenizer, to find them in text of a template.
 class ControlPieces {
  public:
@@ -58,6 +64,11 @@ class PieceRenderer {
   /// text to the last text.
   void addOwn(std::string_view text);
   void add(const std::vector<TemplatePiece>& pieces);
+
+  /// The text that follows begins after a control piece that takes white space.
+  void takeSpaceAtBegin() { m_dropsSpace = true; }
+  /// The text ends before a control piece that takes white space.
+  void takeSpaceAtEnd() { dropSpaceBefore(); }
 
   RenderedMessage finish();
 

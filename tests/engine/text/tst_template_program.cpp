@@ -111,6 +111,7 @@ class TestTemplateProgram : public QObject {
   void ownTextHasNoControlPieces();
   void controlPiecesTakeSpace_data();
   void controlPiecesTakeSpace();
+  void ownTextTakesNoSpace();
 };
 
 void TestTemplateProgram::initTestCase() {
@@ -458,6 +459,20 @@ void TestTemplateProgram::ownTextHasNoControlPieces() {
   QCOMPARE(std::count_if(ids.begin(), ids.end(), isControl), 2);
 }
 
+/// A tokenizer whose control piece <l> takes the white space before it, and <r> the white space after it.
+static std::unique_ptr<Tokenizer> spaceTakingTokenizer() {
+  QTemporaryDir folder;
+  const std::filesystem::path path(folder.path().toStdString());
+  writeFile(
+      path / "tokenizer.json",
+      R"({"added_tokens": [{"id": 4, "content": "<l>", "special": true, "lstrip": true},)"
+      R"( {"id": 5, "content": "<r>", "special": true, "rstrip": true}],)"
+      R"( "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},)"
+      R"( "decoder": {"type": "ByteLevel"},)"
+      R"( "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "\u0120": 2, "\u010a": 3}, "merges": []}})");
+  return loadTokenizer(path);
+}
+
 // The ids are those of the tokenizers library for the same file.
 void TestTemplateProgram::controlPiecesTakeSpace_data() {
   QTest::addColumn<QString>("text");
@@ -475,19 +490,38 @@ void TestTemplateProgram::controlPiecesTakeSpace_data() {
 void TestTemplateProgram::controlPiecesTakeSpace() {
   QFETCH(QString, text);
   QFETCH(std::vector<TokenId>, ids);
-  QTemporaryDir folder;
-  const std::filesystem::path path(folder.path().toStdString());
-  writeFile(
-      path / "tokenizer.json",
-      R"({"added_tokens": [{"id": 4, "content": "<l>", "special": true, "lstrip": true},)"
-      R"( {"id": 5, "content": "<r>", "special": true, "rstrip": true}],)"
-      R"( "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},)"
-      R"( "decoder": {"type": "ByteLevel"},)"
-      R"( "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "\u0120": 2, "\u010a": 3}, "merges": []}})");
-  const auto tokenizer = loadTokenizer(path);
+  const auto tokenizer = spaceTakingTokenizer();
   PieceRenderer renderer(*tokenizer);
   renderer.addRaw(text.toStdString());
   QCOMPARE(renderer.finish().ids, ids);
+
+  // The same ids, if the text is that of two messages.
+  const ControlPieces controls(*tokenizer);
+  ConversationText conversation;
+  conversation.text = text.toStdString();
+  const std::size_t size = conversation.text.size();
+  for (std::size_t border = 0; border <= size; ++border) {
+    const std::size_t piece = conversation.text.rfind('<', border == 0 ? 0 : border - 1);
+    if (border > 0 && piece != std::string::npos && border > piece && border < piece + 3) continue;
+    std::vector<TokenId> both = renderRange(conversation, {0, border}, *tokenizer, controls).ids;
+    const std::vector<TokenId> second = renderRange(conversation, {border, size}, *tokenizer, controls).ids;
+    both.insert(both.end(), second.begin(), second.end());
+    QCOMPARE(both, ids);
+  }
+}
+
+// A text of a user that spells a control piece takes no white space.
+void TestTemplateProgram::ownTextTakesNoSpace() {
+  const auto tokenizer = spaceTakingTokenizer();
+  const ControlPieces controls(*tokenizer);
+  ConversationText conversation;
+  conversation.text = "a<r> b <l>";
+  const auto idsOf = [&](TextRange range) {
+    return renderRange(conversation, range, *tokenizer, controls).ids;
+  };
+  QCOMPARE(idsOf({4, 7}), std::vector<TokenId>{1});
+  conversation.own = {{.range = {0, 4}, .message = 0}, {.range = {7, 10}, .message = 1}};
+  QCOMPARE(idsOf({4, 7}), (std::vector<TokenId>{2, 1, 2}));
 }
 
 SPANSCOPE_TEST(tst_template_program, TestTemplateProgram)
