@@ -2,6 +2,7 @@
 #include "engine/experiment/speed.h"
 
 #include "engine/base/error.h"
+#include "engine/model/weight_reader.h"
 
 #include <algorithm>
 #include <chrono>
@@ -146,24 +147,12 @@ double keysRead(std::int64_t depth, std::int64_t count) {
 }  // namespace
 
 ModelCost costOf(const model::ModelConfig& config, double weightElementBytes, double keyValueElementBytes) {
-  const double hidden = config.hiddenSize;
-  const double perLayer = config.perLayerSize;
-  double layerWeights = perLayer * config.layers * hidden;
+  const double layerWeights = model::productsOf(config);
   double allQueries = 0;
-  for (std::int32_t layer = 0; layer < config.layers; ++layer) {
-    const model::AttentionKind& kind = config.kind(config.kindOf(layer));
-    const double headSize = config.headSizeOf(kind);
-    const double queries = config.heads * headSize;
-    const double keys = config.isSharing(layer) ? 0 : config.keyValueHeadsOf(kind) * headSize;
-    // A token uses some of the experts, and a router reads the token.
-    const double inner = config.intermediateSizeOf(layer);
-    const double gated =
-        config.experts.count == 0 ? 3 * inner : 3 * inner * config.experts.choice.used + config.experts.count;
-    layerWeights += hidden * (2 * queries + 2 * keys + gated + 2 * perLayer);
-    allQueries += queries;
-  }
+  for (std::int32_t layer = 0; layer < config.layers; ++layer)
+    allQueries += static_cast<double>(config.heads) * config.headSizeOf(config.kind(config.kindOf(layer)));
   const auto stored = static_cast<double>(model::kvShapeOf(config, 1, 1, compute::DType::F32).slotElements());
-  const double outputWeights = static_cast<double>(config.vocabularySize) * hidden;
+  const double outputWeights = static_cast<double>(config.vocabularySize) * config.hiddenSize;
   return {.layerFlops = 2 * layerWeights,
           .outputFlops = 2 * outputWeights,
           .attentionFlops = 4 * allQueries,

@@ -204,6 +204,72 @@ void checkDevice(const ModelConfig& config, const compute::DeviceInfo& device) {
 
 }  // namespace
 
+std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
+  const std::int64_t hidden = config.hiddenSize;
+  const NormNames norms = normsOf(config.norms);
+  std::vector<NamedTensor> tensors;
+  bool isOfExpert = false;
+  const auto linear = [&](const std::string& name, std::int64_t rows, std::int64_t columns, bool bias) {
+    tensors.push_back({name + ".weight", rows, columns, false, isOfExpert});
+    if (bias) tensors.push_back({name + ".bias", 1, rows, false, isOfExpert});
+  };
+  linear("model.embed_tokens", config.vocabularySize, hidden, false);
+  if (!config.tiedEmbeddings) linear("lm_head", config.vocabularySize, hidden, false);
+  tensors.push_back({"model.norm.weight", 1, hidden, true});
+  const std::int64_t perLayer = config.perLayerSize;
+  if (perLayer > 0) {
+    linear("model.embed_tokens_per_layer", config.vocabularySize, perLayer * config.layers, false);
+    linear("model.per_layer_model_projection", perLayer * config.layers, hidden, false);
+    tensors.push_back({"model.per_layer_projection_norm.weight", 1, perLayer, true});
+  }
+  for (std::int32_t i = 0; i < config.layers; ++i) {
+    const std::string prefix = "model.layers." + std::to_string(i) + ".";
+    const AttentionKind& kind = config.kind(config.kindOf(i));
+    const std::int64_t headSize = config.headSizeOf(kind);
+    const std::int64_t queryWidth = config.heads * headSize;
+    const std::int64_t keyWidth = config.keyValueHeadsOf(kind) * headSize;
+    const std::int64_t inner = config.intermediateSizeOf(i);
+    const bool isSharing = config.isSharing(i);
+    for (const char* const norm :
+         {norms.beforeAttention, norms.afterAttention, norms.beforeGate, norms.afterGate}) {
+      if (norm != nullptr) tensors.push_back({prefix + norm + ".weight", 1, hidden, true});
+    }
+    linear(prefix + "self_attn.q_proj", queryWidth, hidden, config.attentionBias);
+    if (!isSharing) linear(prefix + "self_attn.k_proj", keyWidth, hidden, config.attentionBias);
+    if (!isSharing && !kind.valuesAreKeys)
+      linear(prefix + "self_attn.v_proj", keyWidth, hidden, config.attentionBias);
+    linear(prefix + "self_attn.o_proj", hidden, queryWidth, config.outputBias);
+    if (config.queryKeyNorm != QueryKeyNorm::None) {
+      const bool isOfHeads = config.queryKeyNorm == QueryKeyNorm::Heads;
+      tensors.push_back({prefix + "self_attn.q_norm.weight", 1, isOfHeads ? headSize : queryWidth, true});
+      if (!isSharing)
+        tensors.push_back({prefix + "self_attn.k_norm.weight", 1, isOfHeads ? headSize : keyWidth, true});
+    }
+    if (config.attentionSinks) tensors.push_back({prefix + kSinks, 1, config.heads, false});
+    const auto gated = [&](const std::string& name) {
+      linear(name + "gate_proj", inner, hidden, config.mlpBias);
+      linear(name + "up_proj", inner, hidden, config.mlpBias);
+      linear(name + "down_proj", hidden, inner, config.mlpBias);
+    };
+    if (config.experts.count == 0) {
+      gated(prefix + "mlp.");
+    } else {
+      linear(prefix + kRouter, config.experts.count, hidden, config.experts.routerBias);
+      isOfExpert = true;
+      for (std::int32_t expert = 0; expert < config.experts.count; ++expert)
+        gated(prefix + expertName(expert));
+      isOfExpert = false;
+    }
+    if (perLayer > 0) {
+      linear(prefix + "per_layer_input_gate", perLayer, hidden, false);
+      linear(prefix + "per_layer_projection", hidden, perLayer, false);
+      tensors.push_back({prefix + "post_per_layer_input_norm.weight", 1, hidden, true});
+    }
+    if (config.layerScale) tensors.push_back({prefix + kLayerScale, 1, 1, true});
+  }
+  return tensors;
+}
+
 void checkTensors(const ModelConfig& config, const WeightSource& source) {
   std::set<std::string> used;
   for (const NamedTensor& tensor : tensorsOf(config)) {

@@ -223,68 +223,26 @@ std::string expertName(std::int32_t expert) {
   return "mlp.experts." + std::to_string(expert) + ".";
 }
 
-std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
-  const std::int64_t hidden = config.hiddenSize;
-  const NormNames norms = normsOf(config.norms);
-  std::vector<NamedTensor> tensors;
-  const auto linear = [&tensors](const std::string& name, std::int64_t rows, std::int64_t columns,
-                                 bool bias) {
-    tensors.push_back({name + ".weight", rows, columns, false});
-    if (bias) tensors.push_back({name + ".bias", 1, rows, false});
-  };
-  linear("model.embed_tokens", config.vocabularySize, hidden, false);
-  if (!config.tiedEmbeddings) linear("lm_head", config.vocabularySize, hidden, false);
-  tensors.push_back({"model.norm.weight", 1, hidden, true});
-  const std::int64_t perLayer = config.perLayerSize;
-  if (perLayer > 0) {
-    linear("model.embed_tokens_per_layer", config.vocabularySize, perLayer * config.layers, false);
-    linear("model.per_layer_model_projection", perLayer * config.layers, hidden, false);
-    tensors.push_back({"model.per_layer_projection_norm.weight", 1, perLayer, true});
+double productsOf(const ModelConfig& config) {
+  double products = 0;
+  for (const NamedTensor& tensor : tensorsOf(config)) {
+    const bool isOfLayers =
+        tensor.name.starts_with("model.layers.") || tensor.name.starts_with("model.per_layer_");
+    if (!isOfLayers || !tensor.isMatrix()) continue;
+    const double share = tensor.isOfExpert ? static_cast<double>(config.experts.choice.used) /
+                                                 static_cast<double>(config.experts.count)
+                                           : 1;
+    products += share * static_cast<double>(tensor.rows) * static_cast<double>(tensor.columns);
   }
-  for (std::int32_t i = 0; i < config.layers; ++i) {
-    const std::string prefix = "model.layers." + std::to_string(i) + ".";
-    const AttentionKind& kind = config.kind(config.kindOf(i));
-    const std::int64_t headSize = config.headSizeOf(kind);
-    const std::int64_t queryWidth = config.heads * headSize;
-    const std::int64_t keyWidth = config.keyValueHeadsOf(kind) * headSize;
-    const std::int64_t inner = config.intermediateSizeOf(i);
-    const bool isSharing = config.isSharing(i);
-    for (const char* const norm :
-         {norms.beforeAttention, norms.afterAttention, norms.beforeGate, norms.afterGate}) {
-      if (norm != nullptr) tensors.push_back({prefix + norm + ".weight", 1, hidden, true});
-    }
-    linear(prefix + "self_attn.q_proj", queryWidth, hidden, config.attentionBias);
-    if (!isSharing) linear(prefix + "self_attn.k_proj", keyWidth, hidden, config.attentionBias);
-    if (!isSharing && !kind.valuesAreKeys)
-      linear(prefix + "self_attn.v_proj", keyWidth, hidden, config.attentionBias);
-    linear(prefix + "self_attn.o_proj", hidden, queryWidth, config.outputBias);
-    if (config.queryKeyNorm != QueryKeyNorm::None) {
-      const bool isOfHeads = config.queryKeyNorm == QueryKeyNorm::Heads;
-      tensors.push_back({prefix + "self_attn.q_norm.weight", 1, isOfHeads ? headSize : queryWidth, true});
-      if (!isSharing)
-        tensors.push_back({prefix + "self_attn.k_norm.weight", 1, isOfHeads ? headSize : keyWidth, true});
-    }
-    if (config.attentionSinks) tensors.push_back({prefix + kSinks, 1, config.heads, false});
-    const auto gated = [&](const std::string& name) {
-      linear(name + "gate_proj", inner, hidden, config.mlpBias);
-      linear(name + "up_proj", inner, hidden, config.mlpBias);
-      linear(name + "down_proj", hidden, inner, config.mlpBias);
-    };
-    if (config.experts.count == 0) {
-      gated(prefix + "mlp.");
-    } else {
-      linear(prefix + kRouter, config.experts.count, hidden, config.experts.routerBias);
-      for (std::int32_t expert = 0; expert < config.experts.count; ++expert)
-        gated(prefix + expertName(expert));
-    }
-    if (perLayer > 0) {
-      linear(prefix + "per_layer_input_gate", perLayer, hidden, false);
-      linear(prefix + "per_layer_projection", hidden, perLayer, false);
-      tensors.push_back({prefix + "post_per_layer_input_norm.weight", 1, hidden, true});
-    }
-    if (config.layerScale) tensors.push_back({prefix + kLayerScale, 1, 1, true});
+  return products;
+}
+
+std::int64_t gatedRowsOf(const ModelConfig& config) {
+  std::int64_t most = 0;
+  for (const NamedTensor& tensor : tensorsOf(config)) {
+    if (!tensor.isOfExpert && tensor.name.ends_with(".up_proj.weight")) most = std::max(most, tensor.rows);
   }
-  return tensors;
+  return most;
 }
 
 namespace {

@@ -91,6 +91,7 @@ struct NamedTensor {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   bool isNorm = false;
+  bool isOfExpert = false;  ///< a token uses the tensor only if the router chooses the expert
   bool isMatrix() const { return rows > 1; }
 };
 
@@ -114,6 +115,13 @@ inline constexpr const char* kLayerScale = "layer_scalar";
 
 /// Lists all tensors of a model in the order of their use. The list has tied embeddings once.
 std::vector<NamedTensor> tensorsOf(const ModelConfig& config);
+
+/// Returns the number of multiplications of one token in the matrices of all layers. With experts, a token
+/// uses some of them.
+double productsOf(const ModelConfig& config);
+
+/// Returns the max number of rows of a gated product that all tokens use. 0: only experts have such products.
+std::int64_t gatedRowsOf(const ModelConfig& config);
 
 /// Checks a source and reads no data. Throws Failure in these cases:
 /// - a tensor of the model is missing, or has another shape or an unknown format;

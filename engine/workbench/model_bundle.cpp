@@ -285,7 +285,6 @@ std::uint64_t MemoryNeed::total() const {
 MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmounts& weights,
                       const run::SessionConfig* session, const compute::MemoryRules& rules) {
   const std::int64_t hidden = config.hiddenSize;
-  const std::int64_t inner = config.intermediateSizeOf(config.layers - 1);
   std::int64_t queries = 0;
   std::int64_t keys = 0;
   for (std::size_t i = 0; i < config.kinds(); ++i) {
@@ -304,7 +303,8 @@ MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmoun
   // values; both halves of the activation; vectors for each layer. The logits of one row are always f32. With
   // experts, a row has the last parts and its input and output once for each of its experts.
   const std::int64_t used = config.experts.choice.used;
-  const std::int64_t gated = used > 0 ? used * (2 * hidden + 2 * inner) : 2 * inner;
+  const std::int64_t gated =
+      2 * model::gatedRowsOf(config) + used * 2 * (hidden + std::int64_t{config.intermediateSize});
   const std::int64_t columns =
       3 * hidden + 2 * queries + 2 * keys + gated + 3 * std::int64_t{config.perLayerSize} * config.layers;
   need.workspace =

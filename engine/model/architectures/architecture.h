@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists the families of models that can be computed. A family is one file in this folder and one line in the
-// table of architectures.cpp. The family writes its properties as facts of ModelConfig. Other code does not
-// depend on the family. Open this file to add a family.
+// Describes a family of models that can be computed. A family is one file in this folder, and its name in
+// architectures.cpp. The family writes its properties as facts of ModelConfig. Other code does not depend on
+// the family. Open this file to learn what a family describes.
 #pragma once
 
 #include "engine/checkpoint/json_reading.h"
@@ -42,26 +42,6 @@ const Architecture* architectureByGguf(std::string_view name);
 /// Returns "\"llama\", \"mistral\" or …", for errors.
 std::string modelTypes();
 std::string ggufArchitectures();
-
-extern const Architecture kCohere2;  ///< Command R7B and Command A without pictures or experts
-extern const Architecture kGemma2;
-extern const Architecture kGemma3;  ///< Gemma 3 without pictures
-extern const Architecture kGemma4;  ///< Gemma 4 without pictures, sound or experts
-extern const Architecture kGlm4;    ///< GLM-4 (0414) without pictures or experts
-extern const Architecture kGptOss;
-extern const Architecture kGranite;     ///< Granite 3 without experts
-extern const Architecture kGraniteMoe;  ///< Granite 3 with experts
-extern const Architecture kLlama;       ///< Llama 2 and 3, SmolLM2, Tulu 3, Yi
-extern const Architecture kMistral;     ///< Mistral 7B and Nemo
-/// Ministral 3 and Devstral 2. GGUF files of Mistral Small 3 may have the same name.
-extern const Architecture kMistral3;
-extern const Architecture kOlmo2;
-extern const Architecture kOlmo3;
-extern const Architecture kPhi3;   ///< Phi-3, Phi-3.5 and Phi-4 without pictures or experts
-extern const Architecture kQwen2;  ///< Qwen2 and Qwen2.5, DeepSeek-R1-Distill-Qwen
-extern const Architecture kQwen3;  ///< Qwen3 without experts
-extern const Architecture kQwen3Moe;
-extern const Architecture kSmolLm3;
 
 // Functions that several families share.
 

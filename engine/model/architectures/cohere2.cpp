@@ -55,11 +55,11 @@ void readCohere2Gguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kCohere2 = {.name = "Cohere2ForCausalLM",
-                                         .modelType = "cohere2",
-                                         .ggufName = "cohere2",
-                                         .defaults = kCohere2Defaults,
-                                         .readJson = &readCohere2Json,
-                                         .readGguf = &readCohere2Gguf};
+extern constinit const Architecture kCohere2 = {.name = "Cohere2ForCausalLM",
+                                                .modelType = "cohere2",
+                                                .ggufName = "cohere2",
+                                                .defaults = kCohere2Defaults,
+                                                .readJson = &readCohere2Json,
+                                                .readGguf = &readCohere2Gguf};
 
 }  // namespace spanscope::model

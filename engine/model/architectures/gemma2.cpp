@@ -59,12 +59,12 @@ void readGemma2Gguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kGemma2 = {.name = "Gemma2ForCausalLM",
-                                        .modelType = "gemma2",
-                                        .ggufName = "gemma2",
-                                        .normsLackOne = true,
-                                        .defaults = kGemma2Defaults,
-                                        .readJson = &readGemma2Json,
-                                        .readGguf = &readGemma2Gguf};
+extern constinit const Architecture kGemma2 = {.name = "Gemma2ForCausalLM",
+                                               .modelType = "gemma2",
+                                               .ggufName = "gemma2",
+                                               .normsLackOne = true,
+                                               .defaults = kGemma2Defaults,
+                                               .readJson = &readGemma2Json,
+                                               .readGguf = &readGemma2Gguf};
 
 }  // namespace spanscope::model

@@ -79,13 +79,13 @@ void readGemma3Gguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kGemma3 = {.name = "Gemma3ForCausalLM",
-                                        .modelType = "gemma3_text",
-                                        .ggufName = "gemma3",
-                                        .normsLackOne = true,
-                                        .defaults = kGemma3Defaults,
-                                        .ropeTheta = kGemma3Theta,
-                                        .readJson = &readGemma3Json,
-                                        .readGguf = &readGemma3Gguf};
+extern constinit const Architecture kGemma3 = {.name = "Gemma3ForCausalLM",
+                                               .modelType = "gemma3_text",
+                                               .ggufName = "gemma3",
+                                               .normsLackOne = true,
+                                               .defaults = kGemma3Defaults,
+                                               .ropeTheta = kGemma3Theta,
+                                               .readJson = &readGemma3Json,
+                                               .readGguf = &readGemma3Gguf};
 
 }  // namespace spanscope::model

@@ -175,12 +175,12 @@ void readGemma4Gguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kGemma4 = {.name = "Gemma4ForCausalLM",
-                                        .modelType = "gemma4_text",
-                                        .ggufName = "gemma4",
-                                        .defaults = kGemma4Defaults,
-                                        .ropeTheta = kTheta,
-                                        .readJson = &readGemma4Json,
-                                        .readGguf = &readGemma4Gguf};
+extern constinit const Architecture kGemma4 = {.name = "Gemma4ForCausalLM",
+                                               .modelType = "gemma4_text",
+                                               .ggufName = "gemma4",
+                                               .defaults = kGemma4Defaults,
+                                               .ropeTheta = kTheta,
+                                               .readJson = &readGemma4Json,
+                                               .readGguf = &readGemma4Gguf};
 
 }  // namespace spanscope::model

@@ -30,11 +30,11 @@ void readGlm4Gguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kGlm4 = {.name = "Glm4ForCausalLM",
-                                      .modelType = "glm4",
-                                      .ggufName = "glm4",
-                                      .defaults = kGlm4Defaults,
-                                      .readJson = &readGlm4Json,
-                                      .readGguf = &readGlm4Gguf};
+extern constinit const Architecture kGlm4 = {.name = "Glm4ForCausalLM",
+                                             .modelType = "glm4",
+                                             .ggufName = "glm4",
+                                             .defaults = kGlm4Defaults,
+                                             .readJson = &readGlm4Json,
+                                             .readGguf = &readGlm4Gguf};
 
 }  // namespace spanscope::model

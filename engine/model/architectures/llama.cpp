@@ -18,13 +18,13 @@ void readLlamaJson(const checkpoint::JsonPlace& config, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kLlama = {.name = "LlamaForCausalLM",
-                                       .modelType = "llama",
-                                       .ggufName = "llama",
-                                       .pairsRowsInGguf = true,
-                                       .defaults = kLlamaDefaults,
-                                       .readJson = &readLlamaJson,
-                                       .readGguf = &readBiases};
+extern constinit const Architecture kLlama = {.name = "LlamaForCausalLM",
+                                              .modelType = "llama",
+                                              .ggufName = "llama",
+                                              .pairsRowsInGguf = true,
+                                              .defaults = kLlamaDefaults,
+                                              .readJson = &readLlamaJson,
+                                              .readGguf = &readBiases};
 
 namespace {
 
@@ -44,13 +44,13 @@ void readMistralGguf(const GgufKeys& /*keys*/, ModelConfig& /*result*/) {}
 }  // namespace
 
 /// GGUF files call this family llama, and do not report the window.
-constinit const Architecture kMistral = {.name = "MistralForCausalLM",
-                                         .modelType = "mistral",
-                                         .ggufName = "llama",
-                                         .pairsRowsInGguf = true,
-                                         .defaults = kMistralDefaults,
-                                         .readJson = &readMistralJson,
-                                         .readGguf = &readMistralGguf};
+extern constinit const Architecture kMistral = {.name = "MistralForCausalLM",
+                                                .modelType = "mistral",
+                                                .ggufName = "llama",
+                                                .pairsRowsInGguf = true,
+                                                .defaults = kMistralDefaults,
+                                                .readJson = &readMistralJson,
+                                                .readGguf = &readMistralGguf};
 
 namespace {
 
@@ -76,12 +76,12 @@ void readQwen2Gguf(const GgufKeys& /*keys*/, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kQwen2 = {.name = "Qwen2ForCausalLM",
-                                       .modelType = "qwen2",
-                                       .ggufName = "qwen2",
-                                       .defaults = kQwen2Defaults,
-                                       .readJson = &readQwen2Json,
-                                       .readGguf = &readQwen2Gguf};
+extern constinit const Architecture kQwen2 = {.name = "Qwen2ForCausalLM",
+                                              .modelType = "qwen2",
+                                              .ggufName = "qwen2",
+                                              .defaults = kQwen2Defaults,
+                                              .readJson = &readQwen2Json,
+                                              .readGguf = &readQwen2Gguf};
 
 namespace {
 
@@ -105,12 +105,12 @@ void readQwen3Gguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kQwen3 = {.name = "Qwen3ForCausalLM",
-                                       .modelType = "qwen3",
-                                       .ggufName = "qwen3",
-                                       .defaults = kQwen3Defaults,
-                                       .readJson = &readQwen3Json,
-                                       .readGguf = &readQwen3Gguf};
+extern constinit const Architecture kQwen3 = {.name = "Qwen3ForCausalLM",
+                                              .modelType = "qwen3",
+                                              .ggufName = "qwen3",
+                                              .defaults = kQwen3Defaults,
+                                              .readJson = &readQwen3Json,
+                                              .readGguf = &readQwen3Gguf};
 
 namespace {
 
@@ -133,12 +133,12 @@ void readPhi3Gguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kPhi3 = {.name = "Phi3ForCausalLM",
-                                      .modelType = "phi3",
-                                      .ggufName = "phi3",
-                                      .defaults = kPhi3Defaults,
-                                      .readJson = &readPhi3Json,
-                                      .readGguf = &readPhi3Gguf};
+extern constinit const Architecture kPhi3 = {.name = "Phi3ForCausalLM",
+                                             .modelType = "phi3",
+                                             .ggufName = "phi3",
+                                             .defaults = kPhi3Defaults,
+                                             .readJson = &readPhi3Json,
+                                             .readGguf = &readPhi3Gguf};
 
 namespace {
 
@@ -174,13 +174,13 @@ void readGraniteGguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kGranite = {.name = "GraniteForCausalLM",
-                                         .modelType = "granite",
-                                         .ggufName = "granite",
-                                         .pairsRowsInGguf = true,
-                                         .defaults = kGraniteDefaults,
-                                         .readJson = &readGraniteJson,
-                                         .readGguf = &readGraniteGguf};
+extern constinit const Architecture kGranite = {.name = "GraniteForCausalLM",
+                                                .modelType = "granite",
+                                                .ggufName = "granite",
+                                                .pairsRowsInGguf = true,
+                                                .defaults = kGraniteDefaults,
+                                                .readJson = &readGraniteJson,
+                                                .readGguf = &readGraniteGguf};
 
 namespace {
 
@@ -202,12 +202,12 @@ void readGraniteMoeGguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kGraniteMoe = {.name = "GraniteMoeForCausalLM",
-                                            .modelType = "granitemoe",
-                                            .ggufName = "granitemoe",
-                                            .pairsRowsInGguf = true,
-                                            .defaults = kGraniteMoeDefaults,
-                                            .readJson = &readGraniteMoeJson,
-                                            .readGguf = &readGraniteMoeGguf};
+extern constinit const Architecture kGraniteMoe = {.name = "GraniteMoeForCausalLM",
+                                                   .modelType = "granitemoe",
+                                                   .ggufName = "granitemoe",
+                                                   .pairsRowsInGguf = true,
+                                                   .defaults = kGraniteMoeDefaults,
+                                                   .readJson = &readGraniteMoeJson,
+                                                   .readGguf = &readGraniteMoeGguf};
 
 }  // namespace spanscope::model

@@ -35,12 +35,12 @@ void readMistral3Gguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kMistral3 = {.name = "Ministral3ForCausalLM",
-                                          .modelType = "ministral3",
-                                          .ggufName = "mistral3",
-                                          .pairsRowsInGguf = true,
-                                          .defaults = kMistral3Defaults,
-                                          .readJson = &readMistral3Json,
-                                          .readGguf = &readMistral3Gguf};
+extern constinit const Architecture kMistral3 = {.name = "Ministral3ForCausalLM",
+                                                 .modelType = "ministral3",
+                                                 .ggufName = "mistral3",
+                                                 .pairsRowsInGguf = true,
+                                                 .defaults = kMistral3Defaults,
+                                                 .readJson = &readMistral3Json,
+                                                 .readGguf = &readMistral3Gguf};
 
 }  // namespace spanscope::model

@@ -67,12 +67,12 @@ void readQwen3MoeGguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kQwen3Moe = {.name = "Qwen3MoeForCausalLM",
-                                          .modelType = "qwen3_moe",
-                                          .ggufName = "qwen3moe",
-                                          .defaults = kQwen3MoeDefaults,
-                                          .readJson = &readQwen3MoeJson,
-                                          .readGguf = &readQwen3MoeGguf};
+extern constinit const Architecture kQwen3Moe = {.name = "Qwen3MoeForCausalLM",
+                                                 .modelType = "qwen3_moe",
+                                                 .ggufName = "qwen3moe",
+                                                 .defaults = kQwen3MoeDefaults,
+                                                 .readJson = &readQwen3MoeJson,
+                                                 .readGguf = &readQwen3MoeGguf};
 
 namespace {
 
@@ -122,13 +122,13 @@ void readGptOssGguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kGptOss = {.name = "GptOssForCausalLM",
-                                        .modelType = "gpt_oss",
-                                        .ggufName = "gpt-oss",
-                                        .readsMxfp4 = true,
-                                        .defaults = kGptOssDefaults,
-                                        .ropeTheta = kGptOssTheta,
-                                        .readJson = &readGptOssJson,
-                                        .readGguf = &readGptOssGguf};
+extern constinit const Architecture kGptOss = {.name = "GptOssForCausalLM",
+                                               .modelType = "gpt_oss",
+                                               .ggufName = "gpt-oss",
+                                               .readsMxfp4 = true,
+                                               .defaults = kGptOssDefaults,
+                                               .ropeTheta = kGptOssTheta,
+                                               .readJson = &readGptOssJson,
+                                               .readGguf = &readGptOssGguf};
 
 }  // namespace spanscope::model

@@ -64,19 +64,19 @@ void readOlmoGguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kOlmo2 = {.name = "Olmo2ForCausalLM",
-                                       .modelType = "olmo2",
-                                       .ggufName = "olmo2",
-                                       .defaults = kOlmo2Defaults,
-                                       .readJson = &readOlmo2Json,
-                                       .readGguf = &readOlmoGguf};
+extern constinit const Architecture kOlmo2 = {.name = "Olmo2ForCausalLM",
+                                              .modelType = "olmo2",
+                                              .ggufName = "olmo2",
+                                              .defaults = kOlmo2Defaults,
+                                              .readJson = &readOlmo2Json,
+                                              .readGguf = &readOlmoGguf};
 
-constinit const Architecture kOlmo3 = {.name = "Olmo3ForCausalLM",
-                                       .modelType = "olmo3",
-                                       .ggufName = "olmo2",
-                                       .defaults = kOlmo3Defaults,
-                                       .ropeTheta = kOlmo3Theta,
-                                       .readJson = &readOlmo3Json,
-                                       .readGguf = &readOlmoGguf};
+extern constinit const Architecture kOlmo3 = {.name = "Olmo3ForCausalLM",
+                                              .modelType = "olmo3",
+                                              .ggufName = "olmo2",
+                                              .defaults = kOlmo3Defaults,
+                                              .ropeTheta = kOlmo3Theta,
+                                              .readJson = &readOlmo3Json,
+                                              .readGguf = &readOlmoGguf};
 
 }  // namespace spanscope::model

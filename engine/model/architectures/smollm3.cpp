@@ -59,13 +59,13 @@ void readSmolLm3Gguf(const GgufKeys& keys, ModelConfig& result) {
 
 }  // namespace
 
-constinit const Architecture kSmolLm3 = {.name = "SmolLM3ForCausalLM",
-                                         .modelType = "smollm3",
-                                         .ggufName = "smollm3",
-                                         .pairsRowsInGguf = true,
-                                         .defaults = kSmolLm3Defaults,
-                                         .ropeTheta = kSmolLm3Theta,
-                                         .readJson = &readSmolLm3Json,
-                                         .readGguf = &readSmolLm3Gguf};
+extern constinit const Architecture kSmolLm3 = {.name = "SmolLM3ForCausalLM",
+                                                .modelType = "smollm3",
+                                                .ggufName = "smollm3",
+                                                .pairsRowsInGguf = true,
+                                                .defaults = kSmolLm3Defaults,
+                                                .ropeTheta = kSmolLm3Theta,
+                                                .readJson = &readSmolLm3Json,
+                                                .readGguf = &readSmolLm3Gguf};
 
 }  // namespace spanscope::model

@@ -172,7 +172,16 @@ class TestDecoderLogits : public QObject {
   }
 
  private Q_SLOTS:
-  void allCasesAreThere() { QCOMPARE(goldenCases().size(), 36); }
+  void allCasesAreThere() {
+    qsizetype folders = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(dataDirectory({})))
+      folders += std::filesystem::exists(entry.path() / "config.json") &&
+                         std::filesystem::exists(entry.path() / "golden.safetensors")
+                     ? 1
+                     : 0;
+    QVERIFY(folders > 0);
+    QCOMPARE(goldenCases().size(), folders);
+  }
 
   void fullAttention_data() { addRows(); }
   void fullAttention() {
