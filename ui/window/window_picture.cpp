@@ -272,7 +272,12 @@ void Screenshots::openLesson() {
     return;
   }
   const bool isPresented = m_options.view == QLatin1String("presentation");
-  if (isPresented && m_file == 0) m_window.perform(QStringLiteral("learn.present"));
+  if (isPresented && m_file == 0) {
+    m_window.perform(QStringLiteral("learn.present"));
+    // A presented lesson has the whole screen, but a picture has the requested size.
+    m_window.setWindowState(Qt::WindowNoState);
+    m_window.resize(m_options.size);
+  }
   connect(lessons.reader().course(), &LessonCourse::changed, this, &Screenshots::goOnInLesson,
           Qt::QueuedConnection);
   goOnInLesson();

@@ -111,6 +111,23 @@ class TestProgram : public QObject {
     QVERIFY2(inked > 200, qPrintable(QString::number(inked)));
   }
 
+  /// A picture of a presented lesson has the requested size, and not the size of the screen.
+  void takesPicturesOfAPresentation() {
+    const QTemporaryDir folder;
+    const QString lesson = folder.filePath(QStringLiteral("one.md"));
+    QFile file(lesson);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("---\ntitle: One\nminutes: 1\nafter: one\n---\n\n## 1. One\n\nOne.\n");
+    file.close();
+    const Outcome outcome =
+        start({QStringLiteral("--screenshot"), QStringLiteral("presentation"), QStringLiteral("--theme"),
+               QStringLiteral("light"), QStringLiteral("--size"), QStringLiteral("853x480"),
+               QStringLiteral("-o"), folder.path(), lesson});
+    QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+    const QImage image(folder.filePath(QStringLiteral("one-01-01-light-853x480.png")));
+    QCOMPARE(image.size(), QSize(853, 480));
+  }
+
   /// A page has a picture of what each step shows, in both themes, and nothing beside it is needed.
   void writesLessonPages() {
     const QTemporaryDir folder;
