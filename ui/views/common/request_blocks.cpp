@@ -2,6 +2,7 @@
 #include "ui/views/common/request_blocks.h"
 
 #include "ui/session/prompt_parts.h"
+#include "ui/views/common/marker_tokens.h"
 
 #include <algorithm>
 #include <map>
@@ -261,6 +262,7 @@ Selection selectionOfPart(const ViewInput& input, RequestId request, std::uint32
 }
 
 QString shownToken(const std::string& text) {
+  if (isMarker(text)) return markerText(text);
   QString shown = QString::fromStdString(text);
   // Sentencepiece writes the space before a word as a lower one eighth block.
   shown.replace(QChar(0x2581), QLatin1Char(' '));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/prefix_tree/prefix_tree_model.h"
 
+#include "ui/views/common/marker_tokens.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
@@ -40,13 +41,13 @@ class StoredTexts {
  private:
   QString tokenText(RequestId request, const trace::SegmentInfo& segment, std::int32_t local) {
     const auto index = static_cast<std::size_t>(local);
-    if (index < segment.texts.size()) return QString::fromStdString(segment.texts[index]);
+    if (index < segment.texts.size()) return tokenInLine(segment.texts[index]);
     auto answer = m_answers.find(request);
     if (answer == m_answers.end())
       answer = m_answers.emplace(request, generatedTokens(*m_input.trace, request, m_input.position)).first;
     const std::size_t generated = index - segment.tokens.size();
     return index >= segment.tokens.size() && generated < answer->second.size()
-               ? QString::fromStdString(answer->second[generated].token->shown)
+               ? tokenInLine(answer->second[generated].token->shown)
                : QString();
   }
 

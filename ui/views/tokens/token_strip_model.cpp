@@ -4,6 +4,7 @@
 #include "ui/session/answer_shares.h"
 #include "ui/session/token_account.h"
 #include "ui/views/common/layout_marks.h"
+#include "ui/views/common/marker_tokens.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/words/metric_words.h"
@@ -17,20 +18,6 @@
 
 namespace spanscope::ui {
 namespace {
-
-bool isMarker(std::string_view text) {
-  return text.size() > 2 && text.front() == '<' && text.back() == '>' &&
-         text.find(' ') == std::string_view::npos;
-}
-
-/// "<|user|>" → "‹user›"
-QString markerText(const std::string& text) {
-  QString name = QString::fromStdString(text);
-  name = name.mid(1, name.size() - 2);
-  if (name.size() > 2 && name.startsWith(QLatin1Char('|')) && name.endsWith(QLatin1Char('|')))
-    name = name.mid(1, name.size() - 2);
-  return QChar(0x2039) + name + QChar(0x203A);
-}
 
 bool startsWord(const std::string& text) {
   const QString own = QString::fromStdString(text.substr(0, 3));
@@ -107,7 +94,7 @@ class StripMaker {
           local < info.texts.size() ? info.texts[local] : "#" + std::to_string(info.tokens[local]);
       const bool marker = fromTemplate && isMarker(text);
       StripToken token;
-      token.text = marker ? markerText(text) : shownToken(text);
+      token.text = shownToken(text);
       token.quiet = fromTemplate;
       token.joined = !marker && !afterMarker && !startsWord(text);
       afterMarker = marker;
@@ -146,7 +133,7 @@ class StripMaker {
         StripToken token;
         token.place = {m_strip.request, segment, local};
         token.segment = m_strip.segments.size() - 1;
-        token.text = isMarker(text) ? markerText(text) : shownToken(text);
+        token.text = shownToken(text);
         token.quiet = true;
         token.joined = i > 0 && !isMarker(text) && !startsWord(text);
         token.part = StripPart::Cropped;
@@ -165,7 +152,7 @@ class StripMaker {
     for (const GeneratedToken& own : generatedTokens(*m_input.trace, m_strip.request, m_input.position)) {
       const bool marker = isMarker(own.token->shown);
       StripToken token;
-      token.text = marker ? markerText(own.token->shown) : shownToken(own.token->shown);
+      token.text = shownToken(own.token->shown);
       token.quiet = marker;
       token.joined = !marker && !afterMarker && !startsWord(own.token->shown);
       token.generated = true;

@@ -2,6 +2,7 @@
 #include "ui/views/why/why_context.h"
 
 #include "engine/remote/chat/server_facts.h"
+#include "ui/views/common/marker_tokens.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ const trace::RequestState* findRequest(const trace::Replay& state, RequestId id)
 }
 
 QString oneLine(const std::string& text) {
-  QString line = QString::fromStdString(text);
+  QString line = tokenInLine(text);
   line.replace(QChar(0x2581), QLatin1Char(' '));
   line.replace(QLatin1Char('\n'), QChar(0x23CE));
   return line;

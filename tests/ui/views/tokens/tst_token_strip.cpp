@@ -5,6 +5,7 @@
 #include "tests/ui/views/common/recording.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "tests/ui/views/common/twenty_documents.h"
+#include "ui/views/common/marker_tokens.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/tokens/token_strip_area.h"
 #include "ui/views/tokens/token_strip_view.h"
@@ -26,6 +27,7 @@ class TestTokenStrip : public QObject {
  private Q_SLOTS:
   void initTestCase();
   void stripOfARun();
+  void specialTokensHaveOneForm();
   void roles();
   void positionBeforeGeneration();
   void reusedTokensKnowTheirOldPositions();
@@ -72,6 +74,16 @@ void TestTokenStrip::stripOfARun() {
   // What was sampled last is in no block yet.
   QVERIFY(!strip.tokens.back().computed);
   QVERIFY(strip.tokens[strip.tokens.size() - 2].computed);
+}
+
+/// All views write a special token in the same way.
+void TestTokenStrip::specialTokensHaveOneForm() {
+  const QString end = QStringLiteral("\u2039end\u203A");
+  QCOMPARE(shownToken("<|end|>"), end);
+  QCOMPARE(markerText("<|end|>"), end);
+  QCOMPARE(tokenInLine("<|end|>"), end);
+  QCOMPARE(tokenInLine(" a"), QStringLiteral(" a"));
+  QCOMPARE(shownToken("<"), QStringLiteral("<"));
 }
 
 void TestTokenStrip::roles() {
