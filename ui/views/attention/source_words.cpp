@@ -16,8 +16,11 @@ namespace {
 /// Moves the tokens of the answer from the strip to the tiles. `chosen`: the selected one; −1: none.
 void moveAnswer(SourceWords& words, std::int32_t chosen) {
   TokenStrip& strip = words.strip;
-  words.answer.top = partText(strip.mostLooked);
-  words.answer.bottom = partText(0);
+  // Without sources, the tiles have no bars, so there is no scale.
+  if (words.hasSources) {
+    words.answer.top = partText(strip.mostLooked);
+    words.answer.bottom = partText(0);
+  }
   words.target = strip.lookedAt ? strip.segments[*strip.lookedAt].name : tr("documents");
   for (std::size_t i = strip.prompt; i < strip.tokens.size(); ++i) {
     const StripToken& token = strip.tokens[i];
@@ -69,6 +72,8 @@ SourceWords sourceWords(const ViewInput& input, const ShareModel& shares, std::o
   const std::shared_ptr<const AnswerShares> answer = answerShares(input, strip.request);
   const std::optional<std::size_t> token = selectedAnswerToken(input, *answer);
   const std::int32_t chosen = token ? answer->tokens[*token].index : -1;
+  words.hasSources = std::ranges::any_of(
+      strip.segments, [&](const StripSegment& segment) { return answer->isSource(segment.part); });
   moveAnswer(words, chosen);
   AttentionOptions options;
   options.layer = layer;
@@ -83,7 +88,10 @@ SourceWords sourceWords(const ViewInput& input, const ShareModel& shares, std::o
   }
   strip.showsCache = false;
   strip.mostLooked = 0;
-  const auto isSource = [&](const StripSegment& segment) { return answer->isSource(segment.part); };
+  // In a prompt without documents, every section is a source.
+  const auto isSource = [&](const StripSegment& segment) {
+    return !words.hasSources || answer->isSource(segment.part);
+  };
   bool isKnown = false;
   for (StripToken& each : strip.tokens) {
     each.looked = massOn(map, each, chosen);
@@ -100,9 +108,9 @@ SourceWords sourceWords(const ViewInput& input, const ShareModel& shares, std::o
     const SharePiece* piece = shares.of(segment.part);
     segment.isPale = !isSource(segment);
     segment.facts = piece == nullptr ? QString()
-                    : segment.isPale
-                        ? tr("%1 of all attention").arg(partText(piece->mass))
-                        : tr(/*id:document-share-facts*/ "document share %1 · %2 of all attention")
+                     : segment.isPale || !words.hasSources
+                         ? tr("%1 of all attention").arg(partText(piece->mass))
+                         : tr(/*id:document-share-facts*/ "document share %1 · %2 of all attention")
                               .arg(partText(std::max(0.0, piece->share)), partText(piece->mass));
     if (piece == nullptr || segment.isPale) continue;
     const double rank = piece->selected ? std::numeric_limits<double>::max() : piece->share;
@@ -120,7 +128,9 @@ QString sourceWordsNote(const SourceWords& words, std::optional<std::int32_t> la
                                       head ? tr("head %1").arg(*head) : tr("mean of heads"));
   const QString most = partText(words.strip.mostLooked);
   const QString answer =
-      tr("Bar under a token of the answer: attention to %1.").arg(words.target) + QLatin1Char(' ');
+      words.hasSources
+          ? tr("Bar under a token of the answer: attention to %1.").arg(words.target) + QLatin1Char(' ')
+          : QString();
   return answer +
          (words.keys == 1
               ? tr(/*id:words-by-token*/ "Bar under a word: attention to this word. Highest bar: %1, %2.")

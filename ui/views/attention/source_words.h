@@ -23,7 +23,8 @@ struct SourceWords {
   TokenStrip strip;
   std::int32_t keys =
       0;  ///< tokens that share one recorded value: 1, the block size, or 0 if nothing is recorded
-  AnswerTiles answer;  ///< the bars are the attention of each token to the selected source, or to all
+  bool hasSources = true;  ///< false: the prompt has no documents, so all words have the same scale
+  AnswerTiles answer;      ///< the bars are the attention of each token to the selected source, or to all
   std::vector<TokenRef> answerPlaces;  ///< by tile of `answer`
   QString target;                      ///< the name of the selected source, or "documents"
   std::size_t first = 0;  ///< first token of the source to look at: the selected one, or the largest

@@ -335,6 +335,16 @@ class TestAttentionShares : public QObject {
     QVERIFY(says(sourceWordsNote(words, 0, {}), "<words-not-recorded>"));
   }
 
+  /// Without documents there is no attention to documents to show.
+  void wordsWithoutDocumentsHaveNoScaleOfDocuments() {
+    SourceWords words;
+    words.keys = 16;
+    words.target = QStringLiteral("documents");
+    QVERIFY(sourceWordsNote(words, {}, {}).contains(words.target));
+    words.hasSources = false;
+    QVERIFY(!sourceWordsNote(words, {}, {}).contains(words.target));
+  }
+
   /// Recorded by block, the tokens of a block share its attention.
   void wordsOfABlockShareItsAttention() {
     const ViewInput input = test::twentyDocuments();
