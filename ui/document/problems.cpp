@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/problems.h"
 
+#include "ui/document/document_model.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
@@ -11,6 +12,8 @@
 
 namespace spanscope::ui {
 namespace {
+
+constexpr const char* kOfLesson = "isOfLesson";  ///< a property of the model
 
 QString wordOf(const document::Sentence::Argument& argument) {
   return argument.isOperator ? operatorLabel(argument.text) : QString::fromStdString(argument.text);
@@ -49,9 +52,21 @@ std::vector<Problem> findProblems(const document::Document& document, const Prob
                         .isOfDevice = found[i].isOfDevice,
                         .isOfTemplate = found[i].isOfTemplate,
                         .poolNeeded = found[i].poolNeeded,
+                        .isOfSettings = found[i].isOfSettings,
                         .place = std::move(places[i])});
   }
   return problems;
+}
+
+void setOfLesson(DocumentModel& model, bool isOfLesson) {
+  model.setProperty(kOfLesson, isOfLesson);
+}
+
+void removeLessonWarnings(const DocumentModel* model, std::vector<Problem>& problems) {
+  if (model == nullptr || !model->property(kOfLesson).toBool()) return;
+  std::erase_if(problems, [](const Problem& problem) {
+    return problem.isOfSettings && problem.severity == Severity::Warning;
+  });
 }
 
 QString saidOf(const Problem& problem) {

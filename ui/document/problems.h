@@ -12,6 +12,8 @@
 
 namespace spanscope::ui {
 
+class DocumentModel;
+
 using ProblemContext = document::ProblemContext;
 
 /// See document::QueryProblem.
@@ -24,6 +26,7 @@ struct Problem {
   bool isOfDevice = false;
   bool isOfTemplate = false;
   std::int32_t poolNeeded = 0;
+  bool isOfSettings = false;
   std::string place{};  ///< JSON pointer into the query as drawn; "" also for other places
   bool operator==(const Problem&) const = default;
 };
@@ -31,6 +34,12 @@ struct Problem {
 /// See document::problemsOf().
 std::vector<Problem> findProblems(const document::Document& document, const ProblemContext& context = {},
                                   document::NodeId top = document::kNoNode);
+
+/// Sets whether a lesson has opened the document. The lesson chooses its settings, so the lists of problems
+/// have no warnings about settings. Such a warning could also contain the answer to a question.
+void setOfLesson(DocumentModel& model, bool isOfLesson);
+/// Removes the warnings that setOfLesson() excludes. `model` may be null.
+void removeLessonWarnings(const DocumentModel* model, std::vector<Problem>& problems);
 
 /// Returns the problem and its solution as sentences.
 QString saidOf(const Problem& problem);

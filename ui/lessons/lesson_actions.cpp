@@ -19,6 +19,8 @@ using lesson::ActionKind;
 using lesson::Moment;
 using lesson::Target;
 
+constexpr const char* kCompare = "compare";  ///< the id of the dock
+
 const std::string& wordOf(const Action& action) {
   return std::get<std::string>(action.arguments.front().value);
 }
@@ -31,12 +33,17 @@ void noteOpen(LessonView& view, const Action&) {
 void noteLayout(LessonView& view, const Action& action) {
   view.layout = wordOf(action);
   view.docks.clear();
+  view.compared = 0;
   view.experiment.clear();
 }
 
+void bringToFront(LessonView& view, const std::string& dock) {
+  std::erase(view.docks, dock);
+  view.docks.push_back(dock);
+}
+
 void noteDock(LessonView& view, const Action& action) {
-  std::erase(view.docks, wordOf(action));
-  view.docks.push_back(wordOf(action));
+  bringToFront(view, wordOf(action));
 }
 
 void noteTarget(LessonView& view, const Action& action) {
@@ -53,15 +60,19 @@ void noteZoom(LessonView& view, const Action& action) {
 
 void noteRun(LessonView& view, const Action&) {
   view.moment.reset();
+  // The comparison was of an earlier run.
+  if (view.compared > 0) std::erase(view.docks, kCompare);
   view.compared = 0;
 }
 
 void noteCompared(LessonView& view, const Action& action) {
   view.compared = std::get<std::uint32_t>(action.arguments.front().value);
+  bringToFront(view, kCompare);
 }
 
 void noteExperiment(LessonView& view, const Action& action) {
   view.experiment = wordOf(action);
+  bringToFront(view, "experiments");
 }
 
 document::NodeId nodeAt(const document::Document& document, const NodePath& path) {

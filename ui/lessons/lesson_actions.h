@@ -43,7 +43,7 @@ class LessonStage {
   virtual void end() = 0;
   /// The number of the learner's tabs that are hidden while the lesson is open.
   virtual std::size_t hiddenTabs() const = 0;
-  /// While `hides` is true, no view predicts the next run.
+  /// While `hides` is true, no view predicts the next run, and no view shows warnings about the query.
   virtual void hidePrediction(bool hides) = 0;
 
   /// Returns the settings of a document that the learner would run now. A lesson takes its model or its
@@ -63,6 +63,7 @@ class LessonStage {
   virtual void zoom(const QString& how) = 0;
   /// Shows a run after the first `position` events of the trace.
   virtual void showRun(RunId run, std::size_t position) = 0;
+  /// Sets the runs that the Compare dock compares.
   virtual void compare(RunId one, RunId other) = 0;
   /// If runs are compared now, compares the last two runs of the document instead.
   virtual void compareLast() = 0;

@@ -321,6 +321,8 @@ void LessonCourse::takeLearnersRun(const QString& problem) {
   const document::Document* const shown = m_stage.shownDocument();
   if (shown == nullptr || !isAsWanted(*shown, documentOf(m_now))) return;
   const EngineMark now = m_stage.engineMark();
+  // The learner has done another job, such as a measurement.
+  if (now == m_mark) return;
   if (now.emptied != m_mark.emptied || now.runs != m_mark.runs + 1) {
     // Another run has changed the cache. The lesson restores the cache and repeats the run.
     m_helped = m_action + 1;
@@ -398,7 +400,7 @@ void LessonCourse::showState(const State& state, const QString& change) {
     runs.emplace_back(m_made[index].run, &m_facts[index]);
   LessonView view = state.view;
   const std::optional<QuestionPlace> open = waiting();
-  m_stage.hidePrediction(open.has_value());
+  m_stage.hidePrediction(open.has_value() || hasOpenAnswer());
   if (open && asksAboutEnded(*open)) {
     // The views show the beginning of the run that the question asks about.
     runs.resize(decidedBy(*open));
@@ -408,6 +410,12 @@ void LessonCourse::showState(const State& state, const QString& change) {
   show(m_stage, view, state.desk->hasDocument() ? &state.desk->document() : nullptr, runs);
   m_isStale = false;
   m_seen = m_stage.engineMark();
+}
+
+bool LessonCourse::hasOpenAnswer() const {
+  return std::ranges::any_of(m_answers, [this](const auto& entry) {
+    return entry.second.isGiven() && decidedBy(entry.first) > m_facts.size();
+  });
 }
 
 void LessonCourse::goTo(std::size_t step) {
@@ -519,6 +527,10 @@ std::uint32_t LessonCourse::decidedBy(const QuestionPlace& place) const {
 }
 
 QString LessonCourse::dock() const {
+  // The learner drags nodes on the canvas.
+  for (const Task& task : tasks()) {
+    if (!task.isDone && task.action->kind == lesson::ActionKind::Swap) return QStringLiteral("canvas");
+  }
   const LessonView& view = stateInView().view;
   return view.docks.empty() ? QString() : QString::fromStdString(view.docks.back());
 }

@@ -181,6 +181,8 @@ class LessonCourse : public QObject {
   void endRun(const QString& problem);
   bool repeatRuns();
   void fail(const QString& problem);
+  /// Whether the learner has answered a question that a later run decides.
+  bool hasOpenAnswer() const;
   void rest();                 ///< waits for the learner
   void work(Working working);  ///< waits for the engine
   void showState(const State& state, const QString& change);

@@ -27,9 +27,11 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kLeastWidth = 240;     // pixels, if the docks need the space
-constexpr int kLarger = 8;           // additional pixels of letters, for a projector
-constexpr int kMostPresented = 900;  // max width of the text, pixels
+constexpr int kLeastWidth = 240;      // pixels, if the docks need the space
+constexpr int kLarger = 8;            // max additional pixels of letters, for a projector
+constexpr int kLeastLarger = 3;       // min additional pixels of letters, for a projector
+constexpr int kHeightPerPixel = 110;  // height of the window for each additional pixel of letters
+constexpr int kMostPresented = 900;   // max width of the text, pixels
 
 /// Makes a framed text for a running job, an error or a false claim.
 QLabel* noteLabel(const QString& text, const Theme& theme, Role edge) {
@@ -366,7 +368,13 @@ void LessonReader::fillStep() {
         m_theme, Role::TextSecond));
   }
   const std::size_t readable = m_course->readable();
-  for (std::size_t i = 0; i < readable; ++i) fillBlock(step.blocks[i], i, *column);
+  QWidget* added = nullptr;
+  for (std::size_t i = 0; i < readable; ++i) {
+    const int before = column->count();
+    fillBlock(step.blocks[i], i, *column);
+    if (!isNew && added == nullptr && i >= m_shownBlocks && column->count() > before)
+      added = column->itemAt(before)->widget();
+  }
   fillTasks(*column);
   if (at + 1 == m_course->steps() && !answers().answers.empty()) {
     auto* save = new QPushButton(tr("Save my answers…"));
@@ -396,6 +404,8 @@ void LessonReader::fillStep() {
   m_pointing = nullptr;
   m_area->setWidget(page);
   m_area->verticalScrollBar()->setValue(place);
+  if (added == nullptr && !isNew && readable > m_shownBlocks) added = m_tasks;
+  if (added != nullptr) QTimer::singleShot(0, added, [this, added] { revealCard(*added); });
   page->setAccessibleName(tr("Step %1: %2").arg(step.number).arg(QString::fromStdString(step.title)));
   // A screen reader reads the step, and later the blocks that a run has added.
   const std::size_t known = isNew ? 0 : std::min(m_shownBlocks, readable);
@@ -408,6 +418,17 @@ void LessonReader::fillStep() {
   if (m_question != nullptr) {
     m_askedWith = m_stage.selection();
   }
+}
+
+/// Scrolls down until a card is visible, or its beginning if the card is too high.
+void LessonReader::revealCard(const QWidget& card) {
+  constexpr int kAround = 2 * kSpace;
+  const QWidget* const page = m_area->widget();
+  if (page == nullptr || !page->isAncestorOf(&card)) return;
+  QScrollBar& bar = *m_area->verticalScrollBar();
+  const int top = card.mapTo(page, QPoint()).y();
+  const int most = top + card.height() - m_area->viewport()->height() + kAround;
+  bar.setValue(std::max(bar.value(), std::min(top - kAround, most)));
 }
 
 QString LessonReader::spokenText(std::size_t begin, std::size_t end) const {
@@ -522,7 +543,7 @@ bool LessonReader::showWaiting() {
   if (!m_course || showsLessons()) return false;
   QWidget* const card = m_question != nullptr ? static_cast<QWidget*>(m_question) : m_tasks;
   if (card == nullptr || (m_question != nullptr && !m_course->waiting())) return false;
-  m_area->ensureWidgetVisible(card, 0, 2 * kSpace);
+  revealCard(*card);
   if (m_question != nullptr)
     m_question->remind();
   else
@@ -710,11 +731,17 @@ void LessonReader::follow(const QUrl& link) {
 }
 
 int LessonReader::larger() const {
-  return m_isPresenting ? kLarger : 0;
+  // On a low screen, large letters would leave room for a few words.
+  return m_isPresenting ? std::clamp(window()->height() / kHeightPerPixel, kLeastLarger, kLarger) : 0;
+}
+
+void LessonReader::fitText() {
+  if (larger() != m_larger) setPresenting(m_isPresenting);
 }
 
 void LessonReader::setPresenting(bool isPresenting) {
   m_isPresenting = isPresenting;
+  m_larger = larger();
   m_head->setVisible(!isPresenting);
   // The list and the number of the step stay.
   m_back->setVisible(!isPresenting);

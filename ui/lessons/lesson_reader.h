@@ -57,6 +57,8 @@ class LessonReader : public QFrame {
   void takeFocus();
   /// Shows only the step, in large type, for a projector.
   void setPresenting(bool isPresenting);
+  /// Adapts the letters of a presented lesson to the height of the window.
+  void fitText();
   /// Shows the number of the step that the presenter types; empty: shows the number of the current step.
   void showTyped(const QString& number);
 
@@ -87,6 +89,7 @@ class LessonReader : public QFrame {
 
  private:
   int larger() const;  ///< additional size of letters, in pixels
+  void revealCard(const QWidget& card);
   void makePage();
   void refresh();
   void fillStep();
@@ -116,6 +119,7 @@ class LessonReader : public QFrame {
   QWidget* m_head = nullptr;
   QWidget* m_foot = nullptr;
   bool m_isPresenting = false;
+  int m_larger = 0;  ///< larger() when the texts were made
   QComboBox* m_steps = nullptr;
   QScrollArea* m_area = nullptr;
   QPushButton* m_more = nullptr;  ///< below the area, while the area has more text below

@@ -403,13 +403,15 @@ void RunTraces::takeStart(const trace::Event& event) {
 void RunTraces::begin(const trace::Event& event, RunRecord record, bool isOfClient) {
   const std::string& queryJson = std::get<trace::RunStarted>(event.payload).queryJson;
   const OpenDocument* const document = findDocument(m_documents, record.tab);
-  if (!m_aside && (isOfClient || (document != nullptr && document->isOfLesson))) m_unkept.insert(event.run);
+  const bool isOfLesson = document != nullptr && document->isOfLesson;
+  if (!m_aside && (isOfClient || isOfLesson)) m_unkept.insert(event.run);
   record.run = event.run;
   record.trace = m_live->trace();
   // The texts of a client's request may not be kept. Then it is unknown whether the model fits the request.
   const bool hasTexts = !isOfClient || !queryJson.empty();
+  // A lesson chooses its model, and its text explains the answers.
   if (const QString& madeFor = m_engine.model().madeFor;
-      !madeFor.isEmpty() && hasTexts && !hasExampleText(queryJson))
+      !madeFor.isEmpty() && hasTexts && !isOfLesson && !hasExampleText(queryJson))
     record.madeFor = madeFor;
   m_live->noteRun(record.settings);
   m_history.begin(std::move(record), queryJson);

@@ -40,6 +40,11 @@ std::vector<int> columnShares(LayoutId layout, Room room) {
   return {64, 36};
 }
 
+/// The min width of a favoured dock's column, in percent. The nodes on the canvas stay readable.
+int favouredWidth(LayoutId layout) {
+  return layout == LayoutId::Author ? 46 : 64;
+}
+
 Room roomIn(int height) {
   constexpr int kMiddleHeight = 440;
   constexpr int kFullHeight = 700;
@@ -597,8 +602,9 @@ void DockHost::resizeInProportion() {
 }
 
 void DockHost::resizeAll() {
-  constexpr int kFavouredWidth = 68;   // percent
-  constexpr int kFavouredHeight = 66;  // percent
+  // On the canvas, the user edits. So each node of a usual query must be large enough for the mouse.
+  const bool isEdited = m_favoured != nullptr && m_favoured->id() == QLatin1String("canvas");
+  const int favouredHeight = isEdited ? 90 : 66;  // percent
   const Plan plan = this->plan();
   const QList<QDockWidget*> beside =
       m_favoured == nullptr ? QList<QDockWidget*>() : tabifiedDockWidgets(m_favoured);
@@ -622,7 +628,7 @@ void DockHost::resizeAll() {
     }
     if (cells.empty()) continue;
     if (favoured) {
-      raiseShare(shares, *favoured, kFavouredHeight);
+      raiseShare(shares, *favoured, favouredHeight);
       favouredColumn = widthShares.size();
     }
     columns.append(cells.front());
@@ -631,7 +637,7 @@ void DockHost::resizeAll() {
     for (const int share : shares) heights.append((height() - below) * share / 100);
     resizeDocks(cells, heights, Qt::Vertical);
   }
-  if (favouredColumn) raiseShare(widthShares, *favouredColumn, kFavouredWidth);
+  if (favouredColumn) raiseShare(widthShares, *favouredColumn, favouredWidth(m_layout));
   QList<int> widths;
   for (const int share : widthShares) widths.append(width() * share / 100);
   // A strip gets only its minimum height. Qt would also resize it with the window.

@@ -2,6 +2,7 @@
 #include "ui/window/lesson_controller.h"
 
 #include "engine/lesson/lesson_folder.h"
+#include "ui/document/problems.h"
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/window/dock_host.h"
@@ -26,6 +27,8 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace spanscope::ui {
 namespace {
@@ -35,6 +38,23 @@ constexpr int kMostUsual = 380;
 constexpr int kFullScreenTime = 200;  // milliseconds
 constexpr double kPresentedZoom = 2;  ///< max zoom of a query, readable from the last row
 constexpr const char* kReaderSetting = "lessons/width";
+
+/// Whether the step shows a dock after the learner has carried out actions. Then the text is about this dock.
+bool endsWithDock(const LessonCourse& course) {
+  const std::vector<lesson::Block>& blocks = course.lesson().steps[course.step()].blocks;
+  bool hasActed = false;
+  bool isShown = false;
+  for (std::size_t i = 0; i < course.readable(); ++i) {
+    const auto* list = std::get_if<lesson::ActionList>(&blocks[i]);
+    if (list == nullptr) continue;
+    isShown = !list->isForLearner && (isShown || std::ranges::any_of(list->actions, [](const auto& action) {
+                                        return action.kind == lesson::ActionKind::Dock ||
+                                               action.kind == lesson::ActionKind::Compare;
+                                      }));
+    hasActed = hasActed || list->isForLearner;
+  }
+  return hasActed && isShown;
+}
 
 }  // namespace
 
@@ -159,12 +179,11 @@ void LessonController::leave() {
   Q_EMIT changed();
 }
 
-/// Views that can show larger numbers for a projector do so.
-void LessonController::enlargeViews(bool isLarger) {
-  for (Dock* dock : m_docks.docks()) {
-    if (View* view = dock->view())
-      view->perform(isLarger ? QStringLiteral("view.larger") : QStringLiteral("view.usual-size"));
-  }
+/// The block table shows larger numbers on a projector.
+void LessonController::enlargeBlocks(bool isLarger) {
+  const Dock* dock = m_docks.dock(QStringLiteral("block-table"));
+  if (dock != nullptr && dock->view() != nullptr)
+    dock->view()->perform(isLarger ? QStringLiteral("view.larger") : QStringLiteral("view.usual-size"));
 }
 
 void LessonController::lightDock() {
@@ -177,7 +196,8 @@ void LessonController::lightDock() {
   const bool showsNodes = std::any_of(targets.begin(), targets.end(), [](const lesson::Target& target) {
     return target.kind == lesson::Target::Kind::Node;
   });
-  m_docks.favour(showsNodes ? QString() : lit);
+  const bool isLarge = !showsNodes || lit == QLatin1String("canvas") || endsWithDock(*course);
+  m_docks.favour(isLarge ? lit : QString());
   showPages();
   if (!m_isPresenting) return;
   Dock* shown = m_docks.dock(lit.isEmpty() ? QStringLiteral("canvas") : lit);
@@ -185,7 +205,7 @@ void LessonController::lightDock() {
     m_docks.restore();
     m_docks.toggleMaximised(shown);
   }
-  enlargeViews(true);
+  enlargeBlocks(true);
 }
 
 void LessonController::showDocuments() {
@@ -198,7 +218,9 @@ int LessonController::presentedWidth() const {
 }
 
 void LessonController::fitPresented() {
-  if (m_isPresenting) m_pages.giveWidth(*m_reader, presentedWidth());
+  if (!m_isPresenting) return;
+  m_pages.giveWidth(*m_reader, presentedWidth());
+  m_reader->fitText();
 }
 
 void LessonController::setTheme(const Theme& theme) {
@@ -237,7 +259,7 @@ void LessonController::present(bool isPresenting) {
   } else {
     qApp->removeEventFilter(this);
     m_docks.restore();
-    enlargeViews(false);
+    enlargeBlocks(false);
     if (m_wasMaximised)
       m_window.showMaximized();
     else
@@ -310,6 +332,7 @@ bool LessonController::takeDigit(const QKeyEvent& key) {
 OpenDocument& LessonController::openQuery(const QString& title, const document::Document& document) {
   auto model = std::make_unique<DocumentModel>(document);
   model->setTitle(tr("%1 (lesson)").arg(title));
+  setOfLesson(*model, true);
   OpenDocument& open = m_workspace.open(std::move(model));
   open.isOfLesson = true;
   Q_EMIT documentOpened(open);

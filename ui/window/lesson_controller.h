@@ -95,7 +95,7 @@ class LessonController : public QObject {
   void savePageDialog();
   void saveAnswersDialog();
   void present(bool isPresenting);
-  void enlargeViews(bool isLarger);
+  void enlargeBlocks(bool isLarger);
   void lightDock();            ///< highlights the dock that the step of the lesson names
   int presentedWidth() const;  ///< width of the reader, pixels
   /// Handles a key of a number that the presenter types to jump to a step. Returns whether the key was used.

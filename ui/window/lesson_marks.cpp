@@ -329,7 +329,11 @@ void LessonMarks::showTargets() {
                        : target.kind == lesson::Target::Kind::Block ? QStringLiteral("block-table")
                        : target.kind == lesson::Target::Kind::Token ? QStringLiteral("tokens")
                                                                     : QStringLiteral("canvas");
-    if (!drawn || drawn->sight.isNull()) m_docks.bring(id);
+    if (!drawn || drawn->sight.isNull()) {
+      // A maximised dock stays, because the step or the learner has chosen this dock.
+      if (m_docks.maximised() != nullptr) continue;
+      m_docks.bring(id);
+    }
     Dock* const dock = m_docks.dock(id);
     if (id == QLatin1String("canvas")) {
       isOnCanvas = true;
@@ -462,7 +466,9 @@ void LessonMarks::bring(const lesson::Target& target) {
                                                                    : QStringLiteral("tokens"));
   }
   if (dock == nullptr) return;
+  const bool wasMaximised = m_docks.maximised() != nullptr;
   m_docks.bring(dock->id());
+  if (wasMaximised && m_docks.maximised() == nullptr && !dock->isFloating()) m_docks.toggleMaximised(dock);
   QWidget* inside = dock->openView();
   if (dock->id() == QLatin1String("canvas")) {
     inside = &m_canvas;

@@ -89,6 +89,8 @@ StatusModel makeStatusModel(const ViewInput& input) {
   status.accountWords = accountWords(account);
   for (auto before = std::next(shown); before != runs.rend(); ++before) {
     if (!isLike(*shown, *before) || isPredicted(*before)) continue;
+    // The speed of the shown run could contain the answer to the question of a lesson.
+    if (input.prediction.isWithheld) break;
     status.basis = basisOf(*shown);
     status.previous = basisOf(*before);
     status.previousTimeToFirstToken =
@@ -372,6 +374,7 @@ void StatusLine::countProblems() {
     std::vector<Problem> found =
         m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts, m_checkedDevices.get(),
                       m_checkedPath, document::kNoNode, m_checkedPrediction.get());
+    removeLessonWarnings(m_workspace.model(), found);
     if (DocumentModel* model = m_workspace.model())
       found = withUnread(UnreadText::of(*model), std::move(found));
     const std::vector<ProblemRow> rows = problemRows(*m_checked, std::move(found));

@@ -204,7 +204,16 @@ void ViewController::showReported(Dock& dock) {
   const auto info = std::find_if(table.begin(), table.end(),
                                  [&dock](const ViewInfo& each) { return each.id == dock.id(); });
   if (info == table.end()) return;
-  const ReportedFacts& reported = m_workspace.input().reported;
+  const ViewInput& input = m_workspace.input();
+  // A question of a lesson about a run rewinds this run.
+  const bool isRunHidden =
+      input.prediction.isWithheld && input.position < input.trace->size() && input.shownRequest() == 0;
+  const bool showsRuns =
+      !info->needs.empty() || dock.id() == QLatin1String("output") || dock.id() == QLatin1String("log");
+  if (isRunHidden && showsRuns && !info->isStrip)
+    return dock.setUnreported(
+        tr(/*id:hidden-until-answered*/ "Hidden until the question of the lesson is answered."), true);
+  const ReportedFacts& reported = input.reported;
   dock.setUnreported(unreportedText(reported, info->needs), reportsNothing(reported, info->needs));
 }
 

@@ -7,6 +7,7 @@
 #include "engine/lesson/lesson_state.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
+#include "ui/document/problems.h"
 #include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/session/answer_jobs.h"
@@ -60,6 +61,9 @@ void WindowStage::begin() {
                       .isWelcome = m_pages.isWelcome(),
                       .machine = machine()};
   m_workspace.setAside();
+  // Docks that the learner or an earlier lesson has opened would take the space of this lesson's docks.
+  m_docks.restore();
+  m_docks.setLayoutStates({}, m_docks.layout());
 }
 
 void WindowStage::end() {
@@ -88,7 +92,9 @@ void WindowStage::endLesson() {
   for (const auto& [query, tab] : std::exchange(m_tabs, {})) {
     // The learner's own changes stay in a tab.
     OpenDocument* const document = m_workspace.find(tab);
-    if (document != nullptr && !document->model->isModified()) m_lessons.close(*document);
+    if (document == nullptr) continue;
+    setOfLesson(*document->model, false);
+    if (!document->model->isModified()) m_lessons.close(*document);
   }
   m_tab = 0;
   m_wantedServer.clear();
@@ -144,7 +150,9 @@ void WindowStage::showQuery(const QString& query, const document::Document& docu
 void WindowStage::showLayout(const QString& layout) {
   m_docks.restore();
   for (const LayoutId id : kLayouts) {
-    if (layoutName(id) == layout && m_docks.layout() != id) m_docks.setLayout(id);
+    if (layoutName(id) != layout || m_docks.layout() == id) continue;
+    m_docks.setLayout(id);
+    m_docks.resetLayout();
   }
 }
 
@@ -189,7 +197,6 @@ void WindowStage::showRun(RunId run, std::size_t position) {
 }
 
 void WindowStage::compare(RunId one, RunId other) {
-  m_docks.bring(QStringLiteral("compare"));
   Dock* dock = m_docks.dock(QStringLiteral("compare"));
   if (dock == nullptr) return;
   dock->openView()->perform(compareRuns(one, other));

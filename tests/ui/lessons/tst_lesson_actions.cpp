@@ -52,9 +52,15 @@ class TestLessonActions : public QObject {
     QVERIFY(view.moment && view.moment->event == "token_generated");
     QCOMPARE(view.zoom, std::string("selection"));
     QCOMPARE(view.compared, 1U);
+    QCOMPARE(view.docks.back(), std::string("compare"));
+    note("dock pool");
     note("run");
     QVERIFY(!view.moment);
     QCOMPARE(view.compared, 0U);
+    QCOMPARE(view.docks, std::vector<std::string>({"tokens", "why", "pool"}));
+    note("compare with run 1");
+    note("layout author");
+    QVERIFY(view.docks.empty() && view.compared == 0);
   }
 
   void nodesAreFoundByTheirPaths() {

@@ -29,11 +29,13 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListView>
 #include <QListWidget>
 #include <QObject>
 #include <QPushButton>
 #include <QRadioButton>
 #include <QScrollArea>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
@@ -123,6 +125,41 @@ class TestLessonReader : public QObject {
     for (const QLabel* label : reader().findChildren<QLabel*>()) texts.append(label->text());
     return texts;
   }
+  /// Whether a dock shows that a question hides its content.
+  static bool isHidden(const Dock& dock) {
+    const auto* label = dock.findChild<QLabel*>(QStringLiteral("dockUnreported"));
+    return label != nullptr && label->isVisibleTo(&dock) && says(label->text(), "<hidden-until-answered>");
+  }
+  /// Answers, carries out actions, or goes to the next step. Returns false at the end of the lesson.
+  bool continueLesson() {
+    if (const std::optional<QuestionPlace> place = course().waiting())
+      course().answer(*place, {.number = QStringLiteral("10"), .choice = 0});
+    else if (!course().tasks().empty())
+      course().doTasks();
+    else if (course().canGoOn())
+      course().next();
+    else
+      return false;
+    return isIdle() && course().problem().isEmpty();
+  }
+  /// Whether the view of a dock shows more than a sentence about its future content. The learner fills the
+  /// rotation and starts experiments.
+  static bool hasContent(Dock& dock) {
+    if (isHidden(dock)) return false;
+    if (dock.id() == QLatin1String("rotation") || dock.id() == QLatin1String("experiments")) return true;
+    return dock.view() == nullptr || dock.view()->csv().trimmed().contains(QLatin1Char('\n'));
+  }
+  bool canBeDragged(const lesson::Action& swap) {
+    constexpr int kLeastHeight = 24;  // pixels
+    QRect before;
+    for (const lesson::Argument& argument : swap.arguments) {
+      const auto part = course().selectionFor(std::get<lesson::Target>(argument.value));
+      const QRect place = part ? m_window->canvas().placeOf(part->currentNode()) : QRect();
+      if (place.height() < kLeastHeight || place == before) return false;
+      before = place;
+    }
+    return true;
+  }
   QPushButton* button(const QString& text) {
     for (QPushButton* one : reader().findChildren<QPushButton*>()) {
       if (one->text() == text && one->isVisible()) return one;
@@ -155,6 +192,8 @@ class TestLessonReader : public QObject {
     QStringList failures;
     for (const std::string& failure : filled.failures()) failures.append(QString::fromStdString(failure));
     QCOMPARE(failures, QStringList());
+    // The purpose of the model is not repeated with each answer.
+    for (const auto& record : *m_window->workspace().history().records()) QVERIFY(record->madeFor.isEmpty());
     // What the lesson did is nothing that would have to be saved.
     for (const auto& document : m_window->workspace().documents()) QVERIFY(!document->model->isModified());
   }
@@ -260,8 +299,29 @@ class TestLessonReader : public QObject {
     QVERIFY(course().waiting().has_value());
     QTest::qWait(300);
     QVERIFY(workspace.input().prediction.newest == nullptr && workspace.input().prediction.isWithheld);
+    // The learner can change the answer until the run.
     course().answer(*course().waiting(), {.number = QStringLiteral("3"), .choice = {}});
+    QTest::qWait(300);
+    QVERIFY(workspace.input().prediction.newest == nullptr && workspace.input().prediction.isWithheld);
+    QVERIFY(goTo(5));
     QTRY_VERIFY_WITH_TIMEOUT(workspace.input().prediction.newest != nullptr, kWait);
+  }
+
+  /// The warning that the policy does not reuse swapped documents is the answer to a question of this lesson.
+  void aLessonHasNoWarningsAboutItsSettings() {
+    const auto warnings = [this] {
+      m_window->docks().bring(QStringLiteral("problems"));
+      const auto* list = m_window->findChild<QListView*>(QStringLiteral("problems"));
+      return list == nullptr ? -1 : list->model()->rowCount();
+    };
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->workspace().model()->change(QString(),
+                                          [](document::Document& own) { own.settings.policy = "prefix"; });
+    QTRY_COMPARE(warnings(), 1);
+    perform("learn.lesson:0-first-steps.md#5");
+    QVERIFY(isIdle());
+    QTest::qWait(500);
+    QCOMPARE(warnings(), 0);
   }
 
   /// A question about a run that has ended shows the run's beginning until it is answered.
@@ -272,9 +332,11 @@ class TestLessonReader : public QObject {
     QVERIFY(course().waiting() && course().asksAboutEnded(*course().waiting()));
     const auto laidOut = [&workspace] { return workspace.input().shownRequest() != 0; };
     QTRY_VERIFY(!laidOut());
+    QTRY_VERIFY(isHidden(*m_window->docks().dock(QStringLiteral("tokens"))));
     course().answer(*course().waiting(), {.number = QStringLiteral("3"), .choice = {}});
     QTRY_VERIFY(laidOut());
     QCOMPARE(workspace.input().position, workspace.input().trace->size());
+    QTRY_VERIFY(!isHidden(*m_window->docks().dock(QStringLiteral("tokens"))));
   }
 
   void aLessonSendsNothingToAServer() {
@@ -834,7 +896,7 @@ class TestLessonReader : public QObject {
     // The next step shows a dock that the layout does not have.
     QVERIFY(goTo(3));
     // The dock of the step gets most of the width, a moment after the step.
-    QTRY_VERIFY(widthOf("canvas") * 100 > m_window->docks().width() * 64);
+    QTRY_VERIFY(widthOf("canvas") * 100 > m_window->docks().width() * 60);
     const std::map<const char*, int> before{
         {"output", widthOf("output")}, {"canvas", widthOf("canvas")}, {"tokens", widthOf("tokens")}};
     QVERIFY(goTo(2));
@@ -905,24 +967,107 @@ class TestLessonReader : public QObject {
       }
     }
   }
-  /// A view shows each node, block and token that a step names or selects.
+  /// At each stop of each step, the dock of the step is visible and has content, and a view shows each node,
+  /// block and token that the step names or selects. While a question hides the run, the dock reports this.
   void everyTargetOfAStepIsVisible() {
     QFETCH(QString, path);
     QFETCH(QSize, size);
     m_window->resize(size);
     QVERIFY(m_window->lessons().open(path, 0));
     const LessonMarks& marks = m_window->lessons().marks();
-    for (std::size_t step = 0; step < course().steps(); ++step) {
-      QVERIFY2(goTo(step), qPrintable(course().problem()));
-      if (const auto waiting = course().waiting(); waiting && course().asksAboutEnded(*waiting)) continue;
+    QVERIFY(isIdle());
+    do {
+      const std::size_t step = course().step();
+      const auto waiting = course().waiting();
+      const bool isRunHidden = waiting && course().asksAboutEnded(*waiting);
+      const QString at = QStringLiteral("step %1, block %2: ").arg(step + 1).arg(course().readable());
+      if (Dock* dock = m_window->docks().dock(course().dock()); dock != nullptr && !m_window->isWelcome()) {
+        QTRY_VERIFY2_WITH_TIMEOUT(!dock->visibleRegion().isEmpty(), qPrintable(at + dock->id()), kWait / 3);
+        QTRY_VERIFY2_WITH_TIMEOUT((isRunHidden && isHidden(*dock)) || hasContent(*dock),
+                                  qPrintable(at + dock->id() + QStringLiteral(" is empty")), kWait / 3);
+      }
+      if (isRunHidden) continue;
       for (const lesson::Target& target : course().spokenOf()) {
         if (target.kind == lesson::Target::Kind::Dock) continue;
-        const QString what =
-            QStringLiteral("step %1: %2").arg(step + 1).arg(QString::fromStdString(lesson::written(target)));
+        const QString what = at + QString::fromStdString(lesson::written(target));
         QVERIFY2(course().selectionFor(target).has_value(), qPrintable(what));
         QTRY_VERIFY2_WITH_TIMEOUT(marks.isSeen(target), qPrintable(what), kWait / 3);
       }
-    }
+      // The learner can drag a node only if the canvas draws the node alone, and large enough.
+      for (const LessonCourse::Task& task : course().tasks()) {
+        if (task.isDone || task.action->kind != lesson::ActionKind::Swap) continue;
+        QTRY_VERIFY2_WITH_TIMEOUT(canBeDragged(*task.action), qPrintable(at + QStringLiteral("swap")),
+                                  kWait / 3);
+      }
+    } while (continueLesson());
+    QVERIFY2(course().problem().isEmpty(), qPrintable(course().problem()));
+    QCOMPARE(course().step() + 1, course().steps());
+  }
+
+  /// The docks that an earlier lesson or the learner has opened do not take the room of a lesson's docks.
+  void aLessonBeginsWithItsOwnDocks() {
+    perform("learn.lesson:2-pages-and-blocks.md#6");
+    QVERIFY(isIdle());
+    const Dock* paging = m_window->docks().dock(QStringLiteral("paging"));
+    QTRY_VERIFY(!paging->isHidden());
+    perform("learn.lesson:3-prefix-caching.md#4");
+    QVERIFY(isIdle());
+    QVERIFY(paging->isHidden());
+    // A comparison of an earlier step does not cover the block table of this step, or a dock of another
+    // layout.
+    QVERIFY(goTo(6));
+    QTRY_VERIFY(!m_window->docks().dock(QStringLiteral("block-table"))->visibleRegion().isEmpty());
+    QVERIFY(goTo(7));
+    QVERIFY(m_window->docks().dock(QStringLiteral("compare"))->isHidden());
+  }
+
+  /// A job that is no run, such as the rotation, does not carry out the actions of the learner.
+  void anotherJobOfTheLearnerIsNoRun() {
+    perform("learn.lesson:5-relocation.md#6");
+    QVERIFY(isIdle());
+    QVERIFY(!course().tasks().empty());
+    const std::size_t runs = course().facts().size();
+    m_window->docks().bring(QStringLiteral("rotation"));
+    QSignalSpy ended(&m_window->workspace(), &Workspace::jobEnded);
+    QTRY_VERIFY(m_window->docks()
+                    .dock(QStringLiteral("rotation"))
+                    ->view()
+                    ->canPerform(QStringLiteral("run.rotation")));
+    perform("run.rotation");
+    QTRY_VERIFY_WITH_TIMEOUT(!ended.empty(), kWait);
+    QTest::qWait(100);
+    QVERIFY(isIdle());
+    QVERIFY(!course().tasks().empty() && course().facts().size() == runs);
+  }
+
+  /// A presented step shows its dock alone, even if the step also has targets in other docks.
+  void aPresentedStepKeepsItsDock() {
+    perform("learn.lesson:0-first-steps.md#7");
+    QVERIFY(isIdle());
+    perform("learn.present");
+    QCOMPARE(m_window->docks().maximised(), m_window->docks().dock(QStringLiteral("canvas")));
+    course().doTasks();
+    QVERIFY(isIdle());
+    QTest::qWait(300);
+    QCOMPARE(m_window->docks().maximised(), m_window->docks().dock(QStringLiteral("tokens")));
+  }
+
+  /// Presenting changes only the block table. It performs no command of another view, such as an experiment
+  /// without a name or a computation.
+  void presentingStartsNothing() {
+    perform("learn.lesson:5-relocation.md#3");
+    QVERIFY(isIdle());
+    QTRY_VERIFY(m_window->docks()
+                    .dock(QStringLiteral("rotation"))
+                    ->view()
+                    ->canPerform(QStringLiteral("run.rotation")));
+    QSignalSpy ended(&m_window->workspace(), &Workspace::jobEnded);
+    perform("learn.present");
+    QTest::qWait(500);
+    QVERIFY(ended.empty() && !m_window->workspace().engine().isBusy());
+    perform("learn.lesson:10-repair.md#1");
+    QVERIFY(goTo(10));
+    QCOMPARE(m_window->docks().maximised(), m_window->docks().dock(QStringLiteral("experiments")));
   }
 
   void whatIsSpokenOfIsFramed() {

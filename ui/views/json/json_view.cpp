@@ -322,6 +322,7 @@ void JsonView::check() {
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
   std::vector<Problem> problems =
       m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, prediction);
+  removeLessonWarnings(model(), problems);
   if (m_unread != nullptr) {
     // The shown text already has its own problems in the list.
     for (Problem& problem : m_unread->problems(m_text.diagnostics.empty()))

@@ -320,7 +320,7 @@ PredictionTable predictionTable(const ViewInput& input, Against against, const Q
   PredictionTable table;
   table.isPending = input.prediction.isPending;
   if (!input.prediction.newest) {
-    table.gap = input.prediction.isWithheld ? tr("The prediction is shown after your answer.")
+    table.gap = input.prediction.isWithheld ? tr("Hidden until the question of the lesson is answered.")
                 : table.isPending           ? tr("Predicting…")
                                             : tr("Open a query to predict the cache hits of its next run.");
     return table;

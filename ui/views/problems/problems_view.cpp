@@ -286,6 +286,7 @@ void ProblemsView::find() {
   const std::optional<QString> path = model() == nullptr ? std::nullopt : std::optional(model()->filePath());
   std::vector<Problem> problems =
       m_finder.find(document(), tokenizer(), tokenCounts(), devices, path, document::kNoNode, prediction);
+  removeLessonWarnings(model(), problems);
   if (m_unread != nullptr) problems = withUnread(*m_unread, std::move(problems));
   std::vector<ProblemRow> rows = problemRows(document(), std::move(problems));
   m_empty->setText(document().size() > 0 ? tr("The query is complete.")
