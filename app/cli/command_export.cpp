@@ -88,7 +88,8 @@ void checkTarget(const CLI::App& command, const ExportCommandOptions& options) {
     // Retrieval counts tokens with this tokenizer.
     const bool isForPassages = option->get_name() == "--tokenizer" && options.retrieves();
     for (const auto& [name, needed] : groups) {
-      if (group == name && !target.has(needed) && !isForPassages) refuse(targetWords(needed));
+      const ExportOption own = option->get_name() == "--no-stream" ? ExportOption::Stream : needed;
+      if (group == name && !target.has(own) && !isForPassages) refuse(targetWords(own));
     }
     if (group == kRetrievalGroup && !options.retrieves()) refuse("--retrieve as well");
   }
@@ -172,6 +173,7 @@ void addExport(CLI::App& app, Context& context) {
   spanq export --to spnl --stage lowered resources/queries/judge-4.json
   spanq export --to curl --endpoint http://gpu:8000/v1/query/execute resources/queries/rag.json
   spanq export --to chat resources/queries/chat.json
+  spanq export --to chat-curl resources/queries/chat.json
   spanq export --to tokens --tokenizer resources/models/spanlet --pad 0 --plus 1 resources/queries/rag.json
 )");
   const auto options = std::make_shared<ExportCommandOptions>();

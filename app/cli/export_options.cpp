@@ -4,7 +4,6 @@
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "engine/base/error.h"
-#include "engine/spnl/request_text.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
@@ -16,10 +15,10 @@
 namespace spanscope::cli {
 
 void addRequestOptions(CLI::App& command, RequestExportOptions& options) {
-  options.endpoint = spnl::kDefaultEndpoint;
-  command.add_option("--endpoint", options.endpoint, "Address of the server's query endpoint")
+  command
+      .add_option("--endpoint", options.endpoint,
+                  "Address of the server's endpoint (default: the endpoint of the target at localhost:8000)")
       ->type_name("URL")
-      ->capture_default_str()
       ->group(kRequestGroup);
   command.add_flag("--no-stream", options.inOnePiece, "Request the whole answer without a stream")
       ->group(kRequestGroup);

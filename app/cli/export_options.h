@@ -19,7 +19,7 @@ inline constexpr const char* kRequestGroup = "With --to curl and --to python";
 inline constexpr const char* kChatGroup = "With --to chat";
 
 struct RequestExportOptions {
-  std::string endpoint;               ///< curl and python
+  std::string endpoint;               ///< empty: the default of the target
   bool inOnePiece = false;            ///< curl and python: the answer is not streamed
   std::optional<std::uint64_t> seed;  ///< chat
 };

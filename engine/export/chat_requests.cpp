@@ -168,6 +168,17 @@ std::string writeChatRequests(const std::vector<ChatRequest>& requests, bool pre
   return text;
 }
 
+std::string writeChatCommands(const std::vector<ChatRequest>& requests, std::string_view endpoint) {
+  std::string text;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests.size() > 1) text += (i == 0 ? "# " : "\n# ") + chatRequestName(i) + "\n";
+    text += spnl::curlCommand(
+        chatBody(requests[i]), endpoint,
+        {"'Content-Type: application/json'", R"("Authorization: Bearer $OPENAI_API_KEY")"}, "END_OF_REQUEST");
+  }
+  return text;
+}
+
 namespace {
 
 /// Returns the prompt with outputs of requests in place of outputs of steps.

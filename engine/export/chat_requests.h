@@ -23,6 +23,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::exports {
@@ -76,6 +77,12 @@ std::string chatBody(const ChatRequest& request, bool pretty = false);
 /// {"custom_id", "method", "url", "body"}. OpenAI's Batch API and `vllm run-batch` accept such a file if no
 /// request needs the answer of another.
 std::string writeChatRequests(const std::vector<ChatRequest>& requests, bool pretty = false);
+
+inline constexpr char kDefaultChatEndpoint[] = "http://localhost:8000/v1/chat/completions";
+
+/// Returns a curl command for each request, for a POSIX shell. The key comes from OPENAI_API_KEY, which may
+/// be empty. Several commands have the names of their requests before them, as comments.
+std::string writeChatCommands(const std::vector<ChatRequest>& requests, std::string_view endpoint);
 
 // Code that chat requests and calls share.
 

@@ -41,17 +41,27 @@ Written writeWhole(const query::Node& query, const ExportSettings& settings) {
   return ExportedText{.text = wholeText(*written.query, form, settings.oneLine)};
 }
 
+std::string_view endpointOf(const ExportSettings& settings, std::string_view standard) {
+  return settings.endpoint.empty() ? standard : std::string_view(settings.endpoint);
+}
+
 template <std::string (*write)(std::string_view body, std::string_view endpoint, bool stream)>
 Written writeRequest(const query::Node& query, const ExportSettings& settings) {
   const query::Node request = spnl::requestFor(query);
   const bool stream = settings.stream && !spnl::wantsOneToken(request);
-  return ExportedText{.text = write(query::writeCanonical(request), settings.endpoint, stream)};
+  return ExportedText{
+      .text = write(query::writeCanonical(request), endpointOf(settings, spnl::kDefaultEndpoint), stream)};
 }
 
 Written writeChat(const query::Node& query, const ExportSettings& settings) {
   const ChatRequests made = chatRequests(query, settings.seed);
   if (made.requests.empty()) return ExportedText{};
   return ExportedText{.text = writeChatRequests(made.requests, !settings.oneLine)};
+}
+
+Written writeChatCurl(const query::Node& query, const ExportSettings& settings) {
+  const ChatRequests made = chatRequests(query, settings.seed);
+  return ExportedText{.text = writeChatCommands(made.requests, endpointOf(settings, kDefaultChatEndpoint))};
 }
 
 Written writeTokens(const query::Node& query, const ExportSettings& settings) {
@@ -79,11 +89,40 @@ using enum ExportOption;
 
 constexpr std::array kTargets{
     ExportTarget{
+        .name = "chat",
+        .title = forTranslation("Export", "Chat messages"),
+        .help = forTranslation("Export",
+                               "Chat completions, which nearly every server accepts, such as OpenAI, vLLM, "
+                               "SGLang, llama-server and Ollama. Several requests become a batch file with "
+                               "one line for each request."),
+        .suffix = ".json",
+        .part = "-chat",
+        .isJson = true,
+        .isRequest = true,
+        .target = Target::Chat,
+        .options = allOf({Model, Seed}),
+        .write = &writeChat},
+    ExportTarget{.name = "chat-curl",
+                 .title = forTranslation("Export", "Chat curl line"),
+                 .help = forTranslation(
+                     "Export",
+                     "A shell command that sends the chat messages to any server with OpenAI's API. "
+                     "Several requests become several commands. Put each answer in the place of "
+                     "its placeholder."),
+                 .suffix = ".sh",
+                 .part = "-chat",
+                 .isRequest = true,
+                 .endpoint = kDefaultChatEndpoint,
+                 .target = Target::Chat,
+                 .options = allOf({Model, Seed, Endpoint}),
+                 .write = &writeChatCurl},
+    ExportTarget{
         .name = "spnl",
         .title = forTranslation("Export", "SPNL JSON"),
         .help = forTranslation(
             "Export",
-            "The query as JSON for IBM/spnl. The last stage has the calls for a server with span support."),
+            "The whole query as JSON, for IBM/spnl and Spanscope. The last stage has the calls for a server "
+            "with span support."),
         .suffix = ".json",
         .isJson = true,
         .target = Target::Query,
@@ -106,36 +145,29 @@ constexpr std::array kTargets{
         .write = &writeWhole<QueryForm::Lisp>},
     ExportTarget{
         .name = "curl",
-        .title = forTranslation("Export", "curl line"),
+        .title = forTranslation("Export", "Span curl line"),
         .help = forTranslation(
-            "Export", "A shell command that sends the query to vLLM with the span patch, as one request."),
+            "Export",
+            "A shell command that sends the query as one request to vLLM with the span patch of IBM/spnl. "
+            "Other servers refuse this request."),
         .suffix = ".sh",
         .isRequest = true,
+        .endpoint = spnl::kDefaultEndpoint,
         .target = Target::Request,
-        .options = allOf({Model, Endpoint}),
+        .options = allOf({Model, Endpoint, Stream}),
         .write = &writeRequest<&spnl::curlLine>},
     ExportTarget{.name = "python",
-                 .title = forTranslation("Export", "Python program"),
+                 .title = forTranslation("Export", "Span Python program"),
                  .help = forTranslation(
-                     "Export", "A program that sends the query to vLLM with the span patch, as one request."),
+                     "Export",
+                     "A program that sends the query as one request to vLLM with the span patch of IBM/spnl. "
+                     "Other servers refuse this request."),
                  .suffix = ".py",
                  .isRequest = true,
+                 .endpoint = spnl::kDefaultEndpoint,
                  .target = Target::Request,
-                 .options = allOf({Model, Endpoint}),
+                 .options = allOf({Model, Endpoint, Stream}),
                  .write = &writeRequest<&spnl::pythonProgram>},
-    ExportTarget{
-        .name = "chat",
-        .title = forTranslation("Export", "Chat messages"),
-        .help = forTranslation("Export",
-                               "Chat completions of OpenAI's API, for servers without span support. "
-                               "Several requests become a batch file with one line for each request."),
-        .suffix = ".json",
-        .part = "-chat",
-        .isJson = true,
-        .isRequest = true,
-        .target = Target::Chat,
-        .options = allOf({Model, Seed}),
-        .write = &writeChat},
     ExportTarget{
         .name = "tokens",
         .title = forTranslation("Export", "Prompt tokens"),

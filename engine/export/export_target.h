@@ -29,7 +29,8 @@ enum class ExportOption : std::uint8_t {
   Lowering,  ///< the stage Lowered
   OneLine,   ///< `oneLine`
   Model,     ///< another model than the model in the query
-  Endpoint,  ///< `endpoint` and `stream`
+  Endpoint,  ///< `endpoint`
+  Stream,    ///< `stream`
   Seed,      ///< `seed`
   Tokens     ///< `tokens`, `tokenizer` and `chat`; the last two are required
 };
@@ -39,7 +40,7 @@ struct ExportSettings {
   /// Writes JSON for programs, without white space and with one call per line. Otherwise the JSON is indented
   /// for the user.
   bool oneLine = false;
-  std::string endpoint = spnl::kDefaultEndpoint;
+  std::string endpoint{};  ///< empty: ExportTarget::endpoint
   bool stream = true;
   std::optional<std::uint64_t> seed{};  ///< the seed of the run; nothing: the server chooses the seed
   spnl::PromptTokenOptions tokens{};
@@ -66,8 +67,9 @@ struct ExportTarget {
   /// Whether a server gets the text unchanged. Then a program writes nothing for a query that the server
   /// refuses.
   bool isRequest = false;
-  Target target;     ///< the remarks of this target apply if the query is not lowered
-  unsigned options;  ///< one bit for each ExportOption of this target
+  const char* endpoint = "";  ///< default address of the server, for targets with the option Endpoint
+  Target target;              ///< the remarks of this target apply if the query is not lowered
+  unsigned options;           ///< one bit for each ExportOption of this target
   /// Writes a query whose parameters are filled in. The Error has the reason why the query cannot be
   /// rewritten. Throws Failure if a text cannot be encoded.
   std::variant<ExportedText, Error> (*write)(const query::Node& query, const ExportSettings& settings);

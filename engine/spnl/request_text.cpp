@@ -57,23 +57,26 @@ std::string pythonLiteral(std::string_view text) {
   return literal;
 }
 
+std::string curlCommand(std::string_view body, std::string_view url, const std::vector<std::string>& headers,
+                        std::string_view endMark) {
+  std::string line = "curl --fail-with-body --no-buffer";
+  // curl expands these characters in addresses.
+  if (url.find_first_of("[]{}") != std::string_view::npos) line += " --globoff";
+  line += " --request POST " + shellQuoted(url) + " \\\n";
+  for (const std::string& header : headers) line += "  --header " + header + " \\\n";
+  if (body.size() <= kMaxCurlWord) return line + "  --data-binary " + shellQuoted(body) + "\n";
+  line += "  --data-binary @- <<'" + std::string(endMark) + "'\n";
+  line += body;
+  line += "\n" + std::string(endMark) + "\n";
+  return line;
+}
+
 std::string curlLine(std::string_view body, std::string_view endpoint, bool stream) {
   std::string url(endpoint);
   url += endpoint.find('?') == std::string_view::npos ? '?' : '&';
   url += stream ? "stream=true" : "stream=false";
-  std::string line = "curl --fail-with-body --no-buffer";
-  // curl expands these characters in addresses.
-  if (endpoint.find_first_of("[]{}") != std::string_view::npos) line += " --globoff";
-  line += " --request POST " + shellQuoted(url) + " \\\n  --header 'Content-Type: text/plain' \\\n";
-  if (body.size() <= kMaxCurlWord) {
-    line += "  --data-binary " + shellQuoted(body) + "\n";
-  } else {
-    // The JSON is one line that begins with a brace, so no line of the JSON is the end mark.
-    line += "  --data-binary @- <<'END_OF_QUERY'\n";
-    line += body;
-    line += "\nEND_OF_QUERY\n";
-  }
-  return line;
+  // The JSON is one line that begins with a brace, so no line of the JSON is the end mark.
+  return curlCommand(body, url, {"'Content-Type: text/plain'"}, "END_OF_QUERY");
 }
 
 std::string pythonProgram(std::string_view body, std::string_view endpoint, bool stream) {

@@ -45,7 +45,11 @@ std::string pythonLiteral(std::string_view text);
 /// written as a here-document.
 inline constexpr std::size_t kMaxCurlWord = 100'000;
 
-/// Returns a command for a POSIX shell. The command ends with a line break.
+/// Returns a POST command for a POSIX shell. `headers` are words of the shell, such as 'Accept: text/plain'.
+/// `endMark` is no line of the body. The command ends with a line break.
+std::string curlCommand(std::string_view body, std::string_view url, const std::vector<std::string>& headers,
+                        std::string_view endMark);
+/// Returns the command that sends a query. The command ends with a line break.
 std::string curlLine(std::string_view body, std::string_view endpoint, bool stream);
 /// Returns a Python program that uses the package requests. The program ends with a line break.
 std::string pythonProgram(std::string_view body, std::string_view endpoint, bool stream);

@@ -28,7 +28,6 @@ namespace spanscope::ui {
 
 namespace {
 
-constexpr int kTargetsWidth = 150;
 constexpr QSize kSize(900, 700);
 /// Max bytes in the preview. A longer text on one line would block the window.
 constexpr std::size_t kShownBytes = 60'000;
@@ -102,11 +101,11 @@ void ExportDialog::build() {
 QWidget* ExportDialog::makeTargets() {
   m_targets = new QListWidget(this);
   m_targets->setAccessibleName(tr("Target"));
-  m_targets->setFixedWidth(kTargetsWidth);
   for (const exports::ExportTarget& target : exports::exportTargets()) {
     auto* item = new QListWidgetItem(targetWord(target.title), m_targets);
     item->setToolTip(targetWord(target.help));
   }
+  m_targets->setFixedWidth(m_targets->sizeHintForColumn(0) + 2 * m_targets->frameWidth() + 4 * kSpace);
   connect(m_targets, &QListWidget::currentRowChanged, this, &ExportDialog::chooseTarget);
   return m_targets;
 }

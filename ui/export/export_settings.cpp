@@ -111,9 +111,9 @@ void ExportSettings::makeQueryFields() {
 
 void ExportSettings::makeRequestFields(std::uint64_t seed) {
   m_runSeed = seed;
-  m_endpoint = new QLineEdit(QLatin1String(spnl::kDefaultEndpoint), this);
+  m_endpoint = new QLineEdit(this);
   m_endpoint->setAccessibleName(tr("Endpoint"));
-  m_endpoint->setToolTip(tr("Enter the address of the server's query endpoint"));
+  m_endpoint->setToolTip(tr("Enter the address of the server's endpoint"));
   m_stream = new QCheckBox(tr("&Stream the answer"), this);
   m_stream->setChecked(true);
   m_stream->setToolTip(tr("Let the server send tokens one by one. An answer of one token is never streamed"));
@@ -231,7 +231,11 @@ void ExportSettings::setTarget(const exports::ExportTarget& target) {
                                        m_stage->currentData() != static_cast<int>(ExportStage::Lowered));
   m_form->setRowVisible(m_inlineFiles, m_hasFiles);
   m_form->setRowVisible(m_endpoint, has(ExportOption::Endpoint));
-  m_form->setRowVisible(m_stream, has(ExportOption::Endpoint));
+  // An address of the user stays.
+  if (m_endpoint->text().isEmpty() || m_endpoint->text() == QLatin1String(m_shownEndpoint))
+    m_endpoint->setText(QLatin1String(target.endpoint));
+  m_shownEndpoint = target.endpoint;
+  m_form->setRowVisible(m_stream, has(ExportOption::Stream));
   m_form->setRowVisible(m_seed, has(ExportOption::Seed));
   for (QWidget* field : std::initializer_list<QWidget*>{m_tokenizerField, m_template, m_blockSize, m_markers})
     m_form->setRowVisible(field, has(ExportOption::Tokens));
@@ -449,7 +453,7 @@ class Remarks {
 };
 
 void addEndpoint(Remarks& remarks, const QueryExportOptions& options) {
-  if (!options.target->has(exports::ExportOption::Endpoint)) return;
+  if (!options.target->has(exports::ExportOption::Endpoint) || options.settings.endpoint.empty()) return;
   const QUrl url(QString::fromStdString(options.settings.endpoint), QUrl::StrictMode);
   if (!url.isValid() || url.host().isEmpty() ||
       (url.scheme() != QLatin1String("http") && url.scheme() != QLatin1String("https"))) {

@@ -144,6 +144,7 @@ class ExportSettings : public QWidget {
   void updateStages();
   bool has(exports::ExportOption option) const { return m_target->has(option); }
 
+  const char* m_shownEndpoint = "";  ///< default endpoint of the last target
   const exports::ExportTarget* m_target = exports::findExportTarget("spnl");
   std::string m_usualModel;  ///< if the query names none
   QString m_path;

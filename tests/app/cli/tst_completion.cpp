@@ -143,7 +143,7 @@ void TestCompletion::bashCompletes_data() {
   row("after the end of options", {"spanq", "run", "--", "--lay"}, {});
   row("a second argument", {"spanq", "completion", "bash", ""}, {});
   row("a server", {"spanq", "explain", "--as", "s"}, {"sglang"});
-  row("targets", {"spanq", "export", "--to", "c"}, {"chat", "curl"});
+  row("targets", {"spanq", "export", "--to", "c"}, {"chat", "chat-curl", "curl"});
   row("rules", {"spanq", "explain", "--rule", "distribute-plus"},
       {"distribute-plus=on", "distribute-plus=off"});
   row("events", {"spanq", "trace", "show", "--only", "run_"}, {"run_started", "run_finished"});

@@ -33,6 +33,7 @@ class TestSpanqRequests : public QObject {
   void chatOfAJudge();
   void chatRetrieves();
   void chatWithASeed();
+  void chatByCurl();
   void requestsName_data();
   void requestsName();
   void warningsPointIntoTheFile();
@@ -76,6 +77,13 @@ void TestSpanqRequests::chatWithASeed() {
     seeds.insert(Json::parse(line.toStdString())["body"]["seed"].get<std::uint32_t>());
   }
   QCOMPARE(seeds.size(), std::size_t{3});
+}
+
+void TestSpanqRequests::chatByCurl() {
+  const SpanqResult result = spanq({"export", "--to", "chat-curl", kQueries + "chat.json"});
+  QCOMPARE(result.code, 0);
+  QVERIFY2(holds(result.out, "'http://localhost:8000/v1/chat/completions'"), result.out.c_str());
+  QVERIFY2(holds(result.out, "$OPENAI_API_KEY"), result.out.c_str());
 }
 
 void TestSpanqRequests::requestsName_data() {

@@ -45,7 +45,7 @@ class TestExportTarget : public QObject {
     QCOMPARE(names.size(), exportTargets().size());
     QCOMPARE(titles.size(), exportTargets().size());
     QCOMPARE(findExportTarget("nothing"), nullptr);
-    QVERIFY(targetsWith(ExportOption::Endpoint) == (std::vector<std::string>{"curl", "python"}));
+    QVERIFY(targetsWith(ExportOption::Endpoint) == (std::vector<std::string>{"chat-curl", "curl", "python"}));
   }
 
   /// A choice that a target does not offer changes nothing of what it writes.
@@ -63,6 +63,7 @@ class TestExportTarget : public QObject {
     const Choice choices[] = {
         {ExportOption::Stage, with([](auto& s) { s.stage = ExportStage::Optimized; })},
         {ExportOption::Endpoint, with([](auto& s) { s.endpoint = "http://elsewhere/"; })},
+        {ExportOption::Stream, with([](auto& s) { s.stream = false; })},
         {ExportOption::Seed, with([](auto& s) { s.seed = 7; })},
         {ExportOption::OneLine, with([](auto& s) { s.oneLine = true; })}};
     for (const ExportTarget& target : exportTargets()) {

@@ -128,8 +128,8 @@ bool becomesReady(const ExportDialog& dialog) {
 void TestExportDialogs::targetsShowWhatIsCopied() {
   ExportDialog dialog(example("rag.json"), "rag", Theme());
   dialog.show();
-  const QStringList names{"rag.json", "rag.yaml",      "rag.lisp",       "rag.sh",
-                          "rag.py",   "rag-chat.json", "rag-tokens.json"};
+  const QStringList names{"rag-chat.json", "rag-chat.sh", "rag.json", "rag.yaml",
+                          "rag.lisp",      "rag.sh",      "rag.py",   "rag-tokens.json"};
   auto* targets = named<QListWidget>(dialog, "Target");
   QCOMPARE(targets->count(), names.size());
   for (int i = 0; i < names.size(); ++i) {
@@ -146,6 +146,7 @@ void TestExportDialogs::targetsShowWhatIsCopied() {
 void TestExportDialogs::stagesAndLinesAreChosen() {
   ExportDialog dialog(example("judge-4.json"), "judge", Theme());
   dialog.show();
+  dialog.setTarget(target("spnl"));
   auto* stage = named<QComboBox>(dialog, "Stage");
   const QByteArray asItStands = dialog.text();
   stage->setFocus();
@@ -176,6 +177,9 @@ void TestExportDialogs::onlySettingsOfTheTargetAreShown() {
   QVERIFY(isShown("Stage") && isShown("Model") && !isShown("Endpoint") && !isShown("Tokenizer"));
   dialog.setTarget(target("curl"));
   QVERIFY(!isShown("Stage") && isShown("Model") && isShown("Endpoint"));
+  QVERIFY(dialog.text().contains("/v1/query/execute"));
+  dialog.setTarget(target("chat-curl"));
+  QVERIFY(isShown("Endpoint") && dialog.text().contains("/v1/chat/completions"));
   dialog.setTarget(target("tokens"));
   QVERIFY(!isShown("Model") && isShown("Tokenizer") && isShown("Chat template") &&
           isShown("Plus delimiter id"));
@@ -188,8 +192,10 @@ void TestExportDialogs::targetsAreChosenByKeyboard() {
   dialog.show();
   auto* targets = named<QListWidget>(dialog, "Target");
   targets->setFocus();
+  // The form that most servers accept is first.
+  QCOMPARE(std::string(dialog.target().name), std::string("chat"));
   QTest::keyClick(targets, Qt::Key_Down);
-  QCOMPARE(std::string(dialog.target().name), std::string("yaml"));
+  QCOMPARE(std::string(dialog.target().name), std::string("chat-curl"));
   QTest::keyClick(targets, Qt::Key_End);
   QCOMPARE(std::string(dialog.target().name), std::string("tokens"));
 }
@@ -239,6 +245,7 @@ void TestExportDialogs::longTextsAreShownInPart() {
   const std::string words(300'000, 'x');
   document = document::fromQuery({query::Message{.role = query::Role::User, .text = "ä" + words}});
   ExportDialog dialog(document, "long", Theme());
+  dialog.setTarget(target("spnl"));
   QVERIFY(dialog.text().size() > 300'000);
   const QByteArray shown = preview(dialog)->toPlainText().toUtf8();
   QVERIFY(shown.size() < 100'000);
@@ -268,6 +275,7 @@ void TestExportDialogs::fieldsChangeTheRequest() {
 
 void TestExportDialogs::remarksFollowTheTarget() {
   ExportDialog dialog(example("judge-2.json"), "judge", Theme());
+  dialog.setTarget(target("spnl"));
   const QListWidget* list = remarks(dialog);
   const int json = list->count();
   dialog.setTarget(target("curl"));
@@ -279,6 +287,7 @@ void TestExportDialogs::remarksFollowTheTarget() {
 void TestExportDialogs::yamlSaysWhatItCannotSay() {
   document::Document document = *document::readDocument(R"({"user": "12"})").document;
   ExportDialog dialog(document, "number", Theme());
+  dialog.setTarget(target("spnl"));
   const int json = remarks(dialog)->count();
   dialog.setTarget(target("yaml"));
   QCOMPARE(remarks(dialog)->count(), json + 1);
@@ -319,6 +328,7 @@ void TestExportDialogs::incompleteDocumentExportsNothing() {
 void TestExportDialogs::queryIsSaved() {
   QTemporaryDir folder;
   ExportDialog dialog(example("rag.json"), "rag", Theme());
+  dialog.setTarget(target("spnl"));
   QVERIFY(!dialog.saveTo(folder.filePath("rag.json")));
   const auto saved = query::parseJson(contents(folder.filePath("rag.json")).toStdString()).query;
   QVERIFY(saved && document::fromQuery(*saved) == example("rag.json"));
