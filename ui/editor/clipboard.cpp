@@ -268,13 +268,20 @@ std::vector<NodeId> addDocuments(Document& document, const std::vector<TextFile>
 }
 
 NodeId startQuestion(Document& document) {
-  const NodeId generate = document::addNode(document, document::makeOperator("g"));
+  query::Node asked = document::makeOperator("g");
+  // The same documents and question then give the same answer.
+  query::settingsOf(asked)->temperature = 0.0F;
+  const NodeId generate = document::addNode(document, std::move(asked));
   const NodeId cross = document::addNode(document, document::makeOperator("cross"));
+  query::Node instructions = document::makeOperator("system");
+  *query::textOf(instructions) = "Answer the question. Use only the facts of the documents.";
+  const NodeId system = document::addNode(document, std::move(instructions));
   const NodeId plus = document::addNode(document, document::makeOperator("plus"));
   const NodeId question = document::addNode(document, document::makeOperator("user"));
   connectAt(document, cross, {.parent = generate, .index = 0});
-  connectAt(document, plus, {.parent = cross, .index = 0});
-  connectAt(document, question, {.parent = cross, .index = 1});
+  connectAt(document, system, {.parent = cross, .index = 0});
+  connectAt(document, plus, {.parent = cross, .index = 1});
+  connectAt(document, question, {.parent = cross, .index = 2});
   document::makeRoot(document, generate);
   return question;
 }

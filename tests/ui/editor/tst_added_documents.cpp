@@ -105,8 +105,18 @@ class TestAddedDocuments : public QObject {
   void anEmptyCanvasGetsAQuestionAboutThem() {
     test::CanvasDriver driver(Document{});
     driver.canvas().addDocuments(kTwo);
-    QCOMPARE(jsonOf(driver.document()), canonical(std::string(R"({"g":{"model":"","input":{"cross":[)") +
-                                                  kPlus + R"(,{"user":""}]}}})"));
+    // The query is ready for its question: documents are named as the source, and answers do not vary.
+    const query::Node asked = document::toTree(driver.document(), driver.document().root());
+    const auto* generate = std::get_if<query::Generate>(&asked.value);
+    QVERIFY(generate != nullptr);
+    QVERIFY(generate->settings.temperature == query::Setting<float>(0.0F));
+    const auto* cross = std::get_if<query::Join>(&generate->input->value);
+    QVERIFY(cross != nullptr && cross->kind == query::JoinKind::Cross);
+    QCOMPARE(cross->children.size(), std::size_t{3});
+    const auto* system = std::get_if<query::Message>(&cross->children[0].value);
+    QVERIFY(system != nullptr && system->role == query::Role::System && !system->text.empty());
+    QCOMPARE(query::writeCanonical(cross->children[1]), canonical(kPlus));
+    QCOMPARE(query::writeCanonical(cross->children[2]), canonical(R"({"user":""})"));
     QCOMPARE(driver.model().undoStack().count(), 1);
     const std::vector<NodeId> selected = driver.selection();
     QCOMPARE(selected.size(), std::size_t{1});
