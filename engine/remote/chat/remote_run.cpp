@@ -582,8 +582,10 @@ bool SentOrder::isMoved() const {
 }
 
 std::string orderText(const SentOrder& order) {
-  std::string text = order.isMoved() ? "sent as " + order.children : std::string("sent as written");
-  text += ": " + std::to_string(order.cached) + " of " + std::to_string(order.tokens) + " tokens cached";
+  std::string text =
+      order.isMoved() ? "sent as " + order.children + " (written places)" : std::string("sent as written");
+  text += ": predicted " + std::to_string(order.cached) + " of " + std::to_string(order.tokens) +
+          " tokens cached";
   if (order.isMoved()) text += "; as written " + std::to_string(order.asWritten);
   if (!order.isExact) text += "; a better order may exist";
   if (order.rankTokens > 0) text += "; " + counted(order.rankTokens, "token") + " for the written order";

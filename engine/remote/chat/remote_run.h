@@ -71,7 +71,7 @@ struct SentOrder {
   std::int64_t rankTokens = 0;          ///< tokens of the line about the written order; 0: no line
   bool isMoved() const;
 };
-/// Returns "sent as 3, 1, 2: 1024 of 1310 tokens cached; as written 96".
+/// Returns "sent as 3, 1, 2 (written places): predicted 1024 of 1310 tokens cached; as written 96".
 std::string orderText(const SentOrder& order);
 
 /// Changes the order of the messages of a request. The request contains all needed answers. Nothing: the
