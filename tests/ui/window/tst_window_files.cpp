@@ -48,7 +48,7 @@ class TestWindowFiles : public QObject, private FileWindow {
     Answers fresh({worded("<add-to-new-query>")});
     QVERIFY(m_window->openFile(text));
     QVERIFY(fresh.isDone());
-    QCOMPARE(model().document().size(), std::size_t{5});
+    QCOMPARE(model().document().size(), std::size_t{6});
     QVERIFY(m_window->openFile(m_path));
     const std::size_t before = model().document().size();
     Answers here({worded("<add-query>")});
