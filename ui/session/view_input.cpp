@@ -42,7 +42,9 @@ RequestId ViewInput::shownRequest() const {
   RequestId ofNode = 0;
   const document::NodeId wanted = selection.currentNode();
   for (const auto& [id, request] : requests) {
-    if (request.segments.empty() || isOfOther(*this, request.run)) continue;
+    // A failed request without a prompt has no tokens. The tokens of an earlier request would be wrong.
+    const bool hasFailed = request.outcome == trace::StepOutcome::Failed;
+    if ((request.segments.empty() && !hasFailed) || isOfOther(*this, request.run)) continue;
     last = id;
     if (paths.contains(request.run)) own = id;
     if (wanted != document::kNoNode && nodeOf(request.run, request.node) == wanted) ofNode = id;

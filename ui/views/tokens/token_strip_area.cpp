@@ -202,8 +202,10 @@ void TokenStripArea::paintEmpty(QPainter& painter, const QRect& visible) const {
   painter.setFont(theme().interfaceFont());
   painter.setPen(theme().color(Role::TextThird));
   painter.drawText(visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
-                   tr("The tokens of the prompt appear here when a query runs. Colors show how the cache "
-                      "served each token."));
+                   m_strip->request != 0
+                       ? tr("This request failed before the model read the prompt. Open Log for the reason.")
+                       : tr("The tokens of the prompt appear here when a query runs. Colors show how the "
+                            "cache served each token."));
 }
 
 void TokenStripArea::paintHead(QPainter& painter, const StripGroup& group) const {

@@ -279,6 +279,7 @@ class StripMaker {
   }
 
   QString summary() const {
+    if (m_strip.tokens.empty()) return tr("no tokens");
     const auto counted = [](const QString& one, const QString& many, std::size_t count) {
       return (count == 1 ? one : many).arg(count);
     };

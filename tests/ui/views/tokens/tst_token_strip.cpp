@@ -38,6 +38,7 @@ class TestTokenStrip : public QObject {
   void clickSelects();
   void keysWalk();
   void hiddenPartsAreLeftOut();
+  void aFailedRequestHasNoTokensOfAnother();
   void csv();
 
  private:
@@ -271,6 +272,23 @@ void TestTokenStrip::hiddenPartsAreLeftOut() {
   QCOMPARE(strip.tokens.front().text, QStringLiteral("w52"));
   QCOMPARE(strip.segments.size(), std::size_t{1});
   QCOMPARE(strip.tokens.front().place.segment, 1U);
+}
+
+/// A request that failed before its prompt was laid out has no tokens, least of all those of an earlier one.
+void TestTokenStrip::aFailedRequestHasNoTokensOfAnother() {
+  test::TraceMaker maker;
+  maker.computedRequest(1, 1, 8, 1);
+  QCOMPARE(maker.input().shownRequest(), RequestId{1});
+  maker.send(2, 0, trace::RunStarted{"", "spans", 0});
+  maker.send(2, 0, trace::PlanMade{{{0, "", 0, 0, {}}}, ""});
+  maker.send(2, 2, trace::StepStarted{0, 0});
+  // A request that may still get its prompt replaces nothing.
+  QCOMPARE(maker.input().shownRequest(), RequestId{1});
+  maker.send(2, 2, trace::StepFinished{0, trace::StepOutcome::Failed, ""});
+  maker.send(2, 0, trace::RunFinished{trace::RunOutcome::Failed, ""});
+  const ui::TokenStrip strip = ui::tokenStrip(maker.input());
+  QCOMPARE(strip.request, RequestId{2});
+  QVERIFY(strip.tokens.empty() && strip.segments.empty());
 }
 
 void TestTokenStrip::csv() {
