@@ -64,7 +64,7 @@ std::vector<std::string> policyNames() {
 
 constinit const Policy kSpans = {
     .name = "spans",
-    .brief = forTranslation("Policies", "block attention"),
+    .brief = forTranslation("Policies", "documents reused in any order; for models trained for it"),
     .help = forTranslation("Policies", "Children of a plus are computed alone and reused in any order"),
     .asIn = forTranslation("Policies", "vLLM with spans"),
     .exactness = "block attention ✓ · full prefill ≈",
@@ -74,7 +74,7 @@ constinit const Policy kSpans = {
 
 constinit const Policy kPrefix = {
     .name = "prefix",
-    .brief = forTranslation("Policies", "one segment, reused up to the first difference"),
+    .brief = forTranslation("Policies", "only the common beginning reused; exact on every model"),
     .help = forTranslation("Policies", "Reuses only the longest common prefix, as stock servers do"),
     .asIn = forTranslation("Policies", "stock servers"),
     .exactness = "full prefill ✓",
@@ -82,7 +82,7 @@ constinit const Policy kPrefix = {
 
 constinit const Policy kSharedPrefix = {
     .name = "shared-prefix",
-    .brief = forTranslation("Policies", "block attention with the prompt before"),
+    .brief = forTranslation("Policies", "documents reused after the same prompt; closer than spans"),
     .help = forTranslation("Policies",
                            "Each child of a plus attends to itself and to the prompt before the plus. The "
                            "cache reuses the child after the same prompt"),

@@ -42,7 +42,7 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
 
 constinit const Policy kLink = {
     .name = "link",
-    .brief = forTranslation("Policies", "spans; their beginnings attend to all earlier text"),
+    .brief = forTranslation("Policies", "spans, n tokens of each document recomputed; for other models"),
     .help = forTranslation("Policies",
                            "Like spans, but recomputes the first n tokens of each document. These tokens "
                            "attend to all earlier text"),

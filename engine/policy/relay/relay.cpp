@@ -121,7 +121,7 @@ SpanTable relayedTable(const SpanTable& reused, const SpanTable& recomputed) {
 
 constinit const Policy kRelay = {
     .name = "relay",
-    .brief = forTranslation("Policies", "spans; quoted answers keep most of their keys"),
+    .brief = forTranslation("Policies", "spans, answers reused in later prompts; for nested queries"),
     .help = forTranslation("Policies",
                            "Like spans, but a quoted answer keeps the keys of its generation. Only the share "
                            "r of tokens that deviate most is recomputed"),
