@@ -204,12 +204,13 @@ std::vector<CommandInfo> makeTable() {
       {"Alt+3"});
   add("view.diagnose", View, Document, tr("Diagnose layout"),
       tr("Show the docks that explain the cache misses of a log"), {"Alt+4"});
-  add("view.back", View, Document, tr("Back"), tr("Return to the previous selection"), {"Alt+Left"});
-  add("view.forward", View, Document, tr("Forward"), tr("Return to the selection before the last step back"),
-      {"Alt+Right"});
+  add("view.back", View, Document, tr("Back to previous selection"),
+      tr("Select again what was selected before"), {"Alt+Left"});
+  add("view.forward", View, Document, tr("Forward to next selection"),
+      tr("Undo the last step back to a previous selection"), {"Alt+Right"});
   add("view.reset", View, Document, tr("Reset layout"),
       tr("Restore the default positions of the docks in this layout"));
-  add("view.maximise", View, Document, tr("Maximise dock"),
+  add("view.maximise", View, Document, tr("Maximize dock"),
       tr("Enlarge the focused dock to the whole window, or restore it"), {"F11"});
   add("view.float", View, Document, tr("Float dock"),
       tr("Move the focused dock to its own window, or restore it"), {"Shift+F11"});

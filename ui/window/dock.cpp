@@ -177,7 +177,9 @@ void Dock::fitTitle() {
   const int needed = margins.left() + margins.right() + room(*m_name) + room(*m_more) + m_title->spacing();
   const int controls = m_controls == nullptr ? 0 : m_controls->minimumSizeHint().width() + m_title->spacing();
   const bool fits = needed + controls <= m_titleBar->width();
-  m_maximise->setVisible(!isFloating() && needed + controls + room(*m_maximise) <= m_titleBar->width());
+  // Controls that could be shorter, such as a legend, come before the button.
+  const int whole = m_controls == nullptr ? 0 : room(*m_controls);
+  m_maximise->setVisible(!isFloating() && needed + whole + room(*m_maximise) <= m_titleBar->width());
   if (m_controls == nullptr) return;
   // Views hide controls for which there is nothing to choose.
   const bool isOffered = !isHiddenByItsView(*m_controls);
@@ -267,10 +269,10 @@ void Dock::setMaximised(bool maximised) {
   if (m_maximise == nullptr) return;
   m_maximise->setText(maximised ? QStringLiteral("⤡") : QStringLiteral("⤢"));
   m_maximise->setAccessibleName(maximised ? tr("Restore %1").arg(windowTitle())
-                                          : tr("Maximise %1").arg(windowTitle()));
+                                          : tr("Maximize %1").arg(windowTitle()));
   m_maximise->setToolTip(maximised ? tr("Show the other docks (double-click the title)")
                                    : tr("Enlarge this dock to the whole window (double-click the title)"));
-  m_maximiseAction->setText(maximised ? tr("Show the other docks") : tr("Maximise dock"));
+  m_maximiseAction->setText(maximised ? tr("Show the other docks") : tr("Maximize dock"));
 }
 
 void Dock::frameWindow() {

@@ -18,6 +18,7 @@
 #include "ui/window/lesson_controller.h"
 #include "ui/window/lesson_recording.h"
 #include "ui/window/log_controller.h"
+#include "ui/window/readable_texts.h"
 #include "ui/window/run_controller.h"
 #include "ui/window/serving_controller.h"
 #include "ui/window/session_keeper.h"
@@ -74,6 +75,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
       m_workspace(std::move(backends)) {
   // The font is set before any widget exists. Style sheets keep the font of a widget's first styling.
   QApplication::setFont(Theme().interfaceFont());
+  QApplication::instance()->installEventFilter(new ReadableTexts(this));
   setWindowTitle(tr("Spanscope"));
   setAcceptDrops(true);
   resize(firstWindowSize(screen()->availableSize()));

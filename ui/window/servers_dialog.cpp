@@ -99,7 +99,8 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   auto* head = new QLabel(tr("Servers for queries"), this);
   head->setFont(theme.titleFont());
   auto* help = new QLabel(tr("Documents use the name of a server. Keys stay in the environment or in the "
-                             "desktop's secret store. No document, trace or log has keys."),
+                             "desktop's secret store. No document, trace or log has keys. The model of a "
+                             "document counts its tokens: choose the model first, then the server."),
                           this);
   help->setWordWrap(true);
 

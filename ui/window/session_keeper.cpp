@@ -86,12 +86,22 @@ bool SessionKeeper::saveUnsaved() {
       tr("Quit"),
       unsaved.size() == 1 ? tr("One document has unsaved changes.")
                           : tr("%1 documents have unsaved changes.").arg(unsaved.size()),
-      tr("Documents that you keep, or do not check, stay unsaved. At the next start, Spanscope opens these "
-         "documents with their changes."),
+      tr("Save writes the checked documents to their files. Discard deletes the changes of the checked "
+         "documents. Other documents keep their changes, and Spanscope opens these documents at the next "
+         "start."),
       items,
-      {{.id = kDrop, .text = tr("Discard checked"), .needsChecked = true, .isDefault = false},
-       {.id = kKeep, .text = tr("Keep all"), .needsChecked = false, .isDefault = false},
-       {.id = kSave, .text = tr("Save checked"), .needsChecked = true, .isDefault = true}},
+      {{.id = kDrop,
+        .text = tr(/*id:quit-discard*/ "Discard checked changes"),
+        .needsChecked = true,
+        .isDefault = false},
+       {.id = kKeep,
+        .text = tr(/*id:quit-keep*/ "Keep all changes"),
+        .needsChecked = false,
+        .isDefault = false},
+       {.id = kSave,
+        .text = tr(/*id:quit-save*/ "Save checked documents"),
+        .needsChecked = true,
+        .isDefault = true}},
       tr("Cancel"), m_parts.workspace.input().theme, &m_parts.window);
   if (dialog.exec() != QDialog::Accepted) return false;
   if (dialog.choice() == kKeep) return true;

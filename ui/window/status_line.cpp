@@ -309,7 +309,8 @@ void StatusLine::showRight() {
   if (shown != nullptr) {
     const document::RunSettings& settings = shown->model->document().settings;
     text = problemText();
-    if (m_hint->isHidden())
+    // Block size and seed are settings of runs, which other sources do not have.
+    if (m_hint->isHidden() && shown->source->takesRuns())
       text += tr("     block %1     seed %2").arg(settings.blockSize).arg(settings.seed);
     else if (text == tr("no problems"))
       text.clear();

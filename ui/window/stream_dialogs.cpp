@@ -25,6 +25,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -90,12 +91,20 @@ QHBoxLayout* fileRow(QLineEdit* field, const QString& folder) {
   });
 }
 
+/// Makes the dialog high enough for its wrapped texts. Qt counts only one line of each text.
+void fitHeight(QDialog& dialog) {
+  dialog.layout()->activate();
+  const int least = dialog.layout()->totalHeightForWidth(dialog.width());
+  dialog.setMinimumHeight(least);
+  dialog.resize(dialog.width(), std::max(dialog.height(), least));
+}
+
 /// Lays out a dialog: a help text, the form, the problem, and the buttons. Returns the button of the action.
 QPushButton* layOut(QDialog& dialog, const QString& help, QFormLayout* form, QLabel& problem,
                     const QString& action) {
   auto* text = new QLabel(help, &dialog);
   text->setWordWrap(true);
-  form->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   problem.setWordWrap(true);
   problem.setTextInteractionFlags(Qt::TextSelectableByMouse);
   problem.hide();
@@ -109,6 +118,8 @@ QPushButton* layOut(QDialog& dialog, const QString& help, QFormLayout* form, QLa
   column->addWidget(&problem);
   column->addWidget(buttons);
   dialog.setMinimumWidth(kDialogWidth);
+  dialog.resize(kDialogWidth, 0);
+  fitHeight(dialog);
   return button;
 }
 
@@ -116,7 +127,7 @@ void showProblem(QLabel& label, const QString& problem, const Theme& theme) {
   colorLabel(label, theme, Role::Error);
   label.setText(problem);
   label.show();
-  label.window()->adjustSize();
+  fitHeight(*qobject_cast<QDialog*>(label.window()));
 }
 
 /// The address and the access of a server of the list, or of an address.

@@ -2,10 +2,13 @@
 #include "ui/window/top_bar.h"
 
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/jobs/probe.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/model_names.h"
+#include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_choices.h"
 #include "ui/commands/command_table.h"
+#include "ui/session/measured_jobs.h"
 #include "ui/session/model_choices.h"
 #include "ui/views/common/choices.h"
 #include "ui/window/workspace.h"
@@ -101,6 +104,9 @@ QString modelTip(const Workspace& workspace, const EngineHost& engine) {
         TopBar::tr("This query runs on the server %1: %2").arg(name, QString::fromStdString(server->url));
     if (!server->model.empty())
       tip += TopBar::tr("\nwith its model %1").arg(QString::fromStdString(server->model));
+    tip += TopBar::tr(
+               "\nThe tokenizer of %1 counts the tokens. To change it, choose the model, then the server.")
+               .arg(QString::fromStdString(workbench::modelNameOf(settings)));
     return tip;
   }
   const std::string directory = workspace.runsOn(*current);
@@ -152,8 +158,8 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
     return button;
   };
   leftRow->addStretch(1);
-  m_back = goButton(QStringLiteral("←"), tr("Back"), QStringLiteral("view.back"));
-  m_forward = goButton(QStringLiteral("→"), tr("Forward"), QStringLiteral("view.forward"));
+  m_back = goButton(QStringLiteral("←"), tr("Back to previous selection"), QStringLiteral("view.back"));
+  m_forward = goButton(QStringLiteral("→"), tr("Forward to next selection"), QStringLiteral("view.forward"));
   layout->addWidget(left, 1);
 
   m_switch = makeLayouts();
@@ -215,8 +221,10 @@ void TopBar::fillPolicies() {
   const DocumentModel* model = m_workspace.model();
   const policy::Choice current =
       model == nullptr ? policy::Choice() : workbench::policyOf(model->document().settings.policy);
-  QAction* signs = menu.addAction(tr("Policy: what the policy does\tResult: ✓ bit-exact, ≈ close to"));
+  QAction* signs =
+      menu.addAction(tr("Policy: what it does, and when to choose it\tResult: ✓ bit-exact, ≈ close to"));
   signs->setEnabled(false);
+  if (model != nullptr) menu.addAction(policyAdvice())->setEnabled(false);
   for (const policy::Policy* policy : policy::policies()) {
     const bool isCurrent = model != nullptr && &current.policy() == policy;
     const policy::Choice choice = isCurrent ? current : policy::Choice(*policy);
@@ -228,14 +236,32 @@ void TopBar::fillPolicies() {
         });
       }
     });
-    action->setToolTip(policyWord(policy->help));
+    const QString source = *policy->asIn == '\0' ? QString() : policyWord(policy->asIn);
+    action->setToolTip(source.isEmpty() ? policyWord(policy->help)
+                                        : tr("%1 (as in %2)").arg(policyWord(policy->help), source));
     action->setCheckable(true);
     action->setChecked(isCurrent);
   }
   menu.addSeparator();
+  menu.addAction(tr("Probe this model…"), this, [this] { Q_EMIT commandWanted(QStringLiteral("run.probe")); })
+      ->setEnabled(model != nullptr);
   QAction* compare = menu.addAction(tr("Compare policies…"), this,
                                     [this] { Q_EMIT commandWanted(QStringLiteral("run.policies")); });
   compare->setEnabled(model != nullptr);
+}
+
+QString TopBar::policyAdvice() const {
+  const ViewInput& input = m_workspace.input();
+  const document::RunSettings& settings = input.document->settings;
+  QString advice =
+      tr("Default for this model: %1").arg(QString::fromStdString(workbench::usualPolicyOf(settings)));
+  const auto probe = measured<jobs::ProbeJob>(input.measured);
+  if (probe == nullptr || probe->choice.model != settings.model || probe->choice.adapter != settings.adapter)
+    return advice;
+  const std::string recommended = probe->recommended();
+  return recommended.empty()
+             ? advice
+             : tr("%1 · recommended by the probe: %2").arg(advice, QString::fromStdString(recommended));
 }
 
 const workbench::FoundModel* TopBar::foundModel(const QString& directory) const {
@@ -502,7 +528,12 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   m_stop->setEnabled(running || (current != nullptr && engine.isMeasuring(current->id)) ||
                      engine.isMeasuring(EngineJob::kProgram));
   m_run->setEnabled(current != nullptr && !running && current->source->takesRuns());
-  m_policy->setEnabled(current != nullptr);
+  const bool takesRuns = current == nullptr || current->source->takesRuns();
+  m_policy->setEnabled(current != nullptr && takesRuns);
+  if (!takesRuns)
+    m_policy->setToolTip(
+        tr("This tab shows runs of another program, or recorded runs. A reuse policy applies to "
+           "queries that Spanscope runs."));
   makeRoom();
 }
 
@@ -601,8 +632,7 @@ void TopBar::resizeEvent(QResizeEvent* event) {
 QString TopBar::policyLine(const policy::Choice& policy) const {
   const bool isBitEqual = m_workspace.engine().model().rowsAreBitEqual;
   const policy::Policy& info = policy.policy();
-  QString text = QString::fromStdString(policy.name()) + QStringLiteral(": ") + policyWord(info.brief);
-  if (*info.asIn != '\0') text = tr("%1, as in %2").arg(text, policyWord(info.asIn));
+  const QString text = QString::fromStdString(policy.name()) + QStringLiteral(": ") + policyWord(info.brief);
   // The text after the tab shows the exactness of the policy, in a separate column.
   return text + QLatin1Char('\t') + QString::fromStdString(policy::exactnessOn(policy, isBitEqual));
 }

@@ -65,9 +65,10 @@ class TopBar : public QWidget {
   void fillDevices(QMenu& menu, const DocumentModel* model);
   /// A policy and its exactness on the model's device: "spans: block attention ✓ · full prefill ≈".
   QString policyText(const policy::Choice& policy) const;
-  /// A policy, its brief description and its source, then a tab and its exactness. Example of the last: "full
-  /// prefill ≈".
+  /// A policy and its brief description, then a tab and its exactness. Example of the last: "full prefill ≈".
   QString policyLine(const policy::Choice& policy) const;
+  /// The default policy of the document's model, and the policy that a probe of this model recommends.
+  QString policyAdvice() const;
   QToolButton* makeMenuButton(QMenu* menu);
   QToolButton* makeDropDown(const QString& name, const QString& help);
 

@@ -2,6 +2,7 @@
 // Policies are compared from the window: the choice is remembered, the figures stay with their tab, and the
 // warning about a checkpoint offers it.
 #include "engine/jobs/policy_comparison.h"
+#include "engine/workbench/run_options.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/model_choices.h"
@@ -201,8 +202,8 @@ class TestPoliciesWindow : public QObject {
     QCOMPARE(comparison()->policies.size(), std::size_t(4));
   }
 
-  /// Each entry says what the policy does, who does it so, and what it is exact against; the last one
-  /// compares.
+  /// Each entry says when to choose the policy and what it is exact against; its tip says who does it so. The
+  /// last entry compares.
   void theMenuOfPoliciesOffersIt() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     QMenu* policies = nullptr;
@@ -220,11 +221,16 @@ class TestPoliciesWindow : public QObject {
       for (const QAction* action : policies->actions()) {
         if (!action->text().startsWith(who.section(QLatin1Char('|'), 0, 0))) continue;
         isFound = isFound ||
-                  (action->text().contains(QStringLiteral(", as in ") + who.section(QLatin1Char('|'), 1)) &&
+                  (action->toolTip().contains(QStringLiteral("as in ") + who.section(QLatin1Char('|'), 1)) &&
                    action->text().contains(QStringLiteral("full prefill")));
       }
       QVERIFY2(isFound, qPrintable(who));
     }
+    // The default of the model is named.
+    const QString usual =
+        QString::fromStdString(workbench::usualPolicyOf(m_window->workspace().model()->document().settings));
+    QVERIFY2(policies->actions().at(1)->text().endsWith(usual),
+             qPrintable(policies->actions().at(1)->text()));
     QCOMPARE(policies->actions().back()->text(), QStringLiteral("Compare policies…"));
     policies->actions().back()->trigger();
     QTRY_VERIFY(view().isVisible());

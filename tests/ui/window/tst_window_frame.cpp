@@ -302,6 +302,24 @@ class TestWindowFrame : public QObject {
     QCOMPARE(label.shown(), QString());
   }
 
+  /// A text of several parts loses whole parts, so that no part loses its meaning.
+  void partsAreWholeOrAbsent() {
+    ElidedLabel label;
+    const QString gap = QStringLiteral("     ");
+    const QStringList parts{QStringLiteral("Run 2 finished"), QStringLiteral("18× faster than run 1"),
+                            QStringLiteral("pool 52 of 511")};
+    label.setText(parts.join(gap));
+    std::set<qsizetype> counts;
+    for (int width = label.sizeHint().width(); width >= 0; --width) {
+      label.resize(width, 20);
+      const QString shown = label.shown();
+      const QStringList left = shown.isEmpty() ? QStringList() : shown.split(gap);
+      QCOMPARE(left, parts.mid(0, left.size()));
+      counts.insert(left.size());
+    }
+    QCOMPARE(counts.size(), std::size_t{4});
+  }
+
   /// Nothing is painted before the docks have their sizes, and a dock that is asked for meanwhile does not
   /// make them keep the sizes with which Qt begins.
   void aLayoutIsPaintedWithItsSizes_data() {

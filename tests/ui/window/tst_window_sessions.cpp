@@ -122,7 +122,7 @@ class TestWindowSessions : public QObject, private FileWindow {
     QVERIFY(!m_window->close());
     QCOMPARE(cancel.said().size(), 3);
     // Of three, one is saved and the others come back.
-    Answers save({QStringLiteral("Save checked")}, {1, 2});
+    Answers save({worded("<quit-save>")}, {1, 2});
     QVERIFY(m_window->close());
     QVERIFY(save.isDone());
     QCOMPARE(nameIn(*openDocument(m_path).document), std::string("saved"));
@@ -133,7 +133,7 @@ class TestWindowSessions : public QObject, private FileWindow {
     QCOMPARE(nameIn(m_window->workspace().documents()[2]->model->document()), std::string("kept"));
     QVERIFY(findRecoveries(sideFiles()).empty());
     // Dropped is dropped.
-    Answers drop({QStringLiteral("Discard checked")});
+    Answers drop({worded("<quit-discard>")});
     QVERIFY(m_window->close());
     restart();
     QCOMPARE(titles(), (QStringList{QStringLiteral("query.span"), QStringLiteral("rag")}));
@@ -142,7 +142,7 @@ class TestWindowSessions : public QObject, private FileWindow {
   void changesOfAFileAreKept() {
     QVERIFY(m_window->openFile(m_path));
     rename(model(), "mine");
-    Answers keep({QStringLiteral("Keep all")});
+    Answers keep({worded("<quit-keep>")});
     QVERIFY(m_window->close());
     QCOMPARE(nameIn(*openDocument(m_path).document), std::string());
     restart();
@@ -163,7 +163,7 @@ class TestWindowSessions : public QObject, private FileWindow {
     QVERIFY(second->openExample(QStringLiteral("rag.json")));
     rename(*second->workspace().model(), "of the second");
     {
-      Answers keep({QStringLiteral("Keep all")});
+      Answers keep({worded("<quit-keep>")});
       QVERIFY(second->close());
     }
     second.reset();

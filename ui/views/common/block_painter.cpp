@@ -294,12 +294,17 @@ int BlockLegend::nameWidth(const Meaning& entry) const {
 
 std::vector<BlockLegend::Place> BlockLegend::layOut(int width) const {
   std::vector<Place> places(m_entries.size());
+  // Gaps shrink before a name is left out.
+  int names = 0;
+  for (const Meaning& entry : m_entries) names += kSample + nameWidth(entry);
+  const int gaps = std::max(1, static_cast<int>(places.size()) - 1);
+  const int nameGap = std::clamp((width - kSampleGap - names) / gaps, kSampleGap, kNameGap);
   int rest = width - minimumSizeHint().width();
   for (std::size_t i = 0; i < places.size(); ++i) {
     places[i].width = kSample;
     // The gap after a name is larger than the gap between samples. The last entry has no gap.
     const int name = nameWidth(m_entries[i]);
-    const int gap = i + 1 < places.size() ? kNameGap - kSampleGap : 0;
+    const int gap = i + 1 < places.size() ? nameGap - kSampleGap : 0;
     places[i].isNamed = rest >= name + gap;
     if (!places[i].isNamed) rest = 0;
     if (places[i].isNamed) {
@@ -307,7 +312,7 @@ std::vector<BlockLegend::Place> BlockLegend::layOut(int width) const {
       rest -= name + gap;
     }
     if (i + 1 < places.size())
-      places[i + 1].left = places[i].left + places[i].width + (places[i].isNamed ? kNameGap : kSampleGap);
+      places[i + 1].left = places[i].left + places[i].width + (places[i].isNamed ? nameGap : kSampleGap);
   }
   return places;
 }

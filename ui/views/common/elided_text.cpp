@@ -8,6 +8,9 @@
 #include <QStylePainter>
 #include <QToolTip>
 
+#include <algorithm>
+#include <array>
+
 namespace spanscope::ui {
 
 namespace {
@@ -46,6 +49,7 @@ void ElidedCombo::paintEvent(QPaintEvent* /*event*/) {
 namespace {
 
 constexpr qsizetype kFewestShown = 3;  ///< min characters, ellipsis included
+constexpr std::array<QStringView, 2> kPartSeparators{u" · ", u"     "};
 
 }  // namespace
 
@@ -58,8 +62,21 @@ QSize ElidedLabel::minimumSizeHint() const {
 }
 
 QString ElidedLabel::shown() const {
-  const QString shown = fontMetrics().elidedText(text(), Qt::ElideRight, contentsRect().width());
-  return shown != text() && shown.size() <= kFewestShown ? QString() : shown;
+  const int room = contentsRect().width();
+  QString whole = text();
+  const bool hasParts = std::ranges::any_of(
+      kPartSeparators, [&whole](QStringView separator) { return whole.contains(separator); });
+  if (!hasParts) {
+    const QString shown = fontMetrics().elidedText(whole, Qt::ElideRight, room);
+    return shown != whole && shown.size() <= kFewestShown ? QString() : shown;
+  }
+  while (!whole.isEmpty() && fontMetrics().horizontalAdvance(whole) > room) {
+    qsizetype end = -1;
+    for (const QStringView separator : kPartSeparators) end = std::max(end, whole.lastIndexOf(separator));
+    whole.truncate(std::max<qsizetype>(end, 0));
+    while (whole.endsWith(QLatin1Char(' '))) whole.chop(1);
+  }
+  return whole;
 }
 
 bool ElidedLabel::event(QEvent* event) {

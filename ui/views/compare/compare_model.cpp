@@ -242,6 +242,12 @@ QString titleOf(const RunLabels& labels, const ListedRun& run, bool isCold) {
                                                             : label;
 }
 
+/// The number of a run, and whether its cache was cold or warm if this differs from the other run.
+QString nameOf(const RunBasis& run, RunBasis other) {
+  other.queryJson = run.queryJson;
+  return baseName(other, run);
+}
+
 /// The blocks of every step, in the order of the plan.
 std::vector<StepBlocks> blocksOf(const ViewInput& input, const ListedRun& run) {
   std::vector<StepBlocks> steps;
@@ -340,6 +346,8 @@ CompareModel compareModel(const ViewInput& input, RunMeters& meters, RunId left,
   const RunLabels two({*a, *b});
   const RunBasis base = basisOf(*a);
   const RunBasis basis = basisOf(*b);
+  model.leftName = nameOf(base, basis);
+  model.rightName = nameOf(basis, base);
   model.leftTitle = titleOf(two, *a, base.isCold);
   model.rightTitle = titleOf(two, *b, basis.isCold);
   model.isLike = isLike(*a, *b);

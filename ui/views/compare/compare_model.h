@@ -93,6 +93,8 @@ struct CompareModel {
   std::vector<QString> labels;  ///< labels of these runs: "run 1 · rag20 · prefix · 12:41"
   RunId left = 0;               ///< 0: there are fewer than two runs
   RunId right = 0;
+  QString leftName;  ///< number of the left run: "run 1 (cold)"
+  QString rightName;
   QString leftTitle;  ///< label of the left run, with its differences from the right run
   QString rightTitle;
   bool isLike = false;      ///< both runs have the same document and model, so their times can be compared

@@ -2,6 +2,7 @@
 #include "ui/views/compare/compare_view.h"
 
 #include "ui/views/common/text_tools.h"
+#include "ui/views/common/wrapping_row.h"
 #include "ui/words/tr.h"
 
 #include <QCheckBox>
@@ -75,9 +76,9 @@ CompareView::CompareView(QWidget* parent)
   m_tabs->setExpanding(false);
   m_onlyDifferences = new QCheckBox(tr("Only differences"), m_head);
   m_onlyDifferences->setToolTip(tr("Show only rows in which the runs differ"));
-  auto* head = new QHBoxLayout(m_head);
+  auto* head = new WrappingRow(m_head);
   head->setContentsMargins(0, 0, 3 * kSpace, 0);
-  head->addWidget(m_tabs, 1);
+  head->addWidget(m_tabs);
   head->addWidget(m_onlyDifferences);
   m_pages = new QStackedWidget(this);
   const std::array<std::pair<QString, QWidget*>, 4> pages = {{{tr("Metrics"), m_table},
@@ -209,7 +210,8 @@ void CompareView::fillChoices() {
 }
 
 PaintedTable CompareView::table() const {
-  PaintedTable table{.headers = {QString(), m_model.leftTitle, m_model.rightTitle, tr("Change")},
+  // The rows name document, model and policy.
+  PaintedTable table{.headers = {QString(), m_model.leftName, m_model.rightName, tr("Change")},
                      .shares = {4, 7, 7, 3},
                      .rows = {},
                      .headerHelps = {QString(), m_model.leftTitle, m_model.rightTitle}};
@@ -250,8 +252,7 @@ void CompareView::fitColumns() {
     for (const std::vector<PaintedCell>& row : m_rows->table().rows)
       measure(row[column].text,
               QFontMetrics(row[column].mono ? theme().monoFont() : theme().interfaceFont()));
-    if (column == kColumns - 1 && !m_rows->table().headers.empty())
-      measure(m_rows->table().headers[column], m_table->fontMetrics());
+    if (!m_rows->table().headers.empty()) measure(m_rows->table().headers[column], m_table->fontMetrics());
   }
   const int room = m_table->viewport()->width();
   std::array<int, kColumns> widths = wanted;

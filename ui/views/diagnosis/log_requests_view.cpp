@@ -2,11 +2,13 @@
 #include "ui/views/diagnosis/log_requests_view.h"
 
 #include "engine/simulator/servers.h"
+#include "ui/views/common/elided_text.h"
 #include "ui/views/common/measure_page.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/table_view.h"
 #include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
+#include "ui/views/common/wrapping_row.h"
 #include "ui/views/diagnosis/log_requests_model.h"
 #include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
@@ -14,7 +16,6 @@
 #include <QComboBox>
 #include <QDoubleValidator>
 #include <QFileInfo>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -31,7 +32,8 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kLogGap = 2 * kSpace;
-constexpr int kMostLogRows = 200;  // rows of a picture
+constexpr int kMostLogRows = 200;    // rows of a picture
+constexpr int kLeastModelName = 14;  // characters
 
 QString logIntroduction() {
   return LogRequestsView::tr(
@@ -48,8 +50,9 @@ QLineEdit* makeAmount(const QString& name, const QString& example, const QString
   validator->setLocale(QLocale::c());
   validator->setNotation(QDoubleValidator::StandardNotation);
   line->setValidator(validator);
-  constexpr int kWidth = 84;
-  line->setMaximumWidth(kWidth);
+  // Wide enough for the example and its frame.
+  constexpr int kFrame = 8 * kSpace;
+  line->setFixedWidth(line->fontMetrics().horizontalAdvance(example) + kFrame);
   return line;
 }
 
@@ -97,8 +100,7 @@ LogRequestsView::LogRequestsView(QWidget* parent)
 
 QWidget* LogRequestsView::makeControls() {
   auto* head = new QWidget(this);
-  auto* row = new QHBoxLayout(head);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* row = new WrappingRow(head);
   row->setSpacing(kSpace);
   m_open = new QPushButton(tr("Open log…"), head);
   connect(m_open, &QPushButton::clicked, this, [this] {
@@ -110,11 +112,12 @@ QWidget* LogRequestsView::makeControls() {
   m_server->setToolTip(tr("Choose the server whose caching rules apply"));
   for (const std::string& name : simulator::serverNames())
     m_server->addItem(QString::fromUtf8(simulator::findServer(name)->title), QString::fromStdString(name));
-  m_tokens = new QComboBox(head);
+  m_tokens = new ElidedCombo(head);
   m_tokens->setAccessibleName(tr("Tokenizer"));
   m_tokens->setToolTip(tr("Choose the model whose tokenizer and chat template give the exact tokens"));
   m_tokens->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  m_tokens->setMinimumContentsLength(6);
+  m_tokens->setMinimumContentsLength(kLeastModelName);
+  m_tokens->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   m_speed =
       makeAmount(tr("Speed"), tr("tokens/s"),
                  tr("Set the prefill speed in tokens per second, to show the time of lost tokens"), head);
@@ -134,7 +137,7 @@ QWidget* LogRequestsView::makeControls() {
   });
   row->addWidget(m_open);
   row->addWidget(m_server);
-  row->addWidget(m_tokens, 1);
+  row->addWidget(m_tokens);
   row->addWidget(m_speed);
   row->addWidget(m_price);
   row->addWidget(m_document);

@@ -5,6 +5,7 @@
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/mask/mask_area.h"
+#include "ui/words/part_text.h"
 #include "ui/words/tr.h"
 
 #include <QComboBox>

@@ -73,7 +73,12 @@ Scrubber::Scrubber(QWidget* parent)
     if (run != 0) Q_EMIT commandWanted(QStringLiteral("run.show:%1").arg(run));
   });
   layout->insertWidget(0, m_runs);
+  m_start = new QLabel(tr("start"), this);
+  m_start->setToolTip(tr("The first event is at this end of the track"));
+  m_end = new QLabel(this);
+  layout->addWidget(m_start);
   layout->addWidget(m_track, 1);
+  layout->addWidget(m_end);
   layout->addWidget(m_label);
   column->addLayout(layout, 1);
 
@@ -234,12 +239,22 @@ void Scrubber::refresh() {
     drawIcons();
     m_label->setStyleSheet(QStringLiteral("color: %1").arg(m_shown.color(Role::TextSecond).name()));
     m_label->setFont(m_shown.monoFont());
+    for (QLabel* end : {m_start, m_end}) {
+      end->setFont(m_shown.smallFont());
+      colorLabel(*end, m_shown, Role::TextSecond);
+    }
   }
   const bool any = m_model.total > 0;
   fillRuns();
   m_runs->setToolTip(runsTip());
   m_track->setVisible(any);
   m_label->setVisible(any);
+  m_start->setVisible(any);
+  m_end->setVisible(any);
+  // A session can go on. A recording cannot.
+  const bool isLive = input()->replay.origin == TraceOrigin::Session;
+  m_end->setText(isLive ? tr("now") : tr("end"));
+  m_end->setToolTip(tr("The newest event is at this end of the track"));
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last, m_speed})
     button->setVisible(any);
   m_first->setEnabled(m_model.position > 0);

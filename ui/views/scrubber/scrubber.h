@@ -68,6 +68,8 @@ class Scrubber : public RunView {
   QToolButton* m_last;
   ScrubberTrack* m_track;
   QComboBox* m_runs;
+  QLabel* m_start = nullptr;  ///< name of the track's left end
+  QLabel* m_end = nullptr;    ///< name of the track's right end
   QLabel* m_label;
   QLabel* m_totals;
   QToolButton* m_copy;
