@@ -85,9 +85,9 @@ std::string quantisedBy(const JsonPlace& settings) {
   const JsonPlace method = settings.value().is_object() ? settings.field("quant_method") : settings;
   const std::string stated = method.value().is_string() ? method.textOrEmpty() : std::string();
   for (const Quantizer& quantizer : kQuantizers) {
-    if (quantizer.method == stated) return "a checkpoint that " + std::string(quantizer.name) + " quantised";
+    if (quantizer.method == stated) return "a checkpoint that " + std::string(quantizer.name) + " quantized";
   }
-  return "a quantised checkpoint" + (stated.empty() ? "" : " (" + inQuotes(stated) + ")");
+  return "a quantized checkpoint" + (stated.empty() ? "" : " (" + inQuotes(stated) + ")");
 }
 
 /// Older tools wrote their settings into a file of their own.
@@ -96,7 +96,7 @@ void refuseQuantizerFiles(const std::filesystem::path& directory) {
        {std::pair("quantize_config.json", "GPTQ"), std::pair("quant_config.json", "AWQ")}) {
     std::error_code error;
     if (std::filesystem::exists(directory / file, error)) {
-      throw Failure({(directory / file).string(), "", "a checkpoint that " + std::string(name) + " quantised",
+      throw Failure({(directory / file).string(), "", "a checkpoint that " + std::string(name) + " quantized",
                      kPlainWeights});
     }
   }
@@ -112,7 +112,7 @@ bool isReadAsPacked(const JsonPlace& config, const Architecture& family) {
 void refuseOtherArithmetic(const JsonPlace& config, const Architecture& family) {
   if (config.has("quantization")) {
     throw config.field("quantization")
-        .fail(/*id:quantised-by-mlx*/ "a quantised checkpoint of MLX", kPlainWeights);
+        .fail(/*id:quantised-by-mlx*/ "a quantized checkpoint of MLX", kPlainWeights);
   }
   if (config.has("quantization_config") && !isReadAsPacked(config, family)) {
     throw config.field("quantization_config")

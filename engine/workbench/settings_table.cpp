@@ -423,7 +423,7 @@ const std::vector<Setting>& runSettings() {
        .row = {.group = Group::Locality,
                .label = tr("Later levels"),
                .help = tr("Question of the later levels"),
-               .example = tr("the same question")},
+               .example = tr("same question")},
        .option = {.name = "--reduce-prompt",
                   .help = "Question of the later levels (default: the same question)",
                   .value = "TEXT",
@@ -470,10 +470,10 @@ const std::vector<Setting>& runSettings() {
        .range = {0, retrieve::kMaxChunkTokens / 4},
        .row = {.group = Group::Retrieval,
                .label = tr("Overlap"),
-               .help = tr("Max tokens that neighbouring passages share"),
+               .help = tr("Max tokens that neighboring passages share"),
                .unit = tr(" tokens")},
        .option = {.name = "--overlap",
-                  .help = "Max tokens that neighbouring passages share, at most a quarter of --chunk "
+                  .help = "Max tokens that neighboring passages share, at most a quarter of --chunk "
                           "(default: at most 16)",
                   .showsDefault = false}},
       {.key = "summaries",
@@ -482,10 +482,10 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Retrieval,
        .row = {.group = Group::Retrieval,
                .label = tr("Also search summaries by the model"),
-               .help = tr("During indexing, the model summarizes groups of neighbouring passages, and then "
+               .help = tr("During indexing, the model summarizes groups of neighboring passages, and then "
                           "groups of summaries")},
        .option = {.name = "--summaries",
-                  .help = "Let the model summarize groups of neighbouring passages, then groups of "
+                  .help = "Let the model summarize groups of neighboring passages, then groups of "
                           "summaries, and search all of these texts"}},
       {.key = "embeddings",
        .name = "embeddings",

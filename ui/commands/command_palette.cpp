@@ -237,7 +237,7 @@ const std::vector<SearchWords>& searchWords() {
       {"run.older", tr("previous history time travel")},
       {"run.newer", tr("next history time travel")},
       {"view.theme", tr("dark light mode colour color")},
-      {"view.maximise", tr("maximize full screen zoom")},
+      {"view.maximise", tr("maximise full screen zoom")},
       {"view.wheel", tr("scroll zoom mouse")},
       {"view.drag", tr("pan scroll mouse")},
       {"view.motion", tr("animation")},

@@ -271,6 +271,33 @@ class TestPlainWords : public QObject {
                           "4 two words of it", "8 and the rest", "9 Texts (*.txt). All files (*). Nothing"}));
   }
 
+  /// What users read has American spelling, as in Qt's own texts.
+  void spellingIsAmerican() {
+    static const QRegularExpression british(
+        QStringLiteral(
+            "\\b(un)?(colour|behaviour|favourite|neighbour|honour|labour|flavour|centre|grey|licence|"
+            "catalogue|cancelled|labelled|modelled|travelled|analyse|"
+            "(maxim|minim|normal|quant|capital|recogn|summar|token|optim|initial|serial|organ|"
+            "visual|util|priorit|synchron|general|special|memor|categor|emphas|random)is(e|ed|es|ing|"
+            "ation))(s|d|ed|ing|hood)?\\b"),
+        QRegularExpression::CaseInsensitiveOption);
+    // Words that a user may search for, words of other programs, and questions with known results.
+    const QStringList allowed{QStringLiteral("ui/commands/command_palette.cpp"),
+                              QStringLiteral("engine/remote/chat/refused_fields.cpp"),
+                              QStringLiteral("engine/experiment/probe_questions.cpp")};
+    QStringList faults;
+    for (const QString& path : filesWithTexts()) {
+      if (allowed.contains(path)) continue;
+      const bool isCode = path.endsWith(QLatin1String(".cpp")) || path.endsWith(QLatin1String(".h"));
+      const QString whole = textOf(kSource + QLatin1Char('/') + path);
+      for (const Text& text : isCode ? textsOfCode(whole, false) : textsIn(path)) {
+        if (const auto match = british.match(text.text); match.hasMatch())
+          faults << QStringLiteral("%1:%2: %3").arg(path).arg(text.line).arg(match.captured());
+      }
+    }
+    QVERIFY2(faults.isEmpty(), qPrintable(faults.join(QLatin1Char('\n'))));
+  }
+
   /// Every file that is not pending is clean, and every pending one is not.
   void textsArePlain() {
     QMap<QString, QStringList> allowed;
