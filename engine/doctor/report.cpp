@@ -196,6 +196,13 @@ RequestRow rowOf(const LogReport& report, const RequestReport& request) {
   if (request.place.part > 0) row.place += "#" + std::to_string(request.place.part + 1);
   if (!request.differenceSection.empty())
     row.difference = "token " + std::to_string(request.common) + ", " + request.differenceSection;
+  // The cause can be about another request than the one with the longest common prefix.
+  const bool isAboutOther = request.compared && request.compared != request.best &&
+                            !request.findings.empty() &&
+                            causeOf(request.findings.front().finding.cause).matches != nullptr;
+  if (isAboutOther)
+    row.difference =
+        "token " + std::to_string(request.commonCompared) + ", " + request.findings.front().section;
   if (!request.findings.empty())
     if (std::string change = changeOf(request.findings.front().finding); !change.empty())
       row.change = std::move(change);

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/simulator/servers.h"
+#include "engine/workbench/finder/named_models.h"
 
 #include <QFile>
 #include <QFileInfo>
@@ -41,6 +42,46 @@ double progressOf(doctor::DoctorPhase phase, double share) {
       break;
   }
   return kLog + kEdits + (1 - kLog - kEdits) * share;
+}
+
+/// Throws Failure if one of the first requests cannot be rendered.
+void tryFirstRequests(const doctor::PromptTokenizer& tokenizer, const doctor::LogReader& log,
+                      const std::stop_token& stop) {
+  constexpr int kRequests = 4;
+  std::vector<doctor::LoggedRequest> requests;
+  std::stop_source enough;
+  const std::stop_callback pass(stop, [&enough] { enough.request_stop(); });
+  log.read(
+      [&](doctor::LoggedRequest&& request) {
+        requests.push_back(std::move(request));
+        if (requests.size() == kRequests) enough.request_stop();
+      },
+      [](const doctor::LogProblem&) {}, enough.get_token());
+  for (const doctor::LoggedRequest& request : requests) tokenizer.tokens(request, stop);
+}
+
+/// Throws Failure if the model cannot be read. A model that the log names must not fail.
+std::shared_ptr<doctor::PromptTokenizer> tokenizerOf(const LogSettings& settings,
+                                                     const doctor::LogReader& log,
+                                                     const std::stop_token& stop) {
+  const bool isOfLog = settings.model == QLatin1String(LogSettings::kModelOfLog);
+  std::filesystem::path path = settings.model.toStdString();
+  if (isOfLog) {
+    const std::string name = doctor::modelNameOf(log, stop);
+    path = workbench::modelNamed(workbench::modelPlaces(workbench::foldersOfUser(), stop), name)
+               .value_or(std::filesystem::path());
+  }
+  if (path.empty()) return doctor::makeEstimate();
+  try {
+    std::shared_ptr<doctor::PromptTokenizer> tokenizer =
+        doctor::makeModelTokenizer(checkpoint::Checkpoint(path));
+    // Without Jinja, this machine cannot render tools. An estimate then shows more.
+    if (isOfLog) tryFirstRequests(*tokenizer, log, stop);
+    return tokenizer;
+  } catch (const Failure&) {
+    if (isOfLog) return doctor::makeEstimate();
+    throw;
+  }
 }
 
 LogState::Stage stageOf(doctor::DoctorPhase phase) {
@@ -192,10 +233,7 @@ void LogDiagnosis::start() {
     };
     std::shared_ptr<doctor::PromptTokenizer> tokenizer;
     try {
-      tokenizer =
-          reading->settings.model.isEmpty()
-              ? doctor::makeEstimate()
-              : doctor::makeModelTokenizer(checkpoint::Checkpoint(reading->settings.model.toStdString()));
+      tokenizer = tokenizerOf(reading->settings, reading->log, reading->stop.get_token());
       tell([reading, tokenizer](LogState&) { reading->tokenizer = tokenizer; });
       std::size_t passed = 0;
       // The first rows are shown at once.
@@ -216,12 +254,13 @@ void LogDiagnosis::start() {
         std::vector<doctor::RequestReport> rows(soFar.requests.begin() + static_cast<std::ptrdiff_t>(passed),
                                                 soFar.requests.end());
         passed = soFar.requests.size();
-        tell([reading, rows = std::move(rows), server = soFar.server, tokens = soFar.tokens,
-              files = soFar.files, isEstimated = soFar.isEstimated, problems = soFar.problemCount,
-              stage = stageOf(phase),
+        tell([reading, rows = std::move(rows), server = soFar.server, block = soFar.block,
+              tokens = soFar.tokens, files = soFar.files, isEstimated = soFar.isEstimated,
+              problems = soFar.problemCount, stage = stageOf(phase),
               done = progressOf(phase, std::min(share, 1.0))](LogState& next) mutable {
           doctor::LogReport& report = *reading->report;
           report.server = server;
+          report.block = block;
           report.tokens = tokens;
           report.files = files;
           report.isEstimated = isEstimated;
@@ -266,7 +305,10 @@ void LogDiagnosis::choose(std::size_t request) {
   const bool hasSame = state.chosen == request && (state.comparison != nullptr || !state.other);
   if (hasSame) return;
   state.chosen = request;
-  state.other = report.best ? report.best : report.compared;
+  // The cause is about `compared`, which can have a shorter common prefix than `best`.
+  const bool hasDifference =
+      !report.findings.empty() && doctor::causeOf(report.findings.front().finding.cause).matches != nullptr;
+  state.other = report.compared && (hasDifference || !report.best) ? report.compared : report.best;
   state.comparison = nullptr;
   state.comparisonProblem = QString::fromStdString(report.failure);
   const auto reading = m_reading;

@@ -22,8 +22,13 @@ namespace spanscope::ui {
 
 /// The rules and prices of a diagnosis.
 struct LogSettings {
-  QString server = QStringLiteral("vllm");  ///< a name of simulator::servers()
-  QString model;  ///< folder or file of the tokenizer; empty: estimated by characters
+  /// The value of `model` for the model of this machine that the log names.
+  static constexpr const char* kModelOfLog = "auto";
+
+  /// A name of simulator::servers(). Empty: the server of the log, or else vLLM.
+  QString server;
+  /// Folder or file of the tokenizer, or kModelOfLog. Empty: estimated by characters.
+  QString model = QString::fromLatin1(kModelOfLog);
   doctor::Prices prices;
   bool operator==(const LogSettings& other) const {
     return server == other.server && model == other.model &&
@@ -31,7 +36,7 @@ struct LogSettings {
            prices.perMillion == other.prices.perMillion;
   }
 
-  /// "server=vllm;model=…", with the fields in their order, for commands and settings of the window.
+  /// "server=vllm;model=auto", with the fields in their order, for commands and settings of the window.
   QString text() const;
   /// Reads a text of this form. Missing and wrong values keep their defaults.
   static LogSettings of(const QString& text);

@@ -73,7 +73,7 @@ void LogController::open(const QStringList& paths) {
 void LogController::openDialog() {
   QStringList paths = QFileDialog::getOpenFileNames(
       &m_parts.window, tr("Open log"), m_parts.lastFolder,
-      tr("Request logs (*.jsonl *.ndjson *.json *.har *.log *.txt *.gz);;All files (*)"));
+      tr("Request logs (*.jsonl *.ndjson *.json *.har *.log *.txt *.gz *.trace);;All files (*)"));
   if (!paths.isEmpty()) open(paths);
 }
 

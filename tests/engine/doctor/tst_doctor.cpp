@@ -254,6 +254,26 @@ class TestDoctor : public QObject {
              std::string("unknown"));
   }
 
+  /// The row names the difference that its cause explains, also if another request has a longer prefix.
+  void differenceOfTheCause() {
+    const std::string system = document(1);
+    const auto turn = [&](const std::string& text, int turns) {
+      Said said{{"system", text}};
+      for (int i = 0; i < turns; ++i) {
+        if (i > 0) said.emplace_back("assistant", document(i + 20));
+        said.emplace_back("user", document(i + 3));
+      }
+      return bodyOf(said);
+    };
+    const LogReport report =
+        diagnosed(linesOf({turn(system, 1), turn("It is 14:03. " + system, 2), turn(system, 3)}));
+    const RequestReport& last = report.requests[2];
+    QCOMPARE(causeIn(report, 2), std::string("time"));
+    QVERIFY(last.best != last.compared);
+    QVERIFY(last.commonCompared < last.common);
+    QVERIFY(rowOf(report, last).difference.find("system message") != std::string::npos);
+  }
+
   /// Several causes are sentences, one after another.
   void sentencesOfCauses() {
     const std::string system = document(1);

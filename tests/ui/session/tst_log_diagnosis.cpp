@@ -58,6 +58,18 @@ class TestLogDiagnosis : public QObject {
     QCOMPARE(log.state()->progress, 1.0);
   }
 
+  /// The log names a bundled model, whose tokenizer is used without a choice.
+  void usesTheModelOfTheLog() {
+    QByteArray line = lineOf(0, 1);
+    LogDiagnosis log;
+    log.open({write({line.replace("\"m\"", "\"spnl/spanlet\"")})});
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kDiagnosisPatience);
+    QVERIFY(!log.state()->report->isEstimated);
+    log.open({write({lineOf(0, 1)})});
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kDiagnosisPatience);
+    QVERIFY(log.state()->report->isEstimated);
+  }
+
   /// The first rows are shown before the end, and a stop keeps the rows.
   void stopsSoon() {
     QList<QByteArray> lines;

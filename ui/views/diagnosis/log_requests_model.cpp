@@ -86,6 +86,7 @@ QString LogRequestsModel::text(int row, int column) const {
           .arg(request.conversation + 1)
           .arg(m_rows[static_cast<std::size_t>(row)].turn + 1);
     case Cause:
+      if (!request.refusal.empty()) return tr("Failed with %1. Not counted.").arg(logText(request.refusal));
       if (!request.failure.empty()) return tr("Not rendered: %1").arg(logText(request.failure));
       return cause == nullptr ? QStringLiteral("–") : causeWord(cause->sentence);
     case Lost:
@@ -155,7 +156,8 @@ QVariant LogRequestsModel::data(const QModelIndex& index, int role) const {
       return isLogNumber(column) || column == Change || column == Place;
     case InkRole: {
       const doctor::RequestReport& request = requestAt(row);
-      if (!request.failure.empty() && column == Cause) return static_cast<int>(Role::Error);
+      if ((!request.failure.empty() || !request.refusal.empty()) && column == Cause)
+        return static_cast<int>(Role::Error);
       const bool isMain = column == Cause || column == Lost || column == Turn;
       return static_cast<int>(isMain && !request.findings.empty() ? Role::Text : Role::TextSecond);
     }
@@ -194,9 +196,7 @@ QVariant LogRequestsModel::headerData(int section, Qt::Orientation orientation, 
     case Lost:
       return isHelp ? tr("Tokens that the server computed, but could have reused") : tr("Lost");
     case Difference:
-      return isHelp
-                 ? tr("The first token that differs from the earlier prompt with the longest common prefix")
-                 : tr("First difference");
+      return isHelp ? tr("The first token that differs from the earlier prompt") : tr("First difference");
     case Change:
       return isHelp ? tr("The change, e.g. earlier text → new text") : tr("Change");
     case Cached:

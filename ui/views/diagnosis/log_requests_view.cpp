@@ -2,6 +2,8 @@
 #include "ui/views/diagnosis/log_requests_view.h"
 
 #include "engine/simulator/servers.h"
+#include "ui/session/model_choices.h"
+#include "ui/views/common/choices.h"
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/measure_page.h"
 #include "ui/views/common/number_text.h"
@@ -13,6 +15,7 @@
 #include "ui/words/metric_words.h"
 #include "ui/words/tr.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QDoubleValidator>
 #include <QFileInfo>
@@ -24,6 +27,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScopedValueRollback>
+#include <QScrollBar>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -39,6 +43,14 @@ QString logIntroduction() {
   return LogRequestsView::tr(
       "The requests of a log appear here, with the cause of each cache miss. Drop a log on the window, or "
       "click Open log.");
+}
+
+// No paths of models.
+const QLatin1String kOpenModelFile("\n");
+const QLatin1String kOpenModelFolder("\n\n");
+
+QString tokenizerTip() {
+  return LogRequestsView::tr("Choose the model whose tokenizer and chat template give the exact tokens");
 }
 
 QLineEdit* makeAmount(const QString& name, const QString& example, const QString& help, QWidget* parent) {
@@ -110,11 +122,12 @@ QWidget* LogRequestsView::makeControls() {
   m_server = new QComboBox(head);
   m_server->setAccessibleName(tr("Choose the server whose caching rules apply"));
   m_server->setToolTip(tr("Choose the server whose caching rules apply"));
+  m_server->addItem(tr("Server of the log"), QString());
   for (const std::string& name : simulator::serverNames())
     m_server->addItem(QString::fromUtf8(simulator::findServer(name)->title), QString::fromStdString(name));
   m_tokens = new ElidedCombo(head);
   m_tokens->setAccessibleName(tr("Tokenizer"));
-  m_tokens->setToolTip(tr("Choose the model whose tokenizer and chat template give the exact tokens"));
+  m_tokens->setToolTip(tokenizerTip());
   m_tokens->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_tokens->setMinimumContentsLength(kLeastModelName);
   m_tokens->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -143,7 +156,7 @@ QWidget* LogRequestsView::makeControls() {
   row->addWidget(m_document);
   row->addWidget(m_spans);
   connect(m_server, &QComboBox::currentIndexChanged, this, &LogRequestsView::sendSettings);
-  connect(m_tokens, &QComboBox::currentIndexChanged, this, &LogRequestsView::sendSettings);
+  connect(m_tokens, &QComboBox::activated, this, &LogRequestsView::chooseTokenizer);
   for (QLineEdit* line : {m_speed, m_price})
     connect(line, &QLineEdit::editingFinished, this, &LogRequestsView::sendSettings);
   setFocusProxy(m_table);
@@ -166,23 +179,44 @@ void LogRequestsView::sendSettings() {
   Q_EMIT commandWanted(QStringLiteral("log.settings:") + settings.text());
 }
 
+void LogRequestsView::chooseTokenizer(int index) {
+  const QString chosen = m_tokens->itemData(index).toString();
+  if (chosen != kOpenModelFile && chosen != kOpenModelFolder) return sendSettings();
+  const QString path = chosen == kOpenModelFile ? askForModelFile(this) : askForModelFolder(this);
+  if (path.isEmpty()) return showModels();
+  if (m_tokens->findData(path) < 0) m_tokens->insertItem(index, QFileInfo(path).fileName(), path);
+  m_tokens->setCurrentIndex(m_tokens->findData(path));
+  sendSettings();
+}
+
+/// Offers the models of the model menu.
 void LogRequestsView::showModels() {
-  QStringList models{QString()};
-  const auto add = [&models](const std::string& directory) {
-    const QString model = QString::fromStdString(directory);
-    if (!models.contains(model)) models << model;
-  };
-  add(m_state->settings.model.toStdString());
-  add(input()->models.loaded);
-  for (const std::string& recent : input()->models.recent) add(recent);
+  const QString& given = m_state->settings.model;
+  QStringList names{tr("Model of the log"), tr("No tokenizer")};
+  QStringList models{QString::fromLatin1(LogSettings::kModelOfLog), QString()};
+  const std::string current = models.contains(given) ? std::string() : given.toStdString();
+  for (const ModelChoice& choice : modelChoices(input()->models, current)) {
+    if (models.contains(choice.directory)) continue;
+    names << choice.name;
+    models << choice.directory;
+  }
+  names << tr("Open GGUF file…") << tr("Open model folder…");
+  models << QString(kOpenModelFile) << QString(kOpenModelFolder);
   QStringList now;
   for (int i = 0; i < m_tokens->count(); ++i) now << m_tokens->itemData(i).toString();
   if (now != models) {
     m_tokens->clear();
-    for (const QString& model : models)
-      m_tokens->addItem(model.isEmpty() ? tr("No tokenizer") : QFileInfo(model).fileName(), model);
+    for (qsizetype i = 0; i < models.size(); ++i) {
+      m_tokens->addItem(names[i], models[i]);
+      m_tokens->setItemData(static_cast<int>(i), models[i], Qt::ToolTipRole);
+    }
+    m_tokens->view()->setMinimumWidth(m_tokens->view()->sizeHintForColumn(0) + 4 * kSpace);
   }
-  m_tokens->setCurrentIndex(std::max(0, m_tokens->findData(m_state->settings.model)));
+  m_tokens->setCurrentIndex(std::max(0, m_tokens->findData(given)));
+  const std::string& source = m_state->report->tokens;
+  m_tokens->setToolTip(source.empty() ? tokenizerTip()
+                                      : tokenizerTip() + QLatin1Char('\n') +
+                                            tr("Now: %1").arg(QString::fromStdString(source)));
 }
 
 QString LogRequestsView::summary() const {
@@ -205,9 +239,30 @@ QString LogRequestsView::summary() const {
                  .arg(QString::fromStdString(doctor::costText(report.lost, m_state->settings.prices)),
                       QString::fromStdString(doctor::shareText(report.lostShare())));
   if (report.isEstimated) lines << tr("Token counts are estimates from the length of the text.");
+  if (report.refused > 0) lines << tr("Failed requests, which are not counted: %1.").arg(report.refused);
   if (report.problemCount > 0)
     lines << tr("Skipped records without a readable request: %1.").arg(report.problemCount);
   return lines.join(QLatin1Char(' '));
+}
+
+/// The rows of a log that is read grow. The rows that the user sees stay where they are.
+void LogRequestsView::showRows() {
+  const int topRow = m_table->rowOf(m_table->indexAt(QPoint(0, 0)));
+  const bool isSameLog = m_shownFiles == m_state->files && topRow >= 0;
+  const bool wasAtTop = isSameLog && m_table->verticalScrollBar()->value() == 0;
+  const std::optional<std::size_t> top = isSameLog ? std::optional(m_model->requestOf(topRow)) : std::nullopt;
+  const int left = m_table->horizontalScrollBar()->value();
+  m_shownFiles = m_state->files;
+  m_model->setState(m_state, theme());
+  m_table->showRow(m_model->rowOf(m_state->chosen));
+  m_shown = m_state->chosen;
+  const int row = top ? m_model->rowOf(top) : -1;
+  if (wasAtTop) {
+    m_table->scrollToTop();
+  } else if (row >= 0) {
+    m_table->scrollTo(m_table->shownIndex(row), QAbstractItemView::PositionAtTop);
+  }
+  m_table->horizontalScrollBar()->setValue(left);
 }
 
 void LogRequestsView::refresh() {
@@ -224,14 +279,15 @@ void LogRequestsView::refresh() {
   m_table->setProperty("scheme", static_cast<int>(theme().scheme()));
   m_summary->setFont(theme().smallFont());
   colorLabel(*m_summary, theme(), m_state->problem.isEmpty() ? Role::TextSecond : Role::Error);
-  if (isOther || isNewTheme) m_model->setState(m_state, theme());
+  if (isOther || isNewTheme) showRows();
   m_table->setColumnHidden(LogRequestsModel::Seconds, !m_state->settings.prices.tokensPerSecond);
   m_table->setColumnHidden(LogRequestsModel::Price, !m_state->settings.prices.perMillion);
   const bool hasReported =
       std::any_of(m_state->report->requests.begin(), m_state->report->requests.end(),
                   [](const doctor::RequestReport& one) { return one.reported.has_value(); });
   m_table->setColumnHidden(LogRequestsModel::Reported, !hasReported);
-  m_table->showRow(m_model->rowOf(m_state->chosen));
+  if (m_shown != m_state->chosen) m_table->showRow(m_model->rowOf(m_state->chosen));
+  m_shown = m_state->chosen;
   m_open->setText(m_state->isRunning() ? tr("Stop") : tr("Open log…"));
   m_open->setToolTip(m_state->isRunning()
                          ? tr("Stop the diagnosis and keep the shown requests")

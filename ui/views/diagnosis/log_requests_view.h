@@ -6,8 +6,11 @@
 #include "ui/views/common/input_view.h"
 
 #include <QString>
+#include <QStringList>
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 
 class QComboBox;
 class QLabel;
@@ -39,7 +42,9 @@ class LogRequestsView : public InputView {
   QWidget* makeControls();
   /// Reports the settings of the controls.
   void sendSettings();
+  void chooseTokenizer(int index);
   void showModels();
+  void showRows();
   QString summary() const;
 
   std::shared_ptr<const LogState> m_state = std::make_shared<const LogState>();
@@ -54,7 +59,9 @@ class LogRequestsView : public InputView {
   QLineEdit* m_price = nullptr;
   QProgressBar* m_progress = nullptr;
   QLabel* m_summary = nullptr;
-  bool m_isShowing = false;  ///< the view sets controls, not the user
+  bool m_isShowing = false;            ///< the view sets controls, not the user
+  std::optional<std::size_t> m_shown;  ///< the chosen request that the table shows
+  QStringList m_shownFiles;            ///< the log that the table shows
 };
 
 }  // namespace spanscope::ui

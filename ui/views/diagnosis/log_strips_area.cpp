@@ -183,7 +183,7 @@ void LogStripsArea::paintOverview(QPainter& painter) const {
   const std::size_t nowEnd = prompt(true).texts.size();
   const std::size_t cached = std::min(m_strips.cached, nowEnd);
   fill(upper, 0, beforeEnd, BlockRole::Free);
-  fill(upper, 0, std::min(cached, beforeEnd), BlockRole::Hit);
+  fill(upper, 0, std::min(cached, comparison.common), BlockRole::Hit);
   fill(lower, 0, nowEnd, BlockRole::Computed);
   fill(lower, 0, cached, BlockRole::Hit);
   painter.setRenderHint(QPainter::Antialiasing);
@@ -305,7 +305,9 @@ QString LogStripsArea::tipAt(const QPoint& place) const {
       pieceSection(prompt(hit.isNow), hit.token)};
   if (hit.token == comparison.common) lines << tr("The first token that differs");
   const BlockRole role = roleOf(hit.isNow, hit.token);
-  if (role == BlockRole::Hit) lines << tr("Common prefix of both prompts, reused");
+  if (role == BlockRole::Hit)
+    lines << (hit.token < comparison.common ? tr("Common prefix of both prompts, reused")
+                                            : tr("Reused from another earlier request"));
   if (hit.token < comparison.common && role != BlockRole::Hit)
     lines << tr("Common prefix of both prompts, but not in a reused block");
   if (role == BlockRole::Relocated) {

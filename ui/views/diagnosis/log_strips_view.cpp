@@ -2,7 +2,7 @@
 #include "ui/views/diagnosis/log_strips_view.h"
 
 #include "engine/doctor/causes.h"
-#include "engine/simulator/servers.h"
+#include "ui/views/common/block_painter.h"
 #include "ui/views/common/text_painting.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/diagnosis/log_strips_area.h"
@@ -19,17 +19,6 @@
 #include <utility>
 
 namespace spanscope::ui {
-namespace {
-
-/// Tokens of a block by the server's default.
-std::size_t blockTokensOf(const QString& name) {
-  const simulator::Server* server = simulator::findServer(name.toStdString());
-  if (server == nullptr) return 1;
-  const auto opened = server->open(simulator::Settings{});
-  return static_cast<std::size_t>(std::max(1, opened->shape().blockSize));
-}
-
-}  // namespace
 
 LogStripsView::LogStripsView(QWidget* parent)
     : InputView(InputPart::Measured, Pace::MayWait, parent),
@@ -56,6 +45,22 @@ LogStripsView::LogStripsView(QWidget* parent)
   setFocusProxy(m_area);
 }
 
+QWidget* LogStripsView::takeTitleControls() {
+  if (!m_legend) {
+    m_legend = new BlockLegend(
+        {{{.role = BlockRole::Hit}, tr("reused"), tr("The server reuses these tokens")},
+         {{.role = BlockRole::Computed}, tr("computed"), tr("The server computes these tokens")},
+         {{.role = BlockRole::Relocated},
+          tr("at another place"),
+          tr("Both prompts have these tokens, at different places. Spans can reuse them")},
+         {{.role = BlockRole::Free},
+          tr("earlier prompt only"),
+          tr("The selected prompt lacks these tokens")}});
+    m_legend->setTheme(theme());
+  }
+  return m_legend;
+}
+
 QString LogStripsView::emptyText() const {
   if (!m_state->chosen)
     return tr(
@@ -75,8 +80,11 @@ QString LogStripsView::explanation() const {
   const doctor::Cause& cause = doctor::causeOf(first.finding.cause);
   QStringList texts{causeWord(cause.sentence)};
   const doctor::RequestRow row = doctor::rowOf(*m_state->report, request);
-  if (row.change != "–")
-    texts << tr("%1: %2.").arg(QString::fromStdString(first.section), QString::fromStdString(row.change));
+  if (row.change != "–") {
+    QString section = QString::fromStdString(first.section);
+    section[0] = section[0].toUpper();
+    texts << tr("%1: %2.").arg(section, QString::fromStdString(row.change));
+  }
   if (*cause.cure != '\0') texts << causeWord(cause.cure);
   if (m_state->isComplete())
     texts << tr("Lost: %1.")
@@ -87,6 +95,7 @@ QString LogStripsView::explanation() const {
 void LogStripsView::refresh() {
   if (input() == nullptr) return;
   if (const auto state = measured<LogDiagnosisKind>(input()->measured); state != nullptr) m_state = state;
+  if (m_legend) m_legend->setTheme(theme());
   const QString text = explanation();
   m_explanation->setText(text);
   m_explanation->setFont(theme().interfaceFont());
@@ -97,7 +106,7 @@ void LogStripsView::refresh() {
     const doctor::RequestReport& now = report.requests[*m_state->chosen];
     strips.comparison = m_state->comparison;
     strips.cached = now.cached;
-    strips.block = blockTokensOf(m_state->settings.server);
+    strips.block = report.block;
     strips.nowName = QString::fromStdString(doctor::rowOf(report, now).place);
     strips.beforeName = QString::fromStdString(doctor::rowOf(report, report.requests[*m_state->other]).place);
   }

@@ -5,6 +5,8 @@
 #include "ui/session/log_diagnosis.h"
 #include "ui/views/common/input_view.h"
 
+#include <QPointer>
+
 #include <memory>
 
 class QLabel;
@@ -12,6 +14,7 @@ class QToolButton;
 
 namespace spanscope::ui {
 
+class BlockLegend;
 class LogStripsArea;
 
 class LogStripsView : public InputView {
@@ -19,6 +22,7 @@ class LogStripsView : public InputView {
  public:
   explicit LogStripsView(QWidget* parent = nullptr);
 
+  QWidget* takeTitleControls() override;
   void paintTo(QPainter& painter, const QSize& size) override;
   LogStripsArea& area() { return *m_area; }
 
@@ -34,6 +38,7 @@ class LogStripsView : public InputView {
   LogStripsArea* m_area;
   QLabel* m_explanation;
   QToolButton* m_go;
+  QPointer<BlockLegend> m_legend;  ///< in the title bar, which owns it
 };
 
 }  // namespace spanscope::ui

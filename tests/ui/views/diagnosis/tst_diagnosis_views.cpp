@@ -10,6 +10,7 @@
 #include "ui/views/diagnosis/log_strips_view.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QImage>
 #include <QPainter>
 #include <QSignalSpy>
@@ -37,6 +38,20 @@ std::string logText() {
                                R"({"role":"user","content":"Which one is the fastest?"})") +
          R"({"model":"m","messages":[{"role":"user","content":"A wholly different question about bread."}]})" +
          "\n";
+}
+
+/// Requests of 40 conversations in turn.
+std::string interleavedText(int requests) {
+  std::string text;
+  for (int i = 0; i < requests; ++i)
+    text += R"({"session_id":"s)" + std::to_string(i % 40) +
+            R"(","model":"m","messages":[{"role":"user","content":"Q )" + std::to_string(i) + R"("}]})" +
+            "\n";
+  return text;
+}
+
+std::string failedText() {
+  return R"({"status":400,"request":{"messages":[{"role":"user","content":"Hello"}]}})" + std::string("\n");
 }
 
 LogState diagnosedState(const std::string& text) {
@@ -109,6 +124,62 @@ class TestDiagnosisViews : public QObject {
     QCOMPARE(wanted.takeLast().at(0).toString(), QStringLiteral("log.choose:2"));
     Q_EMIT view.table().rowActivated(1);
     QCOMPARE(wanted.takeLast().at(0).toString(), QStringLiteral("log.document:1"));
+  }
+
+  /// Models that were never loaded can be chosen, too.
+  void offersTokenizers() {
+    LogRequestsView view;
+    view.resize(900, 400);
+    view.show();
+    LogState state = diagnosedState(logText());
+    state.settings.model = QStringLiteral("/models/other.gguf");
+    ViewInput input = inputOf(std::move(state));
+    input.models.recent = {"/models/recent"};
+    view.setInput(input);
+    const QComboBox& tokens = *view.findChildren<QComboBox*>().at(1);
+    QStringList models;
+    for (int i = 0; i < tokens.count(); ++i) models << tokens.itemData(i).toString();
+    QVERIFY(models.contains(QLatin1String(LogSettings::kModelOfLog)));
+    QVERIFY(models.contains(QString()));
+    QVERIFY(models.filter(QStringLiteral("spanlet")).size() >= 1);  // bundled
+    QCOMPARE(tokens.currentData().toString(), QStringLiteral("/models/other.gguf"));
+    QVERIFY(models.at(models.size() - 1).startsWith(QLatin1Char('\n')));
+  }
+
+  /// The table grows while the log is read. The user stays at the same rows.
+  void growingTableKeepsItsPlace() {
+    const std::string text = interleavedText(80);
+    LogRequestsView view;
+    view.resize(900, 300);
+    view.show();
+    LogState state = diagnosedState(text);
+    state.stage = LogState::Stage::Reading;
+    auto report = std::make_shared<doctor::LogReport>(*state.report);
+    const std::vector<doctor::RequestReport> all = report->requests;
+    report->requests.resize(40);
+    state.report = report;
+    state.chosen = 2;
+    view.setInput(inputOf(state));
+    TableView& table = view.table();
+    table.scrollTo(table.shownIndex(20), QAbstractItemView::PositionAtTop);
+    const auto top = [&] { return view.model().requestOf(table.rowOf(table.indexAt(QPoint(0, 0)))); };
+    const std::size_t before = top();
+    QVERIFY(before > 0);
+    report->requests = all;
+    view.setInput(inputOf(state));
+    QTRY_COMPARE(view.model().rowCount(), 80);
+    QCOMPARE(top(), before);
+    QCOMPARE(view.model().requestOf(table.selectedRow()), std::size_t{2});
+  }
+
+  void failedRequestsAreMarked() {
+    LogRequestsModel model;
+    LogState state;
+    const doctor::LogReader log({{.name = "log", .path = {}, .text = failedText()}});
+    state.report =
+        std::make_shared<const doctor::LogReport>(doctor::diagnose(log, *doctor::makeEstimate(), {}));
+    model.setState(std::make_shared<const LogState>(state), Theme());
+    QVERIFY(model.index(0, LogRequestsModel::Cause).data().toString().contains(QStringLiteral("400")));
   }
 
   void barsHaveAllCausesAndWays() {
