@@ -10,6 +10,7 @@
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
 #include "engine/doctor/doctor.h"
+#include "engine/doctor/redaction.h"
 #include "engine/doctor/report.h"
 #include "engine/doctor/span_query.h"
 #include "engine/experiment/probe.h"
@@ -188,7 +189,7 @@ class DoctorCommand {
       return *found;
     throw Failure({"--model auto",
                    {},
-                   "no model on this machine with the name \"" + name + '"',
+                   "no model on this machine with the name \"" + doctor::redacted(name) + '"',
                    "a log that names a model of this machine, or --model MODEL"});
   }
   /// Measures spans on requests that have parts for spans, evenly spread over the log.

@@ -28,6 +28,12 @@ constexpr std::array<std::string_view, 5> kCodexLines{"session_meta", "response_
 constexpr std::array<std::string_view, 4> kClaudeNotes{"summary", "file-history-snapshot", "queue-operation",
                                                        "permission-mode"};
 
+/// Other programs write requests with the same names of ids.
+bool isRequest(const nlohmann::ordered_json& line) {
+  return std::ranges::any_of(std::array{"messages", "request", "body", "prompt", "input"},
+                             [&](const char* name) { return memberOf(line, name) != nullptr; });
+}
+
 bool isInput(std::string_view type, std::string_view role) {
   return type.ends_with("_output") || (type == "message" && role != "assistant");
 }
@@ -36,8 +42,12 @@ bool isInput(std::string_view type, std::string_view role) {
 
 bool Transcript::couldBe(std::string_view line) const {
   const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
-  return m_isActive || (has("\"sessionId\"") && has("\"type\"")) || has("\"leafUuid\"") ||
-         has("\"file-history-snapshot\"") || (has("\"payload\"") && has("\"type\""));
+  const auto hasOneOf = [&](const auto& names) {
+    return std::ranges::any_of(names,
+                               [&](std::string_view name) { return has("\"" + std::string(name) + "\""); });
+  };
+  return m_isActive || (has("\"sessionId\"") && has("\"uuid\"")) || hasOneOf(kClaudeNotes) ||
+         (has("\"payload\"") && hasOneOf(kCodexLines));
 }
 
 bool Transcript::add(const Json& line, const LogPlace& place) {
@@ -47,8 +57,7 @@ bool Transcript::add(const Json& line, const LogPlace& place) {
     return true;
   }
   // Notes of the agent, such as the title of a session, are no messages.
-  return m_isActive && memberOf(line, "type") != nullptr && memberOf(line, "messages") == nullptr &&
-         memberOf(line, "request") == nullptr;
+  return m_isActive && memberOf(line, "type") != nullptr && !isRequest(line);
 }
 
 void Transcript::finish() {
@@ -101,9 +110,8 @@ bool Transcript::addClaude(const Json& line, const LogPlace& place) {
   const std::string type = textOfJson(memberOf(line, "type"));
   const std::string sessionId = textOfJson(memberOf(line, "sessionId"));
   const std::string uuid = textOfJson(memberOf(line, "uuid"));
-  if (type.empty()) return false;
-  if (uuid.empty() || sessionId.empty())
-    return isOneOf(type, kClaudeNotes) && memberOf(line, "messages") == nullptr;
+  if (type.empty() || isRequest(line)) return false;
+  if (uuid.empty() || sessionId.empty()) return isOneOf(type, kClaudeNotes);
   const std::string parent = textOfJson(memberOf(line, "parentUuid"));
   std::string key = sessionId;
   if (isTrue(memberOf(line, "isSidechain"))) {

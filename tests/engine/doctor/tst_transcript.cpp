@@ -169,6 +169,15 @@ class TestTranscript : public QObject {
                                                  "Search the tests.|", "Summary of the session.|Go on.|"}));
   }
 
+  /// Records of other programs can have ids with the same names.
+  void requestsWithIds() {
+    Json record{{"type", "request"}, {"sessionId", "s"}, {"uuid", "u"}};
+    record["request"] = bodyOf({{"user", "Hello"}});
+    const Read read = readAll(linesOf({record, {{"type", "queue-operation"}, {"sessionId", "s"}}}));
+    QCOMPARE(int(read.requests.size()), 1);
+    QCOMPARE(int(read.problems.size()), 0);
+  }
+
   void codexRollout() {
     const Json call = codex("response_item", {{"type", "function_call"},
                                               {"name", "shell"},
