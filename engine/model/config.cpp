@@ -410,6 +410,7 @@ std::string fingerprint(const ModelConfig& config) {
   if (config.experts.count > 0) {
     text << "/experts" << config.experts.count << ":" << config.experts.choice.used
          << (config.experts.choice.isNormalised ? "n" : "") << (config.experts.routerBias ? "b" : "");
+    if (config.experts.sharedSize > 0) text << "/shared" << config.experts.sharedSize;
   }
   if (config.attentionSinks) text << "/sinks";
   if (config.embeddingScale != 1) text << "/embedding" << config.embeddingScale;

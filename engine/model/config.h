@@ -122,6 +122,8 @@ struct Experts {
   std::int32_t count = 0;  ///< 0: one gated product for all tokens
   compute::ExpertChoice choice = {};
   bool routerBias = false;
+  /// Inner width of a gated product that all tokens use besides the experts; 0: none.
+  std::int32_t sharedSize = 0;
   bool operator==(const Experts&) const = default;
 };
 

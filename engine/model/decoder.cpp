@@ -37,7 +37,7 @@ struct Layer {
   Linear query, key, value, output;
   std::unique_ptr<Weight> queryNorm, keyNorm;  ///< the same
   std::unique_ptr<Weight> sinks;               ///< the same
-  Linear gate, up, down;                       ///< without experts
+  Linear gate, up, down;                       ///< of all tokens; empty if there are only experts
   Linear router;
   std::vector<Linear> expertMatrices;  ///< gate, up and down of each expert
   std::vector<compute::ExpertWeights> experts;
@@ -54,6 +54,9 @@ struct Layer {
   std::unique_ptr<Weight> afterPerLayer;
   float scale = 1;
 };
+
+/// The beginning of the names of the gated product that all tokens use besides the experts.
+constexpr const char* kSharedExpert = "mlp.shared_experts.";
 
 using Passes = std::vector<std::unique_ptr<compute::Pass>>;
 
@@ -246,19 +249,20 @@ std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
         tensors.push_back({prefix + "self_attn.k_norm.weight", 1, isOfHeads ? headSize : keyWidth, true});
     }
     if (config.attentionSinks) tensors.push_back({prefix + kSinks, 1, config.heads, false});
-    const auto gated = [&](const std::string& name) {
-      linear(name + "gate_proj", inner, hidden, config.mlpBias);
-      linear(name + "up_proj", inner, hidden, config.mlpBias);
-      linear(name + "down_proj", hidden, inner, config.mlpBias);
+    const auto gated = [&](const std::string& name, std::int64_t width) {
+      linear(name + "gate_proj", width, hidden, config.mlpBias);
+      linear(name + "up_proj", width, hidden, config.mlpBias);
+      linear(name + "down_proj", hidden, width, config.mlpBias);
     };
     if (config.experts.count == 0) {
-      gated(prefix + "mlp.");
+      gated(prefix + "mlp.", inner);
     } else {
       linear(prefix + kRouter, config.experts.count, hidden, config.experts.routerBias);
       isOfExpert = true;
       for (std::int32_t expert = 0; expert < config.experts.count; ++expert)
-        gated(prefix + expertName(expert));
+        gated(prefix + expertName(expert), inner);
       isOfExpert = false;
+      if (config.experts.sharedSize > 0) gated(prefix + kSharedExpert, config.experts.sharedSize);
     }
     if (perLayer > 0) {
       linear(prefix + "per_layer_input_gate", perLayer, hidden, false);
@@ -453,6 +457,11 @@ void Decoder::Impl::load(const WeightSource& source, const DecoderOptions& optio
         layer.keyNorm = vector(prefix + "self_attn.k_norm.weight", isOfHeads ? headSize : keyWidth);
     }
     if (config.attentionSinks) layer.sinks = vector(prefix + kSinks, config.heads);
+    const auto gated = [&](const std::string& name, std::int64_t width) {
+      layer.gate = linear(name + "gate_proj", width, hidden, config.mlpBias);
+      layer.up = linear(name + "up_proj", width, hidden, config.mlpBias);
+      layer.down = linear(name + "down_proj", hidden, width, config.mlpBias);
+    };
     if (config.experts.count > 0) {
       layer.router = linear(prefix + kRouter, config.experts.count, hidden, config.experts.routerBias);
       for (std::int32_t expert = 0; expert < config.experts.count; ++expert) {
@@ -462,10 +471,9 @@ void Decoder::Impl::load(const WeightSource& source, const DecoderOptions& optio
         layer.expertMatrices.push_back(linear(name + "down_proj", hidden, inner, config.mlpBias));
       }
       layer.gatherExperts();
+      if (config.experts.sharedSize > 0) gated(prefix + kSharedExpert, config.experts.sharedSize);
     } else {
-      layer.gate = linear(prefix + "mlp.gate_proj", inner, hidden, config.mlpBias);
-      layer.up = linear(prefix + "mlp.up_proj", inner, hidden, config.mlpBias);
-      layer.down = linear(prefix + "mlp.down_proj", hidden, inner, config.mlpBias);
+      gated(prefix + "mlp.", inner);
     }
     if (config.perLayerSize > 0) {
       const std::int64_t size = config.perLayerSize;
@@ -638,6 +646,12 @@ void Decoder::Impl::feedForward(std::size_t index, const Tensor& seen, Tensor& x
   if (!layer.experts.empty()) {
     multiply(rows, layer.router, false, *scores);
     backend.mixExperts(rows, *scores, layer.experts, config.experts.choice, config.activation, *added);
+    if (layer.gate.matrix) {
+      multiply(rows, layer.gate, false, *gate);
+      multiply(rows, layer.up, false, *up);
+      backend.multiplyGated(config.activation, *gate, *up, *gate);
+      multiply(*gate, layer.down, true, *added);
+    }
     addSum(*added, layer.afterGate, x);
   } else {
     multiply(rows, layer.gate, false, *gate);

@@ -27,10 +27,14 @@ struct Stack {
   StackLayout layout = StackLayout::Rows;
   std::int64_t part = 0;
   std::int64_t parts = 1;
+  bool isShared = false;  ///< the only expert of the stack is the one that all tokens use
 };
 
 constexpr std::string_view kBlocks = "_blocks";
 constexpr std::string_view kExponents = "_scales";
+
+/// The gated product that all tokens use, as the decoder names it.
+constexpr const char* kShared = "mlp.shared_experts.";
 
 constexpr std::array kStacks = {
     // GGUF files, by the names of gguf_weights.cpp.
@@ -43,6 +47,9 @@ constexpr std::array kStacks = {
     Stack{"block_sparse_moe.input_linear.weight", "gate_proj.weight", StackLayout::Rows, 0, 2},
     Stack{"block_sparse_moe.input_linear.weight", "up_proj.weight", StackLayout::Rows, 1, 2},
     Stack{"block_sparse_moe.output_linear.weight", "down_proj.weight"},
+    Stack{"shared_mlp.input_linear.weight", "gate_proj.weight", StackLayout::Rows, 0, 2, true},
+    Stack{"shared_mlp.input_linear.weight", "up_proj.weight", StackLayout::Rows, 1, 2, true},
+    Stack{"shared_mlp.output_linear.weight", "down_proj.weight", StackLayout::Rows, 0, 1, true},
     // gpt-oss.
     Stack{"mlp.experts.gate_up_proj", "gate_proj.weight", StackLayout::Columns, 0, 2},
     Stack{"mlp.experts.gate_up_proj", "up_proj.weight", StackLayout::Columns, 1, 2},
@@ -141,8 +148,9 @@ class ExpertWeights final : public WeightSource {
     for (const Stack& stack : kStacks) {
       if (within != stack.stored) continue;
       isStack = true;
-      for (std::int32_t expert = 0; expert < m_experts; ++expert) {
-        const std::string name = layer + expertName(expert) + std::string(stack.tensor);
+      for (std::int32_t expert = 0; expert < countOf(stack); ++expert) {
+        const std::string name =
+            layer + (stack.isShared ? kShared : expertName(expert)) + std::string(stack.tensor);
         m_places.emplace(name, Place{tensor.name, &stack, expert});
         m_stored.push_back({name, tensor.file});
       }
@@ -159,12 +167,15 @@ class ExpertWeights final : public WeightSource {
     return found == m_renamed.end() ? name : found->second;
   }
 
+  std::int64_t countOf(const Stack& stack) const { return stack.isShared ? 1 : m_experts; }
+
   /// Returns the rows and columns of a stack as one matrix. A vector has one row.
   std::pair<std::int64_t, std::int64_t> shapeOf(const Stack& stack, std::int64_t rows,
                                                 std::int64_t columns) const {
-    if (rows == 1) return {m_experts, stack.parts * columns};
-    if (stack.layout == StackLayout::Columns) return {m_experts * columns, stack.parts * rows};
-    return {m_experts * stack.parts * rows, columns};
+    const std::int64_t experts = countOf(stack);
+    if (rows == 1) return {experts, stack.parts * columns};
+    if (stack.layout == StackLayout::Columns) return {experts * columns, stack.parts * rows};
+    return {experts * stack.parts * rows, columns};
   }
   compute::HostMatrix wholeOf(const Place& place, std::int64_t rows, std::int64_t columns) const {
     const auto [wholeRows, wholeColumns] = shapeOf(*place.stack, rows, columns);

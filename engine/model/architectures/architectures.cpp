@@ -23,10 +23,11 @@ extern const Architecture kGemma3;  ///< Gemma 3 without pictures
 extern const Architecture kGemma4;  ///< Gemma 4 without pictures, sound or experts
 extern const Architecture kGlm4;    ///< GLM-4 (0414) without pictures or experts
 extern const Architecture kGptOss;
-extern const Architecture kGranite;     ///< Granite 3 without experts
-extern const Architecture kGraniteMoe;  ///< Granite 3 with experts
-extern const Architecture kLlama;       ///< Llama 2 and 3, SmolLM2, Tulu 3, Yi
-extern const Architecture kMistral;     ///< Mistral 7B and Nemo
+extern const Architecture kGranite;           ///< Granite 3 without experts
+extern const Architecture kGraniteMoe;        ///< Granite 3 with experts
+extern const Architecture kGraniteMoeShared;  ///< the same, with a gated product that all tokens use
+extern const Architecture kLlama;             ///< Llama 2 and 3, SmolLM2, Tulu 3, Yi
+extern const Architecture kMistral;           ///< Mistral 7B and Nemo
 /// Ministral 3 and Devstral 2. GGUF files of Mistral Small 3 may have the same name.
 extern const Architecture kMistral3;
 extern const Architecture kOlmo2;
@@ -39,9 +40,10 @@ extern const Architecture kSmolLm3;
 
 namespace {
 
-constexpr std::array kArchitectures = {&kLlama,    &kMistral,    &kMistral3, &kQwen2,  &kQwen3,   &kGemma3,
-                                       &kQwen3Moe, &kPhi3,       &kGranite,  &kOlmo2,  &kOlmo3,   &kSmolLm3,
-                                       &kGptOss,   &kGraniteMoe, &kGlm4,     &kGemma2, &kCohere2, &kGemma4};
+constexpr std::array kArchitectures = {&kLlama,  &kMistral,  &kMistral3, &kQwen2,      &kQwen3,
+                                       &kGemma3, &kQwen3Moe, &kPhi3,     &kGranite,    &kOlmo2,
+                                       &kOlmo3,  &kSmolLm3,  &kGptOss,   &kGraniteMoe, &kGraniteMoeShared,
+                                       &kGlm4,   &kGemma2,   &kCohere2,  &kGemma4};
 
 const Architecture* find(const char* const Architecture::*field, std::string_view wanted) {
   const auto found =
@@ -178,7 +180,7 @@ constexpr std::array kRows = {
         R"(t5gemma t5gemma2 bart mbart pegasus m2m100 marian whisper switchtransformers nllbmoe longt5)"},
     Row{NotComputed::Diffusion, "dream llada lladamoe rnd1 diffusiongemma"},
     Row{NotComputed::Experts,
-        R"(mixtral qwen2moe phimoe dbrx grok olmoe flexolmo granitemoeshared )"
+        R"(mixtral qwen2moe phimoe dbrx grok olmoe flexolmo )"
         R"(granitemoeswa )"
         R"(graniteswitch arctic deepseek bailingmoe bailingmoe2 bailingmoe3 dots1 dots3note glm4moe hunyuanmoe )"
         R"(hunyuanv1moe ernie45moe exaonemoe afmoe cohere2moe smallthinker grovemoe minimaxm2 minimaxm3 )"

@@ -195,9 +195,15 @@ void readGraniteMoeJson(const checkpoint::JsonPlace& config, ModelConfig& result
   readExperts(config, "num_local_experts", result);
 }
 
+void readGraniteMoeSharedJson(const checkpoint::JsonPlace& config, ModelConfig& result) {
+  readGraniteMoeJson(config, result);
+  result.experts.sharedSize = narrow(config.integer("shared_intermediate_size", 0, kMaxIntermediateSize, 0));
+}
+
 void readGraniteMoeGguf(const GgufKeys& keys, ModelConfig& result) {
   readGraniteGguf(keys, result);
   readExperts(keys, result);
+  result.experts.sharedSize = narrow(keys.count("expert_shared_feed_forward_length", kMaxIntermediateSize));
 }
 
 }  // namespace
@@ -209,5 +215,13 @@ extern constinit const Architecture kGraniteMoe = {.name = "GraniteMoeForCausalL
                                                    .defaults = kGraniteMoeDefaults,
                                                    .readJson = &readGraniteMoeJson,
                                                    .readGguf = &readGraniteMoeGguf};
+
+extern constinit const Architecture kGraniteMoeShared = {.name = "GraniteMoeSharedForCausalLM",
+                                                         .modelType = "granitemoeshared",
+                                                         .ggufName = "granitemoe",
+                                                         .pairsRowsInGguf = true,
+                                                         .defaults = kGraniteMoeDefaults,
+                                                         .readJson = &readGraniteMoeSharedJson,
+                                                         .readGguf = &readGraniteMoeGguf};
 
 }  // namespace spanscope::model

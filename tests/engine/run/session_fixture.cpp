@@ -92,6 +92,9 @@ std::vector<NamedConfig> familyConfigs() {
   mixture.intermediateSize = 24;
   mixture.experts = {.count = 5, .choice = {.used = 2}};
 
+  ModelConfig beside = mixture;  // as Granite with a gated product besides the experts
+  beside.experts.sharedSize = 20;
+
   ModelConfig sinks = mixture;  // as gpt-oss
   sinks.queryKeyNorm = QueryKeyNorm::None;
   sinks.attentionBias = sinks.outputBias = sinks.mlpBias = sinks.experts.routerBias = true;
@@ -136,7 +139,9 @@ std::vector<NamedConfig> familyConfigs() {
                                        {"olmo2", after},        {"granite", scaled}, {"ministral3", stepped},
                                        {"gemma2", capped},      {"cohere2", shared}, {"gemma4", layered}};
   static const bool kHasExperts = makeTestedBackend(1)->info().mixesExperts;
-  if (kHasExperts) families.insert(families.end(), {{"qwen3moe", mixture}, {"gpt-oss", sinks}});
+  if (kHasExperts)
+    families.insert(families.end(),
+                    {{"qwen3moe", mixture}, {"granitemoeshared", beside}, {"gpt-oss", sinks}});
   return families;
 }
 

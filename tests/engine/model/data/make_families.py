@@ -20,8 +20,8 @@ from transformers import (Cohere2Config, Cohere2ForCausalLM, Gemma2Config, Gemma
                           Olmo3Config, Olmo3ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
                           Qwen3Config, Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
 
-from transformers import (GptOssConfig, GptOssForCausalLM, GraniteMoeConfig, GraniteMoeForCausalLM, Qwen3MoeConfig,
-                          Qwen3MoeForCausalLM)
+from transformers import (GptOssConfig, GptOssForCausalLM, GraniteMoeConfig, GraniteMoeForCausalLM,
+                          GraniteMoeSharedConfig, GraniteMoeSharedForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 from make_logits import block_mask, parse_segments, random_weights, save_weights
 
@@ -157,6 +157,11 @@ CASES |= {
         num_key_value_heads=2, num_local_experts=6, num_experts_per_tok=2, embedding_multiplier=5.0,
         residual_multiplier=0.22, attention_multiplier=0.21, logits_scaling=3.0, tie_word_embeddings=True,
         rope_parameters=rope(1e5), **COMMON)),
+    "granitemoeshared": (GraniteMoeSharedForCausalLM, "float32", "i15,i16,d12", GraniteMoeSharedConfig(
+        vocab_size=84, hidden_size=32, intermediate_size=28, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, num_local_experts=6, num_experts_per_tok=2, shared_intermediate_size=20,
+        embedding_multiplier=5.0, residual_multiplier=0.22, attention_multiplier=0.21, logits_scaling=3.0,
+        tie_word_embeddings=True, rope_parameters=rope(1e5), **COMMON)),
     "gpt_oss": (GptOssForCausalLM, "float32", "d3,i21,i15,d6", GptOssConfig(
         num_hidden_layers=3, **GPT_OSS, **COMMON)),
     "gpt_oss_mxfp4": (GptOssForCausalLM, "bfloat16", "i14,i13,d4", GptOssConfig(
@@ -200,7 +205,7 @@ def as_stored(kind, state):
             for expert, matrix in enumerate(value):
                 for own, piece in zip(names, matrix.chunk(len(names))):
                     stored[f"{stem}.experts.{expert}.{own}.weight"] = piece.contiguous()
-        elif kind is GraniteMoeForCausalLM and ".block_sparse_moe." in key:
+        elif kind in (GraniteMoeForCausalLM, GraniteMoeSharedForCausalLM) and ".block_sparse_moe." in key:
             stored[f"{stem}.{'input' if part == 'gate_up_proj' else 'output'}_linear.weight" if stem else
                    key.replace(".router.weight", ".router.layer.weight")] = value
         else:
