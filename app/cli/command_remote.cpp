@@ -867,6 +867,9 @@ ExitCode runOverInputs(const Context& context, const RemoteRunOptions& options) 
   const bool isOrdered = options.order.empty() ? !there->keepsOrder : options.order == "cache";
   const std::optional<OrderModel> model = isOrdered ? orderModel(options) : std::nullopt;
   const auto simulators = std::make_shared<workbench::ServerSimulators>();
+  // The lines of a batch share a plan, which is made before the first of them is sent.
+  auto plan = std::make_shared<std::shared_ptr<const workbench::CacheOrderer::Plan>>();
+  std::vector<exports::ChatRequest> firstRequests;
   bool isFirst = true;
   InputsJob job{.inputs = options.inputs,
                 .results = options.results,
@@ -909,13 +912,15 @@ ExitCode runOverInputs(const Context& context, const RemoteRunOptions& options) 
                            : nullptr;
     putPrompt(target, options, own.err);
     isFirst = false;
-    return [asked, target, model, simulators, hasNote = options.hasOrderNote || there->hasOrderNote](
+    if (model) firstRequests.push_back(asked->sent.requests.front());
+    return [asked, target, model, simulators, plan, hasNote = options.hasOrderNote || there->hasOrderNote](
                remote::HttpClient& ownClient, const std::stop_token& stop) {
       std::vector<remote::RemoteTarget> targets{target};
       targets.front().atOnce = 1;
       std::optional<workbench::CacheOrderer> orderer;
       if (model) {
         orderer.emplace(simulators, model->tokenizer, *model->chat);
+        orderer->use(*plan);
         orderer->use(targets.front(), false, hasNote);
       }
       LineWatcher watcher(targets.front(), orderer ? &*orderer : nullptr);
@@ -925,6 +930,16 @@ ExitCode runOverInputs(const Context& context, const RemoteRunOptions& options) 
       return lineResult(*asked, result);
     };
   };
+  if (model) {
+    job.schedule = [&] {
+      workbench::CacheOrderer orderer(simulators, model->tokenizer, *model->chat);
+      const std::vector<std::size_t> order = orderer.expect(made->name, firstRequests);
+      *plan = orderer.plan();
+      plan = std::make_shared<std::shared_ptr<const workbench::CacheOrderer::Plan>>();
+      firstRequests.clear();
+      return order;
+    };
+  }
   try {
     return runInputs(context, job);
   } catch (const OutputFailure& failure) {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <ostream>
@@ -101,7 +102,7 @@ class InputsRun {
     constexpr std::chrono::milliseconds kPeriod{50};
     {
       const std::lock_guard lock(m_mutex);
-      if (m_running == 0 && (m_next == m_lines.size() || isOver())) return false;
+      if (m_running == 0 && ((m_next == m_lines.size() && m_ready.empty()) || isOver())) return false;
     }
     std::this_thread::sleep_for(kPeriod);
     return true;
@@ -122,21 +123,35 @@ class InputsRun {
     m_context.streams.err << text << '\n' << std::flush;
   }
 
-  /// Prepares the next line without a result. Empty: there is none.
-  std::pair<LineTask, std::size_t> next() {
-    const std::lock_guard lock(m_mutex);
-    while (m_next < m_lines.size() && !isOver()) {
+  using NextLine = std::pair<LineTask, std::size_t>;
+
+  /// Prepares the next lines without a result, and schedules them.
+  void prepareLines() {
+    const std::size_t most = m_job.schedule ? kMostScheduled : 1;
+    std::vector<NextLine> ready;
+    while (ready.size() < most && m_next < m_lines.size() && !isOver()) {
       const InputLine& line = m_lines[m_next++];
       if (m_journal.has(line.number)) continue;
       try {
-        LineTask task = m_job.prepare(valuesIn(line, inputName(m_job.inputs)));
-        ++m_running;
-        return {std::move(task), line.number};
+        ready.emplace_back(m_job.prepare(valuesIn(line, inputName(m_job.inputs))), line.number);
       } catch (const Failure& failure) {
         m_problems[line.number] = failure.what();
       }
     }
-    return {};
+    const std::vector<std::size_t> order = m_job.schedule ? m_job.schedule() : std::vector<std::size_t>();
+    for (std::size_t place = 0; place < ready.size(); ++place)
+      m_ready.push_back(std::move(ready[order.size() == ready.size() ? order[place] : place]));
+  }
+
+  /// Takes the next line without a result. Empty: there is none.
+  NextLine next() {
+    const std::lock_guard lock(m_mutex);
+    if (m_ready.empty()) prepareLines();
+    if (m_ready.empty() || isOver()) return {};
+    NextLine line = std::move(m_ready.front());
+    m_ready.pop_front();
+    ++m_running;
+    return line;
   }
 
   void work() {
@@ -181,6 +196,7 @@ class InputsRun {
   JobJournal& m_journal;
   std::mutex m_mutex;  ///< guards the members below
   std::size_t m_next = 0;
+  std::deque<std::pair<LineTask, std::size_t>> m_ready;  ///< prepared lines in sending order
   std::size_t m_running = 0;
   std::size_t m_finished = 0;  ///< lines with a result
   std::size_t m_before = 0;

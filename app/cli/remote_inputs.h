@@ -13,6 +13,7 @@
 #include <map>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace spanscope::cli {
 
@@ -33,7 +34,13 @@ struct InputsJob {
   std::string identity;  ///< different for another server, query or setting
   /// Prepares a line with its parameter values. Never called by two threads at the same time. Throws Failure.
   std::function<LineTask(const std::map<std::string, std::string>& values)> prepare;
+  /// Returns the sending order of the lines that prepare() has prepared since the last call, as indices.
+  /// Empty: in the order of the lines. Null: each line is prepared when it is sent.
+  std::function<std::vector<std::size_t>()> schedule{};
 };
+
+/// Max number of lines that are scheduled together.
+inline constexpr std::size_t kMostScheduled = 1000;
 
 /// Does all lines without a result, and writes the results in the order of the lines.
 ExitCode runInputs(const Context& context, const InputsJob& job);

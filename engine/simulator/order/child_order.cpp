@@ -323,10 +323,10 @@ const PromptPart* firstFree(const PromptPart& part) {
   return nullptr;
 }
 
-/// Combines the contents of all texts before the first free part. Returns whether the free part was reached.
-bool addBeginning(const PromptPart& part, std::uint64_t& beginning) {
+/// Adds the tokens of all texts before the first free part. Returns whether the free part was reached.
+bool addBeginning(const PromptPart& part, std::vector<TokenId>& beginning) {
   if (part.kind == PartKind::Free) return true;
-  if (part.kind == PartKind::Text) beginning = mixBits(beginning ^ contentOf(part));
+  beginning.insert(beginning.end(), part.tokens.begin(), part.tokens.end());
   return std::ranges::any_of(part.children,
                              [&](const PromptPart& child) { return addBeginning(child, beginning); });
 }
@@ -341,9 +341,10 @@ class SendingPlanner {
  public:
   SendingPlan make(const std::vector<PromptPart>& prompts) {
     m_plan.first.resize(prompts.size());
-    std::map<std::uint64_t, std::vector<Planned>> byBeginning;
+    // In the order of their tokens, prompts with a common beginning follow each other.
+    std::map<std::vector<TokenId>, std::vector<Planned>> byBeginning;
     for (std::size_t i = 0; i < prompts.size(); ++i) {
-      std::uint64_t beginning = 0;
+      std::vector<TokenId> beginning;
       addBeginning(prompts[i], beginning);
       Planned planned{.prompt = i, .left = {}};
       if (const PromptPart* const free = firstFree(prompts[i])) {
@@ -353,7 +354,7 @@ class SendingPlanner {
         }
       }
       std::ranges::sort(planned.left);
-      byBeginning[beginning].push_back(std::move(planned));
+      byBeginning[std::move(beginning)].push_back(std::move(planned));
     }
     for (auto& [beginning, group] : byBeginning) place(std::move(group));
     return std::move(m_plan);

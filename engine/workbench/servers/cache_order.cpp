@@ -213,8 +213,10 @@ std::vector<std::size_t> CacheOrderer::expect(const std::string& server,
   }
   m_simulators->expect(server, prompts);
   simulator::SendingPlan plan = simulator::planSending(prompts);
+  Plan planned = *m_plan;
   for (std::size_t i = 0; i < prompts.size(); ++i)
-    m_first[simulator::contentOf(prompts[i])] = std::move(plan.first[i]);
+    planned[simulator::contentOf(prompts[i])] = std::move(plan.first[i]);
+  m_plan = std::make_shared<const Plan>(std::move(planned));
   return std::move(plan.order);
 }
 
@@ -226,9 +228,9 @@ std::optional<remote::SentOrder> CacheOrderer::arrange(const std::string& server
   std::optional<simulator::ChosenOrder> chosen;
   try {
     const PromptPart prompt = promptPart(request, *m_tokenizer, m_chat);
-    const auto first = m_first.find(simulator::contentOf(prompt));
+    const auto first = m_plan->find(simulator::contentOf(prompt));
     chosen = m_simulators->order(server, facts, prompt,
-                                 first == m_first.end() ? std::vector<std::uint64_t>() : first->second);
+                                 first == m_plan->end() ? std::vector<std::uint64_t>() : first->second);
   } catch (const Failure&) {
     return std::nullopt;  // The request is sent as written.
   }

@@ -67,6 +67,12 @@ class CacheOrderer {
   std::vector<std::size_t> expect(const std::string& server,
                                   const std::vector<exports::ChatRequest>& requests);
 
+  /// The planned orders of prompts, by content.
+  using Plan = std::map<std::uint64_t, std::vector<std::uint64_t>>;
+  /// The plan of all expect(). Another orderer with the same simulators can use the plan.
+  const std::shared_ptr<const Plan>& plan() const { return m_plan; }
+  void use(std::shared_ptr<const Plan> plan) { m_plan = std::move(plan); }
+
   /// Call this function for remote::RemoteWatcher::sends().
   void sends(std::size_t request, const remote::RemoteTarget& target);
   /// Call this function for remote::RemoteWatcher::stepEnds(). Returns the prediction for the prompt.
@@ -87,8 +93,8 @@ class CacheOrderer {
   std::shared_ptr<const text::Tokenizer> m_tokenizer;
   const text::ChatTemplate& m_chat;
   std::map<std::size_t, std::vector<exports::ChatMessage>> m_messages;  ///< of each request, as sent
-  std::map<std::uint64_t, std::vector<std::uint64_t>> m_first;  ///< the planned order of expected prompts
-  std::map<std::size_t, Sent> m_sent;                           ///< prompts in progress, by request
+  std::shared_ptr<const Plan> m_plan = std::make_shared<const Plan>();  ///< never null
+  std::map<std::size_t, Sent> m_sent;                                   ///< prompts in progress, by request
 };
 
 }  // namespace spanscope::workbench

@@ -47,6 +47,7 @@ struct CountingServer {
     {
       const std::lock_guard lock(mutex);
       ++counts[text];
+      order.push_back(text);
     }
     if (text.find("fails") != std::string::npos && isFailing)
       return http(500, R"({"error":{"message":"broken"}})");
@@ -68,6 +69,7 @@ struct CountingServer {
 
   std::mutex mutex;
   std::map<std::string, int> counts;
+  std::vector<std::string> order;  ///< the questions as they came
   bool isFailing = true;
 };
 
@@ -135,6 +137,7 @@ class TestRemoteInputs : public QObject {
   void continuesAfterAStop();
   void failedLinesAreTriedAgain();
   void otherJobsAreRefused();
+  void commonBeginningsFollowEachOther();
 };
 
 void TestRemoteInputs::answersEveryLineOnce() {
@@ -228,6 +231,31 @@ void TestRemoteInputs::otherJobsAreRefused() {
   start(wrong, folder, server.server.address());
   QCOMPARE(finish(wrong), 3);
   QVERIFY(folder.results().front().contains("error"));
+}
+
+/// Lines that begin with the same document are sent one after the other. The results keep their order.
+void TestRemoteInputs::commonBeginningsFollowEachOther() {
+  CountingServer server;
+  const Folder folder(0);
+  folder.write("query.json",
+               R"({"g":{"model":"tiny","input":{"cross":[{"user":"{document}"},{"user":"{q}"}]}}})");
+  const std::string first(200, 'a');
+  const std::string second(200, 'b');
+  std::string text;
+  for (int i = 1; i <= 6; ++i)
+    text += Json{{"document", i % 2 == 0 ? first : second}, {"q", "line " + std::to_string(i)}}.dump() + "\n";
+  folder.write("inputs.jsonl", text);
+  QProcess process;
+  process.setWorkingDirectory(folder.folder.path());
+  process.start(QStringLiteral(SPANSCOPE_SPANQ),
+                {"remote", "run", QString::fromStdString(server.server.address()), "query.json", "--inputs",
+                 "inputs.jsonl", "--results", "results.jsonl", "--at-once", "1"});
+  QCOMPARE(finish(process), 0);
+  verifyResults(folder, 6);
+  QCOMPARE(server.order.size(), std::size_t{6});
+  const auto isEven = [&server](std::size_t place) { return (server.order[place].back() - '0') % 2 == 0; };
+  for (const std::size_t place : {1U, 2U}) QCOMPARE(isEven(place), isEven(0));
+  for (const std::size_t place : {3U, 4U, 5U}) QCOMPARE(isEven(place), !isEven(0));
 }
 
 SPANSCOPE_TEST(tst_remote_inputs, TestRemoteInputs)

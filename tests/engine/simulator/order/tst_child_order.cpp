@@ -418,6 +418,15 @@ class TestChildOrder : public QObject {
     QCOMPARE(order, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
   }
 
+  /// Prompts without a plus follow each other by their common tokens, also if their texts divide differently.
+  void promptsWithoutAPlusAreGrouped() {
+    const std::vector<PromptPart> prompts{group(PartKind::Series, {text({5, 5}), text({1})}),
+                                          group(PartKind::Series, {text({7, 7}), text({1})}), text({5, 5, 2}),
+                                          group(PartKind::Series, {text({7, 7}), text({2})}),
+                                          group(PartKind::Series, {text({5}), text({5, 3})})};
+    QCOMPARE(planSending(prompts).order, (std::vector<std::size_t>{0, 2, 4, 1, 3}));
+  }
+
   /// The function of beginnings gives what the simulator then finds.
   void beginningsAreWhatIsServed() {
     for (const Server* server : servers()) {
