@@ -195,11 +195,13 @@ bool anyToken(const trace::SegmentInfo& segment, std::int32_t begin, std::int32_
 std::optional<NodeBlocks> blocksOfNode(const ViewInput& input, const RequestBlocks& blocks,
                                        document::NodeId node) {
   const trace::RequestState* const request = findRequest(input.state(), blocks.request);
-  if (request == nullptr || !input.document || node == document::kNoNode) return std::nullopt;
+  if (request == nullptr || !input.document) return std::nullopt;
   std::map<NodePath, bool> known;
   const auto isOfNode = [&](const NodePath& path) {
     const auto [found, isNew] = known.try_emplace(path);
-    if (isNew) found->second = isWithin(*input.document, input.nodeOf(request->run, path), node);
+    if (isNew)
+      found->second =
+          node == document::kNoNode || isWithin(*input.document, input.nodeOf(request->run, path), node);
     return found->second;
   };
   std::optional<NodeBlocks> result;

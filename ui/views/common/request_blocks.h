@@ -85,7 +85,7 @@ NodePath nodeOfToken(const trace::RequestState& request, std::uint32_t segment, 
 /// Whether the block was looked up and was not a full hit.
 bool isMiss(const VirtualBlockFacts& block);
 
-/// The looked-up blocks of a request that have tokens of a node or of its descendants.
+/// The looked-up blocks of a request that have tokens of a node or of its descendants. kNoNode: all blocks.
 struct NodeBlocks {
   BlockRef shown;           ///< the first block that was not a full hit, else the first block
   std::int32_t blocks = 0;  ///< number of these blocks

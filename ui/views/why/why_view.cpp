@@ -333,13 +333,18 @@ void judge(const WhyContext& context, Why& why) {
 
 namespace {
 
-/// Which block of a selected node is explained.
-QString nodeText(const NodeBlocks& blocks) {
+/// Which block of the selected node, or of the prompt if no node is selected, is explained.
+QString nodeText(const NodeBlocks& blocks, bool isPrompt) {
+  if (blocks.blocks == 1) return isPrompt ? tr("The prompt has one block:") : tr("This node has one block:");
   if (blocks.misses == 0)
-    return blocks.blocks == 1 ? tr(/*id:why-node-hit*/ "The only block of this node was a hit.")
-                              : tr("All %1 blocks of this node were hits. The first one:").arg(blocks.blocks);
-  if (blocks.blocks == 1) return tr("This node has tokens in one block:");
-  return tr(/*id:why-node-misses*/ "%1 of %2 blocks of this node were misses or partial hits. The first one:")
+    return (isPrompt ? tr("All %1 blocks of the prompt were hits. The first one:")
+                     : tr("All %1 blocks of this node were hits. The first one:"))
+        .arg(blocks.blocks);
+  return (isPrompt
+              ? tr(/*id:why-prompt-misses*/ "%1 of %2 blocks of the prompt were misses or partial hits. "
+                                            "The first one:")
+              : tr(/*id:why-node-misses*/ "%1 of %2 blocks of this node were misses or partial hits. The "
+                                          "first one:"))
       .arg(blocks.misses)
       .arg(blocks.blocks);
 }
@@ -372,12 +377,12 @@ Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* mem
   std::optional<BlockRef> place = selectedBlock(input);
   const RequestId shown = input.shownRequest();
   const document::NodeId node = input.selection.currentNode();
-  if (!place && shown != 0 && node != document::kNoNode) {
+  if (!place && shown != 0) {
     const RequestBlocks blocks = requestBlocks(*input.trace, input.state(), shown);
     if (const std::optional<NodeBlocks> ofNode = blocksOfNode(input, blocks, node)) {
       place = ofNode->shown;
-      result.ofNode = nodeText(*ofNode);
-    } else {
+      result.ofNode = nodeText(*ofNode, node == document::kNoNode);
+    } else if (node != document::kNoNode) {
       result.empty = nothingOfNode(input, blocks);
       return result;
     }

@@ -71,8 +71,8 @@ struct WhyFact {
 struct Why {
   QString empty;  ///< what to do to see facts here; empty: there are facts
   std::optional<BlockRef> block;
-  /// For a selected node: the number of its blocks and misses, and which of these blocks is explained. Empty:
-  /// the user selected the block.
+  /// The number of blocks and misses of the selected node or of the prompt. Empty: the user selected the
+  /// block.
   QString ofNode;
   QString place;    ///< "block 6 → #3"
   QString verdict;  ///< "relocated hit", "miss: tokens differ"
@@ -91,6 +91,7 @@ struct Why {
 /// - the block of the selected token
 /// - the selected physical block's place in the shown request
 /// - the first block of the selected node that was not a full hit, else the node's first block
+/// - the same of the shown request's whole prompt, if no node is selected
 ///
 /// `history` must have followed the input's trace. `memo` keeps the last whyChanges().
 Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* memo = nullptr);
