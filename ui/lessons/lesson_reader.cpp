@@ -334,6 +334,8 @@ void LessonReader::fillStep() {
   const std::size_t at = m_course->step();
   if (m_filled.steps.size() <= at) return;
   const lesson::FilledStep& step = m_filled.steps[at];
+  // Only a learner who has acted has read the text so far.
+  const bool hasActed = m_question != nullptr || m_tasks != nullptr;
   m_question = nullptr;
   m_tasks = nullptr;
   const bool isNew = std::exchange(m_shownStep, at) != at;
@@ -372,7 +374,7 @@ void LessonReader::fillStep() {
   for (std::size_t i = 0; i < readable; ++i) {
     const int before = column->count();
     fillBlock(step.blocks[i], i, *column);
-    if (!isNew && added == nullptr && i >= m_shownBlocks && column->count() > before)
+    if (!isNew && hasActed && added == nullptr && i >= m_shownBlocks && column->count() > before)
       added = column->itemAt(before)->widget();
   }
   fillTasks(*column);
@@ -404,7 +406,7 @@ void LessonReader::fillStep() {
   m_pointing = nullptr;
   m_area->setWidget(page);
   m_area->verticalScrollBar()->setValue(place);
-  if (added == nullptr && !isNew && readable > m_shownBlocks) added = m_tasks;
+  if (added == nullptr && !isNew && hasActed && readable > m_shownBlocks) added = m_tasks;
   if (added != nullptr) QTimer::singleShot(0, added, [this, added] { revealCard(*added); });
   page->setAccessibleName(tr("Step %1: %2").arg(step.number).arg(QString::fromStdString(step.title)));
   // A screen reader reads the step, and later the blocks that a run has added.

@@ -896,7 +896,7 @@ class TestLessonReader : public QObject {
     // The next step shows a dock that the layout does not have.
     QVERIFY(goTo(3));
     // The dock of the step gets most of the width, a moment after the step.
-    QTRY_VERIFY(widthOf("canvas") * 100 > m_window->docks().width() * 60);
+    QTRY_VERIFY(widthOf("canvas") * 100 > m_window->docks().width() * 62);
     const std::map<const char*, int> before{
         {"output", widthOf("output")}, {"canvas", widthOf("canvas")}, {"tokens", widthOf("tokens")}};
     QVERIFY(goTo(2));
