@@ -30,6 +30,7 @@ class TestPoolView : public QObject {
   void othersHoldBlocks();
   void evictionOrder();
   void ages();
+  void aUseBeforeStoringIsHidden();
   void clickSelectsTheOwnersBlock();
   void aBlockHasItsCell();
   void keysWalk();
@@ -158,6 +159,22 @@ void TestPoolView::ages() {
   QVERIFY(table.blocks[2].age > 0 && table.blocks[2].age < 1);
   QCOMPARE(table.blocks[3].age, -1.F);
   QVERIFY(table.oldest > 0);
+}
+
+/// A block is allocated before it is stored. This use concerns other contents.
+void TestPoolView::aUseBeforeStoringIsHidden() {
+  test::TraceMaker maker(4, 8);
+  maker.computedRequest(1, 1, 4, 1);
+  const auto text = [&maker] {
+    const ui::ViewInput input = maker.input();
+    ui::BlockHistory history;
+    history.follow(input.trace);
+    return ui::poolDetail(input, history, 1).text;
+  };
+  QVERIFY(text().contains(QStringLiteral("stored by run 1")));
+  QVERIFY(!text().contains(QStringLiteral("last used")));
+  maker.send(1, 1, trace::BlockShared{.block = 1, .references = 1});
+  QVERIFY(text().contains(QStringLiteral("last used")));
 }
 
 void TestPoolView::clickSelectsTheOwnersBlock() {

@@ -151,7 +151,8 @@ void TestWhy::verdicts_data() {
         lookup.tokenStored = 104;
       },
       "partial hit: tokens differ", "<all-of-it>",
-      {"3 of 4 tokens, copied from #1", "first 3 of", "token 3 of", "requested “ w103”, stored “ w104”"});
+      {"3 of 4 tokens, copied from #1", "Copied from: #1, stored by run 1", "first 3 of", "token 3 of",
+       "requested “ w103”, stored “ w104”"});
   row("never seen",
       [&](trace::BlockLookedUp& lookup) {
         lookup = test::lookupOf(4, 1, 0, 4);
