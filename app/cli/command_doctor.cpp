@@ -189,7 +189,8 @@ class DoctorCommand {
       return *found;
     throw Failure({"--model auto",
                    {},
-                   "no model on this machine with the name \"" + doctor::redacted(name) + '"',
+                   name.empty() ? std::string("a log that names no model")
+                                : "no model on this machine with the name \"" + doctor::redacted(name) + '"',
                    "a log that names a model of this machine, or --model MODEL"});
   }
   /// Measures spans on requests that have parts for spans, evenly spread over the log.
@@ -207,7 +208,7 @@ class DoctorCommand {
     }
     if (usable.empty()) {
       m_context.streams.err
-          << "No request has parts that can become spans, so their quality is not measured.\n";
+          << "No request has parts that can become spans, so the quality of spans is not measured.\n";
       return;
     }
     const std::size_t count =
@@ -371,7 +372,7 @@ void addDoctor(CLI::App& app, Context& context) {
   addNumber(*command, "--repeats", options->repeats, "Min tokens of a text that counts as repeated",
             Range<std::uint64_t>{8, 1 << 16});
   addNumber(*command, "--quality", options->quality,
-            "With --model: measure on this number of requests how far spans change the answers",
+            "Measure how much spans change the answers of at most this number of requests (needs --model)",
             Range<std::uint64_t>{1, 1000});
   addNumber(*command, "--speed", options->prices.tokensPerSecond,
             "Prefill speed in tokens per second, to show the time of lost tokens", Range<double>{0.001, 1e9});

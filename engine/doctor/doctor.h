@@ -62,10 +62,10 @@ struct RequestReport {
   std::size_t couldBeCached() const { return cached + lost; }
 };
 
-/// How far a model departs from a full prefill of the same prompts, on a sample of the requests.
+/// How much a way changes the predictions of a model, compared with full prefill, on a sample of requests.
 struct WayQuality {
   std::size_t requests = 0;
-  double divergence = 0;  ///< mean KL of a full prefill and this way, in nats
+  double divergence = 0;  ///< mean KL divergence between a full prefill and this way, in nats
   double agreement = 0;   ///< share of tokens with the same most likely token
 };
 

@@ -128,8 +128,7 @@ std::string summaryText(const LogReport& report) {
                                  counted(report.conversations, "conversation"), grouped(report.cached),
                                  grouped(report.prompt), grouped(report.lost), shareText(report.lostShare()));
   if (report.refused > 0)
-    text += fmt::format(" {} failed and {} not counted.", counted(report.refused, "request"),
-                        report.refused == 1 ? "is" : "are");
+    text += fmt::format(" {} failed. Failed requests are not counted.", counted(report.refused, "request"));
   return text;
 }
 

@@ -92,7 +92,7 @@ constexpr std::array kTargets{
         .name = "chat",
         .title = forTranslation("Export", "Chat messages"),
         .help = forTranslation("Export",
-                               "Chat completions, which nearly every server accepts, such as OpenAI, vLLM, "
+                               "Chat completions. Nearly every server accepts this form, for example vLLM, "
                                "SGLang, llama-server and Ollama. Several requests become a batch file with "
                                "one line for each request."),
         .suffix = ".json",

@@ -74,7 +74,7 @@ constinit const Policy kSpans = {
 
 constinit const Policy kPrefix = {
     .name = "prefix",
-    .brief = forTranslation("Policies", "only the common beginning reused; exact on every model"),
+    .brief = forTranslation("Policies", "reuses only the common prefix; exact on every model"),
     .help = forTranslation("Policies", "Reuses only the longest common prefix, as stock servers do"),
     .asIn = forTranslation("Policies", "stock servers"),
     .exactness = "full prefill ✓",

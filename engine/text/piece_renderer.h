@@ -65,9 +65,9 @@ class PieceRenderer {
   void addOwn(std::string_view text);
   void add(const std::vector<TemplatePiece>& pieces);
 
-  /// The text that follows begins after a control piece that takes white space.
+  /// Removes white space at the start of the following text. A control piece such as `-%}` requires this.
   void takeSpaceAtBegin() { m_dropsSpace = true; }
-  /// The text ends before a control piece that takes white space.
+  /// Removes white space at the end of the text so far.
   void takeSpaceAtEnd() { dropSpaceBefore(); }
 
   RenderedMessage finish();

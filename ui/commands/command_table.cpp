@@ -205,9 +205,9 @@ std::vector<CommandInfo> makeTable() {
   add("view.diagnose", View, Document, tr("Diagnose layout"),
       tr("Show the docks that explain the cache misses of a log"), {"Alt+4"});
   add("view.back", View, Document, tr("Back to previous selection"),
-      tr("Select again what was selected before"), {"Alt+Left"});
+      tr("Select the previous selection again"), {"Alt+Left"});
   add("view.forward", View, Document, tr("Forward to next selection"),
-      tr("Undo the last step back to a previous selection"), {"Alt+Right"});
+      tr("Select the next selection again, after a step back"), {"Alt+Right"});
   add("view.reset", View, Document, tr("Reset layout"),
       tr("Restore the default positions of the docks in this layout"));
   add("view.maximise", View, Document, tr("Maximize dock"),

@@ -272,8 +272,8 @@ QString CanvasCore::tipOf(NodeId id) const {
     lines.append(tr("%1 gave this answer. The next run uses another model")
                      .arg(QString::fromStdString(status.answeredBy)));
   if (status.looked >= 0)
-    lines.append(tr("Document share: %1 of the attention of the answer to all "
-                    "documents")
+    lines.append(tr("Document share: %1. The shares of all documents add up to "
+                    "100 %")
                      .arg(partText(status.looked)));
   if (const NodePrediction* prediction = predictionOf(id)) lines.append(predictionWords(*prediction));
   if (!status.advice.empty()) lines.append(tr("⚠ %1").arg(QString::fromStdString(status.advice)));

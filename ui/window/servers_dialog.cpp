@@ -98,10 +98,12 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   setWindowTitle(tr("Servers"));
   auto* head = new QLabel(tr("Servers for queries"), this);
   head->setFont(theme.titleFont());
-  auto* help = new QLabel(tr("Documents use the name of a server. Keys stay in the environment or in the "
-                             "desktop's secret store. No document, trace or log has keys. The model of a "
-                             "document counts its tokens: choose the model first, then the server."),
-                          this);
+  auto* help =
+      new QLabel(tr("Documents use the name of a server. Keys stay in the environment or in the "
+                    "desktop's secret store. No document, trace or log contains keys. The "
+                    "tokenizer of the document's model counts the tokens. Choose the model first, then "
+                    "the server."),
+                 this);
   help->setWordWrap(true);
 
   m_list = new QListWidget(this);

@@ -91,7 +91,7 @@ bool SessionKeeper::saveUnsaved() {
          "start."),
       items,
       {{.id = kDrop,
-        .text = tr(/*id:quit-discard*/ "Discard checked changes"),
+        .text = tr(/*id:quit-discard*/ "Discard changes"),
         .needsChecked = true,
         .isDefault = false},
        {.id = kKeep,

@@ -144,8 +144,8 @@ Notice StreamTabs::notice() {
   if (shown == nullptr || !shown->source || !shown->source->trace()) return {};
   if (!trace::isWatched(shown->source->trace()->newest().progress().program)) return {};
   return {
-      .text = tr("This tab shows the requests of a watched server. Its nodes are kinds of requests, not a "
-                 "span query."),
+      .text = tr("This tab shows the requests of a watched server. Each node represents one kind of request. "
+                 "You cannot run these nodes."),
       .answers = {}};
 }
 

@@ -223,7 +223,7 @@ GgufFile::GgufFile(const std::filesystem::path& path) : m_path(path) {
     if (!name) {
       throw Failure({path.string(), "split.count",
                      /*id:part-renamed*/ "the first of " + counted(parts, "part") + " under another name",
-                     "a name that ends in " + endingOf(1, parts) + ", like the first part"});
+                     "a name that ends in " + endingOf(1, parts)});
     }
     const std::filesystem::path other = path.parent_path() / *name;
     add(other, parse(other));

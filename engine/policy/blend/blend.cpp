@@ -51,7 +51,7 @@ ComputePlan planRows(const layout::SpanTable& table, std::span<const double> val
 
 constinit const Policy kBlend = {
     .name = "blend",
-    .brief = forTranslation("Policies", "spans, the share r of tokens recomputed; costs more than link"),
+    .brief = forTranslation("Policies", "like spans, recomputes a share r of tokens; slower than link"),
     .help = forTranslation("Policies",
                            "Like spans, but recomputes the share r of tokens that deviate most. These tokens "
                            "attend to all earlier text"),

@@ -51,7 +51,7 @@ ComputePlan planRows(const layout::SpanTable& /*table*/, std::span<const double>
 
 constinit const Policy kSparse = {
     .name = "sparse",
-    .brief = forTranslation("Policies", "spans, answers read b blocks; for long prompts"),
+    .brief = forTranslation("Policies", "like spans, an answer token reads b blocks; for long prompts"),
     .help = forTranslation(
         "Policies",
         "Like spans, but each generated token reads only the b blocks that match its query vectors best"),

@@ -41,7 +41,7 @@ ComputePlan planRows(const layout::SpanTable& /*table*/, std::span<const double>
 
 constinit const Policy kViews = {
     .name = "views",
-    .brief = forTranslation("Policies", "parallel answers read each other; for experiments"),
+    .brief = forTranslation("Policies", "parallel answers attend to each other; for experiments"),
     .help = forTranslation("Policies",
                            "Like spans, but the generate nodes of a plus run together. Each node reads the "
                            "current answers of the other nodes"),

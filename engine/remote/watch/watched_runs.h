@@ -75,7 +75,7 @@ struct TokenTotals {
 /// The growth of a server's totals.
 class TokenGrowth {
  public:
-  /// Returns true for the first totals, which only set the beginning. Smaller totals come from a server that
+  /// Returns true for the first totals, which are only the baseline. Smaller totals come from a server that
   /// has restarted.
   bool take(const TokenTotals& totals);
   /// The growth at the last take().

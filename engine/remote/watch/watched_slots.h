@@ -55,7 +55,7 @@ class WatchedSlots {
   void take(const std::vector<SlotReport>& slots, std::int64_t now);
   /// Takes the totals of the server, which were read after the last report of slots.
   void count(const TokenTotals& totals, std::int64_t now);
-  /// The server has ended. All slots become empty, and open requests break off.
+  /// Empties all slots, and ends open requests as failed. Call this function when the server has ended.
   void lose(const std::string& reason, std::int64_t now);
   const TokenTotals& countedTokens() const { return m_counted.sum(); }
   void say(Severity severity, std::string text, std::int64_t now) {
@@ -76,7 +76,7 @@ class WatchedSlots {
     RunId run = 0;
     SlotReport counts;       ///< of the open request, with the tokens of its prompt
     bool isLaidOut = false;  ///< the counts are known
-    bool isCounted = false;  ///< the totals had the prompt before the first totals
+    bool isCounted = false;  ///< the first totals already include this prompt
     std::int64_t begin = 0;
     std::optional<std::int64_t> endedAt;  ///< the request has ended, and waits for the totals
     std::optional<std::int64_t> firstText;

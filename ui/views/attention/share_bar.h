@@ -60,7 +60,7 @@ struct ShareModel {
 /// The shares of the shown request, or of the selected token of its answer.
 ShareModel shareModel(const ViewInput& input);
 
-/// "Documents get 25 % of the attention. Among the documents: document 7 (56 %), …"
+/// "Documents get 25 % of all attention of the answer. …: document 7 (56 %), …"
 QString shareSentence(const ShareModel& model);
 /// "document 7: 14 % of all attention", with the document share in a second line
 QString shareTip(const SharePiece& piece);

@@ -108,9 +108,9 @@ SourceWords sourceWords(const ViewInput& input, const ShareModel& shares, std::o
     const SharePiece* piece = shares.of(segment.part);
     segment.isPale = !isSource(segment);
     segment.facts = piece == nullptr ? QString()
-                     : segment.isPale || !words.hasSources
-                         ? tr("%1 of all attention").arg(partText(piece->mass))
-                         : tr(/*id:document-share-facts*/ "document share %1 · %2 of all attention")
+                    : segment.isPale || !words.hasSources
+                        ? tr("%1 of all attention").arg(partText(piece->mass))
+                        : tr(/*id:document-share-facts*/ "document share %1 · %2 of all attention")
                               .arg(partText(std::max(0.0, piece->share)), partText(piece->mass));
     if (piece == nullptr || segment.isPale) continue;
     const double rank = piece->selected ? std::numeric_limits<double>::max() : piece->share;

@@ -438,8 +438,8 @@ QString predictionComparison(const PredictionTable& table) {
   if (!place.orders.isEmpty()) parts << place.orders;
   if (table.computedBefore) {
     parts << (*table.computedBefore == table.totals.computed
-                  ? PredictionHeader::tr("as many computed as before your last edit")
-                  : PredictionHeader::tr(/*id:before-last-change*/ "%1 computed before your last edit")
+                  ? PredictionHeader::tr("same prediction as before your last edit")
+                  : PredictionHeader::tr(/*id:before-last-change*/ "%1 predicted before your last edit")
                         .arg(rangeText(*table.computedBefore)));
   }
   if (table.ran)

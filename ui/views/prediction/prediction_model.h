@@ -120,7 +120,7 @@ class PredictionHeader : public QWidget {
 
 /// "With spans here, next run: 13 of 83 prompt tokens computed"
 QString predictionSentence(const PredictionTable& table);
-/// "70 cached, 38 relocated · 83 computed before your last edit · 83 computed in run 1 · against the current
+/// "70 cached, 38 relocated · 83 predicted before your last edit · 83 computed in run 1 · against the current
 /// cache"
 QString predictionComparison(const PredictionTable& table);
 

@@ -367,8 +367,8 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
   }
   if (problem.poolNeeded > 0) {
     return make("enlargePool", tr("Make the pool %1 blocks").arg(problem.poolNeeded),
-                tr("Set the number of blocks of the query. The next run begins with an empty cache. Undo "
-                   "restores it."),
+                tr("Set the pool size of this query. The next run begins with an empty cache. Undo restores "
+                   "the earlier size."),
                 [this, blocks = problem.poolNeeded] { enlargePool(blocks); });
   }
   if (problem.otherModel.empty()) return nullptr;

@@ -260,8 +260,8 @@ class StripMaker {
       const auto last =
           std::find_if(m_strip.segments.rbegin(), m_strip.segments.rend(),
                        [this](const StripSegment& each) { return each.first < m_strip.prompt; });
-      last->facts += count == 1 ? tr(/*id:strip-last-begins*/ " · the last token begins the answer")
-                                : tr(" · the last %1 tokens begin the answer").arg(count);
+      last->facts += count == 1 ? tr(/*id:strip-last-begins*/ " · the last token is the generation prompt")
+                                : tr(" · the last %1 tokens are the generation prompt").arg(count);
     }
     m_strip.answerFacts = factsOf(m_strip.prompt, m_strip.tokens.size());
     if (m_strip.mostLooked <= 0) return;
