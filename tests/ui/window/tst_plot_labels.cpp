@@ -204,12 +204,12 @@ class TestPlotLabels : public QObject {
     QFETCH(const QSize, size);
     QFETCH(const double, scale);
     m_window->perform(QStringLiteral("view.") + layout);
-    m_window->docks().reveal(dock);
     if (m_window->size() != size) {
       QSignalSpy settled(&m_window->docks(), &DockHost::settled);
       m_window->resize(size);
       settled.wait(1000);
     }
+    m_window->docks().reveal(dock);
     Dock* shown = m_window->docks().dock(dock);
     QTest::qWait(120);
     if (auto* pool = shown->findChild<PoolView*>()) pool->showOverTime();

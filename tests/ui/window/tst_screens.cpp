@@ -406,7 +406,7 @@ class TestScreens : public QObject {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     show("explain");
     run();
-    QVERIFY(isSeen("output") && isSeen("canvas") && isSeen("attention"));
+    QVERIFY(isSeen("output") && isSeen("canvas") && isSeen("why"));
     const auto* output = qobject_cast<OutputView*>(dock("output").view());
     QVERIFY(output != nullptr && output->cards().size() == 1);
     const AnswerCard& card = *output->cards().front();
@@ -425,7 +425,8 @@ class TestScreens : public QObject {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     show("explain");
     run();
-    QVERIFY(!isSeen("why"));
+    m_window->docks().reveal(QStringLiteral("attention"));
+    QTRY_VERIFY(!isSeen("why"));
     Selection selection;
     selection.block = BlockRef{.request = 1, .segment = 0, .virtualIndex = 0};
     Q_EMIT dock("block-table").view()->selectionWanted(selection);
