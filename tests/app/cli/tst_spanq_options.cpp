@@ -306,7 +306,7 @@ void TestSpanqOptions::wrongValuesAreUsage_data() {
   row("segments that do not add up", {"model", "logits", kModel, "--ids", "1,2", "--segments", "i1"},
       "--segments: found \"i1\"");
   row("endpoint of no request", {"export", "--to", "spnl", "--endpoint", "http://a/b", kChat},
-      "--endpoint: found --to spnl, expected --to curl or --to python");
+      "--endpoint: found --to spnl, expected --to chat-curl or");
   row("one piece of no request", {"export", "--to", "chat", "--no-stream", kChat},
       "--to curl or --to python");
   row("seed of no chat", {"export", "--to", "yaml", "--seed", "1", kChat}, "--seed: found --to yaml");
