@@ -4,6 +4,7 @@
 #include "ui/views/common/moving_view.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/common/text_painting.h"
+#include "ui/words/metric_words.h"
 
 #include <QFontMetrics>
 #include <QPainter>
@@ -258,7 +259,8 @@ QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const Q
   painter.setRenderHint(QPainter::Antialiasing);
   painter.fillPath(tip, ink);
   painter.restore();
-  const QString text = tr("%1 first miss").arg(m_table->rows[row].cells[index].facts.number);
+  const QString text =
+      metricPhrase("first-missing-block", QString::number(m_table->rows[row].cells[index].facts.number));
   const int width = QFontMetrics(theme().monoFont()).horizontalAdvance(text);
   // A mark at the end of the row is to the left of the triangle.
   const bool fits = x + kTip + width <= contentSize().width();

@@ -443,8 +443,8 @@ QString predictionComparison(const PredictionTable& table) {
                         .arg(rangeText(*table.computedBefore)));
   }
   if (table.ran)
-    parts << PredictionHeader::tr("%1 computed in run %2")
-                 .arg(metricText("computed-tokens", *table.ran))
+    parts << PredictionHeader::tr("%1 in run %2")
+                 .arg(metricPhrase("computed-tokens", metricText("computed-tokens", *table.ran)))
                  .arg(table.ranRun);
   parts << table.cache;
   if (table.isPending) parts << PredictionHeader::tr("changing…");
