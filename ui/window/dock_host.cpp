@@ -45,6 +45,12 @@ int favouredWidth(LayoutId layout) {
   return layout == LayoutId::Author ? 46 : 64;
 }
 
+/// Keeps a tab in front of the tabs of the same place.
+void choose(std::set<const Dock*>& chosen, const Dock& dock, const QList<QDockWidget*>& beside) {
+  for (QDockWidget* each : beside) chosen.erase(qobject_cast<Dock*>(each));
+  chosen.insert(&dock);
+}
+
 Room roomIn(int height) {
   constexpr int kMiddleHeight = 440;
   constexpr int kFullHeight = 700;
@@ -381,6 +387,8 @@ void DockHost::bring(const QString& id) {
   }
   QWidget* const focused = QApplication::focusWidget();
   reveal(id);
+  // A dock that is only offered, such as Why for a selected block, does not cover this dock.
+  choose(m_chosen, *wanted, tabifiedDockWidgets(wanted));
   if (focused != nullptr && !wanted->isFloating()) focused->setFocus(Qt::OtherFocusReason);
 }
 
@@ -412,8 +420,7 @@ void DockHost::chooseTab(const QString& title) {
   const auto chosen = std::find_if(m_docks.begin(), m_docks.end(),
                                    [&title](const Dock* each) { return each->windowTitle() == title; });
   if (chosen == m_docks.end()) return;
-  for (QDockWidget* beside : tabifiedDockWidgets(*chosen)) m_chosen.erase(qobject_cast<Dock*>(beside));
-  m_chosen.insert(*chosen);
+  choose(m_chosen, **chosen, tabifiedDockWidgets(*chosen));
   Q_EMIT tabChosen((*chosen)->id());
 }
 

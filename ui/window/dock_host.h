@@ -42,7 +42,7 @@ class DockHost : public QMainWindow {
   void bring(const QString& id);
   /// Brings a dock to the front of the tabs that share its place. The focus stays where it is. Does nothing
   /// in these cases:
-  /// - The user has chosen another of these tabs.
+  /// - The user or bring() has chosen another of these tabs.
   /// - The user has closed or floated the dock.
   /// - A dock is maximised.
   void offer(const QString& id);
@@ -137,7 +137,7 @@ class DockHost : public QMainWindow {
   QByteArray m_unmaximised;        ///< the arrangement before a dock was maximised
   std::vector<Place> m_places;     ///< places of the docks before m_maximised was maximised
   Proportions m_proportions;       ///< without places while the layout is in its original state
-  std::set<const Dock*> m_chosen;  ///< tabs that the user has brought to the front
+  std::set<const Dock*> m_chosen;  ///< tabs that the user or bring() has put in front
   int m_stripHeight = 0;           ///< min height of all visible strips together
   Room m_room = Room::Full;        ///< the original state depends on this room
   bool m_sizesWanted = true;       ///< the layout is in its original state, so sizes follow the window

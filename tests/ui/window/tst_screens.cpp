@@ -443,6 +443,21 @@ class TestScreens : public QObject {
     QVERIFY(isSeen("attention") && !isSeen("why"));
   }
 
+  /// A dock that a lesson has brought stays in front of docks that are only offered.
+  void anOfferedDockCoversNoBroughtDock() {
+    resize(kSmall);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    show("explain");
+    run();
+    m_window->docks().bring(QStringLiteral("attention"));
+    QTRY_VERIFY(isSeen("attention") && !isSeen("why"));
+    Selection selection;
+    selection.block = BlockRef{.request = 1, .segment = 0, .virtualIndex = 0};
+    Q_EMIT dock("block-table").view()->selectionWanted(selection);
+    QTest::qWait(60);
+    QVERIFY(isSeen("attention") && !isSeen("why"));
+  }
+
   /// A card is as wide as its dock, so that its right edge is never lost.
   void answersEndInsideTheirDock() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
