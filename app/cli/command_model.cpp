@@ -145,6 +145,7 @@ struct ModelOptions {
 
 struct ListOptions {
   SessionOptions session;  ///< device and pool, for the memory of each model
+  bool checksWeights = false;
   bool json = false;
 };
 
@@ -327,7 +328,8 @@ ExitCode list(const Context& context, const ListOptions& options) {
   folders.recent = workbench::RecentModels(context.streams.recentModelsFile).list();
   const run::SessionConfig pool = options.session.config();
   const compute::ChosenDevice device = context.backends.choose(options.session.settings.device);
-  workbench::ModelFinder finder;
+  workbench::ModelFinder finder(options.checksWeights ? workbench::CheckDepth::Weights
+                                                      : workbench::CheckDepth::Headers);
   const std::vector<workbench::FoundModel> models = finder.find(folders, &pool, &device.kind, context.stop);
   if (options.json)
     context.streams.out << jsonText(modelListJson(models)) << '\n';
@@ -350,6 +352,8 @@ void addModel(CLI::App& app, Context& context) {
                             "Hugging Face, Ollama, LM Studio and llama.cpp");
   listCommand->footer("Example:\n  spanq model list --blocks 4096\n");
   addSettings(*listCommand, listed->session.settings, {"device", "block_size", "blocks", "kv_type"});
+  listCommand->add_flag("--check-weights", listed->checksWeights,
+                        "Also read all weights, and report models with damaged numbers. A GiB takes about a second");
   listCommand->add_flag("--json", listed->json, "Write JSON");
   listCommand->callback(
       [&context, listed] { context.action = [&context, listed] { return list(context, *listed); }; });

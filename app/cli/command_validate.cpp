@@ -23,6 +23,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -134,22 +135,43 @@ Planned planned(const document::Document& document, const workbench::ModelBundle
   return result;
 }
 
-/// The problems that the window shows. `devices`: null if machine and model are not checked. Adds the
+/// The devices and the models of this machine. A model is read once for all files.
+class Machine {
+ public:
+  explicit Machine(const compute::Backends& backends) : m_devices(backends.devices()) {}
+
+  const std::vector<compute::Device>& devices() const { return m_devices; }
+  const workbench::ModelLook& lookAt(const workbench::RunSettings& settings) {
+    const auto known = std::ranges::find_if(m_looks, [&](const auto& look) {
+      const workbench::RunSettings& other = look.first;
+      return other.model == settings.model && other.chatTemplate == settings.chatTemplate &&
+             other.templateVariables == settings.templateVariables && other.adapter == settings.adapter &&
+             other.context == settings.context;
+    });
+    if (known != m_looks.end()) return known->second;
+    return m_looks.emplace_back(settings, workbench::lookAtModel(settings)).second;
+  }
+
+ private:
+  std::vector<compute::Device> m_devices;
+  std::deque<std::pair<workbench::RunSettings, workbench::ModelLook>> m_looks;  ///< addresses do not change
+};
+
+/// The problems that the window shows. `machine`: null if machine and model are not checked. Adds the
 /// planner's errors of the whole query to `refusals`.
-std::vector<document::QueryProblem> problemsOf(const document::Document& document,
-                                               const std::vector<compute::Device>* devices,
+std::vector<document::QueryProblem> problemsOf(const document::Document& document, Machine* machine,
                                                query::Surroundings& surroundings,
                                                std::vector<document::QueryProblem>& refusals) {
   document::ProblemContext context = contextOf(surroundings);
-  std::optional<workbench::ModelBundle> model;
-  if (devices != nullptr && !document::goesOnlyToServers(document)) {
-    context.devices = devices;
-    workbench::ModelLook look = workbench::lookAtModel(document.settings);
-    context.modelProblem = std::move(look.reason);
+  const workbench::ModelBundle* model = nullptr;
+  if (machine != nullptr && !document::goesOnlyToServers(document)) {
+    context.devices = &machine->devices();
+    const workbench::ModelLook& look = machine->lookAt(document.settings);
+    context.modelProblem = look.reason;
     context.guessedTemplate = workbench::guessedTemplate(document.settings);
-    model = std::move(look.model);
+    if (look.model) model = &*look.model;
   }
-  Planned plan = planned(document, model ? &*model : nullptr, surroundings);
+  Planned plan = planned(document, model, surroundings);
   refusals = std::move(plan.refusals);
   context.fit = plan.fit ? &*plan.fit : nullptr;
   return document::problemsOf(document, context);
@@ -195,7 +217,7 @@ void addProblems(Checked& checked, const document::Document& document,
 
 /// A document contains values and settings, so every reason for a run to refuse the document is an error.
 Checked checkDocument(const std::string& text, const std::optional<workbench::RunSettings>& settings,
-                      const std::vector<compute::Device>& devices, query::Surroundings& surroundings) {
+                      Machine& machine, query::Surroundings& surroundings) {
   document::OpenedDocument opened = document::readDocument(text);
   Checked checked{.query = std::nullopt, .diagnostics = std::move(opened.diagnostics), .declarations = {}};
   if (!opened.document) return checked;
@@ -215,7 +237,7 @@ Checked checkDocument(const std::string& text, const std::optional<workbench::Ru
     });
   }
   std::vector<document::QueryProblem> refusals;
-  std::vector<document::QueryProblem> problems = problemsOf(document, &devices, surroundings, refusals);
+  std::vector<document::QueryProblem> problems = problemsOf(document, &machine, surroundings, refusals);
   addRefusals(problems, std::move(refusals));
   addProblems(checked, document, problems, "/query", [&](const std::string& pointer) {
     const auto range = workbench::rangeAround(pointer, opened.sources);
@@ -241,7 +263,7 @@ bool isOfQueryAlone(const document::Document& document, const document::QueryPro
 /// query only because values are missing, the problem is advice. `settings`: null if no option sets a
 /// setting.
 Checked checkQuery(const std::string& file, const std::string& text, const workbench::RunSettings* settings,
-                   const std::vector<compute::Device>& devices, query::Surroundings& surroundings) {
+                   Machine& machine, query::Surroundings& surroundings) {
   workbench::PipelineResult read = workbench::runPipeline({.source = std::string_view(text),
                                                            .form = query::queryFormOf(file, text),
                                                            .surroundings = &surroundings},
@@ -253,7 +275,7 @@ Checked checkQuery(const std::string& file, const std::string& text, const workb
   if (settings != nullptr) document.settings = *settings;
   std::vector<document::QueryProblem> refusals;
   std::vector<document::QueryProblem> problems =
-      problemsOf(document, settings == nullptr ? nullptr : &devices, surroundings, refusals);
+      problemsOf(document, settings == nullptr ? nullptr : &machine, surroundings, refusals);
   std::set<document::NodeId> refused;
   for (const document::QueryProblem& problem : refusals) refused.insert(problem.node);
   if (settings == nullptr)
@@ -270,14 +292,13 @@ Checked checkQuery(const std::string& file, const std::string& text, const workb
 }
 
 Checked checkFile(const InputFile& file, const CommandSettings& settings, bool hasSettings,
-                  const std::vector<compute::Device>& devices, const ValidateCommandOptions& options,
-                  const Context& context) {
+                  Machine& machine, const ValidateCommandOptions& options, const Context& context) {
   QueryInputs inputs(file.name, options.query.folders, *options.query.book, context.streams);
   ValidationInputs surroundings(inputs);
   std::optional<workbench::RunSettings> own;
   if (file.settings || hasSettings) own = settings.of(file);
-  if (document::isDocumentText(file.text)) return checkDocument(file.text, own, devices, surroundings);
-  return checkQuery(file.name, file.text, own ? &*own : nullptr, devices, surroundings);
+  if (document::isDocumentText(file.text)) return checkDocument(file.text, own, machine, surroundings);
+  return checkQuery(file.name, file.text, own ? &*own : nullptr, machine, surroundings);
 }
 
 ExitCode validate(const Context& context, const ValidateCommandOptions& options) {
@@ -285,12 +306,12 @@ ExitCode validate(const Context& context, const ValidateCommandOptions& options)
   const CommandSettings settings(*options.command, options.session.settings, options.query.settings);
   const bool hasSettings = std::ranges::any_of(options.settingOptions,
                                                [](const CLI::Option* option) { return option->count() > 0; });
-  const std::vector<compute::Device> devices = context.backends.devices();
+  Machine machine(context.backends);
   for (const std::string& name : options.files) {
     Checked checked;
     try {
       const InputFile file = std::move(readInputFiles({name}, context.streams).front());
-      checked = checkFile(file, settings, hasSettings, devices, options, context);
+      checked = checkFile(file, settings, hasSettings, machine, options, context);
     } catch (const std::bad_alloc&) {
       context.streams.err << Error{inputName(name),
                                    {},

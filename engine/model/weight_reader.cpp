@@ -197,6 +197,13 @@ const char* describe(const NotFinite& found) {
   return std::isnan(found.value) ? "nan" : "an infinite number";
 }
 
+void checkNumbers(const ModelConfig& config, const WeightSource& source, int threads) {
+  WeightReader reader(source, threads, false);
+  for (const NamedTensor& tensor : tensorsOf(config))
+    reader.add(tensor.name, source.get(tensor.name, tensor.rows, tensor.columns));
+  reader.finish();
+}
+
 NormNames normsOf(NormPlace place) {
   switch (place) {
     case NormPlace::Before:

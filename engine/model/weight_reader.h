@@ -128,6 +128,11 @@ std::int64_t gatedRowsOf(const ModelConfig& config);
 /// - the source has tensors that the model does not use.
 void checkTensors(const ModelConfig& config, const WeightSource& source);
 
+/// Reads the data of all tensors of the model like loading, on `threads` threads. A gibibyte takes about a
+/// second from a disk. Throws Failure for the first tensor with a value that is not finite, or if a file was
+/// truncated. Call checkTensors() first.
+void checkNumbers(const ModelConfig& config, const WeightSource& source, int threads);
+
 /// Whether checkpoints of this architecture are known to contain this tensor, which the decoder does not use.
 /// Any other unused tensor means that checkpoint and configuration do not fit.
 bool isKnownExtra(std::string_view name, const ModelConfig& config);

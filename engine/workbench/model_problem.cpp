@@ -15,23 +15,32 @@
 #include <map>
 #include <memory>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 namespace spanscope::workbench {
+namespace {
 
-InspectedModel inspectTensors(const checkpoint::Checkpoint& checkpoint) {
+int readingThreads() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+InspectedModel inspectTensors(const checkpoint::Checkpoint& checkpoint, CheckDepth depth) {
   checkpoint.requireModel();
   InspectedModel inspected;
   inspected.config = model::readConfig(checkpoint);
   const std::unique_ptr<model::WeightSource> weights = model::openWeights(checkpoint, inspected.config);
   model::checkTensors(inspected.config, *weights);
   inspected.weights = model::weightAmounts(inspected.config, *weights);
+  if (depth == CheckDepth::Weights) model::checkNumbers(inspected.config, *weights, readingThreads());
   return inspected;
 }
 
-InspectedModel inspectModel(const checkpoint::Checkpoint& checkpoint) {
-  InspectedModel inspected = inspectTensors(checkpoint);
+InspectedModel inspectModel(const checkpoint::Checkpoint& checkpoint, CheckDepth depth) {
+  InspectedModel inspected = inspectTensors(checkpoint, depth);
   const std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(checkpoint);
   requirePiecesInVocabulary(*tokenizer, inspected.config);
   addEndTokens(inspected.config, checkpoint, *tokenizer, nullptr);
@@ -42,7 +51,7 @@ std::optional<ModelProblem> modelProblem(const RunSettings& settings) {
   bool isOfTemplate = false;
   try {
     const checkpoint::Checkpoint checkpoint = modelDirectoryOf(settings);
-    inspectTensors(checkpoint);
+    inspectTensors(checkpoint, CheckDepth::Headers);
     try {
       chatTemplateOf(settings);
     } catch (const Failure&) {
@@ -61,6 +70,7 @@ ModelLook lookAtModel(const RunSettings& settings) {
   look.reason = modelProblem(settings);
   if (look.reason) return look;
   try {
+    inspectTensors(modelDirectoryOf(settings), CheckDepth::Weights);
     look.model = describeModel(modelDirectoryOf(settings), chosenTemplateOf(settings), settings.context);
     if (!settings.adapter.empty()) {
       const model::Adapter adapter = model::Adapter::open(settings.adapter);

@@ -6,11 +6,16 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/settings.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 namespace spanscope::workbench {
+
+/// How much of a model a check reads. With Weights, the check reads the data of all weights too, and finds
+/// numbers that are not finite. A gibibyte takes about a second from a disk.
+enum class CheckDepth : std::uint8_t { Headers, Weights };
 
 /// The facts that loading knows before it reads the data of the weights.
 struct InspectedModel {
@@ -19,10 +24,10 @@ struct InspectedModel {
 };
 
 /// Checks configuration, and names, shapes and formats of all tensors. Throws Failure like loading.
-InspectedModel inspectTensors(const checkpoint::Checkpoint& checkpoint);
+InspectedModel inspectTensors(const checkpoint::Checkpoint& checkpoint, CheckDepth depth);
 /// Also checks the tokenizer, which may take a second for a large vocabulary, and the end tokens. The chat
 /// template is not checked, because the user can choose another one.
-InspectedModel inspectModel(const checkpoint::Checkpoint& checkpoint);
+InspectedModel inspectModel(const checkpoint::Checkpoint& checkpoint, CheckDepth depth);
 
 struct ModelProblem {
   Error error;
@@ -34,12 +39,13 @@ struct ModelProblem {
 /// problem.
 std::optional<ModelProblem> modelProblem(const RunSettings& settings);
 
-/// Everything that opening a model reads, except the data of its weights.
+/// Everything that opening a model reads.
 struct ModelLook {
   std::optional<ModelProblem> reason;  ///< why the model cannot be opened; nothing: the model can be opened
   std::optional<ModelBundle> model;    ///< the result of describeModel(); set if the model can be opened
 };
-/// Also reads the tokenizer, which may take a second for a large vocabulary, and the adapter.
+/// Also reads the tokenizer, which may take a second for a large vocabulary, the adapter, and the data of the
+/// weights. Finds every problem that loading would find, but a lack of memory.
 ModelLook lookAtModel(const RunSettings& settings);
 
 /// The name of a known chat template with the same delimiters as the checkpoint's template. Empty in these

@@ -68,6 +68,19 @@ void layOutUnfit(const run::RunOptions& options, const workbench::ModelBundle& m
   }
 }
 
+/// Finds damaged weights before a run if this takes less than about a second. Larger weights are read when
+/// the model is loaded.
+void readSmallWeights(const checkpoint::Checkpoint& checkpoint) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30U;
+  std::uintmax_t bytes = 0;
+  for (const std::filesystem::path& file : checkpoint.files()) {
+    std::error_code ignored;
+    const std::uintmax_t size = std::filesystem::file_size(file, ignored);
+    if (!ignored) bytes += size;
+  }
+  if (bytes <= kMostBytes) workbench::inspectTensors(checkpoint, workbench::CheckDepth::Weights);
+}
+
 }  // namespace
 
 std::optional<DocumentPrediction> DocumentPredictor::predict(const PredictionRequest& request,
@@ -143,6 +156,7 @@ const workbench::ModelBundle& DocumentPredictor::describe(const document::RunSet
   // Only the description is read. Loading the weights would replace the loaded model.
   if (!m_described || !isIt(*m_described)) {
     m_described.reset();
+    readSmallWeights(checkpoint);
     m_described = workbench::describeModel(checkpoint, chat, settings.context);
   }
   return *m_described;

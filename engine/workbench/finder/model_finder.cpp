@@ -169,7 +169,7 @@ std::string stampOf(const Path& path) {
 
 }  // namespace
 
-ModelHeader readModelHeader(const std::filesystem::path& path) {
+ModelHeader readModelHeader(const std::filesystem::path& path, CheckDepth depth) {
   ModelHeader header;
   try {
     checkpoint::Checkpoint(path).requireModel();
@@ -178,7 +178,7 @@ ModelHeader readModelHeader(const std::filesystem::path& path) {
       readGgufModel(*gguf, header);
     else
       readSafetensorsModel(path, header);
-    InspectedModel inspected = inspectModel(path);
+    InspectedModel inspected = inspectModel(path, depth);
     header.family = inspected.config.architecture;
     header.context = inspected.config.maxPositions;
     header.weights = std::move(inspected.weights);
@@ -227,7 +227,7 @@ ModelHeader ModelFinder::headerOf(const std::filesystem::path& path) {
     const std::lock_guard lock(m_mutex);
     if (const auto known = m_headers.find(stamp); known != m_headers.end()) return known->second;
   }
-  ModelHeader header = readModelHeader(path);
+  ModelHeader header = readModelHeader(path, m_depth);
   const std::lock_guard lock(m_mutex);
   ++m_read;
   return m_headers.insert_or_assign(stamp, std::move(header)).first->second;
@@ -373,14 +373,15 @@ class Lister {
     m_places.push_back(std::move(place));
   }
 
-  /// Adds the models of a folder. A folder with a configuration is one model. Each of its GGUF files is one
+  /// Adds the models of a folder. A folder with a configuration or with safetensors is one model. Each of its GGUF files is one
   /// model too.
   void addFolder(ModelKeeper keeper, const std::string& name, const Path& folder, int depth) {
     if (isFull() || !m_visited.insert(trueNameOf(folder)).second) return;
     const std::vector<Path> files = filesOf(folder);
+    const bool hasSafetensors = checkpoint::Checkpoint(folder).hasSafetensors();
     // A configuration with only GGUF files beside it belongs to the model from which these files were made.
-    if (hasConfig(folder) && (files.empty() || checkpoint::Checkpoint(folder).hasSafetensors()))
-      add({keeper, name, folder, {}});
+    // Weights without a configuration are listed with this problem.
+    if (hasSafetensors || (hasConfig(folder) && files.empty())) add({keeper, name, folder, {}});
     for (const Path& file : files) {
       const bool isOnly = files.size() == 1 && depth == kDeepest;
       add({keeper, isOnly ? name : name + ", " + textOf(file.filename()), file, {}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the places of models on this machine, without reading the models. Finds the models there, with the
-// facts of their headers and their tokenizer. No weights are read. Open this file to add a program that keeps
+// facts of their headers and their tokenizer. Weights are read on request only. Open this file to add a program that keeps
 // models, or to show another fact of a model.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "engine/model/config.h"
 #include "engine/model/weights.h"
 #include "engine/run/run_options.h"
+#include "engine/workbench/model_problem.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -88,7 +89,7 @@ struct ModelHeader {
 };
 
 /// Reads a model directory or a GGUF file. Never throws for its contents: `problem` has the reason.
-ModelHeader readModelHeader(const std::filesystem::path& path);
+ModelHeader readModelHeader(const std::filesystem::path& path, CheckDepth depth = CheckDepth::Headers);
 
 struct FoundModel {
   ModelPlace place;
@@ -106,6 +107,8 @@ struct FoundModel {
 /// thread may call any function.
 class ModelFinder {
  public:
+  explicit ModelFinder(CheckDepth depth = CheckDepth::Headers) : m_depth(depth) {}
+
   /// `pool` and `device` are for the estimate of memory. Null: no estimate.
   std::vector<FoundModel> find(const ModelFolders& folders, const run::SessionConfig* pool,
                                const compute::BackendKind* device, const std::stop_token& stop = {});
@@ -116,6 +119,7 @@ class ModelFinder {
  private:
   ModelHeader headerOf(const std::filesystem::path& path);
 
+  const CheckDepth m_depth;
   mutable std::mutex m_mutex;
   std::map<std::string, ModelHeader> m_headers;
   std::size_t m_read = 0;

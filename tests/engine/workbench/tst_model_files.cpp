@@ -19,7 +19,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -44,6 +46,10 @@ struct Tensor {
   std::string type;
   std::vector<std::uint64_t> shape;
   std::string bytes;
+
+  void replace(std::size_t element, float value) {
+    std::memcpy(bytes.data() + element * sizeof(float), &value, sizeof(float));
+  }
 };
 using Tensors = std::map<std::string, Tensor>;
 
@@ -250,6 +256,12 @@ const std::vector<BrokenModel>& brokenModels() {
       {"a norm of bytes", "I8", beforeWriting([](Folder& folder) {
          folder.tensors["model.norm.weight"] = {"I8", {16}, std::string(16, '\1')};
        })},
+      {"a weight that is no number", "model.layers.0.mlp.up_proj.weight", beforeWriting([](Folder& folder) {
+         folder.tensors["model.layers.0.mlp.up_proj.weight"].replace(8, std::nanf(""));
+       })},
+      {"an infinite weight", "model.norm.weight", beforeWriting([](Folder& folder) {
+         folder.tensors["model.norm.weight"].replace(15, std::numeric_limits<float>::infinity());
+       })},
       {"a bias that the configuration does not state", "self_attn.q_proj.bias",
        beforeWriting([](Folder& folder) {
          folder.tensors["model.layers.0.self_attn.q_proj.bias"] = tensorOf("x", {16});
@@ -414,7 +426,7 @@ class TestModelFiles : public QObject {
       loading = failure.what();
     }
     QVERIFY2(says(loading, broken.cause), loading.c_str());
-    const std::string listed = readModelHeader(path).problem;
+    const std::string listed = readModelHeader(path, CheckDepth::Weights).problem;
     QVERIFY2(says(listed, broken.cause), listed.c_str());
     const ModelLook look = lookAtModel(settingsOf(path));
     QVERIFY(look.reason && !look.reason->isOfTemplate && !look.model);

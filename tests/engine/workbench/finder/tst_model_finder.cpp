@@ -188,6 +188,18 @@ class TestModelFinder : public QObject {
     }
   }
 
+  void weightsWithoutAConfigurationAreListed() {
+    ModelFolders folders;
+    folders.lmStudio.push_back(m_root / "lm");
+    write(m_root / "lm/pub/alone/model.safetensors", "");
+    write(m_root / "lm/pub/notes/readme.md", "no model");
+    ModelFinder finder;
+    const std::vector<FoundModel> models = finder.find(folders, nullptr, nullptr);
+    QCOMPARE(models.size(), std::size_t{1});
+    QCOMPARE(models.front().place.name, std::string("pub/alone"));
+    QVERIFY(models.front().header.problem.find("config.json") != std::string::npos);
+  }
+
   void headersSayWhatAModelIs() {
     const ModelFolders folders = fakedFolders();
     ModelFinder finder;
