@@ -39,6 +39,7 @@ class TestPackagingScripts : public QObject {
   void runStartsTheWindow();
   void runWithoutADisplayRunsTheExample();
   void testRunsCtestWithoutADisplay();
+  void failedTestsRunAgainInCi();
   void warningsAreErrorsInCi();
   void sanitizersRunInCiAlone();
   void failuresStopTheScript();
@@ -269,7 +270,23 @@ void TestPackagingScripts::testRunsCtestWithoutADisplay() {
   QCOMPARE(result.code, 8);
   QVERIFY(result.calls.contains("ctest --preset release -R query"));
   QVERIFY(result.output.contains("platform offscreen"));
-  QVERIFY(result.output.trimmed().endsWith("100% tests passed"));
+  QVERIFY(!result.calls.contains("--rerun-failed"));
+}
+
+/// A test that passes the second time is named. A test that fails twice is a failure.
+void TestPackagingScripts::failedTestsRunAgainInCi() {
+  const QString log = path("tree/build/release/Testing/Temporary/LastTest.log");
+  const QString fails = "echo 'FAIL!  : TestA::b() wrong' >" + log + "; exit 8";
+  write("tree/build/release/Testing/Temporary/LastTest.log", "");
+  standIn("ctest", "if [[ $* == *'--preset release' ]]; then " + fails + "; fi");
+  const Result once = start({path("tree/packaging/test")}, true, {"CI=true"});
+  QCOMPARE(once.code, 0);
+  QVERIFY(once.calls.contains("ctest --preset release --rerun-failed"));
+  QCOMPARE(once.output.count("FAIL!  : TestA::b()"), 2);
+  standIn("ctest", fails);
+  const Result twice = start({path("tree/packaging/test")}, true, {"CI=true"});
+  QCOMPARE(twice.code, 8);
+  QVERIFY(!twice.calls.contains("--preset asan"));
 }
 
 void TestPackagingScripts::warningsAreErrorsInCi() {
