@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq doctor`: diagnoses logs of requests.
+#include "app/cli/bench_report.h"
 #include "app/cli/command.h"
+#include "app/cli/command_service.h"
 #include "app/cli/input.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
@@ -10,16 +12,19 @@
 #include "engine/base/output_file.h"
 #include "engine/base/utf8.h"
 #include "engine/doctor/doctor.h"
+#include "engine/doctor/quality.h"
 #include "engine/doctor/redaction.h"
 #include "engine/doctor/report.h"
 #include "engine/doctor/span_query.h"
-#include "engine/experiment/probe.h"
+#include "engine/jobs/log_quality.h"
 #include "engine/query/json/json.h"
 #include "engine/simulator/servers.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
-#include "engine/workbench/experiment_model.h"
 #include "engine/workbench/finder/named_models.h"
+#include "engine/workbench/service/job.h"
+#include "engine/workbench/service/job_context.h"
+#include "engine/workbench/speed_records.h"
 
 #include <CLI/CLI.hpp>
 
@@ -122,7 +127,8 @@ std::string wayTable(const doctor::LogReport& report, const doctor::Prices& pric
     if (hasQuality) cells.push_back(doctor::qualityText(way.quality));
     table.addRow(std::move(cells));
   }
-  return "Cost of each way to send this log\n" + table.text();
+  const std::string note = doctor::qualityNote(report);
+  return "Cost of each way to send this log\n" + table.text() + (note.empty() ? note : note + "\n");
 }
 
 class DoctorCommand {
@@ -156,7 +162,7 @@ class DoctorCommand {
     }
     doctor::LogReport report = diagnose(log, *tokenizer, options, m_context.stop);
     if (report.isStopped) return ExitCode::Stopped;
-    if (m_options.quality) measureQuality(log, report);
+    if (m_options.quality && isQualityStopped(log, report)) return ExitCode::Stopped;
     if (edited) edited->commit();
     for (const doctor::LogProblem& problem : report.problems)
       m_context.streams.err << report.files[problem.file] << ":" << problem.line << ": found "
@@ -193,65 +199,35 @@ class DoctorCommand {
                                 : "no model on this machine with the name \"" + doctor::redacted(name) + '"',
                    "a log that names a model of this machine, or --model MODEL"});
   }
-  /// Measures spans on requests that have parts for spans, evenly spread over the log.
-  void measureQuality(const doctor::LogReader& log, doctor::LogReport& report) const {
-    const doctor::PartCounts counts = doctor::countParts(log, m_context.stop);
-    std::vector<doctor::LogPlace> usable;
-    std::vector<std::vector<doctor::SpanProposal>> accepted;
-    for (const doctor::RequestReport& request : report.requests) {
-      if (!request.refusal.empty() || !request.failure.empty()) continue;
-      std::vector<doctor::SpanProposal> proposals = doctor::proposeSpans(log.again(request.place), counts);
-      std::erase_if(proposals, [](const doctor::SpanProposal& one) { return !one.byDefault; });
-      if (proposals.empty()) continue;
-      usable.push_back(request.place);
-      accepted.push_back(std::move(proposals));
-    }
-    if (usable.empty()) {
-      m_context.streams.err
-          << "No request has parts that can become spans, so the quality of spans is not measured.\n";
-      return;
-    }
-    const std::size_t count =
-        std::min<std::size_t>(usable.size(), static_cast<std::size_t>(*m_options.quality));
-    std::vector<experiment::ProbeQuestion> questions;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t at = i * usable.size() / count;
-      questions.push_back({.name = "request in line " + std::to_string(usable[at].line),
-                           .query = doctor::queryOf(log.again(usable[at]), accepted[at]).query,
-                           .isOwn = true});
+  /// Measures the ways on a sample of requests. Returns whether the measurement was stopped.
+  bool isQualityStopped(const doctor::LogReader& log, doctor::LogReport& report) const {
+    jobs::LogQualityRequest request = jobs::logQualityRequest(
+        report,
+        doctor::qualitySample(log, report, static_cast<std::size_t>(*m_options.quality), m_context.stop));
+    if (m_context.stop.stop_requested()) return true;
+    if (const char* reason = jobs::LogQualityJob::unavailableReason(request.choice, {}); reason != nullptr) {
+      m_context.streams.err << reason << '\n';
+      return false;
     }
     SessionOptions session = m_options.session;
     session.settings.model = modelOf(log).string();
-    workbench::ModelBundle bundle = loadChosenModel(session, m_context.backends);
-    const experiment::ExperimentModel model = workbench::experimentModelOf(bundle, session.config());
-    // The ways with spans, by their keys.
-    const std::vector<std::string> policies{"spans", "link(16)"};
-    const std::vector<std::string> keys{"spans", "spans_link_16"};
-    experiment::ProbedModel probed;
-    experiment::SpeedSample pace;
-    experiment::probeModel(
-        probed, model, questions, policies, pace, [] {}, m_context.stop);
-    for (std::size_t i = 0; i < policies.size(); ++i) {
-      doctor::WayQuality quality;
-      std::int64_t tokens = 0;
-      std::int64_t agreeing = 0;
-      for (const experiment::ProbedQuestion& question : probed.questions) {
-        const experiment::ProbeSample& sample = question.samples.at(i);
-        if (!sample.problem.empty()) {
-          m_context.streams.err << question.name << ": not measured: " << sample.problem << '\n';
-          continue;
-        }
-        ++quality.requests;
-        quality.divergence += sample.divergence;
-        tokens += sample.tokens;
-        agreeing += sample.agreeing;
-      }
-      if (quality.requests == 0 || tokens == 0) continue;
-      quality.divergence /= static_cast<double>(quality.requests);
-      quality.agreement = static_cast<double>(agreeing) / static_cast<double>(tokens);
-      std::ranges::find_if(report.ways, [&](const doctor::Way& way) { return keys[i] == way.key; })->quality =
-          quality;
-    }
+    jobs::JobInput input{.settings = session.settings,
+                         .read = std::move(request.read),
+                         .paces = std::make_shared<workbench::SpeedRecords>(m_context.streams.paceFile)};
+    jobs::LogQualityChoice choice = jobs::LogQualityJob::completed(std::move(request.choice), input);
+    const auto model = std::make_shared<workbench::ModelBundle>(loadChosenModel(session, m_context.backends));
+    CommandService service(m_context, ownModel(model, session));
+    const auto job =
+        std::make_shared<jobs::MeasuringJob<jobs::LogQualityJob>>(std::move(choice), std::move(input));
+    const workbench::JobHandle handle = service.carryOut(job, [&] {
+      showProgress(m_context, "Quality: " + std::to_string(static_cast<int>(100 * job->share())) + " %");
+    });
+    showProgress(m_context, "");
+    if (handle.state() == workbench::JobState::Stopped) return true;
+    handle.rethrow();
+    for (const std::string& line : job->found()->problems()) m_context.streams.err << line << '\n';
+    job->found()->apply(report);
+    return false;
   }
 
   OutputRules rules() const {
@@ -372,7 +348,8 @@ void addDoctor(CLI::App& app, Context& context) {
   addNumber(*command, "--repeats", options->repeats, "Min tokens of a text that counts as repeated",
             Range<std::uint64_t>{8, 1 << 16});
   addNumber(*command, "--quality", options->quality,
-            "Measure how much spans change the answers of at most this number of requests (needs --model)",
+            "Measure on at most this number of requests how much edits and spans change answers (needs "
+            "--model)",
             Range<std::uint64_t>{1, 1000});
   addNumber(*command, "--speed", options->prices.tokensPerSecond,
             "Prefill speed in tokens per second, to show the time of lost tokens", Range<double>{0.001, 1e9});

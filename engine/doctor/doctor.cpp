@@ -6,6 +6,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/translation.h"
 #include "engine/doctor/alignment.h"
+#include "engine/doctor/edits.h"
 #include "engine/doctor/redaction.h"
 #include "engine/simulator/servers.h"
 
@@ -321,9 +322,6 @@ struct Known {
   std::string replica{};
 };
 
-/// The tools of a conversation: all that were ever sent, in the order of their first request.
-using ToolList = std::shared_ptr<const std::vector<Tool>>;
-
 std::size_t coveredTokens(const std::vector<Repeat>& repeats, std::size_t from, std::size_t begin,
                           std::size_t end) {
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
@@ -381,8 +379,8 @@ class Diagnosis {
     addWay("as_is", forTranslation("Causes", "unchanged"), m_report.prompt,
            m_report.prompt - m_report.cached);
     if (m_options.showsEdits && !m_stop.stop_requested()) {
-      computeEdited(false);
-      computeEdited(true);
+      computeEdited(EditKind::Usual);
+      computeEdited(EditKind::Documents);
     }
     addWay("spans", forTranslation("Causes", "as spans"), m_report.prompt, spans);
     addWay("spans_link_16", forTranslation("Causes", "as spans with link(16)"), m_report.prompt, linked);
@@ -452,7 +450,7 @@ class Diagnosis {
     m_known.push_back(known);
     m_last[report.conversation] = number;
     m_lastComputed = number;
-    addTools(report.conversation, *request);
+    m_tools.add(report.conversation, *request);
     m_cache.keep(number, request);
     m_report.requests.push_back(std::move(report));
     if (m_progress) m_progress(m_report, DoctorPhase::Log, m_report.requests.size());
@@ -617,161 +615,12 @@ class Diagnosis {
     }
   }
 
-  void addTools(std::uint32_t conversation, const LoggedRequest& request) {
-    if (request.tools.empty()) return;
-    ToolList& list = m_tools[conversation];
-    std::vector<Tool> all = list == nullptr ? std::vector<Tool>() : *list;
-    for (const Tool& tool : request.tools)
-      if (std::ranges::find(all, tool.name, &Tool::name) == all.end()) all.push_back(tool);
-    if (list != nullptr && *list == all) return;
-    // Most conversations have the same tools.
-    Digest digest;
-    for (const Tool& tool : all) digest.add(tool.text);
-    ToolList& shared = m_toolLists[digest.value().hex()];
-    if (shared == nullptr) shared = std::make_shared<const std::vector<Tool>>(std::move(all));
-    list = shared;
-  }
-
   // --- The log with edits
 
-  /// A request with its edits, and the new place of each of its messages.
-  struct Edited {
-    LoggedRequest original;
-    LoggedRequest request;
-    std::vector<std::size_t> places;
-  };
-
-  static bool isEditable(const RequestReport& report, bool withDocuments) {
-    return std::ranges::any_of(report.findings, [&](const NamedFinding& one) {
-      return causeOf(one.finding.cause).isEdit ||
-             (withDocuments && one.finding.cause == CauseId::DocumentElsewhere);
-    });
-  }
-
-  static bool hasDocuments(const RequestReport& report) {
-    return std::ranges::any_of(report.findings, [](const NamedFinding& one) {
-      return one.finding.cause == CauseId::DocumentElsewhere || one.finding.cause == CauseId::DocumentOrder;
-    });
-  }
-
-  /// The changed text of a section, in whole words.
-  static std::string changedText(std::string_view before, std::string_view now) {
-    std::size_t begin = 0;
-    while (begin < before.size() && begin < now.size() && before[begin] == now[begin]) ++begin;
-    while (begin > 0 && now[begin - 1] != ' ' && now[begin - 1] != '\n') --begin;
-    std::size_t end = 0;
-    while (end < before.size() - std::min(begin, before.size()) && end < now.size() - begin &&
-           before[before.size() - 1 - end] == now[now.size() - 1 - end])
-      ++end;
-    while (end > 0 && now[now.size() - end] != ' ' && now[now.size() - end] != '\n') --end;
-    return std::string(now.substr(begin, now.size() - begin - end));
-  }
-
-  static bool needsNote(const RequestReport& report, std::size_t section) {
-    for (const NamedFinding& one : report.findings) {
-      if (one.finding.section != static_cast<std::int32_t>(section)) continue;
-      switch (one.finding.cause) {
-        case CauseId::WhiteSpace:
-        case CauseId::KeyOrder:
-        case CauseId::Template:
-        case CauseId::DocumentOrder:
-          continue;
-        default:
-          return true;
-      }
-    }
-    return false;
-  }
-
-  /// Keeps everything that the compared request has, and puts changes at the end.
-  Edited editedOf(const LoggedRequest& now, const RequestReport& report, const Edited* reference, bool isSame,
-                  bool withDocuments) const {
-    Edited edited{.original = now, .request = now, .places = {}};
-    LoggedRequest& made = edited.request;
-    if (const auto tools = m_tools.find(report.conversation); tools != m_tools.end())
-      made.tools = *tools->second;
-    for (std::size_t i = 0; i < now.messages.size(); ++i) edited.places.push_back(i);
-    if (reference == nullptr || now.messages.empty() || reference->original.messages.empty()) return edited;
-    std::string notes;
-    const auto note = [&](const std::string& text) {
-      if (!text.empty()) notes += "\n" + text;
-    };
-    const LoggedRequest& before = reference->original;
-    if (!isSame) {
-      if (!isEditable(report, withDocuments)) return edited;
-      // Only tools and system message are shared with other conversations.
-      if (std::ranges::any_of(report.findings,
-                              [](const NamedFinding& one) { return one.finding.section == kToolsSection; }))
-        made.tools = reference->request.tools;
-      if (now.messages.front().role == "system" && before.messages.front().role == "system" &&
-          now.messages.front() != before.messages.front()) {
-        if (needsNote(report, 0))
-          note(changedText(messageText(before.messages.front()), messageText(now.messages.front())));
-        made.messages.front() = reference->request.messages.front();
-      }
-    } else {
-      made.model = reference->request.model;
-      made.answeredModel = reference->request.answeredModel;
-      made.salt = reference->request.salt;
-      made.adapter = reference->request.adapter;
-      const auto pairs = pairsOf(before, now);
-      std::size_t last = 0;
-      bool isPaired = false;
-      for (const auto& pair : pairs) {
-        if (!pair || *pair >= before.messages.size()) continue;
-        last = std::max(last, reference->places[*pair] + 1);
-        isPaired = true;
-      }
-      if (!isPaired) return edited;
-      made.messages.assign(reference->request.messages.begin(),
-                           reference->request.messages.begin() + static_cast<std::ptrdiff_t>(last));
-      bool hasNew = false;
-      for (std::size_t i = 0; i < pairs.size(); ++i) {
-        if (pairs[i] && *pairs[i] < before.messages.size()) {
-          edited.places[i] = reference->places[*pairs[i]];
-          if (now.messages[i] != before.messages[*pairs[i]] && needsNote(report, i))
-            note(changedText(messageText(before.messages[*pairs[i]]), messageText(now.messages[i])));
-          continue;
-        }
-        edited.places[i] = made.messages.size();
-        made.messages.push_back(pairs[i] && before.answer ? *before.answer : now.messages[i]);
-        hasNew = true;
-      }
-      if (!notes.empty() && !hasNew) made.messages.push_back({.role = "user"});
-    }
-    if (withDocuments) orderDocuments(report, now, *reference, edited);
-    if (!notes.empty()) {
-      std::vector<Part>& parts = made.messages.back().parts;
-      if (!parts.empty() && parts.back().kind == Part::Kind::Text) {
-        parts.back().text += notes;
-      } else {
-        parts.push_back({.kind = Part::Kind::Text, .text = notes.substr(1)});
-      }
-    }
-    return edited;
-  }
-
-  static void orderDocuments(const RequestReport& report, const LoggedRequest& now, const Edited& reference,
-                             Edited& edited) {
-    for (const NamedFinding& one : report.findings) {
-      if (one.finding.cause != CauseId::DocumentElsewhere && one.finding.cause != CauseId::DocumentOrder)
-        continue;
-      if (one.finding.section < 0) continue;
-      const auto section = static_cast<std::size_t>(one.finding.section);
-      if (section >= now.messages.size() || section >= reference.original.messages.size()) continue;
-      Message& message = edited.request.messages[edited.places[section]];
-      if (message.parts.size() != 1 || message.parts.front().kind != Part::Kind::Text) continue;
-      const std::string before = messageText(reference.request.messages[reference.places[section]]);
-      if (auto text = reordered(before, message.parts.front().text))
-        message.parts.front().text = std::move(*text);
-    }
-  }
-
-  void computeEdited(bool withDocuments) {
-    // Without documents in other places, the log is the same as with the other edits.
-    const bool isNeeded = std::ranges::any_of(m_report.requests, [&](const RequestReport& one) {
-      return withDocuments ? hasDocuments(one) : isEditable(one, false);
-    });
+  void computeEdited(EditKind kind) {
+    const bool withDocuments = kind == EditKind::Documents;
+    const bool isNeeded =
+        std::ranges::any_of(m_report.requests, [&](const RequestReport& one) { return isEdited(one, kind); });
     const char* key = withDocuments ? "documents" : "edits";
     const char* name = withDocuments
                            ? forTranslation("Causes", "with the edits, and documents in the same order")
@@ -783,42 +632,29 @@ class Diagnosis {
         m_log.read([&](LoggedRequest&& one) { m_options.takeEdited(one); }, [](const LogProblem&) {}, m_stop);
       return;
     }
-    // A request is kept as long as a later one is compared with it.
-    std::vector<std::uint32_t> lastUse(m_report.requests.size(), 0);
-    for (std::size_t i = 0; i < m_report.requests.size(); ++i)
-      if (m_report.requests[i].compared)
-        lastUse[*m_report.requests[i].compared] = static_cast<std::uint32_t>(i);
-    std::unordered_map<std::uint32_t, std::shared_ptr<const Edited>> kept;
+    LogEditor editor(m_report, m_tools, kind);
     Lookup lookup(m_options, m_areSlotsKnown);
     std::uint64_t prompt = 0;
     std::uint64_t computed = 0;
-    std::uint32_t number = 0;
     m_log.read(
         [&](LoggedRequest&& request) {
+          const std::uint32_t number = editor.count();
           if (number >= m_report.requests.size()) return;
           RequestReport& report = m_report.requests[number];
-          const Edited* reference = nullptr;
-          if (report.compared)
-            if (const auto found = kept.find(*report.compared); found != kept.end())
-              reference = found->second.get();
           m_models->resolve(request);
+          const LoggedRequest edited = editor.edited(std::move(request));
           if (!report.refusal.empty()) {
-            if (!withDocuments && m_options.takeEdited) m_options.takeEdited(request);
-            ++number;
+            if (!withDocuments && m_options.takeEdited) m_options.takeEdited(edited);
             return;
           }
-          const bool isSame =
-              report.compared && m_known[*report.compared].conversation == report.conversation;
-          auto edited =
-              std::make_shared<const Edited>(editedOf(request, report, reference, isSame, withDocuments));
           PromptTokens tokens;
           try {
-            tokens = m_tokenizer.tokens(edited->request, m_stop);
+            tokens = m_tokenizer.tokens(edited, m_stop);
           } catch (const Failure&) {
             tokens = {};
           }
           if (m_stop.stop_requested()) return;
-          const Lookup::Result result = lookup.add(edited->request, tokens, {});
+          const Lookup::Result result = lookup.add(edited, tokens, {});
           const std::size_t rest = tokens.prompt - result.cached;
           prompt += tokens.prompt;
           computed += rest;
@@ -828,12 +664,9 @@ class Diagnosis {
             if (counts && report.computed() > rest)
               report.lost = std::max(report.lost, report.computed() - rest);
           }
-          if (!withDocuments && m_options.takeEdited) m_options.takeEdited(edited->request);
-          if (lastUse[number] > number) kept[number] = edited;
-          if (report.compared && lastUse[*report.compared] == number) kept.erase(*report.compared);
-          ++number;
+          if (!withDocuments && m_options.takeEdited) m_options.takeEdited(edited);
           if (m_progress)
-            m_progress(m_report, withDocuments ? DoctorPhase::Documents : DoctorPhase::Edits, number);
+            m_progress(m_report, withDocuments ? DoctorPhase::Documents : DoctorPhase::Edits, number + 1);
         },
         [](const LogProblem&) {}, m_stop);
     addWay(key, name, prompt, computed);
@@ -869,11 +702,26 @@ class Diagnosis {
   std::vector<Known> m_known;
   std::unordered_map<std::uint32_t, std::uint32_t> m_last;   ///< last request of each conversation
   std::vector<std::pair<std::size_t, std::size_t>> m_spans;  ///< computed tokens as spans, and with link(16)
-  std::unordered_map<std::uint32_t, ToolList> m_tools;
-  std::unordered_map<std::string, ToolList> m_toolLists;
+  ConversationTools m_tools;
 };
 
 }  // namespace
+
+double WayQuality::divergence() const {
+  double sum = 0;
+  for (const RequestQuality& one : requests) sum += one.divergence;
+  return sum / static_cast<double>(std::max<std::size_t>(1, requests.size()));
+}
+
+double WayQuality::agreement() const {
+  std::int64_t tokens = 0;
+  std::int64_t agreeing = 0;
+  for (const RequestQuality& one : requests) {
+    tokens += one.tokens;
+    agreeing += one.agreeing;
+  }
+  return static_cast<double>(agreeing) / static_cast<double>(std::max<std::int64_t>(1, tokens));
+}
 
 LogReport diagnose(const LogReader& log, const PromptTokenizer& tokenizer, const DoctorOptions& options,
                    const std::stop_token& stop, const DoctorProgress& progress) {

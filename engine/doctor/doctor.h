@@ -62,11 +62,23 @@ struct RequestReport {
   std::size_t couldBeCached() const { return cached + lost; }
 };
 
-/// How much a way changes the predictions of a model, compared with full prefill, on a sample of requests.
+/// How much a way changes the predictions of a model for one request. The model answers the prompt of the log
+/// after a full prefill, greedily. Then the model predicts the tokens of this answer after the prompt of the
+/// way.
+struct RequestQuality {
+  std::uint32_t request = 0;  ///< its number in the report
+  double divergence = 0;      ///< KL(prompt of the log ‖ this way), the mean over the tokens, in nats
+  std::int64_t tokens = 0;
+  std::int64_t agreeing = 0;  ///< tokens with the same most likely token
+  bool operator==(const RequestQuality&) const = default;
+};
+
+/// The same for the sample of a way (engine/doctor/quality.h).
 struct WayQuality {
-  std::size_t requests = 0;
-  double divergence = 0;  ///< mean KL divergence between a full prefill and this way, in nats
-  double agreement = 0;   ///< share of tokens with the same most likely token
+  std::vector<RequestQuality> requests;  ///< not empty
+
+  double divergence() const;  ///< the mean over the requests
+  double agreement() const;   ///< share of tokens with the same most likely token
 };
 
 /// One way to send the whole log, and its tokens.
@@ -100,6 +112,7 @@ struct LogReport {
   std::uint64_t lost = 0;
   std::vector<CauseTotal> causes;  ///< the most lost tokens first
   std::vector<Way> ways;
+  std::string qualityModel{};  ///< the model that measured the quality of the ways; empty: not measured
   bool isStopped = false;
 
   /// The lost tokens as a share of all prompt tokens.

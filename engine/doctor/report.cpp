@@ -140,8 +140,17 @@ std::string shareText(double share) {
 
 std::string qualityText(const std::optional<WayQuality>& quality) {
   if (!quality) return kNone;
-  return fmt::format("KL {:.4f}, {} of tokens agree ({})", quality->divergence, shareText(quality->agreement),
-                     counted(quality->requests, "request"));
+  return fmt::format("KL {:.4f}, {} of tokens agree ({})", quality->divergence(),
+                     shareText(quality->agreement()), counted(quality->requests.size(), "request"));
+}
+
+std::string qualityNote(const LogReport& report) {
+  if (report.qualityModel.empty()) return {};
+  return "Quality: the model " + shown(report.qualityModel) +
+         " answered requests of this log after a full prefill. KL is the mean Kullback-Leibler divergence of "
+         "the same answer after the prompt of each way, in nats per token. Only requests that the way "
+         "changes "
+         "are measured.";
 }
 
 std::string costText(std::uint64_t tokens, const Prices& prices) {
@@ -238,10 +247,17 @@ std::string jsonReport(const LogReport& report, const Prices& prices) {
              {"prompt_tokens", way.prompt},
              {"computed_tokens", way.computed}};
     costs(row, way.computed);
-    if (way.quality)
-      row["quality"] = {{"requests", way.quality->requests},
-                        {"divergence_nats", way.quality->divergence},
-                        {"agreement", way.quality->agreement}};
+    if (way.quality) {
+      row["quality"] = {{"model", redacted(report.qualityModel)},
+                        {"requests", way.quality->requests.size()},
+                        {"divergence_nats", way.quality->divergence()},
+                        {"agreement", way.quality->agreement()}};
+      for (const RequestQuality& one : way.quality->requests)
+        row["quality"]["samples"].push_back({{"request", one.request},
+                                             {"divergence_nats", one.divergence},
+                                             {"tokens", one.tokens},
+                                             {"agreeing_tokens", one.agreeing}});
+    }
     json["ways"].push_back(std::move(row));
   }
   Json& requests = json["requests"] = Json::array();
@@ -297,32 +313,46 @@ std::string csvReport(const LogReport& report) {
   std::string text =
       "file,line,part,conversation,model,prompt_tokens,cached_tokens,could_be_cached,reported_cached_tokens,"
       "first_difference_token,first_difference_section,before,after,cause,all_causes,lost_tokens,"
-      "estimated\r\n";
-  for (const RequestReport& request : report.requests) {
+      "estimated";
+  for (const Way& way : report.ways)
+    if (way.quality) text += ",kl_" + std::string(way.key) + ",agreement_" + way.key;
+  text += "\r\n";
+  for (std::size_t number = 0; number < report.requests.size(); ++number) {
+    const RequestReport& request = report.requests[number];
     std::string all;
     for (const NamedFinding& one : request.findings)
       all += (all.empty() ? "" : " ") + std::string(causeOf(one.finding.cause).key);
     const Finding* first = request.findings.empty() ? nullptr : &request.findings.front().finding;
     const bool differs = !request.differenceSection.empty();
-    const std::vector<std::string> fields{redacted(report.files[request.place.file]),
-                                          std::to_string(request.place.line),
-                                          std::to_string(request.place.part),
-                                          std::to_string(request.conversation),
-                                          onOneLine(request.model),
-                                          std::to_string(request.prompt),
-                                          std::to_string(request.cached),
-                                          std::to_string(request.couldBeCached()),
-                                          request.reported ? std::to_string(*request.reported) : "",
-                                          differs ? std::to_string(request.common) : "",
-                                          request.differenceSection,
-                                          first == nullptr ? "" : onOneLine(first->before),
-                                          first == nullptr ? "" : onOneLine(first->after),
-                                          !request.refusal.empty() ? "failed"
-                                          : first == nullptr       ? ""
-                                                                   : causeOf(first->cause).key,
-                                          all,
-                                          std::to_string(request.lost),
-                                          report.isEstimated ? "yes" : "no"};
+    std::vector<std::string> fields{redacted(report.files[request.place.file]),
+                                    std::to_string(request.place.line),
+                                    std::to_string(request.place.part),
+                                    std::to_string(request.conversation),
+                                    onOneLine(request.model),
+                                    std::to_string(request.prompt),
+                                    std::to_string(request.cached),
+                                    std::to_string(request.couldBeCached()),
+                                    request.reported ? std::to_string(*request.reported) : "",
+                                    differs ? std::to_string(request.common) : "",
+                                    request.differenceSection,
+                                    first == nullptr ? "" : onOneLine(first->before),
+                                    first == nullptr ? "" : onOneLine(first->after),
+                                    !request.refusal.empty() ? "failed"
+                                    : first == nullptr       ? ""
+                                                             : causeOf(first->cause).key,
+                                    all,
+                                    std::to_string(request.lost),
+                                    report.isEstimated ? "yes" : "no"};
+    for (const Way& way : report.ways) {
+      if (!way.quality) continue;
+      const auto& samples = way.quality->requests;
+      const auto sample = std::ranges::find(samples, number, &RequestQuality::request);
+      const bool isMeasured = sample != samples.end() && sample->tokens > 0;
+      fields.push_back(isMeasured ? fmt::format("{}", sample->divergence) : "");
+      fields.push_back(isMeasured ? fmt::format("{}", static_cast<double>(sample->agreeing) /
+                                                          static_cast<double>(sample->tokens))
+                                  : "");
+    }
     for (std::size_t i = 0; i < fields.size(); ++i) text += (i == 0 ? "" : ",") + csvField(fields[i]);
     text += "\r\n";
   }
@@ -346,6 +376,7 @@ std::string markdownReport(const LogReport& report, const Prices& prices) {
   for (const Way& way : report.ways)
     text += fmt::format("| {} | {} | {} | {} |\n", way.name, grouped(way.prompt),
                         costText(way.computed, prices), qualityText(way.quality));
+  if (const std::string note = qualityNote(report); !note.empty()) text += "\n" + markdownCell(note) + "\n";
   text += "\n## Requests\n";
   for (const auto& group : byConversation(report)) {
     text += fmt::format("\n### Conversation {}\n\n|", report.requests[group.front()].conversation + 1);
@@ -406,7 +437,10 @@ std::string htmlReport(const LogReport& report, const Prices& prices) {
                         safe(way.name), grouped(way.prompt), safe(costText(way.computed, prices)),
                         bar(way.computed, report.prompt), safe(qualityText(way.quality)));
   }
-  html += "</table>\n<h2>Requests</h2>\n";
+  html += "</table>\n";
+  if (const std::string note = qualityNote(report); !note.empty())
+    html += "<p class=\"weak\">" + safe(note) + "</p>\n";
+  html += "<h2>Requests</h2>\n";
   for (const auto& group : byConversation(report)) {
     html += fmt::format(
         "<details open>\n<summary>Conversation {} <small>({} requests)</small></summary>\n<table>\n<tr>",

@@ -46,6 +46,8 @@ std::string costText(std::uint64_t tokens, const Prices& prices);
 std::string shareText(double share);
 /// "KL 0.0123, 97.1 % of tokens agree (8 requests)"; "–" if nothing was measured.
 std::string qualityText(const std::optional<WayQuality>& quality);
+/// States what the quality of the ways was compared with. Empty: nothing was measured.
+std::string qualityNote(const LogReport& report);
 /// The numbers of requests by conversation, in the order of the first request.
 std::vector<std::vector<std::size_t>> byConversation(const LogReport& report);
 

@@ -120,7 +120,19 @@ class Probing {
     m_references.clear();
   }
 
-  ProbeSample measure(const plan::Plan& plan, const std::string& policy, std::string& fullAnswer) {
+  /// Returns the prompt of a plan as a full prefill reads it.
+  std::vector<TokenId> promptOf(plan::Plan plan) {
+    for (plan::Step& step : plan.steps) step.maxTokens = 1;
+    notePace(run(plan, policy::Choice(policy::policyForAnyCheckpoint())));
+    m_sink.takeAccount();
+    std::vector<run::FinishedAnswer> answers = m_sink.study().answers().takeRun(m_session->lastRun());
+    if (answers.empty()) throw Failure(errorAt("the reference", "no answer", "an answer"));
+    return visibleTokens(answers.back().segments);
+  }
+
+  /// `reference`: the prompt whose full prefill is the reference. Nothing: the prompt of the plan.
+  ProbeSample measure(const plan::Plan& plan, const std::string& policy,
+                      const std::optional<std::vector<TokenId>>& reference, std::string& fullAnswer) {
     run::RunOptions options;
     usePolicy(options, policy);
     options.policy.checkFor(m_model.decoder.config().layers);
@@ -140,14 +152,14 @@ class Probing {
     if (account.again == 0) notePace(ran);
 
     pass(m_model.seam);
-    const Reference& reference = referenceFor(visibleTokens(answer.segments));
-    if (m_model.tokenizer != nullptr) fullAnswer = textOf(reference.answer);
-    sample.sameAnswer = answer.tokens == reference.answer;
+    const Reference& full = referenceFor(reference ? *reference : visibleTokens(answer.segments));
+    if (m_model.tokenizer != nullptr) fullAnswer = textOf(full.answer);
+    sample.sameAnswer = answer.tokens == full.answer;
     // Every policy predicts the same tokens, so that their divergences can be compared.
-    answer.tokens = reference.answer;
+    answer.tokens = full.answer;
     m_sink.setReplays(true);
     const std::shared_ptr<void> atEnd(nullptr, [this](void*) { m_sink.setReplays(false); });
-    compare(reference, m_session->replayAnswer(answer, 0, m_stop), sample);
+    compare(full, m_session->replayAnswer(answer, 0, m_stop), sample);
     return sample;
   }
 
@@ -244,14 +256,16 @@ void probeModel(ProbedModel& result, const ExperimentModel& model, std::span<con
       }
     };
     std::optional<plan::Plan> plan;
+    std::optional<std::vector<TokenId>> reference;
     attempt([&] {
       plan = studyPlan(question.query);
       probing.cacheDocuments(*plan);
+      if (question.reference) reference = probing.promptOf(studyPlan(*question.reference));
     });
     for (const std::string& policy : policies) {
       ProbeSample sample{.problem = problem};
       if (problem.empty()) {
-        attempt([&] { sample = probing.measure(*plan, policy, probed.answer); });
+        attempt([&] { sample = probing.measure(*plan, policy, reference, probed.answer); });
         sample.problem = std::exchange(problem, {});
       }
       probed.samples.push_back(std::move(sample));
@@ -288,6 +302,9 @@ std::vector<TokenAmount> countProbe(const ExperimentModel& model, std::span<cons
   for (const ProbeQuestion& question : questions) {
     const plan::Plan plan = studyPlan(question.query);
     predict(cachingPlan(plan), policy::Choice());
+    if (question.reference)
+      predict(studyPlan(*question.reference), policy::Choice(policy::policyForAnyCheckpoint()));
+    const std::int64_t referencePrompt = prompt;
     for (const std::string& policy : policies) {
       run::RunOptions options;
       usePolicy(options, policy);
@@ -295,6 +312,7 @@ std::vector<TokenAmount> countProbe(const ExperimentModel& model, std::span<cons
       // The answer, and its tokens once more as rows of a prompt.
       total += {.prompt = {kLater, kLater}, .generated = {0, kLater}};
     }
+    if (question.reference) prompt = referencePrompt;
     total += {.prompt = {prompt, prompt}, .generated = {0, kLater}};
     amounts.push_back(total);
   }

@@ -33,6 +33,9 @@ struct ProbeQuestion {
   std::string name;  ///< for the user
   query::Node query;
   bool isOwn = false;  ///< over the user's documents
+  /// The results are compared with a full prefill of this query, whose prompt is another one. Nothing: with a
+  /// full prefill of `query`.
+  std::optional<query::Node> reference{};
 };
 
 /// Returns the questions that are included in the program: two for each set of documents.

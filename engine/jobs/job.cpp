@@ -6,6 +6,7 @@
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/experiment.h"
 #include "engine/jobs/fidelity.h"
+#include "engine/jobs/log_quality.h"
 #include "engine/jobs/next_token.h"
 #include "engine/jobs/pair_vectors.h"
 #include "engine/jobs/policy_comparison.h"
@@ -183,11 +184,11 @@ void RecordedJob::send(trace::JobOutcome outcome, const std::string& problem) {
 }
 
 const std::vector<JobRow>& jobTable() {
-  static const std::vector<JobRow> table{answerRow<AttentionEntropyJob>(), answerRow<AttentionReplayJob>(),
-                                         measureRow<BenchmarkJob>(),       measureRow<ExperimentJob>(),
-                                         answerRow<FidelityJob>(),         answerRow<NextTokenJob>(),
-                                         answerRow<PairVectorsJob>(),      measureRow<PolicyComparisonJob>(),
-                                         measureRow<ProbeJob>(),           measureRow<WarmingJob>()};
+  static const std::vector<JobRow> table{
+      answerRow<AttentionEntropyJob>(), answerRow<AttentionReplayJob>(), measureRow<BenchmarkJob>(),
+      measureRow<ExperimentJob>(),      answerRow<FidelityJob>(),        answerRow<NextTokenJob>(),
+      answerRow<PairVectorsJob>(),      measureRow<LogQualityJob>(),     measureRow<PolicyComparisonJob>(),
+      measureRow<ProbeJob>(),           measureRow<WarmingJob>()};
   return table;
 }
 

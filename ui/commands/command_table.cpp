@@ -336,7 +336,8 @@ const QStringList& linkCommands() {
                                QStringLiteral("learn.lesson"),      QStringLiteral("run.show"),
                                QStringLiteral("run.show-request"),  QStringLiteral("run.keep-request"),
                                QStringLiteral("log.choose"),        QStringLiteral("log.document"),
-                               QStringLiteral("log.spans"),         QStringLiteral("log.settings")};
+                               QStringLiteral("log.spans"),         QStringLiteral("log.settings"),
+                               QStringLiteral("log.quality")};
   return ids;
 }
 

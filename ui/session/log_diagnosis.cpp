@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/doctor/quality.h"
 #include "engine/simulator/servers.h"
 #include "engine/workbench/finder/named_models.h"
 
@@ -106,6 +107,7 @@ struct LogDiagnosis::Reading {
   LogSettings settings;
   std::stop_source stop;
   std::stop_source compareStop;
+  std::stop_source sampleStop;
   std::vector<double> before;                          ///< bytes of the files before each file
   std::uint64_t bytes = 0;                             ///< of all files
   std::shared_ptr<doctor::PromptTokenizer> tokenizer;  ///< null: not made yet; made by the first thread
@@ -169,6 +171,7 @@ LogDiagnosis::~LogDiagnosis() {
   if (m_reading == nullptr) return;
   m_reading->stop.request_stop();
   m_reading->compareStop.request_stop();
+  m_reading->sampleStop.request_stop();
 }
 
 void LogDiagnosis::update(LogState state) {
@@ -202,7 +205,9 @@ void LogDiagnosis::start() {
   if (m_reading != nullptr) {
     m_reading->stop.request_stop();
     m_reading->compareStop.request_stop();
+    m_reading->sampleStop.request_stop();
   }
+  m_quality = nullptr;
   const auto reading = std::make_shared<Reading>(m_state->files, m_state->settings);
   m_reading = reading;
   LogState state;
@@ -342,6 +347,50 @@ void LogDiagnosis::choose(std::size_t request) {
         },
         Qt::QueuedConnection);
   });
+}
+
+void LogDiagnosis::sample(std::size_t most) {
+  if (m_reading == nullptr || !m_state->isComplete() || m_state->isSampling) return;
+  const auto reading = m_reading;
+  reading->sampleStop = std::stop_source();
+  LogState state = *m_state;
+  state.isSampling = true;
+  update(std::move(state));
+  m_diagnosing.post([this, reading, most, stop = reading->sampleStop.get_token()] {
+    std::optional<jobs::LogQualityRequest> request;
+    QString problem;
+    try {
+      const doctor::LogReport& report = *reading->report;
+      request = jobs::logQualityRequest(report, doctor::qualitySample(reading->log, report, most, stop));
+    } catch (const Failure& failure) {
+      problem = QString::fromUtf8(failure.what());
+    }
+    QMetaObject::invokeMethod(
+        this,
+        [this, reading, stop, request = std::move(request), problem] {
+          if (m_reading != reading) return;
+          LogState next = *m_state;
+          next.isSampling = false;
+          update(std::move(next));
+          if (stop.stop_requested()) return;
+          if (request)
+            Q_EMIT sampled(*request);
+          else
+            Q_EMIT samplingFailed(problem);
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void LogDiagnosis::stopSampling() {
+  if (m_reading != nullptr) m_reading->sampleStop.request_stop();
+}
+
+void LogDiagnosis::takeQuality(const std::shared_ptr<const jobs::LogQuality>& quality) {
+  if (quality == nullptr || quality == m_quality || m_reading == nullptr || !m_state->isComplete()) return;
+  m_quality = quality;
+  quality->apply(*m_reading->report);
+  m_state = std::make_shared<const LogState>(*m_state);
 }
 
 doctor::LoggedRequest LogDiagnosis::requestAt(std::size_t request) const {

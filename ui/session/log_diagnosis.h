@@ -6,6 +6,7 @@
 #include "engine/doctor/comparison.h"
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/report.h"
+#include "engine/jobs/log_quality.h"
 #include "ui/session/task_thread.h"
 
 #include <QObject>
@@ -57,6 +58,7 @@ struct LogState {
   std::optional<std::size_t> other;   ///< the earlier request to which `chosen` is compared
   std::shared_ptr<const doctor::PromptComparison> comparison;  ///< null: none, or not computed yet
   QString comparisonProblem;  ///< why the requests cannot be compared; empty: no problem
+  bool isSampling = false;    ///< the requests for a measurement of quality are being chosen
 
   bool isRunning() const {
     return stage == Stage::Reading || stage == Stage::Edits || stage == Stage::Documents;
@@ -91,11 +93,20 @@ class LogDiagnosis : public QObject {
   void stop();
   /// Chooses a request, and compares it with its best earlier request.
   void choose(std::size_t request);
+  /// Chooses at most `most` requests for each way to send the log. sampled() or samplingFailed() reports the
+  /// result, unless the sampling was stopped.
+  void sample(std::size_t most);
+  void stopSampling();
+  /// Adds measured qualities to the report, if they are about this log. Views show the qualities with their
+  /// next input. nullptr: nothing was measured.
+  void takeQuality(const std::shared_ptr<const jobs::LogQuality>& quality);
   /// Reads a request again. Throws Failure if its file has changed, and if there is no such request.
   doctor::LoggedRequest requestAt(std::size_t request) const;
 
  Q_SIGNALS:
   void changed();
+  void sampled(const spanscope::jobs::LogQualityRequest& request);
+  void samplingFailed(const QString& problem);
 
  private:
   struct Reading;
@@ -103,7 +114,8 @@ class LogDiagnosis : public QObject {
   void update(LogState state);
 
   std::shared_ptr<const LogState> m_state = std::make_shared<const LogState>();
-  std::shared_ptr<Reading> m_reading;  ///< null: no log
+  std::shared_ptr<Reading> m_reading;                 ///< null: no log
+  std::shared_ptr<const jobs::LogQuality> m_quality;  ///< the newest; null: none
   TaskThread m_diagnosing;
   TaskThread m_comparing;
 };

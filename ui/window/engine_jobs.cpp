@@ -72,13 +72,16 @@ QString measuringRefusal(Workspace& workspace, jobs::Scope scope) {
   return {};
 }
 
-QString startMeasuring(Workspace& workspace, const jobs::JobRow& row, jobs::JobCall call,
-                       const Asker& asker) {
+using Read = std::function<std::string(const std::string& name)>;
+
+QString startMeasuring(Workspace& workspace, const jobs::JobRow& row, jobs::JobCall call, const Asker& asker,
+                       const Read& read) {
   if (QString problem = measuringRefusal(workspace, row.scope); !problem.isEmpty()) return problem;
   if (const char* reason = row.unavailableReason(call.arguments, {}); reason != nullptr)
     return jobText(reason);
   jobs::JobInput input;
   if (QString problem = takeInput(workspace, row, asker, call, input); !problem.isEmpty()) return problem;
+  input.read = read;
   const std::shared_ptr<jobs::RecordedJob> job = row.make(call.arguments, std::move(input));
   const bool isOfProgram = row.scope == jobs::Scope::Program;
   const std::uint32_t tab = isOfProgram ? EngineJob::kProgram : workspace.current()->id;
@@ -130,10 +133,10 @@ QString startAnswerJob(Workspace& workspace, const jobs::JobCall& call) {
 
 }  // namespace
 
-QString startJob(Workspace& workspace, const jobs::JobCall& call, const Asker& asker) {
+QString startJob(Workspace& workspace, const jobs::JobCall& call, const Asker& asker, const Read& read) {
   const jobs::JobRow* row = jobs::findJob(call.kind);
   const bool measures = row != nullptr && row->scope != jobs::Scope::Answer;
-  return measures ? startMeasuring(workspace, *row, call, asker) : startAnswerJob(workspace, call);
+  return measures ? startMeasuring(workspace, *row, call, asker, read) : startAnswerJob(workspace, call);
 }
 
 void estimateJob(Workspace& workspace, const jobs::JobCall& asked) {

@@ -7,13 +7,18 @@
 
 #include <QString>
 
+#include <functional>
+#include <string>
+
 namespace spanscope::ui {
 
 class Workspace;
 
 /// Starts a job of any kind for the current document. The result is in the trace. `asker` answers questions
-/// of a measured query. Returns the reason if the job was not started, otherwise an empty text.
-QString startJob(Workspace& workspace, const jobs::JobCall& call, const Asker& asker = {});
+/// of a measured query. `read` is JobInput::read. Returns the reason if the job was not started, otherwise an
+/// empty text.
+QString startJob(Workspace& workspace, const jobs::JobCall& call, const Asker& asker = {},
+                 const std::function<std::string(const std::string& name)>& read = {});
 
 /// Starts an estimate of a job of the current document, if the document's model is loaded.
 /// Workspace::setEstimate() gets the result.

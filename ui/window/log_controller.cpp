@@ -5,6 +5,7 @@
 #include "engine/doctor/span_query.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/document_controller.h"
+#include "ui/window/engine_jobs.h"
 #include "ui/window/spans_dialog.h"
 #include "ui/window/status_line.h"
 #include "ui/window/workspace.h"
@@ -15,6 +16,7 @@
 #include <QMessageBox>
 #include <QSettings>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -36,6 +38,9 @@ LogController::LogController(const WindowParts& parts, DocumentController& docum
     : m_parts(parts), m_documents(documents) {
   connect(&m_documents, &DocumentController::logsWanted, this, &LogController::open);
   connect(&m_parts.workspace.log(), &LogDiagnosis::changed, this, &LogController::commandsChanged);
+  connect(&m_parts.workspace.log(), &LogDiagnosis::samplingFailed, this,
+          [this](const QString& problem) { m_parts.status.complain(problem); });
+  connect(&m_parts.workspace.log(), &LogDiagnosis::sampled, this, &LogController::measureQuality);
   m_parts.workspace.log().setSettings(
       LogSettings::of(m_parts.settings.value(QString::fromLatin1(kSettings)).toString()));
 }
@@ -51,6 +56,15 @@ void LogController::addCommands(CommandHandlers& rows) {
   });
   rows.addWithArgument("log.document", hasLog, [this](const QString& number) { openRequest(number, false); });
   rows.addWithArgument("log.spans", hasLog, [this](const QString& number) { openRequest(number, true); });
+  rows.addWithArgument("log.quality", hasLog, [this](const QString& request) {
+    if (request == QLatin1String("stop")) {
+      m_parts.workspace.log().stopSampling();
+      m_parts.workspace.engine().stopMeasuring(EngineJob::kProgram);
+    } else if (const auto most = numberOf(request)) {
+      m_parts.status.clearMessage();
+      m_parts.workspace.log().sample(std::max<std::size_t>(1, *most));
+    }
+  });
   rows.addWithArgument(
       "log.settings", [] { return true; },
       [this](const QString& text) {
@@ -58,6 +72,12 @@ void LogController::addCommands(CommandHandlers& rows) {
         m_parts.settings.setValue(QString::fromLatin1(kSettings), settings.text());
         m_parts.workspace.log().setSettings(settings);
       });
+}
+
+void LogController::measureQuality(const jobs::LogQualityRequest& request) {
+  const QString problem =
+      startJob(m_parts.workspace, jobs::callOf<jobs::LogQualityJob>(request.choice), {}, request.read);
+  if (!problem.isEmpty()) m_parts.status.complain(problem);
 }
 
 void LogController::open(const QStringList& paths) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/jobs/log_quality.h"
 #include "ui/commands/command_table.h"
 #include "ui/window/window_parts.h"
 
@@ -29,6 +30,8 @@ class LogController : public QObject {
 
  private:
   void openDialog();
+  /// Starts the measurement of a sample of the log.
+  void measureQuality(const jobs::LogQualityRequest& request);
   /// `asSpans`: with spans for the parts that the user chooses.
   void openRequest(const QString& number, bool asSpans);
 

@@ -441,6 +441,7 @@ void Workspace::showMeasured() {
                                               : measuredJobs(*m_input.trace));
   for (const auto& [kind, arguments] : m_chosen) jobs[kind].chosen = arguments;
   if (m_estimate) jobs[m_estimate->call.kind].estimate = m_estimate;
+  m_log.takeQuality(ui::measured<jobs::LogQualityJob>(jobs));
   jobs[LogDiagnosisKind::kId] = {.state = workbench::JobState::Finished, .result = m_log.state()};
   jobs[LoadComparisonKind::kId] = {.state = workbench::JobState::Finished, .result = m_loads};
 }

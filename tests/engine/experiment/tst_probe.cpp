@@ -132,6 +132,27 @@ class TestProbe : public QObject {
     QCOMPARE(recommendedPolicy(rows), std::string("prefix"));
   }
 
+  /// The reference can have another prompt than the measured query.
+  void comparesWithAnotherPrompt() {
+    Bench bench;
+    const std::vector<std::string> texts{"The harbour opens at six.", "The library closes at nine."};
+    ProbeQuestion same{.name = "same", .query = probeQuery(texts, "When does the library close?")};
+    ProbeQuestion other = same;
+    same.reference = same.query;
+    other.reference = probeQuery({texts[1], texts[0]}, "When does the library close?");
+    ProbeQuestion plain{.name = "plain", .query = *other.reference};
+    const ProbedModel found = bench.probe({same, other, plain}, {"prefix"});
+    const auto sample = [&](std::size_t question) { return found.questions[question].samples.front(); };
+    for (std::size_t i = 0; i < 3; ++i) QCOMPARE(sample(i).problem, std::string());
+    QVERIFY(sample(0).mostDivergence < 1e-9);
+    QVERIFY(sample(1).divergence > 1e-6);
+    // The answer is that of the reference.
+    QCOMPARE(found.questions[1].answer, found.questions[2].answer);
+    const std::vector<TokenAmount> amounts = countProbe(
+        bench.model(), std::vector<ProbeQuestion>{same, plain}, std::vector<std::string>{"prefix"}, {});
+    QVERIFY(amounts[0].prompt.most > amounts[1].prompt.most - amounts[0].prompt.most);
+  }
+
   void stopEndsTheProbe() {
     Bench bench;
     std::stop_source stop;

@@ -6,6 +6,7 @@
 #include "engine/jobs/benchmark.h"
 #include "engine/jobs/experiment.h"
 #include "engine/jobs/fidelity.h"
+#include "engine/jobs/log_quality.h"
 #include "engine/jobs/next_token.h"
 #include "engine/jobs/pair_vectors.h"
 #include "engine/jobs/policy_comparison.h"
@@ -589,6 +590,48 @@ class TestWorks : public QObject {
     QVERIFY(probe.rows(true).front().questions > 0 && probe.rows(false).front().questions >= 8);
     const auto kept = resultIn<jobs::ProbeJob>(bench.newest.events(), trace::JobOutcome::Finished);
     QVERIFY(kept && *kept == probe);
+  }
+
+  /// The trace keeps the numbers, and no text of the log.
+  void qualityOfALogIsMeasured() {
+    Bench bench;
+    std::string text;
+    for (const std::string hour : {"09", "17"})
+      text += R"({"messages":[{"role":"system","content":"It is )" + hour +
+              R"(:04. You are a travel assistant."},{"role":"user","content":"Which train is fast?"}]})" +
+              "\n";
+    const doctor::LogReader log({{.name = "log", .path = {}, .text = text}});
+    doctor::LogReport report = doctor::diagnose(log, *doctor::makeEstimate(), {});
+    jobs::LogQualityRequest request = jobs::logQualityRequest(report, doctor::qualitySample(log, report, 4));
+    QVERIFY(!request.choice.groups.empty());
+    jobs::JobInput input = inputOf({});
+    input.read = request.read;
+    const auto work = std::make_shared<jobs::MeasuringJob<jobs::LogQualityJob>>(
+        jobs::LogQualityJob::completed(request.choice, input), input);
+    const JobHandle handle = bench.finish(work);
+    QCOMPARE(handle.problem(), std::string());
+    const jobs::LogQuality found = *work->found();
+    QCOMPARE(found.progress(), 1.0);
+    QVERIFY(found.problems().empty());
+    const std::vector<trace::Event> events = bench.newest.events();
+    const auto kept = resultIn<jobs::LogQualityJob>(events, trace::JobOutcome::Finished);
+    QVERIFY(kept && *kept == found);
+    for (const experiment::ProbedModel& group : found.groups)
+      for (const experiment::ProbedQuestion& question : group.questions) QVERIFY(question.answer.empty());
+    found.apply(report);
+    QVERIFY(!report.qualityModel.empty());
+    const auto way = [&](const std::string& key) {
+      return *std::ranges::find_if(report.ways, [&](const doctor::Way& one) { return one.key == key; });
+    };
+    QVERIFY(way("edits").quality && way("edits").quality->divergence() > 0);
+    QCOMPARE(way("edits").quality->requests.front().request, 1U);
+    QCOMPARE(way("documents").quality->divergence(), way("edits").quality->divergence());
+    QVERIFY(!way("as_is").quality && !way("spans").quality);
+    // The report of another log stays as it is.
+    doctor::LogReport other = doctor::diagnose(
+        doctor::LogReader({{.name = "other", .path = {}, .text = text}}), *doctor::makeEstimate(), {});
+    found.apply(other);
+    QVERIFY(other.qualityModel.empty());
   }
 
   void aStoppedProbeKeepsItsQuestions() {

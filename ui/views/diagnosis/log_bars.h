@@ -21,6 +21,7 @@ struct LogBar {
   BlockRole restRole = BlockRole::Hit;
   QString help{};                        ///< second line; may be empty
   std::optional<std::size_t> request{};  ///< the request that a click chooses
+  QString quality{};                     ///< measured quality of a way; empty: none
   bool operator==(const LogBar&) const = default;
 };
 

@@ -2,12 +2,21 @@
 #include "ui/views/diagnosis/log_costs_view.h"
 
 #include "engine/doctor/causes.h"
+#include "engine/jobs/log_quality.h"
+#include "ui/session/job_estimate.h"
+#include "ui/views/common/measure_page.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/text_painting.h"
+#include "ui/views/common/text_tools.h"
+#include "ui/views/common/wrapping_row.h"
 #include "ui/words/table_words.h"
 #include "ui/words/tr.h"
 
+#include <QLabel>
 #include <QPainter>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSpinBox>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -27,6 +36,10 @@ double shareOfWhole(std::uint64_t value, std::uint64_t whole) {
 
 QString costOf(std::uint64_t tokens, const LogState& state) {
   return QString::fromStdString(doctor::costText(tokens, state.settings.prices));
+}
+
+QString qualityOf(const doctor::Way& way) {
+  return QString::fromStdString(doctor::qualityText(way.quality));
 }
 
 /// The request that lost the most tokens for a cause.
@@ -68,6 +81,8 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
       .help =
           tr("For each way to send the requests: computed prompt tokens (dotted) and cached prompt tokens."),
       .bars = {}};
+  if (const std::string note = doctor::qualityNote(report); !note.empty())
+    ways.help += QLatin1Char('\n') + QString::fromStdString(note);
   std::uint64_t longest = 0;
   for (const doctor::Way& way : report.ways) longest = std::max(longest, way.prompt);
   for (const doctor::Way& way : report.ways)
@@ -76,7 +91,9 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
                          .length = shareOfWhole(way.computed, longest),
                          .rest = shareOfWhole(way.prompt - std::min(way.prompt, way.computed), longest),
                          .role = BlockRole::Computed,
-                         .restRole = BlockRole::Hit});
+                         .restRole = BlockRole::Hit,
+                         .help = way.quality ? tr("Quality: %1").arg(qualityOf(way)) : QString(),
+                         .quality = way.quality ? qualityOf(way) : QString()});
   if (!ways.bars.empty() && !report.requests.empty()) groups.push_back(std::move(ways));
 
   LogBarGroup distances{.title = tr("Requests since the last use"),
@@ -98,12 +115,41 @@ std::vector<LogBarGroup> logBarsOf(const LogState& state) {
   return groups;
 }
 
+LogQualityState logQualityOf(const ViewInput& input) {
+  LogQualityState state;
+  const auto log = measured<LogDiagnosisKind>(input.measured);
+  if (log == nullptr || !log->isComplete()) return state;
+  state.isPossible = true;
+  if (log->isSampling) {
+    state.isRunning = true;
+    state.doing = tr("Choosing requests…");
+    return state;
+  }
+  const MeasuredJob* job = findMeasured(input.measured, jobs::LogQualityJob::kId);
+  if (job == nullptr) return state;
+  const jobs::LogQuality& quality = *measured<jobs::LogQualityJob>(input.measured);
+  state.isRunning = job->isRunning();
+  state.progress = quality.progress();
+  if (state.isRunning) {
+    state.doing = withTimeLeft(job->secondsLeft, eventText(jobs::LogQualityJob::activity(quality)));
+  } else if (!job->problem.isEmpty()) {
+    state.doing = tr("The measurement stopped: %1").arg(job->problem);
+  } else if (const std::vector<std::string> problems = quality.problems(); !problems.empty()) {
+    state.doing = QString::fromStdString(problems.front());
+  }
+  return state;
+}
+
 LogCostsView::LogCostsView(QWidget* parent)
     : InputView(InputPart::Measured, Pace::MayWait, parent), m_bars(new LogBars(this)) {
   setAccessibleName(tr("Costs"));
+  m_progress = makeMeasureProgress(this);
   auto* page = new QVBoxLayout(this);
   page->setContentsMargins(0, 0, 0, 0);
-  page->addWidget(m_bars);
+  page->setSpacing(0);
+  page->addWidget(makeControls());
+  page->addWidget(m_progress);
+  page->addWidget(m_bars, 1);
   setFocusProxy(m_bars);
   const auto choose = [this](const QModelIndex& index) {
     const LogBar* bar = m_bars->barAt(index.row());
@@ -114,11 +160,57 @@ LogCostsView::LogCostsView(QWidget* parent)
   connect(m_bars, &QAbstractItemView::activated, this, choose);
 }
 
+QWidget* LogCostsView::makeControls() {
+  constexpr int kMostRequests = 1000;
+  constexpr int kUsualRequests = 8;
+  m_controls = new QWidget(this);
+  auto* row = new WrappingRow(m_controls);
+  row->setContentsMargins(2 * kSpace, kSpace, 2 * kSpace, kSpace);
+  row->setSpacing(kSpace);
+  m_requests = new QSpinBox(m_controls);
+  m_requests->setRange(1, kMostRequests);
+  m_requests->setValue(kUsualRequests);
+  m_requests->setPrefix(tr("Max requests: "));
+  m_requests->setAccessibleName(tr("Max number of requests to measure for each way"));
+  m_requests->setToolTip(tr("Set the max number of requests to measure for each way"));
+  m_measure = new QPushButton(m_controls);
+  connect(m_measure, &QPushButton::clicked, this, [this] {
+    Q_EMIT commandWanted(QStringLiteral("log.quality:") +
+                         (m_isMeasuring ? QStringLiteral("stop") : QString::number(m_requests->value())));
+  });
+  m_doing = new QLabel(m_controls);
+  m_doing->setTextFormat(Qt::PlainText);
+  row->addWidget(m_requests);
+  row->addWidget(m_measure);
+  row->addWidget(m_doing);
+  m_controls->hide();
+  return m_controls;
+}
+
+void LogCostsView::showQuality() {
+  const LogQualityState state = logQualityOf(*input());
+  m_isMeasuring = state.isRunning;
+  m_controls->setVisible(state.isPossible);
+  m_requests->setEnabled(!state.isRunning);
+  m_measure->setText(state.isRunning ? tr("Stop") : tr("Measure quality"));
+  m_measure->setToolTip(
+      state.isRunning
+          ? tr("Stop the measurement and keep the measured requests")
+          : tr("Measure on the model of the current query how much each way changes the answers"));
+  m_doing->setFont(theme().smallFont());
+  colorLabel(*m_doing, theme(), Role::TextSecond);
+  m_doing->setText(state.doing);
+  m_doing->setVisible(!state.doing.isEmpty());
+  m_progress->setVisible(state.isRunning);
+  m_progress->setValue(static_cast<int>(state.progress * kProgressSteps));
+}
+
 void LogCostsView::refresh() {
   if (input() == nullptr) return;
   const auto state = measured<LogDiagnosisKind>(input()->measured);
   std::vector<LogBarGroup> groups;
   if (state != nullptr) groups = logBarsOf(*state);
+  showQuality();
   m_bars->setVisible(!groups.empty());
   m_bars->show(std::move(groups), theme());
   update();
@@ -137,8 +229,8 @@ QString LogCostsView::csv() const {
   if (state == nullptr) return {};
   QString text;
   for (const LogBarGroup& group : logBarsOf(*state))
-    for (const LogBar& bar : group.bars) text += csvLine({group.title, bar.name, bar.value});
-  return text.isEmpty() ? text : csvLine({tr("group"), tr("name"), tr("value")}) + text;
+    for (const LogBar& bar : group.bars) text += csvLine({group.title, bar.name, bar.value, bar.quality});
+  return text.isEmpty() ? text : csvLine({tr("group"), tr("name"), tr("value"), tr("quality")}) + text;
 }
 
 void LogCostsView::paintTo(QPainter& painter, const QSize& size) {
