@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The causes of cache misses: a table with a sentence, an example, a cure and a rule for each. Open this file
-// to add a cause.
+// The causes of cache misses: a table with a sentence, an example, a cure and a rule for each. The rules are
+// in the folder causes/. Open causes/cause_rows.h to add a cause.
 #pragma once
 
 #include "engine/doctor/logged_request.h"
@@ -103,6 +103,9 @@ struct Cause {
   bool (*matches)(const Difference& difference, std::size_t at, Finding& finding);
   /// Whether this cause explains the misses of a lookup. nullptr: the cause is a difference of texts.
   bool (*explains)(const LookupFacts& facts, Finding& finding);
+  /// Removes differences of this kind from both texts, so that the next one shows. Returns false if this
+  /// fails. nullptr: the cause is about the whole section.
+  bool (*remove)(Difference& difference, std::size_t at) = nullptr;
 };
 
 /// All causes in the order in which the rules are tried.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Finds and shows the changed place of two texts. Open this file to write a rule about texts.
+#pragma once
+
+#include "engine/doctor/causes.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::doctor {
+
+bool isDigit(char c);
+bool isLetter(char c);
+bool isWordCharacter(char c);
+bool isBlank(char c);
+
+/// Whether a text has this word at a place. `word` has small letters only.
+bool hasWordAt(std::string_view text, std::size_t at, std::string_view word);
+
+struct Range {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// The range that contains or touches a place.
+std::optional<Range> covering(const std::vector<Range>& ranges, std::size_t at);
+/// The text with `mask` in place of each range.
+std::string masked(std::string_view text, const std::vector<Range>& ranges, std::string_view mask);
+
+std::size_t firstDifference(std::string_view one, std::string_view other);
+
+/// Whether two texts are versions of one text: at least this percentage of them is equal.
+bool areVersions(std::string_view before, std::string_view now, std::size_t percent);
+
+/// Sets the changed text, without secrets. Without ranges, this is the text between the common ends, in whole
+/// words.
+void setExcerpts(std::string_view before, std::string_view now, std::size_t at, std::optional<Range> one,
+                 std::optional<Range> other, Finding& finding);
+
+}  // namespace spanscope::doctor

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Finds times and dates in texts.
+#pragma once
+
+#include "engine/doctor/causes/changed_text.h"
+
+#include <string_view>
+#include <vector>
+
+namespace spanscope::doctor {
+
+/// Returns all runs of times and dates, such as "Monday, 31 August 2026 at 14:03".
+std::vector<Range> timesIn(std::string_view text);
+
+}  // namespace spanscope::doctor
