@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/doctor/recorded_requests.h"
-#include "engine/doctor/request_parts.h"
+#include "engine/doctor/records/json_members.h"
 #include "engine/doctor/transcript.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads logs of requests in pieces, so that memory does not grow with the size of a file. Open this file to
-// read another kind of file; open request_reading.cpp to read another protocol.
+// read another kind of file, records/record_formats.h to read another form of record, and records/bodies.h to
+// read another protocol.
 #pragma once
 
 #include "engine/doctor/logged_request.h"

@@ -2,7 +2,8 @@
 #include "engine/doctor/transcript.h"
 
 #include "engine/base/error.h"
-#include "engine/doctor/request_parts.h"
+#include "engine/doctor/records/answers.h"
+#include "engine/doctor/records/messages.h"
 
 #include <algorithm>
 #include <array>
@@ -160,7 +161,7 @@ bool Transcript::addClaude(const Json& line, const LogPlace& place) {
       parts.insert(parts.end(), std::make_move_iterator(one.parts.begin()),
                    std::make_move_iterator(one.parts.end()));
     }
-    if (const Json* usage = memberOf(*message, "usage")) readLoggedUsage(*usage, open.request.usage);
+    if (const Json* usage = memberOf(*message, "usage")) readLoggedUsage(usage, open.request.usage);
     open.request.place.bytes = place.begin + place.bytes;
   }
   session.places[uuid] = session.history.size();
@@ -201,7 +202,7 @@ bool Transcript::addCodex(const Json& line, const LogPlace& place) {
     const Json* info = memberOf(*payload, "info");
     const Json* usage = info == nullptr ? nullptr : memberOf(*info, "last_token_usage");
     if (event == "token_count" && usage != nullptr && session.open && !session.hasInput) {
-      readLoggedUsage(*usage, session.open->request.usage);
+      readLoggedUsage(usage, session.open->request.usage);
       session.open->request.place.bytes = place.begin + place.bytes;
     }
   } else {

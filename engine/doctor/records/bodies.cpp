@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/doctor/records/bodies.h"
+
+#include "engine/base/utf8.h"
+#include "engine/doctor/records/messages.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace spanscope::doctor {
+namespace {
+
+void readPrompt(const Json& prompt, LoggedRequest& request) {
+  if (prompt.is_string()) {
+    request.messages.push_back(
+        {.role = kRawRole, .parts = {{.kind = Part::Kind::Text, .text = prompt.get<std::string>()}}});
+    return;
+  }
+  if (!prompt.is_array() || prompt.empty()) return;
+  if (prompt.front().is_string() || prompt.front().is_array()) return readPrompt(prompt.front(), request);
+  for (const Json& id : prompt) {
+    const auto number = countOfJson(&id);
+    if (!id.is_number_integer() || !number || *number > std::numeric_limits<TokenId>::max()) {
+      request.ids.clear();
+      return;
+    }
+    request.ids.push_back(static_cast<TokenId>(*number));
+  }
+}
+
+}  // namespace
+
+void readBody(const Json& body, LoggedRequest& request) {
+  request.model = textOfJson(memberOf(body, "model"));
+  request.salt = textOfJson(memberOf(body, "cache_salt"));
+  request.adapter = textOfJson(memberOf(body, "lora", "adapter", "lora_name"));
+  if (request.adapter.empty())
+    if (const Json* lora = memberOf(body, "lora"); lora != nullptr) request.adapter = jsonText(*lora);
+  if (request.replica = textOfJson(memberOf(body, "id_slot")); request.replica == "-1")
+    request.replica.clear();
+  for (const Json* options : {&body, memberOf(body, "model_parameters", "optional_params", "extra_body")}) {
+    if (options == nullptr) continue;
+    if (request.salt.empty()) request.salt = textOfJson(memberOf(*options, "cache_salt"));
+    if (request.tools.empty()) addTools(memberOf(*options, "tools", "functions"), request.tools);
+  }
+  const Json* messages = memberOf(body, "messages");
+  const Json* input = memberOf(body, "input");
+  const Json* prompt = memberOf(body, "prompt");
+  if (messages != nullptr && messages->is_array()) {
+    addMessages(messages, request.messages);
+  } else if (input != nullptr) {
+    addMessages(input, request.messages);
+    request.previous = textOfJson(memberOf(body, "previous_response_id"));
+    const Json* kept = memberOf(body, "conversation");
+    if (request.previous.empty() && kept != nullptr)
+      request.previous = kept->is_object() ? textOfJson(memberOf(*kept, "id")) : textOfJson(kept);
+  } else if (prompt != nullptr) {
+    readPrompt(*prompt, request);
+    // Ollama puts the prompt of /api/generate into the chat template, except in raw mode.
+    const Json* raw = memberOf(body, "raw");
+    const bool isOllama =
+        memberOf(body, "system", "options", "keep_alive", "template", "images", "context") != nullptr &&
+        (raw == nullptr || *raw != Json(true));
+    if (isOllama && !request.messages.empty()) request.messages.front().role = "user";
+    if (const Json* images = memberOf(body, "images");
+        images != nullptr && images->is_array() && !request.messages.empty())
+      for (const Json& image : *images) addImage(request.messages.front().parts, image);
+  }
+  const Json* system = memberOf(body, "system", "instructions");
+  addSystem(system, request.messages);
+  request.hasInstructions = system != nullptr && !request.messages.empty();
+}
+
+bool isBody(const Json& value) {
+  if (!value.is_object()) return false;
+  const Json* messages = memberOf(value, "messages");
+  if (messages != nullptr && messages->is_array() && !messages->empty()) return true;
+  const Json* prompt = memberOf(value, "prompt");
+  if (prompt != nullptr && (prompt->is_string() || (prompt->is_array() && !prompt->empty()))) return true;
+  const Json* input = memberOf(value, "input");
+  const bool hasModel = memberOf(value, "model", "instructions") != nullptr;
+  return input != nullptr && hasModel && memberOf(value, "output", "object") == nullptr &&
+         (input->is_string() || (input->is_array() && !input->empty() && input->front().is_object()));
+}
+
+const Json* bodyIn(const Json& value, std::deque<Json>& held, int depth) {
+  if (depth > kMostWrappers) return nullptr;
+  if (value.is_string()) {
+    const std::string_view text = trimmed(value.get_ref<const std::string&>());
+    if (!text.starts_with('{')) return nullptr;
+    held.push_back(parseWithinLimits(text));
+    return bodyIn(held.back(), held, depth + 1);
+  }
+  if (isBody(value)) return &value;
+  for (const std::string_view name :
+       {"request", "req", "body", "requestBody", "request_body", "proxy_server_request", "kwargs", "payload",
+        "json", "data", "input", "postData", "text", "params", "event"}) {
+    const Json* inner = memberOf(value, name);
+    if (inner == nullptr || (!inner->is_object() && !inner->is_string())) continue;
+    if (const Json* body = bodyIn(*inner, held, depth + 1)) return body;
+  }
+  return nullptr;
+}
+
+void readFacts(const Json& record, LoggedRequest& request) {
+  if (!record.is_object()) return;
+  if (!request.time)
+    request.time = timeOfJson(memberOf(record, "time", "timestamp", "ts", "startTime", "start_time",
+                                       "startedDateTime", "created_at", "createdAt", "date", "created"));
+  const Json* metadata = memberOf(record, "metadata", "litellm_params");
+  for (const Json* place : {&record, metadata}) {
+    if (place == nullptr || !request.conversation.empty()) continue;
+    request.conversation =
+        textOfJson(memberOf(*place, "session_id", "conversation_id", "thread_id", "sessionId",
+                            "conversationId", "litellm_session_id", "chat_id"));
+    if (const Json* conversation = memberOf(*place, "conversation", "session");
+        request.conversation.empty() && conversation != nullptr)
+      request.conversation =
+          conversation->is_object() ? textOfJson(memberOf(*conversation, "id")) : textOfJson(conversation);
+  }
+  if (request.model.empty()) request.model = textOfJson(memberOf(record, "model"));
+  if (request.replica.empty())
+    request.replica = textOfJson(memberOf(record, "replica", "backend", "upstream"));
+  if (const Json* server = memberOf(record, "server"); server != nullptr && server->is_object()) {
+    request.server.kind = textOfJson(memberOf(*server, "kind"));
+    const auto size = [&](const char* name, std::int64_t most) {
+      return std::min(most, countOfJson(memberOf(*server, name)).value_or(0));
+    };
+    request.server.blockSize = static_cast<std::int32_t>(size("block_size", 1 << 20));
+    request.server.slots = static_cast<std::int32_t>(size("slots", 1 << 12));
+    request.server.cacheTokens = size("cache_tokens", std::int64_t{1} << 30U);
+  }
+  if (!request.usage.prompt && !request.usage.cached) {
+    readLoggedUsage(memberOf(record, "usage"), request.usage);
+    if (memberOf(record, "prompt_tokens") != nullptr) readLoggedUsage(&record, request.usage);
+  }
+}
+
+std::string failureOf(const Json& record, const Json* response) {
+  constexpr std::int64_t kLeastError = 400;
+  constexpr std::int64_t kMostStatus = 999;
+  const auto statusOf = [](const Json* place) -> const Json* {
+    return place == nullptr || !place->is_object()
+               ? nullptr
+               : memberOf(*place, "status", "status_code", "statusCode", "http_status", "response_status");
+  };
+  for (const Json* status : {statusOf(&record), statusOf(response)}) {
+    if (status == nullptr) continue;
+    if (const auto number = countOfJson(status)) {
+      if (*number >= kLeastError && *number <= kMostStatus) return "status " + std::to_string(*number);
+      if (*number == 0 && response == nullptr) return "no response";
+      continue;
+    }
+    const std::string word = textOfJson(status);
+    for (const char* failed : {"failure", "failed", "error"})
+      if (word == failed) return "an error";
+  }
+  const Json* body = response;
+  if (body != nullptr && body->is_object())
+    if (const Json* inner = memberOf(*body, "body", "json", "data"); inner != nullptr && inner->is_object())
+      body = inner;
+  const bool hasAnswer =
+      body != nullptr && memberOf(*body, "choices", "content", "output", "message") != nullptr;
+  if (!hasAnswer &&
+      ((body != nullptr && memberOf(*body, "error") != nullptr) || memberOf(record, "error") != nullptr))
+    return "an error";
+  return {};
+}
+
+void takeAnswer(AnswerReading&& answer, LoggedRequest& request) {
+  request.usage = answer.usage;
+  request.answeredModel = std::move(answer.model);
+  request.response = std::move(answer.id);
+  request.server.kind = std::move(answer.server);
+  if (answer.isFound) request.answer = std::move(answer.message);
+}
+
+void addRequest(const Json& record, const Json& body, std::vector<LoggedRequest>& requests) {
+  LoggedRequest request;
+  readBody(body, request);
+  AnswerReading answer;
+  const Json* response = memberOf(record, "response", "res", "responseBody", "response_body", "output",
+                                  "completion", "result", "answer", "reply");
+  // The request can be the record itself, in which these members have other meanings.
+  if (&body != &record) request.failure = failureOf(record, response);
+  if (response != nullptr && request.failure.empty()) readAnswer(*response, answer);
+  takeAnswer(std::move(answer), request);
+  readFacts(record, request);
+  if (const Json* inner = memberOf(record, "request"); inner != nullptr && inner->is_object())
+    readFacts(*inner, request);
+  if (&body != &record) readFacts(body, request);
+  requests.push_back(std::move(request));
+}
+
+}  // namespace spanscope::doctor

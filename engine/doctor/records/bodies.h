@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reads bodies of requests of all protocols, and the facts about a request in the record around it. Open this
+// file to read another protocol.
+#pragma once
+
+#include "engine/doctor/logged_request.h"
+#include "engine/doctor/records/answers.h"
+#include "engine/doctor/records/json_members.h"
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace spanscope::doctor {
+
+bool isBody(const Json& value);
+void readBody(const Json& body, LoggedRequest& request);
+/// Finds the body of a request inside of the usual wrappers. Bodies that are texts are kept in `held`.
+/// nullptr: there is none.
+const Json* bodyIn(const Json& value, std::deque<Json>& held, int depth = 0);
+
+/// Takes time, conversation, replica, server and usage from an object around a request.
+void readFacts(const Json& record, LoggedRequest& request);
+/// Returns why the server did not answer: "status 400", "an error". Empty: nothing says so. `response` may be
+/// null.
+std::string failureOf(const Json& record, const Json* response);
+void takeAnswer(AnswerReading&& answer, LoggedRequest& request);
+
+/// Adds the request of a record. `body`: the body in the record, or the record itself.
+void addRequest(const Json& record, const Json& body, std::vector<LoggedRequest>& requests);
+
+}  // namespace spanscope::doctor
