@@ -80,9 +80,11 @@ struct LookupFacts {
   std::size_t common = 0;         ///< with the best earlier request
   std::size_t cached = 0;         ///< by the rules of the server
   std::size_t withoutLimits = 0;  ///< cached tokens of a server without limits
+  std::size_t onServer = 0;       ///< the same, if only requests of its server count
   std::size_t alive = 0;          ///< common prefix within the time to live
   std::size_t block = 1;
   bool isLimited = false;      ///< a pool size or slots were given
+  bool hasServers = false;     ///< the log names several servers
   bool isInOtherSlot = false;  ///< by the simulated slots
   bool areSlotsKnown = false;  ///< the user or the log gave the number of slots
   std::string slot{};          ///< the chosen slot and its contents, for the user; empty: no slots

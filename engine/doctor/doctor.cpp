@@ -7,6 +7,7 @@
 #include "engine/base/translation.h"
 #include "engine/doctor/alignment.h"
 #include "engine/doctor/edits.h"
+#include "engine/doctor/lookup.h"
 #include "engine/doctor/redaction.h"
 #include "engine/simulator/servers.h"
 
@@ -23,15 +24,6 @@ namespace {
 
 constexpr std::size_t kMostProblems = 1000;
 constexpr std::size_t kLinked = 16;  // tokens that link(16) recomputes for each reused span
-
-std::uint64_t realmOf(const LoggedRequest& request) {
-  Digest digest;
-  for (const std::string* text : {&request.servedModel(), &request.salt, &request.adapter}) {
-    digest.add(*text);
-    digest.add(std::string_view("\0", 1));
-  }
-  return digest.value().low;
-}
 
 /// The letters of a message, without numbers, spaces and reasoning. Edited messages mostly keep them.
 std::uint64_t lettersHash(const Message& message) {
@@ -136,26 +128,6 @@ std::size_t bytesOf(const LoggedRequest& request) {
   return bytes;
 }
 
-/// Completes the options by what a request of the log says about its server.
-DoctorOptions rulesOf(DoctorOptions options, const LoggedServer& server) {
-  // llama-server has four slots by default, which share their space.
-  constexpr std::int32_t kSharedSlots = 4;
-  if (!options.server.empty()) return options;
-  options.server = "vllm";
-  if (server.kind.empty()) return options;
-  // The rules of other servers are not known. SGLang's cache has the longest common prefix of all prompts.
-  options.server = simulator::findServer(server.kind) == nullptr ? "sglang" : server.kind;
-  if (options.blockSize == 0) options.blockSize = server.blockSize;
-  if (options.slots == 0 && server.slots != kSharedSlots) options.slots = server.slots;
-  if (options.blocks == 0 && server.cacheTokens > 0) {
-    const auto standard =
-        simulator::findServer(options.server)
-            ->open({.cacheTokens = 0, .blockSize = options.blockSize, .slots = options.slots, .chunk = 0});
-    options.blocks = server.cacheTokens / std::max(1, standard->shape().blockSize);
-  }
-  return options;
-}
-
 /// Finds the model that computed a prompt. A response names it, whatever name the request has.
 class ServedModels {
  public:
@@ -221,97 +193,6 @@ class RequestCache {
   std::size_t m_bytes = 0;
 };
 
-/// The cached tokens of each request by the rules of a server.
-class Lookup {
- public:
-  Lookup(const DoctorOptions& options, bool areSlotsKnown)
-      : m_server(simulator::findServer(options.server)), m_alignment(options.repeatTokens) {
-    if (m_server == nullptr)
-      throw Failure(errorAt("server", '"' + options.server + '"', "vllm, sglang or llama.cpp"));
-    simulator::Settings settings{
-        .cacheTokens = 0, .blockSize = options.blockSize, .slots = options.slots, .chunk = 0};
-    const std::unique_ptr<simulator::Simulator> standard = m_server->open(settings);
-    m_block = static_cast<std::size_t>(std::max(1, standard->shape().blockSize));
-    m_hasSlots = options.server == "llama.cpp";
-    m_areSlotsKnown = areSlotsKnown;
-    m_isLimited = options.blocks > 0 || m_hasSlots;
-    // Without limits, the longest common prefix decides. This needs no copy of the tokens.
-    if (m_isLimited) {
-      settings.cacheTokens = options.blocks * static_cast<std::int64_t>(m_block);
-      m_simulator = m_server->open(settings);
-    }
-    m_setting = std::string(m_server->title) + " " + m_server->version + ", " + m_server->setup(settings) +
-                (options.blocks > 0 ? ", a pool of " + std::to_string(options.blocks) + " blocks" : "");
-    if (options.timeToLive) m_life = static_cast<std::int64_t>(std::min(*options.timeToLive * 1000, 1e15));
-  }
-
-  struct Result {
-    Alignment::Found found;
-    std::size_t cached = 0;
-    std::size_t withoutLimits = 0;
-    bool isInOtherSlot = false;
-    std::string slot{};
-  };
-  Result add(const LoggedRequest& request, const PromptTokens& tokens,
-             std::optional<std::uint32_t> previous) {
-    Result result;
-    const std::uint64_t realm = realmOf(request);
-    const std::int64_t time = request.time.value_or(m_lastTime);
-    m_lastTime = std::max(m_lastTime, time);
-    // The last token of an answer is sampled, but not computed.
-    std::size_t computed = tokens.ids.size();
-    if (computed > tokens.prompt) --computed;
-    const bool hasLife = m_life && request.time;
-    result.found =
-        m_alignment.add({.realm = realm,
-                         .tokens = std::span(tokens.ids).first(computed),
-                         .prompt = tokens.prompt,
-                         .time = time,
-                         .oldest = hasLife ? time - *m_life : std::numeric_limits<std::int64_t>::min(),
-                         .previous = previous});
-    result.withoutLimits = whole(result.found.common, tokens.prompt);
-    result.cached = hasLife ? whole(result.found.alive, tokens.prompt) : result.withoutLimits;
-    if (m_simulator != nullptr && tokens.prompt > 0) {
-      const std::string salt = std::to_string(realm);
-      const auto prompt = std::span(tokens.ids).first(tokens.prompt);
-      const std::int64_t held = m_hasSlots ? m_simulator->cachedBeginnings()(prompt) : 0;
-      simulator::Answer answer = m_simulator->serve(
-          {.prompt = prompt, .answer = std::span(tokens.ids).subspan(tokens.prompt), .salt = salt});
-      const auto found = static_cast<std::size_t>(std::max(0, answer.cached));
-      // Without the number of slots, the simulated slots are only a guess.
-      result.isInOtherSlot =
-          m_hasSlots && found < result.withoutLimits && (!m_areSlotsKnown || held > answer.cached);
-      result.slot = std::move(answer.place);
-      result.cached = std::min(result.cached, found);
-      // A slot can have more than whole blocks.
-      if (m_hasSlots && !hasLife) result.cached = found;
-    }
-    return result;
-  }
-
-  std::size_t block() const { return m_block; }
-  bool isLimited() const { return m_isLimited; }
-  bool areSlotsKnown() const { return m_areSlotsKnown; }
-  const std::string& setting() const { return m_setting; }
-
- private:
-  /// Whole blocks of a common prefix. The last token is always computed.
-  std::size_t whole(std::size_t common, std::size_t prompt) const {
-    return prompt == 0 ? 0 : std::min(common, prompt - 1) / m_block * m_block;
-  }
-
-  const simulator::Server* m_server;
-  std::unique_ptr<simulator::Simulator> m_simulator;
-  Alignment m_alignment;
-  std::size_t m_block = 1;
-  bool m_hasSlots = false;
-  bool m_areSlotsKnown = false;
-  bool m_isLimited = false;
-  std::optional<std::int64_t> m_life;
-  std::int64_t m_lastTime = 0;
-  std::string m_setting;
-};
-
 /// Facts about an earlier request that later passes need.
 struct Known {
   LogPlace place;
@@ -322,25 +203,6 @@ struct Known {
   std::string replica{};
 };
 
-std::size_t coveredTokens(const std::vector<Repeat>& repeats, std::size_t from, std::size_t begin,
-                          std::size_t end) {
-  std::vector<std::pair<std::size_t, std::size_t>> ranges;
-  for (const Repeat& repeat : repeats) {
-    const std::size_t first = std::max({repeat.begin, from, begin});
-    const std::size_t last = std::min(repeat.begin + repeat.count, end);
-    if (first < last) ranges.emplace_back(first, last);
-  }
-  std::ranges::sort(ranges);
-  std::size_t covered = 0;
-  std::size_t at = 0;
-  for (const auto& [first, last] : ranges) {
-    if (last <= at) continue;
-    covered += last - std::max(first, at);
-    at = last;
-  }
-  return covered;
-}
-
 class Diagnosis {
  public:
   Diagnosis(const LogReader& log, const PromptTokenizer& tokenizer, const DoctorOptions& options,
@@ -350,8 +212,8 @@ class Diagnosis {
         m_options(options),
         m_stop(stop),
         m_progress(progress),
-        m_cache(log, m_models) {
-    if (!options.server.empty()) begin({});
+        m_cache(log, m_models),
+        m_lookup(std::in_place, options) {
     for (const LogSource& source : log.sources()) m_report.files.push_back(source.name);
     m_report.tokens = tokenizer.setting();
     m_report.isEstimated = tokenizer.isEstimated();
@@ -363,7 +225,7 @@ class Diagnosis {
                  if (++m_report.problemCount <= kMostProblems) m_report.problems.push_back(problem);
                },
                m_stop);
-    if (!m_lookup) begin({});
+    noteServers();
     m_report.conversations = m_conversations.count();
     // The log with edits needs the memory.
     m_lookup.reset();
@@ -390,25 +252,18 @@ class Diagnosis {
   }
 
  private:
+  void noteServers() {
+    if (m_report.requests.empty() || m_lookup->servers() != m_servers) m_report.server = m_lookup->setting();
+    m_report.block = m_lookup->block();
+    m_servers = m_lookup->servers();
+  }
+
   void addWay(const char* key, const char* name, std::uint64_t prompt, std::uint64_t computed) {
     m_report.ways.push_back({.key = key, .name = name, .prompt = prompt, .computed = computed});
   }
 
-  /// Chooses the rules by the first request.
-  void begin(const LoggedServer& server) {
-    m_areSlotsKnown = m_options.slots > 0 || (m_options.server.empty() && server.slots > 0);
-    m_options = rulesOf(m_options, server);
-    m_lookup.emplace(m_options, m_areSlotsKnown);
-    m_models.emplace(m_options.server);
-    m_report.server = m_lookup->setting();
-    if (!server.kind.empty() && simulator::findServer(server.kind) == nullptr)
-      m_report.server =
-          redacted(server.kind) + ", whose caching rules are not known; the rules here: " + m_report.server;
-    m_report.block = m_lookup->block();
-  }
-
   void add(LoggedRequest&& given) {
-    if (!m_lookup) begin(given.server);
+    if (!m_models) m_models.emplace(rulesOf(m_options, given.server).server);
     m_models->add(given);
     m_models->resolve(given);
     auto request = std::make_shared<const LoggedRequest>(std::move(given));
@@ -416,7 +271,8 @@ class Diagnosis {
     RequestReport report{.place = request->place,
                          .time = request->time,
                          .model = redacted(request->model),
-                         .sessionId = redacted(request->conversation)};
+                         .sessionId = redacted(request->conversation),
+                         .upstream = redacted(request->upstream)};
     report.reported = request->usage.cached;
     report.reportedPrompt = request->usage.prompt;
     report.conversation = m_conversations.find(*request);
@@ -431,6 +287,7 @@ class Diagnosis {
     const auto previous = m_last.find(report.conversation);
     const auto before = previous == m_last.end() ? std::nullopt : std::optional(previous->second);
     const Lookup::Result result = m_lookup->add(*request, tokens, before);
+    noteServers();
     report.prompt = tokens.prompt;
     report.cached = result.cached;
     report.common = result.found.common;
@@ -459,6 +316,7 @@ class Diagnosis {
   /// The server computed nothing, so nothing is cached, and no later request is compared with this one.
   void addRefused(const LoggedRequest& request, RequestReport&& report) {
     m_lookup->add(request, {}, {});
+    noteServers();
     report.refusal = redacted(request.failure);
     ++m_report.refused;
     m_spans.emplace_back(0, 0);
@@ -469,13 +327,15 @@ class Diagnosis {
 
   /// What spans would compute: all tokens that no earlier request had at any place.
   void addSpans(const PromptTokens& tokens, const Lookup::Result& result) {
-    const std::size_t common = std::min(result.found.common, tokens.prompt == 0 ? 0 : tokens.prompt - 1);
-    const std::size_t reused = coveredTokens(result.found.repeats, common, 0, tokens.prompt);
+    // Spans are reused on one server only.
+    const Alignment::Found& found = result.onServer;
+    const std::size_t common = std::min(found.common, tokens.prompt == 0 ? 0 : tokens.prompt - 1);
+    const std::size_t reused = coveredTokens(found.repeats, common, 0, tokens.prompt);
     const std::size_t computed = std::max<std::size_t>(
         tokens.prompt - common - std::min(reused, tokens.prompt - common), tokens.prompt == 0 ? 0 : 1);
     std::size_t recomputed = 0;
     std::size_t at = common;
-    for (const Repeat& repeat : result.found.repeats) {
+    for (const Repeat& repeat : found.repeats) {
       const std::size_t end = repeat.begin + repeat.count;
       if (end <= at) continue;
       recomputed += std::min(kLinked, end - std::max(at, repeat.begin));
@@ -505,11 +365,13 @@ class Diagnosis {
                       .common = report.common,
                       .cached = report.cached,
                       .withoutLimits = result.withoutLimits,
+                      .onServer = result.onServerWithoutLimits,
                       .alive = result.found.alive,
-                      .block = m_lookup->block(),
-                      .isLimited = m_lookup->isLimited(),
+                      .block = result.cache->block(),
+                      .isLimited = result.cache->isLimited(),
+                      .hasServers = m_lookup->servers() > 1,
                       .isInOtherSlot = result.isInOtherSlot,
-                      .areSlotsKnown = m_lookup->areSlotsKnown(),
+                      .areSlotsKnown = result.cache->areSlotsKnown(),
                       .slot = result.slot,
                       .replica = request.replica,
                       .bestReplica = report.best ? m_known[*report.best].replica : std::string(),
@@ -633,7 +495,7 @@ class Diagnosis {
       return;
     }
     LogEditor editor(m_report, m_tools, kind);
-    Lookup lookup(m_options, m_areSlotsKnown);
+    Lookup lookup(m_options);
     std::uint64_t prompt = 0;
     std::uint64_t computed = 0;
     m_log.read(
@@ -690,7 +552,7 @@ class Diagnosis {
   const LogReader& m_log;
   const PromptTokenizer& m_tokenizer;
   DoctorOptions m_options;
-  bool m_areSlotsKnown = false;
+  std::size_t m_servers = 0;
   std::stop_token m_stop;
   const DoctorProgress& m_progress;
   LogReport m_report;

@@ -39,12 +39,13 @@ struct NamedFinding {
 struct RequestReport {
   LogPlace place;
   std::optional<std::int64_t> time;
-  std::string model;                             ///< without secrets
-  std::string sessionId;                         ///< as in the log, without secrets; may be empty
-  std::uint32_t conversation = 0;                ///< number, from 0
-  std::size_t prompt = 0;                        ///< tokens
-  std::size_t cached = 0;                        ///< by the rules of the server
-  std::optional<std::int64_t> reported{};        ///< cached tokens that the server reported
+  std::string model;                       ///< without secrets
+  std::string sessionId;                   ///< as in the log, without secrets; may be empty
+  std::string upstream{};                  ///< the server that the log names, without secrets; may be empty
+  std::uint32_t conversation = 0;          ///< number, from 0
+  std::size_t prompt = 0;                  ///< tokens
+  std::size_t cached = 0;                  ///< by the rules of the server
+  std::optional<std::int64_t> reported{};  ///< cached tokens that the server reported
   std::optional<std::int64_t> reportedPrompt{};  ///< prompt tokens that the server reported
   std::size_t common = 0;                        ///< common prefix with the best earlier request
   std::optional<std::uint32_t> best{};           ///< the best earlier request, by its number

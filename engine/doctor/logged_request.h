@@ -72,7 +72,8 @@ struct LoggedRequest {
   std::string answeredModel{};         ///< that the response names; empty: unknown
   std::string salt{};
   std::string adapter{};
-  std::string replica{};  ///< host or slot that served the request; empty: unknown
+  std::string upstream{};  ///< the server that served the request, if the log names it; empty: unknown
+  std::string replica{};  ///< the server and the slot that the request asks for, for the user; empty: unknown
   std::vector<Tool> tools{};
   std::vector<Message> messages{};  ///< with the system message, if any
   std::vector<TokenId> ids{};       ///< a prompt that was sent as ids; then there are no messages

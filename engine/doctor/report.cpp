@@ -267,6 +267,7 @@ std::string jsonReport(const LogReport& report, const Prices& prices) {
              {"part", request.place.part},
              {"conversation", request.conversation},
              {"session", request.sessionId.empty() ? Json(nullptr) : Json(request.sessionId)},
+             {"upstream", request.upstream.empty() ? Json(nullptr) : Json(request.upstream)},
              {"time", orNull(request.time)},
              {"model", request.model},
              {"prompt_tokens", request.prompt},

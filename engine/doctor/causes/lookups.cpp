@@ -29,7 +29,10 @@ bool isReportedLess(const LookupFacts& f, std::size_t allowed) {
 /// The log or the user must name slots or replicas. Otherwise, the cause would be a guess.
 bool isOtherSlot(const LookupFacts& f, Finding& finding) {
   const bool isOther = !f.replica.empty() && !f.bestReplica.empty() && f.replica != f.bestReplica;
-  if (isOther && (f.cached < f.withoutLimits || isReportedLess(f, f.cached))) {
+  // Each named server has a simulated cache, which shows whether the tokens were there.
+  const bool wasElsewhere =
+      f.hasServers ? f.onServer < f.withoutLimits : f.cached < f.withoutLimits || isReportedLess(f, f.cached);
+  if (isOther && wasElsewhere) {
     finding.before = redacted(f.bestReplica);
     finding.after = redacted(f.replica);
     return true;

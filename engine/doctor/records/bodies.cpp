@@ -40,8 +40,8 @@ void readBody(const Json& body, LoggedRequest& request) {
   request.adapter = textOfJson(memberOf(body, "lora", "adapter", "lora_name"));
   if (request.adapter.empty())
     if (const Json* lora = memberOf(body, "lora"); lora != nullptr) request.adapter = jsonText(*lora);
-  if (request.replica = textOfJson(memberOf(body, "id_slot")); request.replica == "-1")
-    request.replica.clear();
+  if (const std::string slot = textOfJson(memberOf(body, "id_slot")); !slot.empty() && slot != "-1")
+    request.replica = "slot " + slot;
   for (const Json* options : {&body, memberOf(body, "model_parameters", "optional_params", "extra_body")}) {
     if (options == nullptr) continue;
     if (request.salt.empty()) request.salt = textOfJson(memberOf(*options, "cache_salt"));
@@ -123,8 +123,14 @@ void readFacts(const Json& record, LoggedRequest& request) {
           conversation->is_object() ? textOfJson(memberOf(*conversation, "id")) : textOfJson(conversation);
   }
   if (request.model.empty()) request.model = textOfJson(memberOf(record, "model"));
-  if (request.replica.empty())
-    request.replica = textOfJson(memberOf(record, "replica", "backend", "upstream"));
+  for (const Json* place : {&record, metadata, memberOf(record, "hidden_params", "_hidden_params")}) {
+    if (place == nullptr || !request.upstream.empty()) continue;
+    request.upstream = textOfJson(
+        memberOf(*place, "upstream", "replica", "backend", "upstream_addr", "upstream_host", "api_base"));
+    if (!request.upstream.empty())
+      request.replica =
+          request.replica.empty() ? request.upstream : request.upstream + ", " + request.replica;
+  }
   if (const Json* server = memberOf(record, "server"); server != nullptr && server->is_object()) {
     request.server.kind = textOfJson(memberOf(*server, "kind"));
     const auto size = [&](const char* name, std::int64_t most) {

@@ -254,6 +254,55 @@ class TestDoctor : public QObject {
              std::string("unknown"));
   }
 
+  /// Each server that the log names has a cache of its own.
+  void serversHaveCaches() {
+    Said said{{"system", document(1)}, {"user", document(2)}};
+    std::vector<Json> requests;
+    for (int turn = 0; turn < 4; ++turn) {
+      requests.push_back({{"session_id", "s"}, {"request", bodyOf(said)}});
+      said.emplace_back("assistant", document(10 + turn));
+      said.emplace_back("user", document(20 + turn));
+    }
+    const auto servedBy = [&](const std::vector<std::string>& names, const DoctorOptions& options = {}) {
+      std::vector<Json> records = requests;
+      for (std::size_t i = 0; i < records.size(); ++i)
+        if (!names[i].empty()) records[i]["upstream"] = names[i];
+      return diagnosed(linesOf(records), options);
+    };
+    const LogReport one = servedBy({"a", "a", "a", "a"});
+    const LogReport none = servedBy({"", "", "", ""});
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      QCOMPARE(one.requests[i].cached, none.requests[i].cached);
+      QVERIFY(causeIn(one, i) != "other_slot");
+    }
+    QCOMPARE(one.server, none.server);
+    // The third turn finds the tokens of the first one at its server, and the fourth those of the second.
+    const LogReport two = servedBy({"a", "b", "a", "b"});
+    QVERIFY(two.server != one.server && two.server.find("a, b") != std::string::npos);
+    QCOMPARE(two.requests[1].cached, std::size_t{0});
+    QVERIFY(two.requests[2].cached > 0 && two.requests[2].cached <= one.requests[1].cached);
+    QCOMPARE(two.requests[3].cached, one.requests[2].cached);
+    for (std::size_t i = 1; i < requests.size(); ++i) {
+      QCOMPARE(causeIn(two, i), std::string("other_slot"));
+      QCOMPARE(two.requests[i].cached + two.requests[i].lost, one.requests[i].cached);
+    }
+    // Tokens that the server had before were evicted, and are not lost to the other server.
+    DoctorOptions small;
+    small.server = "vllm";
+    small.blocks = static_cast<std::int64_t>(two.requests[3].prompt / two.block + 1);
+    const LogReport full = servedBy({"a", "b", "b", "a"}, small);
+    QCOMPARE(causeIn(full, 2), std::string());
+    QCOMPARE(causeIn(full, 3), std::string("other_slot"));
+    // With limits, each server has its own pool, too.
+    QCOMPARE(full.requests[2].cached, one.requests[2].cached);
+    // A request without a name goes to the server of the request before it.
+    const LogReport partly = servedBy({"", "a", "", "b"});
+    QCOMPARE(partly.requests[2].cached, one.requests[2].cached);
+    QCOMPARE(causeIn(partly, 3), std::string("other_slot"));
+    // The ways use the same caches.
+    QVERIFY(two.ways[1].computed > one.ways[1].computed && two.ways[3].computed > one.ways[3].computed);
+  }
+
   /// The row names the difference that its cause explains, also if another request has a longer prefix.
   void differenceOfTheCause() {
     const std::string system = document(1);
