@@ -101,6 +101,47 @@ class TestLogDiagnosis : public QObject {
     QVERIFY(!log.state()->other && log.state()->comparison == nullptr);
   }
 
+  /// A sample has the requests that an edit changes. Measured values are for its log only.
+  void samplesForQuality() {
+    LogDiagnosis log;
+    QSignalSpy changes(&log, &LogDiagnosis::changed);
+    std::optional<jobs::LogQualityRequest> request;
+    connect(&log, &LogDiagnosis::sampled, this, [&](const jobs::LogQualityRequest& made) { request = made; });
+    log.sample(4);
+    QVERIFY(!log.state()->isSampling);
+    log.open({write({lineOf(0, 1), lineOf(7, 2)})});
+    QTRY_VERIFY_WITH_TIMEOUT(log.state()->isComplete(), kDiagnosisPatience);
+    log.sample(4);
+    QVERIFY(log.state()->isSampling);
+    QTRY_VERIFY_WITH_TIMEOUT(request.has_value(), kDiagnosisPatience);
+    QVERIFY(!log.state()->isSampling);
+    QCOMPARE(request->choice.groups.size(), std::size_t{1});
+    const doctor::QualityQuestion& question = request->choice.groups.front().questions.front();
+    QCOMPARE(question.request, 1U);
+    QVERIFY(question.query.empty());
+
+    const auto measured = [&](const std::string& id) {
+      jobs::LogQuality quality{.choice = request->choice};
+      quality.choice.log = id;
+      quality.groups = {
+          {.name = "tiny",
+           .questions = {{.name = "q", .samples = {{.tokens = 4, .agreeing = 3, .divergence = 0.5}}}}}};
+      return std::make_shared<const jobs::LogQuality>(quality);
+    };
+    log.takeQuality(measured("another log"));
+    QVERIFY(log.state()->report->qualityModel.empty());
+    log.takeQuality(measured(request->choice.log));
+    QCOMPARE(log.state()->report->qualityModel, std::string("tiny"));
+    QCOMPARE(log.state()->report->ways[1].quality->divergence(), 0.5);
+
+    // A stopped sampling reports nothing.
+    request.reset();
+    log.sample(4);
+    log.stopSampling();
+    QTRY_VERIFY_WITH_TIMEOUT(!log.state()->isSampling, kDiagnosisPatience);
+    QVERIFY(!request);
+  }
+
   void otherRulesDiagnoseAgain() {
     LogDiagnosis log;
     log.open({write({lineOf(0, 1), lineOf(0, 2)})});

@@ -13,7 +13,10 @@
 #include <QComboBox>
 #include <QImage>
 #include <QPainter>
+#include <QProgressBar>
+#include <QPushButton>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTest>
 
 #include <memory>
@@ -190,6 +193,52 @@ class TestDiagnosisViews : public QObject {
     QCOMPARE(groups[1].bars.size(), std::size_t{5});
     for (const LogBarGroup& group : groups)
       for (const LogBar& bar : group.bars) QVERIFY(bar.length >= 0 && bar.length + bar.rest <= 1.0001);
+  }
+
+  /// The button measures a complete log, and stops a running measurement.
+  void qualityIsMeasured() {
+    LogCostsView view;
+    view.resize(500, 500);
+    view.show();
+    LogState state = diagnosedState(logText());
+    view.setInput(inputOf(state));
+    const QSpinBox& most = *view.findChild<QSpinBox*>();
+    auto& button = *view.findChild<QPushButton*>();
+    const QProgressBar& progress = *view.findChild<QProgressBar*>();
+    QVERIFY(button.isVisible() && !progress.isVisible());
+    const QString measure = button.text();
+    QSignalSpy wanted(&view, &View::commandWanted);
+    button.click();
+    QCOMPARE(wanted.takeLast().at(0).toString(), QStringLiteral("log.quality:%1").arg(most.value()));
+
+    jobs::LogQuality quality;
+    quality.choice.groups = {{.policies = {{.policy = "prefix", .ways = {"edits"}}},
+                              .questions = {{.request = 1, .query = {}}, {.request = 2, .query = {}}}}};
+    quality.groups = {{.questions = {{.name = "q", .samples = {{.tokens = 4, .agreeing = 3}}}}}};
+    ViewInput running = inputOf(state);
+    test::setMeasured<jobs::LogQualityJob>(running, quality, workbench::JobState::Running);
+    view.setInput(running);
+    QTRY_VERIFY(progress.isVisible());
+    QCOMPARE(2 * progress.value(), progress.maximum());
+    QVERIFY(button.text() != measure && !most.isEnabled());
+    button.click();
+    QCOMPARE(wanted.takeLast().at(0).toString(), QStringLiteral("log.quality:stop"));
+
+    auto report = std::make_shared<doctor::LogReport>(*state.report);
+    report->qualityModel = "tiny";
+    report->ways[1].quality = {.requests = {{.request = 1, .divergence = 0.5, .tokens = 4, .agreeing = 3}}};
+    state.report = report;
+    const std::vector<LogBarGroup> groups = logBarsOf(state);
+    const QString value = QString::fromStdString(doctor::qualityText(report->ways[1].quality));
+    QCOMPARE(groups[1].bars[1].quality, value);
+    QVERIFY(groups[1].bars[1].help.contains(value) && groups[1].bars[0].quality.isEmpty());
+    view.setInput(inputOf(state));
+    QTRY_COMPARE(button.text(), measure);
+    QVERIFY(view.csv().contains(value));
+
+    state.stage = LogState::Stage::Reading;
+    view.setInput(inputOf(state));
+    QTRY_VERIFY(!button.isVisible());
   }
 
   void tokensHaveTheirState() {
