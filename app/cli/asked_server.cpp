@@ -5,6 +5,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/remote/protocol.h"
 
 #include <CLI/CLI.hpp>
@@ -47,8 +48,8 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
     if (const std::optional<Error> damage = serverList().problem()) throw Failure(*damage);
     throw Failure({"server",
                    {},
-                   /*id:no-name-list*/ "a name that is not in the list: \"" + options.url + "\"",
-                   "a name that spanq remote list shows, or an address such as http://localhost:8000"});
+                   /*id:no-name-list*/ "The list of servers does not have the name \"" + options.url + "\".",
+                   "Use a name that spanq remote list shows, or an address such as http://localhost:8000."});
   }
   const auto milliseconds = [](double seconds) {
     return std::chrono::milliseconds(std::llround(seconds * kMilliseconds));
@@ -61,7 +62,8 @@ AskedServer askedServer(const ServerOptions& options, const std::stop_token& sto
   if (options.keyVariable.empty()) return asked;
   const char* const key = std::getenv(options.keyVariable.c_str());
   if (key == nullptr || *key == '\0')
-    refuseOption("--key-from", options.keyVariable, "an environment variable with the key");
+    refuseOption("--key-from", "The environment variable " + options.keyVariable + " is not set.",
+                 "Set this variable to the server's key.");
   if (const std::optional<Error> problem = remote::problemOfKey(key))
     refuseOption("--key-from", options.keyVariable + ", " + problem->found, problem->expected);
   access.key = key;
@@ -96,7 +98,7 @@ CLI::Option* addProtocolOption(CLI::App& command, std::string& protocol, const s
           [](const std::string& name) {
             return remote::findProtocol(name) != nullptr
                        ? std::string()
-                       : "found \"" + name + "\", expected one of " + remote::protocolNames();
+                       : problemSentence('"' + name + '"', "one of " + remote::protocolNames());
           },
           ""))
       ->type_name("NAME");

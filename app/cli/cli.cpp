@@ -7,6 +7,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
@@ -149,9 +150,9 @@ ExitCode afterLostOutput(ExitCode code, const Streams& streams, const std::stop_
   const bool isStopped = code == ExitCode::Stopped && stop.stop_requested();
   const int error = streams.output != nullptr ? streams.output->error() : 0;
   if (error == EPIPE) return code == ExitCode::Stopped && !isStopped ? ExitCode::Fine : code;
-  const std::string found = error == EBADF ? "a closed file"
-                            : error != 0   ? std::generic_category().message(error)
-                                           : "an error during writing";
+  const std::string found = error == EBADF ? /*id:output-closed*/ "This output is closed."
+                            : error != 0   ? systemReport(error)
+                                           : "The output cannot be written.";
   streams.err
       << Error{"standard output", {}, found, /*id:can-written*/ "a file that can be written to"}.message()
       << '\n';

@@ -169,7 +169,10 @@ ExitCode verify(const Context& context, const CacheCommandOptions& options) {
   for (const PackSummary& pack : packs) {
     if (pack.fault == PackFault::None) continue;
     isSound = false;
-    const Error problem{(store.folder().packs() / pack.name).string(), {}, stateText(pack), "an intact pack"};
+    const Error problem{(store.folder().packs() / pack.name).string(),
+                        {},
+                        /*id:pack-not-intact*/ "This pack is not intact: " + stateText(pack) + ".",
+                        {}};
     context.streams.err << problem.message() << '\n';
   }
   return isSound ? ExitCode::Fine : ExitCode::WrongInput;

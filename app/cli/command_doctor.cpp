@@ -10,6 +10,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/quality.h"
@@ -165,8 +166,8 @@ class DoctorCommand {
     if (m_options.quality && isQualityStopped(log, report)) return ExitCode::Stopped;
     if (edited) edited->commit();
     for (const doctor::LogProblem& problem : report.problems)
-      m_context.streams.err << report.files[problem.file] << ":" << problem.line << ": found "
-                            << problem.found << ", skipped\n";
+      m_context.streams.err << report.files[problem.file] << ":" << problem.line << ": "
+                            << problemSentence(problem.found, {}) << '\n';
     if (report.requests.empty())
       throw Failure({report.files.front(), {}, "no request", "a log with requests to a model"});
     write(m_options.csv, doctor::csvReport(report));

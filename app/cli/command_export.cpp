@@ -125,7 +125,8 @@ ExitCode write(Outgoing outgoing, const ExportCommandOptions& options, const Str
   const std::string& text = std::get<exports::ExportedText>(written).text;
   if (text.empty() && !target.isRequest) {
     streams.err << outgoing.name
-                << ": found no generate node that can be sent, expected one without answers in its input\n";
+                << ": The query has no generate node that can be sent. A generate node can be sent if its "
+                   "input contains no answer of another generate node.\n";
     return ExitCode::WrongInput;
   }
   streams.out << text;

@@ -540,6 +540,11 @@ std::optional<std::vector<AskedQuery>> readQueries(const Context& context, const
   return queries;
 }
 
+std::string noKnownProtocol() {
+  return "The server has no protocol that Spanscope knows: " + remote::protocolNames() +
+         ". Check that the address is the address of the API.";
+}
+
 /// Chooses the protocol of a query and makes its requests. False: an error was reported.
 bool prepare(AskedQuery& asked, const remote::Protocol* chosen, const remote::ServerFacts* facts,
              const RemoteRunOptions& options, const std::string& url, const Streams& streams) {
@@ -547,7 +552,7 @@ bool prepare(AskedQuery& asked, const remote::Protocol* chosen, const remote::Se
   if (chosen == nullptr) {
     asked.protocol = remote::protocolFor(*facts, asked.query, options.seed);
     if (asked.protocol == nullptr) {
-      streams.err << url << ": found no known protocol, expected one of " << remote::protocolNames() << '\n';
+      streams.err << url << ": " << noKnownProtocol() << '\n';
       return false;
     }
   }
@@ -567,9 +572,9 @@ std::optional<remote::RemoteTarget> targetFor(const AskedServer& there, const re
   if (target.server.model.empty() || remote::servedName(target, {})) return target;
   streams.err << Failure({there.server.url,
                           {},
-                          "no model \"" + target.server.model + "\"",
-                          "one of the models of the server: " + remote::modelNames(facts) +
-                              " (--unlisted-model sends another name)"})
+                          "The server has no model \"" + target.server.model + "\".",
+                          "Its models are: " + remote::modelNames(facts) +
+                              ". The option --unlisted-model sends another name."})
                      .what()
               << '\n';
   return std::nullopt;
@@ -719,8 +724,7 @@ ExitCode runOnServer(const Context& context, const RemoteRunOptions& options) {
   remote::ServerFacts facts = *answered;
   noteModel(facts, options);
   if (protocol == nullptr && remote::protocolFor(facts) == nullptr) {
-    streams.err << there->server.url << ": found no known protocol, expected one of "
-                << remote::protocolNames() << '\n';
+    streams.err << there->server.url << ": " << noKnownProtocol() << '\n';
     return ExitCode::RunFailed;
   }
   for (AskedQuery& asked : queries) {

@@ -6,6 +6,7 @@
 #include "app/cli/query_inputs.h"
 #include "app/cli/query_options.h"
 #include "app/cli/session_options.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/compute/backends.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
@@ -116,8 +117,8 @@ Planned planned(const document::Document& document, const workbench::ModelBundle
       document::QueryProblem& problem = result.refusals.emplace_back();
       problem.node = taken.paths.nodeOf(refused.pointer);
       using Argument = document::Sentence::Argument;
-      problem.text.form = "Found %1, expected %2";
-      problem.text.arguments = {Argument{.text = refused.found}, Argument{.text = refused.expected}};
+      problem.text.form = "%1";
+      problem.text.arguments = {Argument{.text = problemSentence(refused.found, refused.expected)}};
       problem.hint.form = "%1";
       problem.hint.arguments = {Argument{.text = refused.hint}};
     }

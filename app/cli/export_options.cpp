@@ -4,6 +4,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
@@ -58,7 +59,7 @@ CLI::Validator isTemplateName() {
         try {
           text::chatTemplateNamed(name);
         } catch (const Failure& failure) {
-          return "found " + failure.error().found + ", expected " + failure.error().expected;
+          return problemSentence(failure.error().found, failure.error().expected);
         }
         return std::string();
       },

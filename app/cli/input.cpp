@@ -2,6 +2,7 @@
 #include "app/cli/input.h"
 
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/base/readable_file.h"
 #include "engine/base/utf8.h"
 #include "engine/query/json/json.h"
@@ -22,9 +23,9 @@ namespace spanscope::cli {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& file, std::string found) {
+[[noreturn]] void refuse(const std::string& file, std::string problem, std::string cure) {
   throw Failure(
-      {.file = inputName(file), .place = {}, .found = std::move(found), .expected = "a readable file"});
+      {.file = inputName(file), .place = {}, .found = std::move(problem), .expected = std::move(cure)});
 }
 
 std::string readAll(const std::string& file, std::istream& in, std::size_t most) {
@@ -34,7 +35,9 @@ std::string readAll(const std::string& file, std::istream& in, std::size_t most)
     in.read(buffer.data(), static_cast<std::streamsize>(std::min(buffer.size(), most - text.size())));
     text.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
   }
-  if (in.bad()) refuse(file, /*id:error-while-reading*/ "an error during reading");
+  if (in.bad())
+    refuse(file, /*id:error-while-reading*/ "The file cannot be read to its end.",
+           /*id:check-device*/ "Check the disk or the device.");
   return text;
 }
 
@@ -45,19 +48,22 @@ std::string readBeginning(const std::string& file, const Streams& streams, std::
     text = readAll(file, streams.in, most);
   } else {
     std::error_code error;
-    if (std::filesystem::is_directory(file, error)) refuse(file, "a folder");
+    if (std::filesystem::is_directory(file, error))
+      refuse(file, "This path is a folder.", "Give the path of a file.");
     // The code below waits for the writer of a pipe, because a stop can end that wait.
     const Descriptor opened(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (opened.number() < 0) {
       const int reason = errno;
-      refuse(file, reason == ENOENT ? "no such file"
-                                    : "an error (" + std::generic_category().message(reason) + ")");
+      if (reason == ENOENT)
+        refuse(file, /*id:file-does-not-exist*/ "This file does not exist.",
+               /*id:check-path*/ "Check the path.");
+      refuse(file, systemReport(reason), "a readable file");
     }
     InterruptibleInput input(opened.number(), streams.stop);
     std::istream in(&input);
     text = readAll(file, in, most);
   }
-  if (streams.stop.stop_requested()) refuse(file, "a request to stop");
+  if (streams.stop.stop_requested()) refuse(file, "The command was stopped while it read this file.", {});
   return text;
 }
 
@@ -72,8 +78,8 @@ std::string readInput(const std::string& file, const Streams& streams, std::size
   if (text.size() > most) {
     throw Failure({.file = inputName(file),
                    .place = {},
-                   .found = "more than " + std::to_string(most) + " bytes",
-                   .expected = "a smaller text"});
+                   .found = "This text has more than " + std::to_string(most) + " bytes.",
+                   .expected = "Use a smaller text."});
   }
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 
 #include <fcntl.h>
@@ -34,7 +35,7 @@ std::string journalHead(const std::string& job) {
 }
 
 [[noreturn]] void failAt(const std::filesystem::path& path, const std::string& expected) {
-  throw OutputFailure({path.string(), {}, std::generic_category().message(errno), expected});
+  throw OutputFailure({path.string(), {}, systemReport(errno), expected});
 }
 
 }  // namespace
@@ -58,7 +59,8 @@ JobJournal::~JobJournal() {
 
 void JobJournal::open(const std::string& job) {
   if (flock(m_file, LOCK_EX | LOCK_NB) != 0)
-    throw Failure({m_path.string(), {}, "a journal in use", "no other command with this journal"});
+    throw Failure(
+        {m_path.string(), {}, "Another command uses this journal.", "Wait until that command ends."});
   std::ifstream stream(m_path, std::ios::binary);
   const std::string head = journalHead(job);
   std::string line;
@@ -71,10 +73,11 @@ void JobJournal::open(const std::string& job) {
     if (isFirst) {
       if (line + "\n" != head) {
         const bool isJournal = line.starts_with(std::string("{\"") + kJournalMark);
-        throw Failure({m_path.string(),
-                       {},
-                       isJournal ? "the journal of another job" : "a file that is not a journal",
-                       "the same server, query, inputs and settings as before, or another results file"});
+        throw Failure(
+            {m_path.string(),
+             {},
+             isJournal ? "This journal belongs to another job." : "This file is not a journal.",
+             "Use the same server, query, inputs and settings as before, or another results file."});
       }
     } else {
       const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/number_option.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
@@ -155,7 +156,7 @@ template CLI::Option* addNumbers(CLI::App&, const std::string&, std::vector<std:
                                  const std::string&, Range<std::int32_t>, std::optional<std::int32_t>);
 
 void refuseOption(const std::string& option, const std::string& found, const std::string& expected) {
-  throw CLI::ValidationError(option, "found " + found + ", expected " + expected);
+  throw CLI::ValidationError(option, problemSentence(found, expected));
 }
 
 void checkId(const std::string& option, TokenId id, std::int32_t vocabularySize) {

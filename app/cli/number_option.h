@@ -52,8 +52,8 @@ CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector
 CLI::Option* addSeedOption(CLI::App& command, std::uint64_t& seed, const std::string& help);
 
 /// Ends the command with exit code 2 because an option is wrong. Throws CLI::ValidationError with a message
-/// such as "--observe: found 9, expected a layer from 0 to 5". Call this function while options are read, or
-/// later if only the model or a file shows the mistake.
+/// such as "--observe: Spanscope found 9, but needs a layer from 0 to 5". Call this function while options
+/// are read, or later if only the model or a file shows the mistake.
 [[noreturn]] void refuseOption(const std::string& option, const std::string& found,
                                const std::string& expected);
 

@@ -4,6 +4,7 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 #include "app/cli/number_option.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 #include "engine/plan/rules/rules.h"
 #include "engine/query/operators/vocabulary.h"
@@ -154,9 +155,9 @@ std::string ruleProblem(const std::string& setting) {
     expected += (expected.empty() ? "" : ", ") + names.back();
   }
   const std::string name = setting.substr(0, setting.rfind('='));
-  std::string problem = "found a rule " + query::inQuotes(name) + ", expected one of " + expected;
-  if (const auto meant = query::nearestName(name, names)) problem += "; did you mean " + *meant + "?";
-  return problem;
+  const auto meant = query::nearestName(name, names);
+  return problemSentence("a rule " + query::inQuotes(name), "one of " + expected,
+                         meant ? "did you mean " + *meant + "?" : "");
 }
 
 void addRuleOption(CLI::App& command, QueryOptionTexts& texts) {
@@ -329,7 +330,7 @@ namespace {
 /// Writes a warning in the form of all lines about an option.
 void warn(std::ostream& err, const std::string& option, const std::string& found,
           const std::string& expected) {
-  err << option << ": warning: found " << found << ", expected " << expected << '\n';
+  err << option << ": warning: " << problemSentence(found, expected, {}, Severity::Warning) << '\n';
 }
 
 void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {

@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/terminal_output.h"
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/remote/http/http_client.h"
 #include "engine/remote/protocol.h"
 #include "engine/remote/secrets/secret_store.h"
@@ -63,7 +64,7 @@ ExitCode addToList(const Context& context, ListedServerOptions options) {
     if (options.keepsKey) {
       const std::string key = keyFromInput(context.streams.in);
       if (key.empty()) {
-        context.streams.err << "standard input: found no key, expected one in its first line\n";
+        context.streams.err << "standard input: The first line has no key. Write the key on this line.\n";
         return ExitCode::WrongInput;
       }
       if (std::optional<Error> problem = remote::problemOfKey(key)) {
@@ -76,7 +77,7 @@ ExitCode addToList(const Context& context, ListedServerOptions options) {
     const std::optional<Error> damage = list.problem();
     list.put(options.server);
     if (damage)
-      context.streams.err << "warning: " << damage->message() << "; the file is kept as "
+      context.streams.err << "warning: " << withPeriod(damage->message()) << " The file is kept as "
                           << list.keptAside().string() << '\n';
   } catch (const Failure& failure) {
     context.streams.err << failure.what() << '\n';
@@ -90,8 +91,8 @@ ExitCode removeFromList(const Context& context, const std::string& name) {
   warnOfDamage(context, list);
   const std::optional<workbench::NamedServer> server = list.find(name);
   if (!server) {
-    context.streams.err << "list of servers: found no server named \"" << name
-                        << "\", expected a name in the list\n";
+    context.streams.err << "list of servers: There is no server named \"" << name
+                        << "\". The command spanq remote list shows the names.\n";
     return ExitCode::WrongInput;
   }
   try {
@@ -225,8 +226,8 @@ ExitCode managePrices(const Context& context, const PriceOptions& options, bool 
     workbench::PriceList list(workbench::standardPricesFile());
     if (!options.price.name.empty() && options.isRemoved) {
       if (list.remove(options.price.name)) return ExitCode::Fine;
-      context.streams.err << "prices: found no price for \"" << options.price.name
-                          << "\", expected a name in the table\n";
+      context.streams.err << "prices: There is no price for \"" << options.price.name
+                          << "\". The command spanq remote price shows the names.\n";
       return ExitCode::WrongInput;
     }
     if (isChange) {

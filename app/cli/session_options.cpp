@@ -87,7 +87,7 @@ const text::ChatTemplate& chosenTemplate(const SessionOptions& options) {
     model::readConfig(checkpoint);
     text::loadTokenizer(checkpoint);
     Error error = failure.error();
-    error.expected += "; choose a template: --template NAME";
+    error.expected += ". Choose a template: --template NAME";
     throw Failure(std::move(error));
   }
 }

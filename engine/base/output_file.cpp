@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/output_file.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 
 #include <fcntl.h>
@@ -48,7 +49,7 @@ constexpr const char* kWritable = "a file that can be written";
 }
 
 [[noreturn]] void refuse(const fs::path& path, int error, std::string expected = kWritable) {
-  refuse(path, std::generic_category().message(error), std::move(expected));
+  refuse(path, systemReport(error), std::move(expected));
 }
 
 FileIdentity identityOf(const struct stat& found) {

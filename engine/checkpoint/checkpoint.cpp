@@ -62,11 +62,11 @@ void Checkpoint::require() const {
     const MappedFile file(m_path);
   }
   if (std::filesystem::exists(status))
-    throw Failure({m_path.string(), "", /*id:file-another-kind*/ "a file of another kind", kModel});
+    throw Failure({m_path.string(), "", /*id:file-another-kind*/ "This file is not a model.", kModel});
   const bool isMissing = status.type() == std::filesystem::file_type::not_found;
   throw Failure({m_path.string(), "",
-                 isMissing ? /*id:nothing-at-path*/ "nothing at this path"
-                           : "a directory that cannot be read (" + error.message() + ")",
+                 isMissing ? /*id:nothing-at-path*/ "There is nothing at this path."
+                           : "This directory cannot be read (" + error.message() + ").",
                  kModel});
 }
 
@@ -76,7 +76,7 @@ void Checkpoint::requireModel() const {
   for (const Kind& kind : kKinds) {
     if (find(kind.file)) throw Failure({m_path.string(), "", kind.found, kind.expected});
   }
-  throw Failure({m_path.string(), "", "a directory without config.json and without a GGUF file",
+  throw Failure({m_path.string(), "", "This directory has neither config.json nor a GGUF file.",
                  "a Hugging Face model directory, or a directory with a GGUF file"});
 }
 

@@ -2,6 +2,7 @@
 #include "engine/checkpoint/mapped_file.h"
 
 #include "engine/base/counted.h"
+#include "engine/base/problem_sentence.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kPageTags = {"<!doctype html", "<html"};
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* expected) {
-  throw Failure({path.string(), "", std::generic_category().message(errno), expected});
+  throw Failure({path.string(), "", systemReport(errno), expected});
 }
 
 }  // namespace

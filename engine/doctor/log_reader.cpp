@@ -3,6 +3,7 @@
 #include "engine/doctor/log_reader.h"
 
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 #include "engine/doctor/recorded_requests.h"
 #include "engine/doctor/records/json_members.h"
@@ -118,8 +119,7 @@ std::unique_ptr<std::istream> openSource(const LogSource& source) {
   if (std::filesystem::is_directory(source.path, error))
     throw Failure({source.name, {}, "a folder", "a log file"});
   auto file = std::make_unique<std::ifstream>(source.path, std::ios::binary);
-  if (!*file)
-    throw Failure({source.name, {}, std::generic_category().message(errno), "a log file that can be read"});
+  if (!*file) throw Failure({source.name, {}, systemReport(errno), "a log file that can be read"});
   return unpacked(std::move(file), source);
 }
 

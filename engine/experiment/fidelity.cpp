@@ -424,7 +424,7 @@ model::ForwardResult FlatSequence::compute(std::int64_t begin, std::span<const T
   }
   model::ForwardResult result = m_decoder.forward(batch, *m_store, stop);
   if (result.stopped || stop.stop_requested())
-    throw Failure(errorAt("full prefill", "a request to stop", {}));
+    throw Failure(errorAt("full prefill", "The job was stopped.", {}));
   return result;
 }
 

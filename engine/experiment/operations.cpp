@@ -129,7 +129,7 @@ class OperationBench {
     using Clock = std::chrono::steady_clock;
     const auto timed = [&](int calls) {
       if (m_stop.stop_requested())
-        throw Failure({.file = {}, .place = "bench", .found = "a request to stop", .expected = {}});
+        throw Failure({.file = {}, .place = "bench", .found = "The job was stopped.", .expected = {}});
       const Clock::time_point begin = Clock::now();
       for (int i = 0; i < calls; ++i) call();
       m_backend.finish(pass);

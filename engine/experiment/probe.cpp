@@ -170,7 +170,7 @@ class Probing {
   };
 
   Ran run(const plan::Plan& plan, const policy::Choice& policy) {
-    if (m_stop.stop_requested()) throw Failure(errorAt("the probe", "a request to stop", {}));
+    if (m_stop.stop_requested()) throw Failure(errorAt("the probe", "The job was stopped.", {}));
     pass(m_model.seam);
     run::RunOptions options;
     options.policy = policy;
@@ -178,7 +178,7 @@ class Probing {
     ran.sample = m_sink.study().measured().take();
     if (ran.result.error) throw Failure(*ran.result.error);
     if (ran.result.outcome != trace::RunOutcome::Finished)
-      throw Failure(errorAt("the probe", "a request to stop", {}));
+      throw Failure(errorAt("the probe", "The job was stopped.", {}));
     return ran;
   }
 
@@ -288,7 +288,7 @@ std::vector<TokenAmount> countProbe(const ExperimentModel& model, std::span<cons
     run::RunOptions options;
     options.policy = policy;
     const run::Prediction prediction = predictor.predict(plan, options, stop);
-    if (prediction.stopped) throw Failure(errorAt("the count of tokens", "a request to stop", {}));
+    if (prediction.stopped) throw Failure(errorAt("the count of tokens", "The job was stopped.", {}));
     if (prediction.error) throw Failure(*prediction.error);
     for (const run::StepPrediction& step : prediction.steps) {
       TokenAmount amount{.prompt = step.computed, .generated = {}};

@@ -48,7 +48,7 @@ class Sequence {
     if (wantLogits) batch.logitRows.push_back(count - 1);
     batch.logitsWanted = false;  // they are computed but stay on the device, as in a run
     if (m_decoder.forward(batch, *m_store, stop).stopped || stop.stop_requested()) {
-      throw Failure({.file = {}, .place = "bench", .found = "a request to stop", .expected = {}});
+      throw Failure({.file = {}, .place = "bench", .found = "The job was stopped.", .expected = {}});
     }
   }
 

@@ -45,7 +45,7 @@ void computeTable(model::Decoder& decoder, compute::Backend& backend, const layo
         if (!segment.hidden && local >= segment.visibleBegin) batch.logitRows.push_back(local - begin);
       }
       const model::ForwardResult result = decoder.forward(batch, *store, stop);
-      if (result.stopped) throw Failure(errorAt("span table", "a request to stop", {}));
+      if (result.stopped) throw Failure(errorAt("span table", "The job was stopped.", {}));
       const auto width = static_cast<std::size_t>(config.vocabularySize);
       for (std::size_t row = 0; row < batch.logitRows.size(); ++row) {
         give(position++, std::span(result.logits).subspan(row * width, width));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/export/feature_table.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/export/chat_requests.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
@@ -503,8 +504,7 @@ void addChat(Remarks& remarks, const query::Node& query) {
   if (remarks.isRefused()) return;
   const ChatRequests made = chatRequests(query);
   for (const Error& problem : made.problems) {
-    remarks.add(Effect::Refused, "found " + problem.found + ", expected " + problem.expected,
-                {problem.place});
+    remarks.add(Effect::Refused, problemSentence(problem.found, problem.expected), {problem.place});
   }
   if (made.requests.size() > 1) {
     remarks.add(Effect::Note,
@@ -520,8 +520,7 @@ void addCalls(Remarks& remarks, const query::Node& query) {
   if (remarks.isRefused()) return;
   const QueryCalls made = queryCalls(query);
   for (const Error& problem : made.problems) {
-    remarks.add(Effect::Refused, "found " + problem.found + ", expected " + problem.expected,
-                {problem.place});
+    remarks.add(Effect::Refused, problemSentence(problem.found, problem.expected), {problem.place});
   }
   std::vector<NodePath> empty;
   for (const QueryCall& call : made.calls) {

@@ -129,7 +129,7 @@ class PolicyMeasurement {
           session->run(m_cases[static_cast<std::size_t>(runCase)].plan, options, m_at.stop());
       if (result.error) throw Failure(*result.error);
       if (result.outcome != trace::RunOutcome::Finished)
-        throw Failure(errorAt("policy " + policy.policy, "a request to stop", {}));
+        throw Failure(errorAt("policy " + policy.policy, "The job was stopped.", {}));
       return result;
     };
 

@@ -276,7 +276,7 @@ class ExpressionReader {
             name.empty() ? /*id:no-name-figure*/ "no metric name" : "the metric " + query::inQuotes(name),
             /*id:name-figure*/ "the name of a metric",
             /*id:manuals-page-numbers*/
-            "the manual's page on numbers lists the metrics, such as \"cached tokens\" and \"time to first "
+            "The manual's page on numbers lists the metrics, such as \"cached tokens\" and \"time to first "
             "token\"");
       return false;
     }

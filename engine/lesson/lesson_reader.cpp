@@ -427,7 +427,7 @@ class LessonReader {
     if (!hasKind) {
       fault(begin.offset, /*id:question-without-answer*/ "a question without an answer",
             /*id:line-number-block*/ "a line number:, block: or choice: after the question",
-            /*id:run-answers-number*/ "the run gives the answer, such as \"number: run 2: computed tokens\"");
+            /*id:run-answers-number*/ "The run gives the answer, such as \"number: run 2: computed tokens\"");
     } else if (question.kind == Question::Kind::Choice && question.choices.size() < 2 && !m_isChoiceFaulty) {
       fault(begin.offset, "one choice", "two or more");
     }
@@ -598,7 +598,7 @@ class LessonReader {
         if (isDigit(c) && !saidDigit) {
           warn(offset, /*id:digit-sentence*/ "a digit in a sentence",
                /*id:figure-name-braces*/ "the name of a metric, in braces",
-               /*id:no-figure-run*/ "other numbers are written in `code`");
+               /*id:no-figure-run*/ "Other numbers are written in `code`");
           saidDigit = true;
         }
         text += c;

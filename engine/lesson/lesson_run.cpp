@@ -261,7 +261,7 @@ class LessonChecker {
     fault(offset, "run " + std::to_string(run) + " in " + what,
           soFar + /*id:stands-before-place*/ " before this line",
           run <= m_lesson.runs() ? /*id:text-may-name*/
-              "a text may use metrics of earlier runs only; a question may also use later runs"
+              "A text may use metrics of earlier runs only; a question may also use later runs"
                                  : "");
     return false;
   }

@@ -74,7 +74,7 @@ void readScaling(const GgufKeys& keys, const ModelConfig& config, RotarySpec& ro
     rotary.yarn = yarn;
   } else {
     throw keys.fail("rope.scaling.type", checkpoint::inQuotes(kind),
-                    "\"none\", \"linear\", \"yarn\" or \"longrope\"; others are not supported");
+                    "\"none\", \"linear\", \"yarn\" or \"longrope\". Other types are not supported");
   }
 }
 
@@ -153,7 +153,7 @@ ModelConfig configOf(const GgufFile& file) {
   config.tiedEmbeddings = !file.tensors().contains("output.weight");
   family->readGguf(keys, config);
   if (config.experts.count == 0 && keys.count("expert_count", kMaxExperts) > 1)
-    throw keys.fail("expert_count", "experts", "a dense model; experts are not supported in this family");
+    throw keys.fail("expert_count", "experts", "a dense model. Experts are not supported in this family");
   config.pooling = poolingOf(file.metadata(), *architecture);
   keys.refuseUnused(config);
   fixContext(config, 0);

@@ -119,9 +119,9 @@ void readScaling(const JsonPlace& config, const JsonPlace& fields, const ModelCo
     throw fields.field(typeField).fail(
         inQuotes(type),
         std::string("\"default\", \"linear\", \"llama3\", \"yarn\", \"longrope\" or \"proportional\"") +
-            (isDynamic ? "; with dynamic scaling, a key depends on the length "
+            (isDynamic ? ". With dynamic scaling, a key depends on the length "
                          "of the prompt, so stored keys cannot be reused"
-                       : "; others are not supported"));
+                       : ". Other types are not supported"));
   }
 }
 

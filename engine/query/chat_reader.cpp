@@ -118,7 +118,7 @@ class ChatReader {
     m_walk.warning(
         begin, "a chat-completions request", "a query",
         std::string(
-            /*id:read-generate-over*/ "the request is read as a generate node with a seq of its messages") +
+            /*id:read-generate-over*/ "The request is read as a generate node with a seq of its messages") +
             (isWarm ? "" : /*id:temperature-query-without*/
                  ", with the default temperature of 0.6"));
     node.value = std::move(generate);
@@ -217,14 +217,14 @@ class ChatReader {
       if (name == "developer") {
         m_walk.warning(begin, "the role \"developer\"",
                        /*id:system-user-assistant*/ "system, user or assistant",
-                       /*id:read-system*/ "this role is read as system");
+                       /*id:read-system*/ "This role is read as system");
       }
     } else if (name == "user" || name == "assistant") {
       role = name == "user" ? Role::User : Role::Assistant;
     } else {
       const bool isTool = name == "tool" || name == "function";
       m_walk.error(begin, "the role " + inQuotes(name), kRoles,
-                   isTool ? /*id:tool-answered-no*/ "a query cannot contain the answer of a tool" : "");
+                   isTool ? /*id:tool-answered-no*/ "A query cannot contain the answer of a tool" : "");
     }
   }
 
@@ -246,7 +246,7 @@ class ChatReader {
     }
     if (!m_cursor.stopped() && count > 1) {
       m_walk.warning(begin, std::to_string(count) + " parts of text", "one text",
-                     /*id:joined-line-breaks*/ "the parts are joined by line breaks");
+                     /*id:joined-line-breaks*/ "The parts are joined by line breaks");
     }
   }
 
@@ -277,7 +277,7 @@ class ChatReader {
     if (type != "text") {
       // The other fields of this part are refused together with the part.
       m_walk.error(begin, /*id:part-type*/ "a part of the type " + inQuotes(*type), "the type text",
-                   /*id:query-holds-text*/ "a query contains only text");
+                   /*id:query-holds-text*/ "A query contains only text");
       return text;
     }
     if (!hasText) m_walk.error(begin, "no field \"text\"", "\"text\": the text of the part");
@@ -292,7 +292,7 @@ class ChatReader {
       if (isIn(kTools, key)) {
         m_walk.error(
             keyOffset, "the field " + inQuotes(key), "messages of text",
-            /*id:tools-other-forms*/ "a query cannot contain tools, sound or other forms of an answer");
+            /*id:tools-other-forms*/ "A query cannot contain tools, sound or other forms of an answer");
       } else {
         leaveOut(key, keyOffset);
       }
@@ -303,7 +303,7 @@ class ChatReader {
   void leaveOut(const std::string& key, std::size_t offset) {
     m_walk.warning(offset, "the field " + inQuotes(key),
                    /*id:query-can-say*/ "a field that a query can express",
-                   /*id:left-out*/ "the field is left out");
+                   /*id:left-out*/ "The field is left out");
   }
 
   /// Whether the value requests an answer of text, like every query. If yes, skips the value.
@@ -404,7 +404,7 @@ void readChat(QueryWalk& walk, ChatForm form, SourceMap& sources, Node& node) {
   const std::size_t begin = walk.cursor().offset();
   reader.readMessages(node, {});
   walk.warning(begin, /*id:list-chat-messages*/ "a list of chat messages", "a query",
-               /*id:read-seq*/ "the list is read as a seq of messages");
+               /*id:read-seq*/ "The list is read as a seq of messages");
 }
 
 }  // namespace spanscope::query

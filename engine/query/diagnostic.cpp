@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/diagnostic.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 
 #include <algorithm>
@@ -30,17 +31,7 @@ void advance(TextPosition& position, std::string_view text, std::size_t from, st
 }  // namespace
 
 std::string Diagnostic::message() const {
-  std::string sentence;
-  if (!found.empty()) sentence = "found " + found;
-  if (!expected.empty()) {
-    if (!sentence.empty()) sentence += ", ";
-    sentence += "expected " + expected;
-  }
-  if (!hint.empty()) {
-    if (!sentence.empty()) sentence += "; ";
-    sentence += hint;
-  }
-  return onOneLine(sentence);
+  return onOneLine(problemSentence(found, expected, hint, severity));
 }
 
 std::string Diagnostic::located(std::string_view file) const {

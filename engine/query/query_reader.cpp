@@ -80,9 +80,9 @@ void QueryReader::readNode(Node& node, std::string step) {
   if (kind != JsonKind::Object) {
     std::string hint;
     if (kind == JsonKind::String)
-      hint = /*id:text-stands-under*/ "text belongs under an operator: {\"user\": …}";
+      hint = /*id:text-stands-under*/ "Text belongs under an operator: {\"user\": …}";
     if (kind == JsonKind::Array)
-      hint = /*id:list-queries-stands*/ "a list of queries belongs under an operator: {\"seq\": […]}";
+      hint = /*id:list-queries-stands*/ "A list of queries belongs under an operator: {\"seq\": […]}";
     m_walk.refuseValue(kQueryForm, std::move(hint));
     return;
   }
@@ -113,7 +113,7 @@ void QueryReader::readNode(Node& node, std::string step) {
           object.keyOffset,
           key == first ? "the operator " + inQuotes(key) + " twice" : "a second key, " + inQuotes(key),
           /*id:operator-each-object*/ "one operator in each object",
-          /*id:several-queries-stand*/ "several queries are written as a list: {\"seq\": […]}");
+          /*id:several-queries-stand*/ "Several queries are written as a list: {\"seq\": […]}");
     }
     // The query is already refused, but the reader also reports its other errors.
     Node unused;
@@ -165,7 +165,7 @@ void readChildren(const ReadContext& context, std::vector<Node>& children, const
   if (next != JsonKind::Array) {
     context.walk.refuseValue(
         /*id:list-queries*/ "a list of queries",
-        next == JsonKind::Object ? /*id:put-query-into*/ "put the query into a list: […]" : "");
+        next == JsonKind::Object ? /*id:put-query-into*/ "Put the query into a list: […]" : "");
     return;
   }
   const std::string step = pointer + "/";
@@ -177,7 +177,7 @@ void readChildren(const ReadContext& context, std::vector<Node>& children, const
   }
   if (!cursor.stopped() && children.empty()) {
     context.walk.warning(begin, std::string("a ") + context.key + " without queries", "at least one",
-                         "it adds nothing");
+                         "the node adds nothing to the prompt");
   }
 }
 
@@ -196,7 +196,7 @@ void readTexts(const ReadContext& context, std::vector<std::string>& texts) {
     context.walk.within(std::to_string(texts.size() - 1), [&] {
       if (kind == JsonKind::Object) {
         context.walk.refuseValue("text",
-                                 std::string(/*id:the-inputs-of*/ "the inputs of a ") + context.key +
+                                 std::string(/*id:the-inputs-of*/ "The inputs of a ") + context.key +
                                      /*id:texts-each-becomes*/ " are texts; each becomes a user message");
       } else {
         readText(context.walk, texts.back(), "text");
@@ -205,7 +205,7 @@ void readTexts(const ReadContext& context, std::vector<std::string>& texts) {
   }
   if (!cursor.stopped() && texts.empty()) {
     context.walk.warning(begin, std::string("a ") + context.key + " without inputs", "at least one",
-                         "it adds nothing");
+                         "the node adds nothing to the prompt");
   }
 }
 
@@ -227,7 +227,7 @@ void readOlderGenerate(const ReadContext& context, Generate& generate, const std
         return;
       }
       context.walk.error(object.keyOffset, (count == 0 ? "the key " : "a second key, ") + inQuotes(key),
-                         kForm, /*id:generate-can-repeated*/ "only a generate node can be repeated");
+                         kForm, /*id:generate-can-repeated*/ "Only a generate node can be repeated");
       cursor.skipValue();
     });
   }

@@ -101,7 +101,7 @@ class FieldsReader {
       if (m_context.walk.errors() > errorsBefore || !hasNoPrompt(*m_fields.input)) return;
       m_context.walk.within("input", [&] {
         m_context.walk.warning(m_childOffset, "an input without text", "a prompt",
-                               /*id:generates-without-prompt*/ "the model would generate without a prompt");
+                               /*id:generates-without-prompt*/ "The model would generate without a prompt");
       });
     }
   }

@@ -84,7 +84,7 @@ void QueryWalk::report(Severity severity, JsonIssue issue) {
   if (count > m_limits.maxDiagnostics) {
     if (severity == Severity::Warning || count > m_limits.maxDiagnostics + 1) return;
     issue = {issue.offset, "more than " + std::to_string(m_limits.maxDiagnostics) + " errors", "none",
-             /*id:follows-not-read*/ "the rest was not read"};
+             /*id:follows-not-read*/ "The rest was not read"};
     // The cursor may report issues while it is being made.
     if (m_cursor) m_cursor->stop();
   }
@@ -149,12 +149,12 @@ void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t off
   std::vector<std::string> names;
   for (const FieldReader& field : fields) names.emplace_back(field.name);
   const auto meant = nearestName(key, names);
-  std::string hint = "it is ignored";
-  if (meant) hint += "; did you mean \"" + *meant + "\"?";
+  std::string hint = "the field is ignored";
+  if (meant) hint += ". Did you mean \"" + *meant + "\"?";
   // Within a repeat, "g" is the key of the generate node itself. Elsewhere, "g" is the key of the operator.
   // Users thus easily write "g" twice.
   if (key == "g")
-    hint += /*id:fields-generate-stand*/ "; the fields of the generate node belong here directly";
+    hint += /*id:fields-generate-stand*/ ". The fields of the generate node belong here directly";
   walk.warning(offset, "the unknown field " + inQuotes(key), "one of " + namesOf(fields), std::move(hint));
 }
 
@@ -254,7 +254,7 @@ std::optional<std::int64_t> readWholeNumber(QueryWalk& walk, std::int64_t least,
                isWhole ? ""
                : number == "-0"
                    ? "write 0"
-                   : /*id:write-without-fraction*/ "write the number without a fraction and an exponent");
+                   : /*id:write-without-fraction*/ "Write the number without a fraction and an exponent");
     return std::nullopt;
   }
   return value;
@@ -269,7 +269,7 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   if (walk.errors() > errorsBefore) return std::nullopt;
   if (auto name = parameterName(text)) return Parameter{std::move(*name)};
   walk.error(begin, "the text " + inQuotes(text), expected,
-             isJsonNumber(text) ? /*id:write-without-quotes*/ "write the number without quotes"
+             isJsonNumber(text) ? /*id:write-without-quotes*/ "Write the number without quotes"
                                 : /*id:parameter-written-name*/ "a parameter is written \"{name}\"");
   return std::nullopt;
 }
@@ -328,7 +328,7 @@ void readTemperature(QueryWalk& walk, Setting<float>& setting) {
   const std::string found = "the number " + cutText(number, kShownCharacters);
   if (std::isinf(value)) {
     walk.warning(begin, found, /*id:temperature-bit-float*/ "a temperature that a 32-bit float can hold",
-                 /*id:read-infinite*/ "the number is read as infinite");
+                 /*id:read-infinite*/ "The number is read as infinite");
   } else if (value < 0) {
     walk.warning(begin, found, "a temperature of 0 or more");
   }
@@ -343,7 +343,8 @@ void readCount(QueryWalk& walk, Times& count) {
     if (auto parameter = readNumberParameter(walk, expected)) count = std::move(*parameter);
   } else if (const auto value = readWholeNumber(walk, 0, kMost, expected)) {
     count = static_cast<std::uint8_t>(*value);
-    if (*value == 0) walk.warning(begin, "a repeat of 0 times", "at least 1", "it adds nothing");
+    if (*value == 0)
+      walk.warning(begin, "a repeat of 0 times", "at least 1", "the node adds nothing to the prompt");
   }
 }
 

@@ -62,9 +62,7 @@ std::vector<retrieve::EmbeddingVector> EmbeddingsClient::embed(std::span<const s
                      stop);
   if (reply.isStopped || stop.stop_requested()) return {};
   if (reply.status != 200) {
-    const std::string text = shownReply(reply.body);
-    refuse("reply", "status " + std::to_string(reply.status) + (text.empty() ? "" : ": " + text),
-           "status 200");
+    refuse("reply", statusSentence(reply.status, shownReply(reply.body)), {});
   }
   // Errors show the fault in the answer. If a server repeats the key, an error must not show the key.
   const bool hasKey = !m_server.key.empty() && reply.body.find(m_server.key) != std::string::npos;

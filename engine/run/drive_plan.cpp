@@ -39,7 +39,7 @@ trace::MessageLogged messageOf(text::TextChange change) {
 constexpr int kMostIdlePasses = 16;
 
 Error unexpected(const std::string& found) {
-  return {.file = {}, .place = "run", .found = found, .expected = "steps that make progress"};
+  return {.file = {}, .place = "run", .found = "The run cannot continue: " + found + ".", .expected = {}};
 }
 
 struct Thrown {
@@ -233,9 +233,7 @@ std::vector<DrivenPlan> PlanDriver::advance() {
   endOver();
   if (m_idlePasses > kMostIdlePasses) {
     endWhere(
-        [&](Driven& plan) -> End {
-          return failed(plan, {.error = unexpected("steps that cannot continue")});
-        },
+        [&](Driven& plan) -> End { return failed(plan, {.error = unexpected("no step can be computed")}); },
         ended);
   }
   return ended;
@@ -263,10 +261,12 @@ constexpr std::int64_t kCountedBeyond = 65'536;
 Error tooLong(const plan::Step& step, const std::string& atLeast, std::int64_t tokens, std::int64_t most) {
   return {.file = {},
           .place = step.node,
-          .found = "a prompt of " + atLeast + counted(tokens, "token"),
-          .expected = "at most " + std::to_string(most) +
-                      /*id:models-context-less*/ ", the model's context minus one for the answer: " +
-                      atLeast + std::to_string(tokens - most) + " too many"};
+          .found = /*id:prompt-has*/ "The prompt has " + atLeast + counted(tokens, "token") + ".",
+          .expected = "The limit is " + std::to_string(most) +
+                      /*id:models-context-less*/
+                      " tokens, the model's context minus one for the answer. The "
+                      "prompt has " +
+                      atLeast + counted(tokens - most, "token") + " too many."};
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ class PairPasses {
         batch.massLayers.push_back(layer);
     }
     model::ForwardResult result = m_decoder.forward(batch, *m_store, stop);
-    if (result.stopped) refusePair("pair of tokens", "a request to stop", {});
+    if (result.stopped) refusePair("pair of tokens", "The job was stopped.", {});
     if (isKey) {
       for (const model::LayerVectors& layer : result.vectors)
         m_result.keys.insert(m_result.keys.end(), layer.keys.begin(), layer.keys.end());

@@ -136,8 +136,8 @@ PredictedPlan PlanPrediction::run(const plan::Plan& plan, const RunOptions& opti
     // An unexpected exception also ends the predicted run.
     m_result.error = Error{.file = {},
                            .place = "prediction",
-                           .found = exception.what(),
-                           .expected = "a run that can be predicted"};
+                           .found = "The run cannot be predicted: " + std::string(exception.what()) + ".",
+                           .expected = {}};
   }
   m_hasFailed = m_hasFailed || m_result.error;
   // The real run may continue where this simulation ended.

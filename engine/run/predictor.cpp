@@ -473,11 +473,10 @@ void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& predict
     if (bounds->view.most >= model.maxPositions) {
       prediction.error = tooLong(step, bounds->view.most, model);
     } else if ((isLonger || isElse) && bounds->mostBlocks > usable) {
-      prediction.error =
-          errorAt(step.node,
-                  "a prompt of " + counted(bounds->prompt.most, "token") +
-                      " and its answer, which may need " + counted(bounds->mostBlocks, "block"),
-                  "at most the " + counted(usable, "block") + " of the pool");
+      prediction.error = errorAt(step.node,
+                                 "The prompt of " + counted(bounds->prompt.most, "token") +
+                                     " and its answer may need " + counted(bounds->mostBlocks, "block") + ".",
+                                 "The pool has " + counted(usable, "usable block") + ".");
     }
   }
 }

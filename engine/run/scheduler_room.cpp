@@ -235,10 +235,10 @@ Error Scheduler::tooLarge(Request& request) const {
   const std::int64_t usable = usableBlocks();
   const std::int64_t needed = needOf(request);
   const std::int64_t missing = needed - usable;
-  const std::string blocks = counted(needed, "block") + " of " + std::to_string(blockSize);
-  const std::string tooMany = "at most the " + counted(usable, "block") +
-                              " of the pool: " + counted(missing, "block") + " (about " +
-                              counted(missing * blockSize, "token") + ") too many";
+  const std::string blocks = counted(needed, "block") + " of " + counted(blockSize, "token") + ".";
+  const std::string tooMany = /*id:pool-has*/ "The pool has " + counted(usable, "usable block") + ": " +
+                              counted(missing, "block") + " (about " + counted(missing * blockSize, "token") +
+                              ") too many.";
   if (request.options.team) {
     std::int64_t prompts = 0;
     std::int64_t answers = 0;
@@ -249,26 +249,27 @@ Error Scheduler::tooLarge(Request& request) const {
     }
     return {.file = {},
             .place = request.options.node,
-            .found = counted(members.size(), "request") + " that generate together, with prompts of " +
-                     counted(prompts, "token") +
-                     (answers > 0 ? " and answers that have grown to " + std::to_string(answers) : "") +
-                     ", which need " + blocks + " at once",
+            .found = "The " + counted(members.size(), "request") + " of this group generate together. " +
+                     "The prompts have " + counted(prompts, "token") +
+                     (answers > 0 ? ", the answers so far " + counted(answers, "token") : "") +
+                     ", and together need " + blocks,
             .expected = tooMany};
   }
-  const std::string prompt = "a prompt of " + counted(request.table.tokenCount(), "token");
+  const std::string prompt = "The prompt has " + counted(request.table.tokenCount(), "token");
   if (request.generated.empty()) {
     return {.file = {},
             .place = request.options.node,
-            .found = prompt + ", which needs " + blocks,
+            .found = prompt + " and needs " + blocks,
             .expected = tooMany};
   }
   return {.file = {},
           .place = request.options.node,
-          .found = prompt + " and an answer that has grown to " + std::to_string(request.generated.size()) +
-                   " of at most " + std::to_string(request.options.maxNewTokens) + ", which need " +
-                   counted(needed, "block"),
-          .expected = /*id:reply-ends-within*/ "an answer that ends within the " + counted(usable, "block") +
-                      " of " + std::to_string(blockSize) + /*id:that-the-pool*/ " that the pool has"};
+          .found = prompt + ", and the answer has " + std::to_string(request.generated.size()) +
+                   " of at most " + std::to_string(request.options.maxNewTokens) +
+                   " tokens. Together these tokens need " + blocks,
+          .expected = /*id:reply-ends-within*/ "The answer must end within the " +
+                      counted(usable, "usable block") +
+                      /*id:that-the-pool*/ " that the pool has."};
 }
 
 }  // namespace spanscope::run

@@ -58,8 +58,9 @@ layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
   layout::SpanTable table = spanTableOf(segments, model.vocabularySize);
   const std::int64_t tokens = table.tokenCount() + static_cast<std::int64_t>(answer.size());
   if (tokens > model.maxPositions) {
-    refuse("prompt and answer", counted(tokens, "token"),
-           "at most " + std::to_string(model.maxPositions) + ", the model's context");
+    refuse("prompt and answer",
+           /*id:prompt-answer-have*/ "Prompt and answer have " + counted(tokens, "token") + ".",
+           /*id:models-context-is*/ "The model's context is " + counted(model.maxPositions, "token") + ".");
   }
   return table;
 }
@@ -93,7 +94,7 @@ struct ReplayInProgress {
 };
 
 Error wasStopped() {
-  return {.file = {}, .place = "run", .found = "a request to stop", .expected = "none"};
+  return {.file = {}, .place = "run", .found = "The job was stopped.", .expected = {}};
 }
 
 SessionConfig checked(SessionConfig config) {

@@ -315,20 +315,22 @@ MemoryNeed memoryNeed(const model::ModelConfig& config, const model::WeightAmoun
 
 void checkMemory(const MemoryNeed& need, const compute::Device& device) {
   if (device.memoryBytes == 0 || need.total() <= device.memoryBytes) return;
-  std::string found = gibibytes(need.weights) + " of weights";
+  std::string found = "The model needs " + gibibytes(need.weights) + " for its weights";
   if (need.blocks > 0) {
     found += ", " + gibibytes(need.pool()) + /*id:for-a-pool*/ " for a pool of " +
              counted(need.blocks, "block") + " in " + compute::nameOf(need.kvType) + " and " +
              gibibytes(need.workspace) + " of working memory";
   }
-  std::string expected = "at most the " + gibibytes(device.memoryBytes) + " of the device's memory";
+  found += ".";
+  std::string expected = "The device has " + gibibytes(device.memoryBytes) + " of memory";
   const std::uint64_t other = saturatedSum({need.weights, need.workspace});
   if (need.blocks > 0 && need.blockBytes > 0 && other < device.memoryBytes) {
     expected +=
-        "; a pool of " + counted((device.memoryBytes - other) / need.blockBytes, "block") + " would fit";
+        ". A pool of " + counted((device.memoryBytes - other) / need.blockBytes, "block") + " would fit";
   } else if (need.blocks > 0) {
     expected += /*id:too-little-any*/ ", which is too little for any pool";
   }
+  expected += ".";
   throw Failure({.file = {},
                  .place = "memory of " + device.name,
                  .found = std::move(found),

@@ -150,13 +150,15 @@ OpenedFile openDocument(const QString& path) {
   if (info.exists() && !info.isFile()) return refused("a pipe or a device", "a file");
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) {
-    return refused(file.errorString().toStdString(), "a file that can be read");
+    return refused("The system reports: " + file.errorString().toStdString() + ".",
+                   "a file that can be read");
   }
   constexpr auto kMostBytes = static_cast<qint64>(query::ParseLimits{}.maxBytes);
   // One byte above the limit shows that the file is too large, even if it grows during the read.
   const QByteArray bytes = file.read(kMostBytes + 1);
   if (file.error() != QFileDevice::NoError) {
-    return refused(file.errorString().toStdString(), "a file that can be read");
+    return refused("The system reports: " + file.errorString().toStdString() + ".",
+                   "a file that can be read");
   }
   if (bytes.size() > kMostBytes) {
     return refused("more than " + std::to_string(kMostBytes) + " bytes",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/text_files.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/query/files/file_access.h"
 #include "engine/query/surroundings.h"
 #include "engine/retrieve/document_text.h"
@@ -38,8 +39,7 @@ class ChosenFolder final : public query::Surroundings {
 };
 
 QString reasonOf(const QString& path, const query::NotGiven& reason) {
-  return tr("%1: found %2, expected %3")
-      .arg(path, QString::fromStdString(reason.found), QString::fromStdString(reason.expected));
+  return path + QStringLiteral(": ") + QString::fromStdString(problemSentence(reason.found, reason.expected));
 }
 
 class Reader {

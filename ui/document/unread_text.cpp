@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/unread_text.h"
 
+#include "engine/base/problem_sentence.h"
 #include "ui/words/tr.h"
 
 #include <QFileInfo>
@@ -199,9 +200,9 @@ std::vector<Problem> UnreadText::problems(bool withJson) const {
     Problem& problem = list.emplace_back();
     problem.text = error == m_errors.end()
                        ? tr("The text in the JSON dock is not in the query")
-                       : tr("The text in the JSON dock is not a query: line %1: found %2, expected %3")
-                             .arg(QString::number(error->position.line), QString::fromStdString(error->found),
-                                  QString::fromStdString(error->expected));
+                       : tr("The text in the JSON dock is not a query. Line %1: %2")
+                             .arg(QString::number(error->position.line),
+                                  QString::fromStdString(problemSentence(error->found, error->expected)));
     problem.hint = tr("Correct the text in the JSON dock, or discard this text");
   }
   for (const LeftOut& part : m_leftOut) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/lesson_course.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/lesson/lesson_run.h"
 #include "engine/query/surroundings.h"
 #include "engine/workbench/settings.h"
@@ -203,9 +204,7 @@ bool LessonCourse::carryOut(const Action& action) {
     std::vector<lesson::Fault> faults;
     desk->apply(action, faults);
     if (!faults.empty()) {
-      fail(tr("Found %1, expected %2.")
-               .arg(QString::fromStdString(faults.front().found),
-                    QString::fromStdString(faults.front().expected)));
+      fail(QString::fromStdString(problemSentence(faults.front().found, faults.front().expected)));
       return false;
     }
     m_now.desk = std::move(desk);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lessons/lesson_recorder_panel.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/lesson/lesson.h"
 #include "ui/lessons/lesson_recorder.h"
 #include "ui/lessons/metric_picker.h"
@@ -50,8 +51,7 @@ QPushButton* smallButton(const QString& text, const QString& tip) {
 }
 
 QString faultText(const lesson::Fault& fault) {
-  return QObject::tr("found %1, expected %2")
-      .arg(QString::fromStdString(fault.found), QString::fromStdString(fault.expected));
+  return QString::fromStdString(problemSentence(fault.found, fault.expected));
 }
 
 }  // namespace

@@ -442,7 +442,8 @@ void RunArchive::write(const RunRecord& record, const std::vector<trace::Event>&
     // listed and its files are counted.
     QSaveFile file(QDir(m_folder).filePath(stem + kSmall));
     if (!file.open(QIODevice::WriteOnly) || file.write(recordText(record)) < 0 || !file.commit())
-      throw Failure({file.fileName().toStdString(), "", file.errorString().toStdString(), "a writable file"});
+      throw Failure({file.fileName().toStdString(), "",
+                     "The system reports: " + file.errorString().toStdString() + ".", "a writable file"});
     trace::writeTrace(trace.toStdString(), events,
                       {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
                        .createdAt = record.startedAt});

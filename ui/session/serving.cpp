@@ -162,7 +162,7 @@ struct Serving::Running {
 };
 
 QString portProblem(int port, const QString& found) {
-  return Serving::tr("Port %1: %2. Choose another port, or end the program that uses this port.")
+  return Serving::tr("Port %1: %2 Choose another port, or end the program that uses this port.")
       .arg(port)
       .arg(found);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/run_starter.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/plan/planner.h"
 #include "engine/remote/http/http_client.h"
 #include "engine/workbench/document/plan_options.h"
@@ -177,9 +178,8 @@ QString RunStarter::findEmbeddings(const query::Node& query, workbench::Retrieva
   remote::EmbeddingsServer& server = *request.embeddings;
   const auto address = remote::readServerAddress(server.url);
   if (const auto* problem = std::get_if<Error>(&address)) {
-    return tr("The address of the embeddings server is wrong: found %1, expected %2. See Retrieval in the "
-              "settings.")
-        .arg(QString::fromStdString(problem->found), QString::fromStdString(problem->expected));
+    return tr("The address of the embeddings server is wrong. %1 See Retrieval in the settings.")
+        .arg(QString::fromStdString(withPeriod(problemSentence(problem->found, problem->expected))));
   }
   if (server.model.empty())
     return tr(/*id:embeddings-model-missing*/

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/view_controller.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/workbench/servers/simulator_prediction.h"
 #include "ui/commands/command_table.h"
 #include "ui/theme/theme.h"
@@ -99,7 +100,7 @@ View* ViewController::makeView(const ViewInfo& info) {
   connect(view, &View::predicted, this, [this](const auto& reported) {
     if (!reported->problem.empty())
       Q_EMIT complaintWanted(
-          tr("No prediction is possible: %1.").arg(QString::fromStdString(reported->problem)));
+          tr("No prediction is possible: %1").arg(QString::fromStdString(withPeriod(reported->problem))));
     else if (m_workspace.addPredicted(*reported) != 0)
       m_docks->reveal(QStringLiteral("block-table"));
     Q_EMIT commandsChanged();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/disk_store.h"
 
+#include "engine/base/problem_sentence.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,7 +34,7 @@ std::string kindOf(PackFault fault) {
     case PackFault::OtherVersion:
       return "version " + std::to_string(kPackVersion);
     case PackFault::Damaged:
-      return "an undamaged pack; the pack was removed";
+      return "an undamaged pack. The pack was removed";
   }
   return "a pack";
 }
@@ -325,10 +327,8 @@ class Descriptor {
 };
 
 [[noreturn]] void refuseOutput(const fs::path& path, int error, const char* expected) {
-  throw OutputFailure({.file = path.string(),
-                       .place = {},
-                       .found = std::generic_category().message(error),
-                       .expected = expected});
+  throw OutputFailure(
+      {.file = path.string(), .place = {}, .found = systemReport(error), .expected = expected});
 }
 
 fs::path partNameOf(const fs::path& folder) {
@@ -407,7 +407,7 @@ class Copy {
   [[noreturn]] static void refuseInput(const fs::path& path, int error) {
     throw Failure({.file = path.string(),
                    .place = {},
-                   .found = std::generic_category().message(error),
+                   .found = systemReport(error),
                    .expected = "a file that can be read"});
   }
 
@@ -415,7 +415,7 @@ class Copy {
     for (;;) {
       if (m_rules.stop.stop_requested())
         throw Failure(
-            {.file = source.string(), .place = {}, .found = "a request to stop", .expected = "none"});
+            {.file = source.string(), .place = {}, .found = "The job was stopped.", .expected = {}});
       const ssize_t size = ::read(from.number(), buffer.data(), buffer.size());
       if (size >= 0) return static_cast<std::size_t>(size);
       if (errno != EINTR) refuseInput(source, errno);

@@ -2,6 +2,7 @@
 #include "engine/cache/store/pack_file.h"
 
 #include "engine/base/counted.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/cache/kv_cache.h"
 
 #include <fcntl.h>
@@ -451,7 +452,7 @@ WrittenPack PackWriter::write(const PackContent& content, const std::stop_token&
     int error = step(what);
     if (error == 0) error = work();
     if (error == 0) return true;
-    report(std::generic_category().message(error), "space for a new pack");
+    report(systemReport(error), "space for a new pack");
     return false;
   };
   const auto isHeld = [&](const StoreLock& lock) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/store_folder.h"
 
+#include "engine/base/problem_sentence.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -32,7 +34,7 @@ constexpr std::string_view kCacheTag = "Signature: 8a477f597d28d172789f06886806b
       {.file = path.string(), .place = {}, .found = std::move(found), .expected = std::move(expected)});
 }
 [[noreturn]] void refuse(const fs::path& path, int error, std::string expected) {
-  refuse(path, std::generic_category().message(error), std::move(expected));
+  refuse(path, systemReport(error), std::move(expected));
 }
 
 std::string octal(mode_t mode) {
@@ -48,7 +50,7 @@ void requireOwnStatus(const fs::path& path, const struct stat& status) {
     refuse(path, "a file or folder of another user", "a file or folder of the current user");
   if ((status.st_mode & kOthers) != 0)
     refuse(path, "permissions " + octal(status.st_mode & 0777U) + ", which give access to other users",
-           "permissions for the owner only; run chmod 700");
+           "permissions for the owner only. Run chmod 700");
 }
 
 /// Makes a file with its whole text in one step, unless the file exists already.
@@ -91,7 +93,7 @@ StoreBusy::StoreBusy(const fs::path& lockFile)
     : Failure({.file = lockFile.string(),
                .place = {},
                .found = "a lock that another program holds",
-               .expected = "a free lock; close that program or choose another folder"}) {}
+               .expected = "a free lock. Close that program, or choose another folder"}) {}
 
 StoreLock::StoreLock(const fs::path& file, const Patience& patience) {
   constexpr std::chrono::milliseconds kPause(2);
@@ -187,7 +189,7 @@ void StoreFolder::prepare(const Patience& patience) {
   makeFile(m_path / "CACHEDIR.TAG", kCacheTag);
   makeFile(marker, kMarker);
   const std::string text = readSmallFile(marker);
-  if (text != kMarker) refuse(marker, "a store of another version", "version 1; choose a new folder");
+  if (text != kMarker) refuse(marker, "a store of another version", "version 1. Choose a new folder");
 }
 
 void StoreFolder::readSecret() {

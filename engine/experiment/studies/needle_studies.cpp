@@ -283,7 +283,8 @@ void measureCropping(ExperimentResult& result, const ExperimentModel& model, con
     const std::unique_ptr<run::Session> session = model.open(withBlocksOf(model.session, size), sink);
     std::vector<LayoutSink::Ran> exactRuns;
     for (const layout::LayoutInfo& info : layout::layouts()) {
-      if (stop.stop_requested()) throw Failure(errorAt(result.request.experiment, "a request to stop", {}));
+      if (stop.stop_requested())
+        throw Failure(errorAt(result.request.experiment, "The job was stopped.", {}));
       result.doing = "blocks of " + std::to_string(size) + ", layout " + info.name;
       report(result);
       options.layout = info.layout;

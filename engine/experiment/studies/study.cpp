@@ -33,7 +33,7 @@ std::unique_ptr<run::Predictor> predictorOf(const ExperimentModel& model, const 
 run::Prediction predictRun(run::Predictor& predictor, const plan::Plan& plan, const run::RunOptions& options,
                            const std::stop_token& stop) {
   run::Prediction prediction = predictor.predict(plan, options, stop);
-  if (prediction.stopped) throw Failure(errorAt("the count of tokens", "a request to stop", {}));
+  if (prediction.stopped) throw Failure(errorAt("the count of tokens", "The job was stopped.", {}));
   if (prediction.error) throw Failure(*prediction.error);
   return prediction;
 }
@@ -81,7 +81,8 @@ run::Session& Study::session() {
 }
 
 void Study::begin(const std::string& doing) {
-  if (m_stop.stop_requested()) throw Failure(errorAt(m_result.request.experiment, "a request to stop", {}));
+  if (m_stop.stop_requested())
+    throw Failure(errorAt(m_result.request.experiment, "The job was stopped.", {}));
   m_result.doing = doing;
   m_report(m_result);
 }
@@ -185,7 +186,7 @@ Study::Ran Study::run(const plan::Plan& plan, const std::string& policy, std::ui
   ran.answers = m_sink.answers().takeRun(session().lastRun());
   if (ran.result.error) throw Failure(*ran.result.error);
   if (ran.result.outcome != trace::RunOutcome::Finished)
-    throw Failure(errorAt(m_result.request.experiment, "a request to stop", {}));
+    throw Failure(errorAt(m_result.request.experiment, "The job was stopped.", {}));
   for (const run::StepResult& step : ran.result.steps) m_result.pace.add(step.metrics);
   return ran;
 }

@@ -65,7 +65,7 @@ constexpr const char* kExpectedLayers =
 
 void readGemma4Json(const checkpoint::JsonPlace& config, ModelConfig& result) {
   if (config.flag("enable_moe_block", false))
-    throw config.field("enable_moe_block").fail("experts", "a dense model; experts are not supported");
+    throw config.field("enable_moe_block").fail("experts", "a dense model. Experts are not supported");
   if (config.text("use_bidirectional_attention") == std::optional<std::string>("all"))
     throw config.field("use_bidirectional_attention").fail("\"all\"", "tokens that attend to earlier tokens");
   setFacts(result);

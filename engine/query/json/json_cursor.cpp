@@ -28,9 +28,9 @@ std::string hexOf(unsigned code) {
 
 /// Returns a hint about a notation that people write but JSON lacks.
 std::string hintForValue(std::string_view rest) {
-  if (rest.starts_with('\'')) return /*id:text-in-double-quotes*/ "text is written in double quotes";
+  if (rest.starts_with('\'')) return /*id:text-in-double-quotes*/ "Text is written in double quotes";
   if (rest.starts_with('/') || rest.starts_with('#')) return /*id:json-no-comments*/ "JSON has no comments";
-  if (rest.starts_with('+')) return /*id:number-no-plus*/ "a number does not begin with a plus sign";
+  if (rest.starts_with('+')) return /*id:number-no-plus*/ "A number does not begin with a plus sign";
   if (rest.starts_with('.')) return "a number begins with a digit, such as 0.5";
   const std::string_view word = wordAt(rest);
   if (word == "NaN" || word == "Infinity" || word == "-Infinity" || word == "nan" || word == "inf") {
@@ -103,7 +103,7 @@ std::string JsonCursor::readString() {
     } else if (c == '\n' || c == '\r') {
       // Probably the closing quote is missing. The reader would then misread the rest of the document.
       fail(/*id:closing-double-quote-same*/ "a closing double quote on the same line",
-           /*id:line-break-within*/ "a line break within text is written \\n");
+           /*id:line-break-within*/ "A line break within text is written \\n");
     } else {
       const std::string escape = c == '\t' ? "\\t" : "\\u" + hexOf(static_cast<unsigned char>(c));
       m_listener.jsonIssue({m_offset, /*id:control-character-within*/ "a control character within text",
@@ -133,7 +133,7 @@ void JsonCursor::readEscape(std::string& value) {
   }
   m_listener.jsonIssue({begin, /*id:backslash-begins-no*/ "a backslash that begins no escape",
                         "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX",
-                        /*id:backslash-itself-written*/ "a backslash itself is written \\\\"});
+                        /*id:backslash-itself-written*/ "A backslash itself is written \\\\"});
 }
 
 void JsonCursor::readUnicodeEscape(std::string& value) {
@@ -165,7 +165,7 @@ void JsonCursor::readUnicodeEscape(std::string& value) {
   if (isSurrogate(code, kHigh) || isSurrogate(code, kLow)) {
     m_listener.jsonIssue(
         {begin, /*id:half-surrogate-pair*/ "half of a surrogate pair, \\u" + hexOf(code), "a whole character",
-         /*id:write-character-itself*/ "write the character itself, or both halves, such as \\ud83d\\ude00"});
+         /*id:write-character-itself*/ "Write the character itself, or both halves, such as \\ud83d\\ude00"});
     return;
   }
   appendUtf8(value, code);
@@ -203,14 +203,14 @@ std::string_view JsonCursor::readNumber() {
     const bool hasLeadingZero = digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
     failWith({m_offset, inQuotes(wordAt(rest)), /*id:number-such-e*/ "a number such as 12, -3, 0.5 or 1e-3",
               hasLeadingZero
-                  ? /*id:number-not-begin*/ "a number does not begin with a zero before other digits"
+                  ? /*id:number-not-begin*/ "A number does not begin with a zero before other digits"
                   : ""});
     return "0";
   }
   if (!isInDoubleRange(number)) {
     m_listener.jsonIssue({m_offset, "the number " + cutText(number, kShownCharacters),
                           /*id:number-bit-float*/ "a number that a 64-bit float can hold",
-                          /*id:largest-about-e*/ "the largest is about 1.8e308"});
+                          /*id:largest-about-e*/ "The largest is about 1.8e308"});
   }
   m_offset += number.size();
   return number;
@@ -294,7 +294,7 @@ bool JsonCursor::readKey(std::string& key) {
     const bool isWord =
         !atEnd() && m_text[m_offset] != '{' && m_text[m_offset] != '[' && m_text[m_offset] != ',';
     fail(/*id:key-double-quotes*/ "a key in double quotes",
-         isWord ? /*id:keys-stand-double*/ "keys are written in double quotes" : "");
+         isWord ? /*id:keys-stand-double*/ "Keys are written in double quotes" : "");
     return false;
   }
   key = readString();
@@ -342,7 +342,7 @@ void JsonCursor::skipValue() {
 void JsonCursor::expectEnd() {
   if (m_stopped || peek() == JsonKind::End) return;
   fail(/*id:nothing-after-query*/ "nothing after the query",
-       m_text[m_offset] == '{' ? /*id:document-holds-query*/ "a document contains one query" : "");
+       m_text[m_offset] == '{' ? /*id:document-holds-query*/ "A document contains one query" : "");
 }
 
 void JsonCursor::goTo(Mark mark) {
@@ -379,7 +379,7 @@ std::string JsonCursor::describeNext(JsonKind kind) const {
 void JsonCursor::fail(std::string expected, std::string hint) {
   if (m_stopped) return;
   if (hint.empty() && m_text.substr(m_offset).starts_with(kByteOrderMark)) {
-    hint = /*id:save-file-utf*/ "save the file as UTF-8 without a byte order mark";
+    hint = /*id:save-file-utf*/ "Save the file as UTF-8 without a byte order mark";
   }
   failWith({m_offset, describeHere(), std::move(expected), std::move(hint)});
 }

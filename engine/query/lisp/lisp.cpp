@@ -313,7 +313,7 @@ class Reader {
     if (m_offset < m_text.size()) {
       const bool isClosing = m_text[m_offset] == ')';
       fail({m_offset, isClosing ? "a ) that closes nothing" : "a second form", "one form",
-            isClosing ? "" : /*id:several-queries-stand-seq*/ "several queries are written in (seq …)"});
+            isClosing ? "" : /*id:several-queries-stand-seq*/ "Several queries are written in (seq …)"});
     }
     return form;
   }

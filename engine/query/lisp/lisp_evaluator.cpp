@@ -104,7 +104,7 @@ LispEvaluator::Maybe LispEvaluator::lookUp(const LispForm& form, const Scope& sc
         "text in double quotes, a number, a form or a name from foreach or lambda",
         isOperation ? "a form is written in parentheses"
         : parameterName(form.text)
-            ? /*id:parameter-stands-double*/ "a parameter is written in double quotes: " + inQuotes(form.text)
+            ? /*id:parameter-stands-double*/ "A parameter is written in double quotes: " + inQuotes(form.text)
             : "a parameter is written \"{" + cutText(form.text, 40) + "}\"");
   return std::nullopt;
 }
@@ -115,7 +115,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateCall(const LispForm& form, const Sco
           form.children.empty() ? "an empty list"
                                 : /*id:list-not-begin*/ "a list that does not begin with a name",
           /*id:form-such-user*/ "a form, such as (user \"text\")",
-          form.children.empty() ? "" : /*id:list-values-written*/ "a list of values is written (list …)");
+          form.children.empty() ? "" : /*id:list-values-written*/ "A list of values is written (list …)");
     return std::nullopt;
   }
   const LispForm& head = form.children.front();
@@ -182,7 +182,7 @@ std::optional<std::string> LispEvaluator::textOf(const Maybe& value, const char*
     const bool isNumber = value->as<LispNumber>() != nullptr;
     wrongKind(
         *value, expected,
-        isNumber ? /*id:lisp-text-in-quotes*/ "text is written in double quotes, or made by (format …)" : "");
+        isNumber ? /*id:lisp-text-in-quotes*/ "Text is written in double quotes, or made by (format …)" : "");
     return std::nullopt;
   }
   if (m_surroundings == nullptr) {

@@ -45,7 +45,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateAsk(const Call& call) {
 
 LispEvaluator::Maybe LispEvaluator::evaluateRead(const Call& call) {
   warning(call.form.range, "the older name \"read\"", "(ask text)",
-          /*id:it-is-read-as*/ "the form is read as (ask text)");
+          /*id:it-is-read-as*/ "The form is read as (ask text)");
   return sugar(call, "ask");
 }
 
@@ -254,7 +254,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
       if (index >= values.size()) {
         error(range, /*id:format-more-placeholders*/ "a format with more placeholders than values",
               /*id:value-per-placeholder*/ "one value for each placeholder",
-              /*id:brace-itself-written*/ "a brace itself is written {{ or }}");
+              /*id:brace-itself-written*/ "A brace itself is written {{ or }}");
         return std::nullopt;
       }
       used[index] = true;

@@ -168,7 +168,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
   auto* given = repeated == nullptr ? nullptr : repeated->node.as<Generate>();
   if (given == nullptr) {
     wrongKind(*value, "a generate node: (g model input …)",
-              /*id:repeated-generate-written*/ "a repeat takes a generate node, or the form (" + name +
+              /*id:repeated-generate-written*/ "A repeat takes a generate node, or the form (" + name +
                   " n model input …)");
     return std::nullopt;
   }
@@ -188,7 +188,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateOlder(const Call& call) {
   query.node.value = std::move(op);
   warning(call.form.range, /*id:older-form*/ "an older form of " + name,
           "(" + name + " n model input [temperature [max_tokens]])",
-          /*id:it-is-read*/ "the form is read as a " + name + " of that generate");
+          /*id:it-is-read*/ "The form is read as a " + name + " of that generate");
   return finish(std::move(query), call.form.range);
 }
 
@@ -378,14 +378,14 @@ std::optional<GenerateSettings> LispEvaluator::olderSettingsOf(const Call& call,
     if (!isFlag || flag.text == "#t") {
       error(flag.range, isFlag ? "the flag #t" : "one more argument",
             "#f, or (g model input [temperature [max_tokens]])",
-            isFlag ? /*id:chat-goes-itself*/ "a query cannot express a chat loop" : "");
+            isFlag ? /*id:chat-goes-itself*/ "A query cannot express a chat loop" : "");
       return std::nullopt;
     }
   }
   const auto shown = [&](std::size_t i) { return quotedIfBare(call.argument(i)); };
   warning(call.form.range, /*id:older-form-g*/ "an older form of g, with max_tokens before temperature",
           "(g model input [temperature [max_tokens]])",
-          /*id:read-g*/ "the form is read as (g … " + shown(first + 1) + " " + shown(first) + ")");
+          /*id:read-g*/ "The form is read as (g … " + shown(first + 1) + " " + shown(first) + ")");
   return settings;
 }
 

@@ -78,7 +78,7 @@ std::string operatorKeys() {
 
 std::string hintForOperator(std::string_view key) {
   if (key == "role" || key == "content")
-    return /*id:message-written-user*/ "a message is written {\"user\": \"text\"}";
+    return /*id:message-written-user*/ "A message is written {\"user\": \"text\"}";
   std::optional<std::string> meant;
   if (const std::string_view other = keyOfOtherName(lowered(key.substr(0, 32))); !other.empty()) {
     meant = std::string(other);

@@ -69,7 +69,7 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
                                   *second,
                                   "a second document",
                                   "one",
-                                  /*id:first-read*/ "only the first document is read"});
+                                  /*id:first-read*/ "Only the first document is read"});
   }
   return result;
 }

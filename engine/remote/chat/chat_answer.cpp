@@ -50,7 +50,7 @@ void refuseOtherApi(const AnswerForm& form, const Json& json) {
   }
   if (const char* const api = foreignApi(json)) {
     throw Failure(errorAt("answer", std::string("an answer of ") + api,
-                          expected + "; the server's address must be the address of its OpenAI-compatible "
+                          expected + ". The server's address must be the address of its OpenAI-compatible "
                                      "API, usually ending in /v1"));
   }
 }
@@ -209,7 +209,7 @@ std::optional<Error> problemOf(const ChatAnswer& answer, bool mayBeEmpty) {
     const std::string& thoughts = isThought ? answer.reasoning : answer.text;
     return refuse("only reasoning, with " + counted(countCharacters(thoughts), "character") + ended,
                   isTokenLimit(answer.finish)
-                      ? "an answer after the reasoning; a larger number of max tokens leaves space for both"
+                      ? "an answer after the reasoning. A larger number of max tokens leaves space for both"
                       : "an answer after the reasoning");
   }
   if (isBlank && !answer.calls.empty())

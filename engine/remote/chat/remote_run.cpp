@@ -39,19 +39,15 @@ std::optional<std::int64_t> contextOf(const ServerFacts& facts, const std::strin
 }
 
 Error statusProblem(const HttpReply& reply) {
-  std::string said = errorMessage(reply.body);
-  // The next sentence includes the server's sentence.
-  if (said.ends_with('.')) said.pop_back();
-  std::string expected =
-      reply.status == 401 || reply.status == 403 ? "a key that the server accepts" : "status 200";
+  std::string advice;
+  if (reply.status == 401 || reply.status == 403) advice = "Give a key that the server accepts.";
   if (!reply.redirect.empty())
-    expected = "the server's new address, because it redirects to " + shownReply(reply.redirect);
+    advice = "Use the server's new address: the server redirects to " + shownReply(reply.redirect) + ".";
   if (reply.retryAfter) {
-    expected = "a server that is ready; the server asks clients to wait for " +
-               std::to_string(*reply.retryAfter) + " s";
+    advice =
+        "Try again later: the server asks clients to wait for " + std::to_string(*reply.retryAfter) + " s.";
   }
-  return errorAt({}, "status " + std::to_string(reply.status) + (said.empty() ? "" : ": " + said),
-                 std::move(expected));
+  return errorAt({}, statusSentence(reply.status, errorMessage(reply.body)), std::move(advice));
 }
 
 std::string urlOf(const RemoteTarget& target, const Protocol& protocol) {
@@ -404,7 +400,7 @@ class RemoteRunner {
       return fail(body.first,
                   {urlOf(asked, protocol), filled.node, "the model \"" + wanted + "\"",
                    namesOr(asked.facts, "the name of a model that the server has") +
-                       (asked.server.model.empty() ? "" : "; to use another model, allow unlisted models")});
+                       (asked.server.model.empty() ? "" : ". To use another model, allow unlisted models")});
     std::optional<SentOrder> order;
     if (asked.arrange && body.call == nullptr) order = asked.arrange(body.first, filled);
     std::optional<Outgoing> sent;
@@ -606,8 +602,8 @@ RemoteResult runRemotely(HttpClient& client, const std::vector<RemoteTarget>& ta
 }
 
 std::string changeText(const RemoteTarget& target, const Error& refusal, const Protocol& now) {
-  return "The server " + target.name + " refuses " + target.protocol->title + " (" + refusal.found +
-         "). The server now gets " + now.title + ".";
+  return "The server " + target.name + " refuses " + target.protocol->title + ". " + refusal.found +
+         " The server now gets " + now.title + ".";
 }
 
 std::optional<std::string> servedName(const ServerFacts& facts, const std::string& wanted, bool isChosen) {

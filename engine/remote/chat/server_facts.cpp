@@ -108,15 +108,15 @@ class Prober {
   [[noreturn]] void refuseList(const HttpReply& list) const {
     const std::string said = errorMessage(list.body);
     if (list.status == 200) refuse(said, /*id:list-models*/ "a list of models");
-    std::string expected = "status 200";
+    std::string advice;
     if (list.status == 404 || list.status == 405)
-      expected =
-          "a list of models; the address must be the address of an OpenAI-compatible server, such as "
-          "http://localhost:8000";
-    if (list.status == 401 || list.status == 403) expected = "a key that the server accepts";
+      advice =
+          "The server has no list of models. Use the address of an OpenAI-compatible server, such as "
+          "http://localhost:8000.";
+    if (list.status == 401 || list.status == 403) advice = "Give a key that the server accepts.";
     if (!list.redirect.empty())
-      expected = "the server's new address, because it redirects to " + shownReply(list.redirect);
-    refuse("status " + std::to_string(list.status) + (said.empty() ? "" : ": " + said), std::move(expected));
+      advice = "Use the server's new address: the server redirects to " + shownReply(list.redirect) + ".";
+    refuse(statusSentence(list.status, said), std::move(advice));
   }
 
   /// Reads a list of models. Servers have three forms: {"data": […]}, {"models": […]} or a list. The elements

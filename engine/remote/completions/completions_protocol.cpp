@@ -65,9 +65,10 @@ PromptSize sizeOf(const Sending& sending, const PromptText& prompt, std::int64_t
 /// error.
 void checkRoom(const Sending& sending, const PromptSize& size) {
   if (!sending.context || !size.isExact || size.tokens < *sending.context) return;
-  throw Failure(errorAt(sending.request.node, "a prompt of " + counted(size.tokens, "token"),
-                        "at most " + std::to_string(*sending.context - 1) + ", because the context of " +
-                            sending.model + " is " + counted(*sending.context, "token")));
+  throw Failure(errorAt(sending.request.node, "The prompt has " + counted(size.tokens, "token") + ".",
+                        "At most " + std::to_string(*sending.context - 1) +
+                            " tokens leave space for an answer: the context of " + sending.model + " is " +
+                            counted(*sending.context, "token") + "."));
 }
 
 /// Without a limit, most completion servers end an answer after 16 tokens. vLLM 0.32 does this even if the

@@ -2,6 +2,7 @@
 #include "engine/remote/gateway/passage.h"
 
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/server/planned_call.h"
 
@@ -344,9 +345,10 @@ bool readBody(server::Connection& client, std::size_t mostBytes, PassedRequest& 
     try {
       scanner.take(bytes, request.body);
     } catch (const Failure& failure) {
-      throw ApiFailure({.message = "The body has " + failure.error().found + ", but expected " +
-                                   failure.error().expected + ".",
-                        .code = "bad_request"});
+      throw ApiFailure(
+          {.message = "The body cannot be read. " +
+                      withPeriod(problemSentence(failure.error().found, failure.error().expected)),
+           .code = "bad_request"});
     }
     request.bodyBytes += bytes;
     if (request.body.size() > mostBytes)

@@ -371,7 +371,7 @@ void PassedRun::end(const PassageEnd& end) {
   } else if (m_status != kOkStatus) {
     const std::string words = remote::withoutKey(remote::errorMessage(m_error), m_key);
     step.brokenBy = "status " + std::to_string(m_status) + (words.empty() ? "" : ": " + words);
-    error = Error{m_upstream.url(), {}, step.brokenBy, "status 200"};
+    error = Error{m_upstream.url(), {}, remote::statusSentence(m_status, words), {}};
   } else if (!m_problem.empty()) {
     step.warning = m_problem;
   }

@@ -28,6 +28,10 @@ constexpr std::array<std::string_view, 9> kHopByHop{
   throw Failure(errorAt("answer", std::move(found), std::move(expected)));
 }
 
+std::string noConnection(CURLcode code) {
+  return std::string("no connection (") + curl_easy_strerror(code) + ")";
+}
+
 int digitOf(char letter) {
   if (letter >= '0' && letter <= '9') return letter - '0';
   if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
@@ -218,7 +222,7 @@ UpstreamLink::UpstreamLink(const std::string& url, const remote::HttpAccess& acc
   if (!access.certificateFile.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, access.certificateFile.c_str());
   if (std::get<remote::ServerAddress>(address).isLoopback) curl_easy_setopt(easy, CURLOPT_PROXY, "");
   const CURLcode code = curl_easy_perform(easy);
-  if (code != CURLE_OK) throw Failure({url, {}, curl_easy_strerror(code), "a connection to the server"});
+  if (code != CURLE_OK) throw Failure({url, {}, noConnection(code), "a connection to the server"});
   curl_socket_t socket = CURL_SOCKET_BAD;
   curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket);
   if (socket == CURL_SOCKET_BAD) throw Failure({url, {}, "no connection", "a connection to the server"});
@@ -231,8 +235,7 @@ std::size_t UpstreamLink::send(std::string_view bytes) {
   std::size_t sent = 0;
   const CURLcode code = curl_easy_send(m_handle->easy.get(), bytes.data(), bytes.size(), &sent);
   if (code == CURLE_AGAIN) return 0;
-  if (code != CURLE_OK)
-    throw Failure({m_url, {}, curl_easy_strerror(code), "a server that accepts requests"});
+  if (code != CURLE_OK) throw Failure({m_url, {}, noConnection(code), "a server that accepts requests"});
   return sent;
 }
 
@@ -241,7 +244,7 @@ std::size_t UpstreamLink::receive(std::string& into) {
   std::size_t count = 0;
   const CURLcode code = curl_easy_recv(m_handle->easy.get(), buffer.data(), buffer.size(), &count);
   if (code == CURLE_AGAIN) return 0;
-  if (code != CURLE_OK) throw Failure({m_url, {}, curl_easy_strerror(code), "the rest of the answer"});
+  if (code != CURLE_OK) throw Failure({m_url, {}, noConnection(code), "the rest of the answer"});
   if (count == 0) m_hasEnded = true;
   into.append(buffer.data(), count);
   return count;

@@ -233,7 +233,9 @@ HttpReply HttpClient::send(const HttpRequest& request, const HttpAccess& access,
     return reply;
   }
   if (*code != CURLE_OK) {
-    if (!hasBegun) refuse({}, curl_easy_strerror(*code), /*id:answer-server*/ "an answer from the server");
+    if (!hasBegun)
+      refuse({}, "The server sent no answer: " + std::string(curl_easy_strerror(*code)) + ".",
+             /*id:answer-server*/ "Check the address, and whether the server runs.");
     reply.brokenBy = curl_easy_strerror(*code);
     return reply;
   }
@@ -327,6 +329,12 @@ std::string originOf(const std::string& url) {
 std::string shownReply(std::string_view text) {
   constexpr std::size_t kMostBytes = 4 * kReplyCharacters;
   return query::cutText(toValidUtf8(text.substr(0, kMostBytes)), kReplyCharacters);
+}
+
+std::string statusSentence(long status, std::string_view said) {
+  while (said.ends_with('.')) said.remove_suffix(1);
+  return "The server answered with status " + std::to_string(status) + (said.empty() ? "" : ": ") +
+         std::string(said) + ".";
 }
 
 std::optional<Error> problemOfKey(std::string_view key) {

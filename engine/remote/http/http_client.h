@@ -135,6 +135,9 @@ inline constexpr std::size_t kReplyCharacters = 200;
 /// Returns a section of an answer for a message: on one line, short, and valid UTF-8.
 std::string shownReply(std::string_view text);
 
+/// Returns "The server answered with status 404: TEXT.". `said` is the server's own text, which may be empty.
+std::string statusSentence(long status, std::string_view said);
+
 /// Max number of bytes of a server's key.
 inline constexpr std::size_t kMostKeyBytes = 4096;
 

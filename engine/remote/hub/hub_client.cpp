@@ -286,7 +286,7 @@ HttpReply sendToHub(HttpClient& client, const HubPlace& place, const HubRequest&
       Error error = failure.error();
       if (error.file != url || !error.place.empty()) throw;
       error.expected =
-          /*id:hub-answer*/ "an answer of the hub; without a network, choose a model of this machine";
+          /*id:hub-answer*/ "Check the network, or choose a model of this machine.";
       throw Failure(error);
     }
     if (reply.isStopped || reply.status < 300 || reply.status >= 400 || reply.redirect.empty()) return reply;
@@ -322,33 +322,30 @@ void refuseHubReply(const HubPlace& place, const std::string& repository, const 
     throw HubAccessFailure(
         {what,
          {},
-         hasToken ? /*id:hub-gated-token*/ "a gated model, and a token without access"
-                  : /*id:hub-gated*/ "a gated model, and no token",
-         "a token of an account that accepted the conditions at " + page + ", " + tokenHelp});
+         hasToken ? /*id:hub-gated-token*/ "This model is gated, and the account of your token has no access."
+                  : /*id:hub-gated*/ "This model is gated, and Spanscope has no token of an account.",
+         "Accept the conditions at " + page + ", and put a token of this account " + tokenHelp + "."});
   }
   if (reply.status == 401) {
     throw HubAccessFailure({what,
                             {},
-                            hasToken ? /*id:hub-private-token*/ "no model that this token can read"
-                                     : /*id:hub-private*/ "no public model of this name",
-                            "the name of a public model, or a token that can read the model, " + tokenHelp});
+                            hasToken ? /*id:hub-private-token*/ "Your token cannot read a model of this name."
+                                     : /*id:hub-private*/ "There is no public model of this name.",
+                            "Check the name, or put a token that can read the model " + tokenHelp + "."});
   }
   if (code == "RevisionNotFound")
-    throw Failure({what, {}, /*id:hub-no-revision*/ "no such revision", "a branch, a tag or a commit"});
+    throw Failure(
+        {what, {}, /*id:hub-no-revision*/ "This revision does not exist.", "a branch, a tag or a commit"});
   if (code == "EntryNotFound")
-    throw Failure({what, {}, /*id:hub-no-file*/ "no such file", "a file of the list (--list)"});
+    throw Failure({what, {}, /*id:hub-no-file*/ "This file does not exist.", "a file of the list (--list)"});
   if (reply.status == 404) {
     throw Failure({what,
                    {},
-                   /*id:hub-no-model*/ "no such model at " + place.endpoint,
-                   "ORG/NAME, as on the page of the model"});
+                   /*id:hub-no-model*/ "There is no such model at " + place.endpoint + ".",
+                   "Check the name: ORG/NAME, as on the page of the model."});
   }
   const std::string said = header(kErrorMessage).empty() ? reply.body : header(kErrorMessage);
-  throw Failure({what,
-                 {},
-                 "status " + std::to_string(reply.status) +
-                     (said.empty() ? "" : ": " + shownReply(withoutKey(said, place.token))),
-                 "an answer of the hub"});
+  throw Failure({what, {}, statusSentence(reply.status, shownReply(withoutKey(said, place.token))), {}});
 }
 
 HubListing listHubFiles(HttpClient& client, const HubPlace& place, const std::string& repository,

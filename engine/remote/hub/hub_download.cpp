@@ -2,6 +2,7 @@
 #include "engine/remote/hub/hub_download.h"
 
 #include "engine/base/output_file.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/base/readable_file.h"
 #include "engine/base/stream_digest.h"
 
@@ -48,10 +49,11 @@ class Lie final : public Failure {
 
 [[noreturn]] void refuseWrite(const fs::path& path, int error, const std::string& expected) {
   const bool isFull = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  throw OutputFailure({path.string(),
-                       {},
-                       isFull ? "a full disk" : std::generic_category().message(error),
-                       isFull ? "more free space; the bytes so far stay for the next download" : expected});
+  throw OutputFailure(
+      {path.string(),
+       {},
+       isFull ? "The disk is full." : systemReport(error),
+       isFull ? "Free space on the disk. The next download continues with the bytes so far." : expected});
 }
 
 void makeFolders(const fs::path& folder) {
@@ -466,7 +468,7 @@ class Download {
       if (part.bytes() > begin) attempts = 0;
       if (!triesAgain(attempts, wanted)) {
         throw Failure({sourceOf(file), "byte " + std::to_string(part.bytes()), problem,
-                       /*id:hub-rest-of-file*/ "the rest of the file; the next download continues here"});
+                       /*id:hub-rest-of-file*/ "the rest of the file. The next download continues here"});
       }
       std::optional<Facts> newer = askPatiently(file);
       if (!newer) return false;

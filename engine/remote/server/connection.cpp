@@ -2,6 +2,7 @@
 #include "engine/remote/server/connection.h"
 
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/base/utf8.h"
 #include "engine/remote/server/answer.h"
 
@@ -313,7 +314,7 @@ std::shared_ptr<SSL_CTX> tlsContext(const std::string& certificate, const std::s
     ERR_clear_error();
     // The library's messages are clear only to readers of its source code.
     if (!file.empty() && ::access(file.c_str(), R_OK) != 0)
-      throw Failure({file, {}, std::generic_category().message(errno), expected});
+      throw Failure({file, {}, systemReport(errno), expected});
     throw Failure({file, {}, found, expected});
   };
   ERR_clear_error();

@@ -2,6 +2,7 @@
 #include "engine/remote/server/listener.h"
 
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -98,8 +99,8 @@ int Listener::take(const std::string& host, int port) {
   if (taken > 0 && ::listen(svr_sock_, SOMAXCONN) == 0) return taken;
   const int error = errno;
   throw Failure(errorAt("address " + host + ":" + std::to_string(port),
-                        error != 0 ? std::generic_category().message(error) : "no usable address",
-                        "an address of this machine whose port is free"));
+                        error != 0 ? systemReport(error) : "This machine has no such address.",
+                        "an address of this machine, with a free port"));
 }
 
 void Listener::start() {

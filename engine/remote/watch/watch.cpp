@@ -213,7 +213,7 @@ std::optional<std::string> Watch::Impl::get(const char* path, const std::stop_to
       state.problem.clear();
       return std::move(reply.body);
     }
-    note(url + ": found status " + std::to_string(reply.status) + ", expected 200");
+    note(url + ": The server answered with status " + std::to_string(reply.status) + ", not 200");
   } catch (const Failure& failure) {
     // The error of a late answer names a place in the answer.
     if (isLost != nullptr) *isLost = failure.error().place.empty();
@@ -282,7 +282,8 @@ void Watch::Impl::work(const std::stop_token& stop) {
     counts = metrics && totalsIn(*metrics);
     if (metrics && !counts)
       note(addressText() +
-           "/metrics: found no counters of cached tokens, so totals of cached tokens are not shown");
+           "/metrics: The server reports no counters of cached tokens, so totals of cached tokens are not "
+           "shown");
   }
   if (!hasSlots) {
     if (config.publishers.empty() && !counts) {

@@ -49,7 +49,7 @@ std::vector<SlotReport> readSlots(std::string_view json) {
   const SlotJson list = SlotJson::parse(json, nullptr, false);
   if (!list.is_array() || list.size() > kMostSlots)
     throw Failure(errorAt("/slots", "an answer that is not a list of slots",
-                          "a list; start llama-server without --no-slots"));
+                          "a list. Start llama-server without --no-slots"));
   std::vector<SlotReport> slots;
   for (const SlotJson& slot : list) {
     if (!slot.is_object()) continue;

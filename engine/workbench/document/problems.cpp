@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/problems.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/base/translation.h"
 #include "engine/compute/backends.h"
 #include "engine/policy/policies.h"
@@ -63,7 +64,7 @@ Sentence plain(const std::string& words) {
 
 Sentence sentence(const std::string& found, const std::string& expected) {
   if (expected.empty()) return plain(found);
-  return say(forTranslation("Problems", "Found %1, expected %2"), found, expected);
+  return plain(problemSentence(found, expected));
 }
 
 std::string wordOf(const Sentence::Argument& argument) {

@@ -2,6 +2,7 @@
 #include "engine/workbench/finder/model_finder.h"
 
 #include "engine/base/error.h"
+#include "engine/base/problem_sentence.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/checkpoint/gguf/gguf_file.h"
 #include "engine/checkpoint/json_reading.h"
@@ -149,8 +150,9 @@ void readTemplate(const Path& path, ModelHeader& header) {
     header.chatTemplate = text::findChatTemplate(path).name;
   } catch (const Failure& failure) {
     // The model runs if the user chooses another template.
-    header.templateProblem = text::isMissingTemplate(failure.error()) ? "there is no chat template"
-                                                                      : "found " + failure.error().found;
+    header.templateProblem = text::isMissingTemplate(failure.error())
+                                 ? "there is no chat template"
+                                 : problemSentence(failure.error().found, {});
   }
 }
 

@@ -66,7 +66,7 @@ std::filesystem::path renamedAside(const std::filesystem::path& file) {
       throw Failure({file.string(),
                      {},
                      "a damaged file",
-                     "a free name for the damaged file; move older damaged files away"});
+                     "a free name for the damaged file. Move older damaged files away"});
   }
   std::filesystem::rename(file, aside, error);
   if (error) {
@@ -281,16 +281,18 @@ remote::HttpAccess accessTo(const NamedServer& server, const std::stop_token& st
       // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
       const char* const key = std::getenv(server.keyVariable.c_str());
       if (key == nullptr || *key == '\0')
-        throw Failure({"server " + server.name, "key", "no environment variable " + server.keyVariable + "",
-                       "an environment variable that contains the server's key"});
+        throw Failure({"server " + server.name, "key",
+                       "The environment variable " + server.keyVariable + " is not set.",
+                       "Set this variable to the server's key."});
       access.key = checkedKey(key, server);
       break;
     }
     case KeyPlace::Secrets: {
       const std::optional<std::string> key = remote::findSecret(server.name, stop);
       if (!key || key->empty())
-        throw Failure({"server " + server.name, "key", "no key in the desktop's secret store",
-                       "the key that was stored when the server was added"});
+        throw Failure({"server " + server.name, "key",
+                       "The desktop's secret store has no key of this server.",
+                       "Store the key again: change the server in the list of servers."});
       access.key = checkedKey(*key, server);
       break;
     }

@@ -214,7 +214,8 @@ std::string RemoteRunJob::serverOf(const NodePath& node) const {
 remote::RemoteTarget RemoteRunJob::targetNamed(const std::string& name, const query::Node& query,
                                                const std::stop_token& stop) {
   if (name == document::kEmbedded) {
-    if (!m_request.embedded) throw Failure(errorAt("server", "the embedded engine", "an available server"));
+    if (!m_request.embedded)
+      throw Failure(errorAt("server", "The embedded engine is not available here.", "Choose a server."));
     remote::RemoteTarget target{.name = "the embedded engine", .server = {}, .facts = {}};
     target.local = m_request.embedded;
     return target;
@@ -222,9 +223,10 @@ remote::RemoteTarget RemoteRunJob::targetNamed(const std::string& name, const qu
   const auto isNamed = [&name](const NamedServer& server) { return server.name == name; };
   const auto found = std::ranges::find_if(m_request.servers, isNamed);
   if (found == m_request.servers.end()) {
-    throw Failure(errorAt("server",
-                          /*id:no-server-name-remote-run-work*/ "no server with the name \"" + name + "\"",
-                          "a server in the list of servers: “Servers…” in the list of models"));
+    throw Failure(
+        errorAt("server",
+                /*id:no-server-name-remote-run-work*/ "There is no server with the name \"" + name + "\".",
+                "Choose a server of the list: “Servers…” in the list of models."));
   }
   m_asking.set(name);
   notifyProgress();

@@ -195,12 +195,12 @@ void TestInterruptibleInput::pipesAreReadToTheEnd() {
 void TestInterruptibleInput::whatCannotBeReadIsRefused() {
   const std::string missing = m_folder.filePath(QStringLiteral("missing.json")).toStdString();
   QCOMPARE(QString::fromStdString(spanq({"validate", missing}).err),
-           QString::fromStdString(missing + ": found no such file, expected a readable file\n"));
+           QString::fromStdString(missing) + worded(": <file-does-not-exist> <check-path>\n"));
   // It can be opened and not read.
   const SpanqResult unreadable = spanq({"validate", "/proc/self/mem"});
   QCOMPARE(unreadable.code, 1);
   QCOMPARE(QString::fromStdString(unreadable.err),
-           worded("/proc/self/mem: found <error-while-reading>, expected a readable file\n"));
+           worded("/proc/self/mem: <error-while-reading> <check-device>\n"));
 }
 
 SPANSCOPE_TEST(tst_interruptible_input, TestInterruptibleInput, QCoreApplication)

@@ -222,7 +222,8 @@ void TestManPages::whatCannotBeWrittenIsSaid() {
   QVERIFY2(nowhere.err.find(folder) != std::string::npos, nowhere.err.c_str());
   const SpanqResult unknown = spanq({"man", "fly"});
   QCOMPARE(unknown.code, 2);
-  QVERIFY2(unknown.err.find("COMMAND: found \"fly\", expected one of validate, explain") != std::string::npos,
+  QVERIFY2(unknown.err.find("COMMAND: Spanscope found \"fly\", but needs one of validate, explain") !=
+               std::string::npos,
            unknown.err.c_str());
   QCOMPARE(spanq({"man", "run", "--into", folder}).code, 2);
 }

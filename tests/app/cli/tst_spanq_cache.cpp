@@ -156,7 +156,7 @@ class TestSpanqCache : public QObject {
     there.write("docs/b.bin", "\xff\xfa\xfe");
     const SpanqResult warm = spanq({"cache", "warm", "--cache-dir", there.store(), there.path("docs")});
     QCOMPARE(warm.code, 1);
-    QVERIFY(says(warm.err, "b.bin: found <bytes-no-text>"));
+    QVERIFY(says(warm.err, "b.bin: Spanscope found <bytes-no-text>"));
     QVERIFY(warm.out.find("a.txt") != std::string::npos);
     QVERIFY(!there.packs().empty());
   }

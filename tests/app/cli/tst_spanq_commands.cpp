@@ -314,13 +314,13 @@ void TestSpanqCommands::nounsGoWithTheirNumbers_data() {
   const auto row = [](const char* name, const QStringList& arguments, const QByteArray& query,
                       const char* said) { QTest::newRow(name) << arguments << query << QString(said); };
   row("pool one block too small", {"run", "--blocks", "8", QString::fromStdString(kQueries + "rag.json")}, {},
-      "the 7 blocks of…: 1 block (about 16 tokens)");
+      "<pool-has> 7 usable blocks: 1 block (about 16 tokens) ");
   row("pool of one block", {"run", "--blocks", "2", "--block-size", "4", "-"}, otto,
-      "needs 2 blocks of 4, expected at most the 1 block of…: 1 block (about 4 tokens)");
+      "needs 2 blocks of 4 tokens. <pool-has> 1 usable block: 1 block (about 4 tokens) ");
   row("pool one token too small", {"run", "--blocks", "8", "--block-size", "1", "-"}, otto,
-      "the 7 blocks of…: 1 block (about 1 token)");
+      "<pool-has> 7 usable blocks: 1 block (about 1 token) ");
   row("reply beyond one block", {"run", "--blocks", "2", "--block-size", "8", "-"}, otto,
-      "expected <reply-ends-within> 1 block of 8 <that-the-pool>\n");
+      "<reply-ends-within> 1 usable block <that-the-pool>\n");
   row("step of one token", {"explain", "-"}, brief, "model m, at most 1 token, temperature");
   row("step of many tokens", {"explain", "-"}, otto, "model m, at most 9 tokens, temperature");
   row("tree with one token", {"explain", "-"}, brief, "repeat 2 m, at most 1 token\n");
@@ -500,7 +500,7 @@ void TestSpanqCommands::aDeviceIsChosenByName() {
   // One of several of a kind is known to the machine alone, what is no name of one to everybody.
   const SpanqResult second = spanq({"run", "--device", "cuda:1", query});
   QCOMPARE(second.code, 1);
-  QVERIFY2(second.err.find("device: found \"cuda:1\"") != std::string::npos, second.err.c_str());
+  QVERIFY2(second.err.find("device: Spanscope found \"cuda:1\"") != std::string::npos, second.err.c_str());
   for (const char* name : {"cuda:", "cuda:x", "cpu:1", "auto:0", "gpu"})
     QCOMPARE(spanq({"run", "--device", name, query}).code, 2);
   QCOMPARE(spanq({"model", "show", "--device", "cpu", kModel}).code, 0);
@@ -510,7 +510,7 @@ void TestSpanqCommands::aDeviceIsChosenByName() {
   QVERIFY(exact.out.find("Biscuit") != std::string::npos);
   const SpanqResult absent = spanq({"run", "--device", "cuda", "--exact", query});
   QCOMPARE(absent.code, 1);
-  QVERIFY2(absent.err.find("device: found cuda (left out of this test)") != std::string::npos,
+  QVERIFY2(absent.err.find("device: Spanscope found cuda (left out of this test)") != std::string::npos,
            absent.err.c_str());
   const SpanqResult unknown = spanq({"run", "--device", "tpu", query});
   QCOMPARE(unknown.code, 2);

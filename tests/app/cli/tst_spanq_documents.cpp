@@ -140,11 +140,11 @@ void TestSpanqDocuments::wrongValues_data() {
   QTest::addColumn<QString>("message");
   const QString declared = QString::fromStdString(kDeclared);
   QTest::newRow("no number") << declared << QStringList{"--set", "most=many"}
-                             << "the value \"many\" for the parameter \"most\", expected ";
+                             << "the value \"many\" for the parameter \"most\", but needs ";
   QTest::newRow("no value") << R"({"who": "Otto"})" << QStringList{}
                             << "the parameter \"most\" without a value";
   QTest::newRow("no such type") << R"({"most": {"type": "integer"}})" << QStringList{}
-                                << "found \"integer\", expected \"text\" or ";
+                                << "Spanscope found \"integer\", but needs \"text\" or ";
   QTest::newRow("a wrong default") << R"({"most": {"default": "many"}})" << QStringList{} << "\"many\"";
   QTest::newRow("a type for a text") << R"({"most": "4", "who": {"type": "count"}})"
                                      << QStringList{"--set", "who=Mira"}
@@ -233,7 +233,7 @@ void TestSpanqDocuments::validateSaysWhatTheWindowSays_data() {
       << QStringLiteral("/query/cross/0: The generate has no input. Connect a node");
   QTest::newRow("a file that is not there")
       << QStringLiteral(R"({"g": {"model": "", "input": §{"file": "none.txt"}}})") << QStringLiteral("{}")
-      << QStringLiteral("/query/g/input: Found the file \"none.txt\" <cannot-opened>");
+      << QStringLiteral("/query/g/input: Spanscope found the file \"none.txt\" <cannot-opened>");
   QTest::newRow("nothing to generate")
       << QStringLiteral(R"(§{"user": "a"})") << QStringLiteral("{}")
       << QStringLiteral("/query: <nothing-to-generate>. <nothing-to-generate-hint>");
@@ -326,29 +326,30 @@ void TestSpanqDocuments::mistakesHaveTheirPlace_data() {
     QTest::newRow(name) << QString::fromUtf8(query) << QString::fromUtf8(parameters)
                         << QString::fromUtf8(layout) << QString::fromUtf8(message);
   };
-  row("no text", R"({"user": §1})", "{}", "{}", "/query/user: found the number 1");
+  row("no text", R"({"user": §1})", "{}", "{}", "/query/user: Spanscope found the number 1");
   row("unknown node", R"({"seq": [{"user": "a"},
       {§"usr": "b"}]})",
-      "{}", "{}", "/query/seq/1/usr: found the unknown operator \"usr\"");
+      "{}", "{}", "/query/seq/1/usr: Spanscope found the unknown operator \"usr\"");
   row("unknown type", R"({"user": "{n}"})", R"({"n": {"type": §"integer"}})", "{}",
-      "/parameters/n/type: found \"integer\"");
+      "/parameters/n/type: Spanscope found \"integer\"");
   row("looks of the wrong kind", R"({"user": "a"})", "{}", R"({"nodes": {"": {"muted": §1}}})",
-      "/layout/nodes//muted: found ");
+      "/layout/nodes//muted: Spanscope found ");
   row("number without a value", R"({"cross": [{"user": "a"},
       §{"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "b"}}}]})",
-      "{}", "{}", "/query/cross/1/g/max_tokens: found the parameter \"n\" without a value");
+      "{}", "{}", "/query/cross/1/g/max_tokens: Spanscope found the parameter \"n\" without a value");
   row("after what is muted", R"({"cross": [{"user": "muted"},
       §{"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "b"}}}]})",
       R"({"n": "many"})", R"({"nodes": {"/cross/0": {"muted": true}}})",
-      "/query/cross/1/g/max_tokens: found the value \"many\" for the parameter \"n\"");
+      "/query/cross/1/g/max_tokens: Spanscope found the value \"many\" for the parameter \"n\"");
   row("default of the wrong type", R"({"g": {"model": "m", "input": §{"user": "{n} cats"}}})",
       R"({"n": {"type": "count", "default": "many"}})", "{}",
-      "/query/g/input/user: found the default \"many\" for the parameter \"n\"");
+      "/query/g/input/user: Spanscope found the default \"many\" for the parameter \"n\"");
   row("missing input", R"({"cross": [§{"g": {"model": "m", "input": {"seq": []}}}]})", "{}",
-      R"({"nodes": {"/cross/0/g/input": {"missing": true}}})", "/query/cross/0: found <node-lacks-input>");
+      R"({"nodes": {"/cross/0/g/input": {"missing": true}}})",
+      "/query/cross/0: Spanscope found <node-lacks-input>");
   row("muted input", R"({"cross": [{"user": "muted"}, §{"g": {"model": "m", "input": {"user": "a"}}}]})",
       "{}", R"({"nodes": {"/cross/0": {"muted": true}, "/cross/1/g/input": {"muted": true}}})",
-      "/query/cross/1: found <node-lacks-input>");
+      "/query/cross/1: Spanscope found <node-lacks-input>");
   row("file that is not there", R"({"g": {"model": "m", "input": §{"file": "none.txt"}}})", "{}", "{}",
       "/query/g/input");
   row("document that is not there", R"({"g": {"model": "m", "input":
@@ -525,7 +526,7 @@ void TestSpanqDocuments::oneModelAndCacheForAll() {
   const std::string second = write(settled(R"({"block_size": 4})"), QStringLiteral("second.span"));
   const SpanqResult refused = spanq({"run", first, second});
   QCOMPARE(refused.code, 1);
-  QVERIFY2(refused.err.find("settings, block_size: found 4, expected 8") != std::string::npos,
+  QVERIFY2(refused.err.find("settings, block_size: Spanscope found 4, but needs 8") != std::string::npos,
            refused.err.c_str());
   QVERIFY2(refused.err.find("--block-size") != std::string::npos, refused.err.c_str());
   QCOMPARE(spanq({"run", "--block-size", "16", first, second}).code, 0);

@@ -104,9 +104,10 @@ void TestSpanqForms::errorsPointIntoEveryForm_data() {
   QTest::addColumn<QByteArray>("text");
   QTest::addColumn<QString>("place");
   QTest::newRow("a.json") << QByteArray("{\"seq\": [\n  {\"user\": 1}]}")
-                          << ":2:12: /seq/0/user: found the number 1";
-  QTest::newRow("a.yaml") << QByteArray("seq:\n  - user: 1\n") << ":2:11: /seq/0/user: found the number 1";
-  QTest::newRow("a.lisp") << QByteArray("(seq\n  (user 1))") << ":2:9: found the number 1";
+                          << ":2:12: /seq/0/user: Spanscope found the number 1";
+  QTest::newRow("a.yaml") << QByteArray("seq:\n  - user: 1\n")
+                          << ":2:11: /seq/0/user: Spanscope found the number 1";
+  QTest::newRow("a.lisp") << QByteArray("(seq\n  (user 1))") << ":2:9: Spanscope found the number 1";
   QTest::newRow("plan.yaml")
       << QByteArray(
              "seq:\n  - user: a\n  - augment: {embedding_model: e, body: {g: {model: m, input: {user: q}}}, "
@@ -158,10 +159,11 @@ void TestSpanqForms::exportWarnsOfWhatTheFormCannotSay() {
   const SpanqResult yaml = spanq({"export", "--to", "yaml", file});
   QCOMPARE(yaml.code, 0);
   QCOMPARE(yaml.out, std::string("plus:\n  - user: \"1\"\n  - assistant: b\n"));
-  QVERIFY2(yaml.err.find(file + ":1:11: /plus/0/user: warning: found the text \"1\"") == 0, yaml.err.c_str());
+  QVERIFY2(yaml.err.find(file + ":1:11: /plus/0/user: warning: Spanscope found the text \"1\"") == 0,
+           yaml.err.c_str());
   const SpanqResult lisp = spanq({"export", "--to", "lisp", file});
   QCOMPARE(lisp.code, 0);
-  QVERIFY2(lisp.err.find(file + ":2:2: /plus/1: warning: found the operator \"assistant\"") == 0,
+  QVERIFY2(lisp.err.find(file + ":2:2: /plus/1: warning: Spanscope found the operator \"assistant\"") == 0,
            lisp.err.c_str());
   QCOMPARE(spanq({"export", "--to", "spnl", file}).err, std::string());
 }
@@ -224,8 +226,9 @@ void TestSpanqForms::withoutATerminalAnAnswerIsAnOption() {
   const std::string file = write("ask.json", R"({"seq":[{"ask":"who?"}]})");
   const SpanqResult result = spanq({"run", file}, "me\n");
   QCOMPARE(result.code, 1);
-  QVERIFY2(result.err.find(file + ":1:9: /seq/0: found the question \"who?\" without an answer") == 0,
-           result.err.c_str());
+  QVERIFY2(
+      result.err.find(file + ":1:9: /seq/0: Spanscope found the question \"who?\" without an answer") == 0,
+      result.err.c_str());
   QVERIFY(result.err.find("--answer TEXT") != std::string::npos);
   // A terminal that is closed gives no answer either.
   QCOMPARE(spanq({"explain", file}, {}, {}, true).code, 1);
@@ -241,7 +244,7 @@ void TestSpanqForms::otherFoldersMustBeAllowed() {
   const std::string file = write("in/beside.yaml", "seq:\n  - file: ../beside/b.txt\n");
   const SpanqResult refused = spanq({"export", "--to", "spnl", file});
   QCOMPARE(refused.code, 1);
-  QVERIFY2(refused.err.find(file + ":2:5: /seq/0: found the file \"../beside/b.txt\" outside") == 0,
+  QVERIFY2(refused.err.find(file + ":2:5: /seq/0: Spanscope found the file \"../beside/b.txt\" outside") == 0,
            refused.err.c_str());
   QVERIFY(refused.err.find("--read-from DIR") != std::string::npos);
   const std::string beside = m_folder.filePath("beside").toStdString();
@@ -258,7 +261,8 @@ void TestSpanqForms::validateReadsFilesAndAsksNobody() {
   const std::string wrong = write("in/wrong.lisp", R"((seq (system (file "missing.txt"))))");
   const SpanqResult result = spanq({"validate", wrong});
   QCOMPARE(result.code, 1);
-  QVERIFY2(result.err.find(wrong + ":1:14: found the file \"missing.txt\"") == 0, result.err.c_str());
+  QVERIFY2(result.err.find(wrong + ":1:14: Spanscope found the file \"missing.txt\"") == 0,
+           result.err.c_str());
 }
 
 /// Of a query alone: whatever settings and values come with a run, and what options choose.
@@ -357,7 +361,7 @@ void TestSpanqForms::aChatIsRead() {
            QStringLiteral(
                R"({"g":{"model":"m","max_tokens":5,"temperature":0.0,"input":{"seq":[{"user":"Hello"}]}}})"
                "\n"));
-  QVERIFY2(result.err.find(file + ":1:1: warning: found a chat-completions request") == 0,
+  QVERIFY2(result.err.find(file + ":1:1: warning: Spanscope found a chat-completions request") == 0,
            result.err.c_str());
 }
 
@@ -367,7 +371,8 @@ void TestSpanqForms::errorsOfARunNameItsFile() {
                                                   QByteArray(2000, 'x') + R"("}}})");
   const SpanqResult result = spanq({"run", "--blocks", "8", one, long2});
   QCOMPARE(result.code, 3);
-  QVERIFY2(result.err.find(long2 + ": error: found a prompt of ") != std::string::npos, result.err.c_str());
+  QVERIFY2(result.err.find(long2 + worded(std::string(": error: <prompt-has> "))) != std::string::npos,
+           result.err.c_str());
 }
 
 void TestSpanqForms::unusedSettingsAreWarnedOf() {
@@ -379,9 +384,9 @@ void TestSpanqForms::unusedSettingsAreWarnedOf() {
   const std::string expected =
       one +
       worded(std::string(
-          ": warning: found {topic} without a value, expected <set-name-value>\n"
-          "--set: warning: found "
-          "a value for \"tpoic\"<no-parameter-query>, expected one of topic; did you mean \"topic\"?\n"));
+          ": warning: Spanscope found {topic} without a value, but expects <set-name-value>\n"
+          "--set: warning: Spanscope found "
+          "a value for \"tpoic\"<no-parameter-query>, but expects one of topic. Did you mean \"topic\"?\n"));
   QCOMPARE(spanq({"explain", "--set", "tpoic=x", one}).err, expected);
   // Of a query that could not be read nobody knows what it has.
   const std::string broken = write("broken.json", "{");

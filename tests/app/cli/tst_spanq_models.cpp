@@ -220,13 +220,13 @@ void TestSpanqModels::missingDirectories() {
   QFETCH(QStringList, command);
   const SpanqResult missing = spanqWith(command, m_model);
   QCOMPARE(missing.code, 1);
-  QVERIFY2(contains(missing.err, m_model.string() + ": found <nothing-at-path>, expected"),
+  QVERIFY2(contains(missing.err, m_model.string() + ": <nothing-at-path> Spanscope needs"),
            missing.err.c_str());
   QVERIFY2(!contains(missing.err, "--template"), missing.err.c_str());
   fs::create_directory(m_model);
   const SpanqResult empty = spanqWith(command, m_model);
   QCOMPARE(empty.code, 1);
-  QVERIFY2(contains(empty.err, m_model.string() + ": found a directory without config.json"),
+  QVERIFY2(contains(empty.err, m_model.string() + ": Spanscope found a directory without config.json"),
            empty.err.c_str());
 }
 
@@ -291,7 +291,7 @@ void TestSpanqModels::adaptersAreNamedAndCount() {
   QCOMPARE(spanq({"bench", "speed", "--shape", "3m", "--adapter", model + "/adapter"}).code, 2);
   const SpanqResult foreign = spanq({"run", "-", "--adapter", model + "/adapter"}, R"({"user": "Hello"})");
   QCOMPARE(foreign.code, 1);
-  QVERIFY2(contains(foreign.err, "expected 128 × 128<as-the-model>"), foreign.err.c_str());
+  QVERIFY2(contains(foreign.err, "needs 128 × 128<as-the-model>"), foreign.err.c_str());
 }
 
 void TestSpanqModels::endTokensAreNamed() {
@@ -384,7 +384,7 @@ void TestSpanqModels::configsOfFewerLayers() {
   patch(m_model / "config.json", {{"num_hidden_layers", 5}});
   const SpanqResult result = spanq(run(m_model), R"({"user": "Hello"})");
   QCOMPARE(result.code, 1);
-  QVERIFY2(contains(result.err, (m_model / "model.safetensors").string() + ": found tensors"),
+  QVERIFY2(contains(result.err, (m_model / "model.safetensors").string() + ": Spanscope found tensors"),
            result.err.c_str());
   QVERIFY2(contains(result.err,
                     R"("model.layers.5.input_layernorm.weight", "model.layers.5.mlp.down_proj.weight", )"),
@@ -402,7 +402,7 @@ void TestSpanqModels::damagedWeights() {
   const SpanqResult result = spanq(run(m_model), R"({"user": "Hello"})");
   QCOMPARE(result.code, 1);
   QVERIFY2(contains(result.err, (m_model / "model.safetensors").string() + ": " + tensor +
-                                    ": found nan at the index 4321, expected finite numbers"),
+                                    ": Spanscope found nan at the index 4321, but needs finite numbers"),
            result.err.c_str());
 }
 

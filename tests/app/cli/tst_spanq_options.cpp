@@ -221,7 +221,8 @@ void TestSpanqOptions::numbersAreReadStrictly() {
   QVERIFY2(result.code == 2, result.err.c_str());
   QCOMPARE(result.out, std::string());
   const QString said = QString::fromStdString(result.err).section('\n', 0, 0);
-  QVERIFY2(said.startsWith(option + ": found \"") && said.contains(" to " + most), qPrintable(said));
+  QVERIFY2(said.startsWith(option + ": Spanscope found \"") && said.contains(" to " + most),
+           qPrintable(said));
   if (!value.contains(',')) QVERIFY2(said.contains("\"" + value + "\""), qPrintable(said));
 }
 
@@ -258,11 +259,11 @@ void TestSpanqOptions::wrongValuesAreUsage_data() {
     QTest::newRow(name) << arguments << QString(said);
   };
   row("unknown rule", {"explain", "--rule", "flaten=off", kChat},
-      "--rule: found a rule \"flaten\", expected one of");
+      "--rule: Spanscope found a rule \"flaten\", but needs one of");
   row("rule that was meant", {"run", "--rule", "flaten=off", kChat}, "did you mean flatten?");
   row("rule neither on nor off", {"explain", "--rule", "flatten=maybe", kChat}, "--rule");
   row("rule on and off", {"explain", "--rule", "zip=on", "--rule", "zip=off", kChat},
-      "--rule: found \"zip=off\"");
+      "--rule: Spanscope found \"zip=off\"");
   row("locality without a number", {"explain", "--rule", "attention-locality=on", kChat}, "--locality");
   row("distribute on and off", {"explain", "--rule", "distribute-plus=on", "--no-distribute", kChat},
       "--no-distribute");
@@ -277,44 +278,48 @@ void TestSpanqOptions::wrongValuesAreUsage_data() {
       {"export", "--to", "tokens", "--tokenizer", kModel, "--pad", "3", "--template", "nosuch", kChat},
       "--template: found");
   row("more slots than the pool can have", {"run", "--blocks", "3000000", "--block-size", "1024", kChat},
-      "--blocks: found 3000000, expected at most 2097151 blocks of 1024 tokens");
+      "--blocks: Spanscope found 3000000, but needs at most 2097151 blocks of 1024 tokens");
   row("more slots to predict", {"explain", "--predict", "--blocks", "3000000", "--block-size", "1024", kChat},
-      "--blocks: found 3000000");
+      "--blocks: Spanscope found 3000000");
   row("more slots to measure",
       {"bench", "abba", "--blocks", "3000000", "--block-size", "1024", "--shape", "3m"},
-      "--blocks: found 3000000");
+      "--blocks: Spanscope found 3000000");
   row("layer that the model lacks", {"run", "--observe", "0,6", "--trace", "/nowhere/a.trace", kChat},
-      "--observe: found 6, expected a layer of spanlet, from 0 to 5");
+      "--observe: Spanscope found 6, but needs a layer of spanlet, from 0 to 5");
   row("attention of no trace", {"run", "--observe", "0", kChat}, "--observe requires --trace");
   row("overlap beyond a quarter", {"run", "--chunk", "32", "--overlap", "9", kRetrieve},
-      "--overlap: found 9, expected at most 8");
+      "--overlap: Spanscope found 9, but needs at most 8");
   row("vectors that nothing ranks by",
       {"run", "--rank", "lexical", "--embeddings-url", "http://localhost:1", "--embeddings-model", "m",
        kRetrieve},
       "--rank");
-  row("two values", {"run", "--set", "a=1", "--set", "a=2", kChat}, "--set: found two values for \"a\"");
+  row("two values", {"run", "--set", "a=1", "--set", "a=2", kChat},
+      "--set: Spanscope found two values for \"a\"");
   row("event that there is not",
       {"trace", "show", "--only", "block_stored,token_generate", "/nowhere/a.trace"},
-      "--only: found \"token_generate\", expected ");
+      "--only: Spanscope found \"token_generate\", but needs ");
   row("event that was meant", {"trace", "show", "--only", "token_generate", "/nowhere/a.trace"},
       "did you mean token_generated?");
   row("folder that there is not", {"validate", "--read-from", "/nowhere", kChat}, "--read-from");
-  row("id that is none", {"model", "logits", kModel, "--ids", "1,x"}, "--ids: found \"x\"");
-  row("id with a leading zero", {"model", "logits", kModel, "--ids", "1,02"}, "--ids: found \"02\"");
+  row("id that is none", {"model", "logits", kModel, "--ids", "1,x"}, "--ids: Spanscope found \"x\"");
+  row("id with a leading zero", {"model", "logits", kModel, "--ids", "1,02"},
+      "--ids: Spanscope found \"02\"");
   row("id beyond the vocabulary", {"model", "logits", kModel, "--ids", "1,2048"},
-      "--ids: found 2048, expected an id from 0 to 2047");
+      "--ids: Spanscope found 2048, but needs an id from 0 to 2047");
   row("segments that do not add up", {"model", "logits", kModel, "--ids", "1,2", "--segments", "i1"},
-      "--segments: found \"i1\"");
+      "--segments: Spanscope found \"i1\"");
   row("endpoint of no request", {"export", "--to", "spnl", "--endpoint", "http://a/b", kChat},
-      "--endpoint: found --to spnl, expected --to chat-curl or");
+      "--endpoint: Spanscope found --to spnl, but needs --to chat-curl or");
   row("one piece of no request", {"export", "--to", "chat", "--no-stream", kChat},
       "--to curl or --to python");
-  row("seed of no chat", {"export", "--to", "yaml", "--seed", "1", kChat}, "--seed: found --to yaml");
-  row("marker of no tokens", {"export", "--to", "lisp", "--plus", "1", kChat}, "--plus: found --to lisp");
+  row("seed of no chat", {"export", "--to", "yaml", "--seed", "1", kChat},
+      "--seed: Spanscope found --to yaml");
+  row("marker of no tokens", {"export", "--to", "lisp", "--plus", "1", kChat},
+      "--plus: Spanscope found --to lisp");
   row("tokenizer of no tokens", {"export", "--to", "spnl", "--tokenizer", kModel, kChat},
       "--tokenizer: found");
   row("passages that are not written", {"export", "--to", "spnl", "--passages", "2", kRetrieve},
-      "--passages: found --to spnl, expected --retrieve as well");
+      "--passages: Spanscope found --to spnl, but needs --retrieve as well");
   row("trees of a graph", {"explain", "--dot", "--trees", kChat}, "--trees");
 }
 
@@ -333,7 +338,7 @@ void TestSpanqOptions::emptyValuesAreUsage_data() {
   QTest::addColumn<QStringList>("arguments");
   QTest::addColumn<QString>("message");
   const auto row = [](const QString& option, const QStringList& command, const char* wanted) {
-    const QString message = option + ": found nothing, expected " + QString::fromLatin1(wanted) +
+    const QString message = option + ": Spanscope found nothing, but needs " + QString::fromLatin1(wanted) +
                             "\nRun with --help for more information.\n";
     QTest::newRow(qPrintable(command.join(' ') + ' ' + option))
         << command + QStringList{option, ""} << message;
@@ -387,7 +392,7 @@ void TestSpanqOptions::textsAreUtf8() {
     const SpanqResult result = spanq(words);
     QVERIFY2(result.code == 2, result.err.c_str());
     const QString name = option.section('=', 0, 0);
-    QVERIFY2(QString::fromStdString(result.err).startsWith(name + ": found "), result.err.c_str());
+    QVERIFY2(QString::fromStdString(result.err).startsWith(name + ": Spanscope found "), result.err.c_str());
     QVERIFY(result.err.find("text in UTF-8") != std::string::npos);
   }
 }
@@ -406,32 +411,34 @@ void TestSpanqOptions::unusedIsSaid_data() {
   const QString plain = R"({"g":{"model":"m","max_tokens":1,"input":{"user":"Hello."}}})";
   const QString asks = R"({"g":{"model":"m","max_tokens":1,"input":{"ask":"Who?"}}})";
   const QString texts = R"({"g":{"model":"m","max_tokens":1,"input":{"user":"Tell {who} of {what}."}}})";
-  QTest::newRow("answer without a question") << QStringList{"run", "--answer", "Mira"} << plain
-                                             << "--answer: warning: found 1, expected <none-no-question>";
+  QTest::newRow("answer without a question")
+      << QStringList{"run", "--answer", "Mira"} << plain
+      << "--answer: warning: Spanscope found 1, but expects <none-no-question>";
   QTest::newRow("surplus answer") << QStringList{"explain", "--answer", "Mira", "--answer", "Sam"} << asks
-                                  << "--answer: warning: found 2, expected 1<no-more-questions>";
+                                  << "--answer: warning: Spanscope found 2, but expects 1<no-more-questions>";
   QTest::newRow("surplus answer of an export")
       << QStringList{"export", "--to", "chat", "--answer", "Mira", "--answer", "Sam"} << asks
-      << "--answer: warning: found 2";
+      << "--answer: warning: Spanscope found 2";
   for (const char* command : {"explain", "validate"}) {
     QTest::newRow(qPrintable(QString("folder that nothing reads, ") + command))
         << QStringList{command, "--read-from", "/"} << plain
-        << "--read-from: warning: found /, expected <folder-something-read>";
+        << "--read-from: warning: Spanscope found /, but expects <folder-something-read>";
   }
   QTest::newRow("index without an augment")
       << QStringList{"explain", "--index", "/nowhere/index"} << plain
-      << "--index: warning: found <unused-augment-option>, expected <none-no-augment>";
+      << "--index: warning: Spanscope found <unused-augment-option>, but expects <none-no-augment>";
   QTest::newRow("chunk without an augment")
       << QStringList{"export", "--to", "chat", "--chunk", "64"} << plain
-      << "--chunk: warning: found <unused-augment-option>, expected <none-no-augment>";
-  QTest::newRow("texts without values")
-      << QStringList{"explain"} << texts
-      << "standard input: warning: found {who}, {what} without a value, expected --set NAME=VALUE";
-  QTest::newRow("text without its value") << QStringList{"run", "--set", "who=Mira"} << texts
-                                          << "standard input: warning: found {what} without a value";
+      << "--chunk: warning: Spanscope found <unused-augment-option>, but expects <none-no-augment>";
+  QTest::newRow("texts without values") << QStringList{"explain"} << texts
+                                        << "standard input: warning: Spanscope found {who}, {what} without a "
+                                           "value, but expects --set NAME=VALUE";
+  QTest::newRow("text without its value")
+      << QStringList{"run", "--set", "who=Mira"} << texts
+      << "standard input: warning: Spanscope found {what} without a value";
   QTest::newRow("text without a value in an export")
       << QStringList{"export", "--to", "spnl", "--set", "who=Mira"} << texts
-      << "standard input: warning: found {what} without a value";
+      << "standard input: warning: Spanscope found {what} without a value";
 }
 
 void TestSpanqOptions::unusedIsSaid() {

@@ -194,16 +194,17 @@ void TestSpanqOutput::lostOutputIsTold() {
   QCOMPARE(usual.code, 0);
   QVERIFY(!usual.out.isEmpty());
   const auto message = [](const char* found) {
-    return worded("standard output: found %1, expected <can-written>\n").arg(QString::fromLatin1(found));
+    return worded(QStringLiteral("standard output: %1 Spanscope needs <can-written>.\n")
+                      .arg(QString::fromLatin1(found)));
   };
   if (::access("/dev/full", W_OK) == 0) {
     const Outcome full = start(arguments, toFullDisk);
     QCOMPARE(full.code, 3);
-    QCOMPARE(full.err, usual.err + message("No space left on device"));
+    QCOMPARE(full.err, usual.err + message("<system-reports> No space left on device."));
   }
   const Outcome closed = start(arguments, toNothing);
   QCOMPARE(closed.code, 3);
-  QCOMPARE(closed.err, usual.err + message("a closed file"));
+  QCOMPARE(closed.err, usual.err + message("<output-closed>"));
 
   const Outcome left = start(arguments, toReaderWhoLeft);
   QCOMPARE(left.code, 0);
@@ -301,8 +302,8 @@ void TestSpanqOutput::traceDoesNotReplaceWhatIsRead() {
   const QStringList names = namesIn(m_folder.path());
   const Outcome outcome = start(arguments + QStringList{"--trace", m_folder.filePath(trace)});
   QCOMPARE(outcome.code, 3);
-  QCOMPARE(outcome.err,
-           m_folder.filePath(trace) + worded(": found <file-command-reads>, expected another file\n"));
+  QCOMPARE(outcome.err, m_folder.filePath(trace) +
+                            worded(": Spanscope found <file-command-reads>, but needs another file\n"));
   QCOMPARE(outcome.out, QString());
   QCOMPARE(contentOf(m_folder.filePath(file)), before);
   QCOMPARE(namesIn(m_folder.path()), names);
@@ -378,7 +379,8 @@ void TestSpanqOutput::fullDiskLeavesNoTrace() {
     ::setrlimit(RLIMIT_FSIZE, &limit);
   });
   QCOMPARE(outcome.code, 3);
-  QCOMPARE(outcome.err, trace + worded(": found File too large, expected <file-can-written>\n"));
+  QCOMPARE(outcome.err,
+           trace + worded(": <system-reports> File too large. Spanscope needs <file-can-written>.\n"));
   // The answer is there all the same.
   QVERIFY(outcome.out.startsWith("The pet of Tarek is Biscuit."));
   QCOMPARE(namesIn(m_traces), QStringList());

@@ -529,15 +529,17 @@ void TestSpanqPredict::wrongOptions_data() {
     const QString value = values.at(values.indexOf(QString::fromLatin1(option)) + 1);
     QTest::newRow(qPrintable(QStringLiteral("%1 of a server").arg(QString::fromLatin1(option))))
         << QStringList{"--as", "sglang", option, value}
-        << QStringLiteral("found %1, expected <no-effect-with-as>").arg(QString::fromLatin1(option));
+        << QStringLiteral("Spanscope found %1, but needs <no-effect-with-as>")
+               .arg(QString::fromLatin1(option));
   }
-  QTest::newRow("no distribution of a server") << QStringList{"--as", "vllm", "--no-distribute"}
-                                               << "found --no-distribute, expected <no-effect-with-as>";
-  QTest::newRow("slots of vLLM") << QStringList{"--as", "vllm", "--slots", "2"} << "expected --as llama.cpp";
+  QTest::newRow("no distribution of a server")
+      << QStringList{"--as", "vllm", "--no-distribute"}
+      << "Spanscope found --no-distribute, but needs <no-effect-with-as>";
+  QTest::newRow("slots of vLLM") << QStringList{"--as", "vllm", "--slots", "2"} << "needs --as llama.cpp";
   QTest::newRow("relocation of SGLang")
-      << QStringList{"--as", "sglang", "--cache-reuse", "8"} << "expected --as llama.cpp";
+      << QStringList{"--as", "sglang", "--cache-reuse", "8"} << "needs --as llama.cpp";
   QTest::newRow("blocks of llama.cpp")
-      << QStringList{"--as", "llama.cpp", "--block-size", "8"} << "expected --as vllm";
+      << QStringList{"--as", "llama.cpp", "--block-size", "8"} << "needs --as vllm";
   QTest::newRow("no such policy") << QStringList{"--predict", "--policy", "best"} << "there is no policy";
 }
 

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+using spanscope::product_text::says;
 using spanscope::product_text::worded;
 using spanscope::test::spanq;
 using spanscope::test::SpanqResult;
@@ -167,7 +168,8 @@ void TestSpanqSimulator::traces() {
   QFile::remove(m_folder.filePath("told.trace"));
   const SpanqResult which = spanq({"simulate", name, "-", "--trace", path}, two);
   QCOMPARE(which.code, 1);
-  QVERIFY2(which.err.find("found 2 scenarios, expected one") != std::string::npos, which.err.c_str());
+  QVERIFY2(which.err.find("Spanscope found 2 scenarios, but needs one") != std::string::npos,
+           which.err.c_str());
   QVERIFY(!QFile::exists(m_folder.filePath("told.trace")));
   QCOMPARE(spanq({"simulate", name, "-", "--trace", path, "--line", "2"}, two).code, 0);
   QCOMPARE(spanq({"trace", "show", path}).out, shown);
@@ -198,12 +200,12 @@ void TestSpanqSimulator::mistakes_data() {
   const QString good = R"({"block_size":2,"blocks":9,"ops":[]})"
                        "\n";
   QTest::newRow("no JSON") << good + "nonsense\n"
-                           << "line 2: found <mistake-byte> 2, expected JSON\n";
+                           << "line 2: Spanscope found <mistake-byte> 2, but needs JSON\n";
   QTest::newRow("a field") << good + "\n" + R"({"block_size":"2","blocks":9,"ops":[]})"
-                           << "line 3: /block_size: found \"2\"";
+                           << "line 3: /block_size: Spanscope found \"2\"";
   QTest::newRow("a field inside") << R"({"block_size":2,"blocks":9,"ops":[{"op":"admit","prompt":[1]}]})"
-                                  << "line 1: /ops/0: found no \"request\", expected a value\n";
-  QTest::newRow("no gzip") << QString::fromLatin1("\x1f\x8b") << "byte 2: found ";
+                                  << "line 1: /ops/0: Spanscope found no \"request\", but needs a value\n";
+  QTest::newRow("no gzip") << QString::fromLatin1("\x1f\x8b") << "byte 2: Spanscope found ";
 }
 
 void TestSpanqSimulator::mistakes() {
@@ -226,7 +228,7 @@ void TestSpanqSimulator::aServerIsWanted() {
   QCOMPARE(spanq({"simulate", "vllm"}).code, 2);
   const SpanqResult none = spanq({"simulate", "sglang", m_folder.filePath("none").toStdString()});
   QCOMPARE(none.code, 1);
-  QVERIFY2(none.err.find("expected a readable file") != std::string::npos, none.err.c_str());
+  QVERIFY2(says(none.err, "<file-does-not-exist>"), none.err.c_str());
 }
 
 SPANSCOPE_TEST(tst_spanq_simulator, TestSpanqSimulator, QCoreApplication)

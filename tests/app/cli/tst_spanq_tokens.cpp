@@ -98,7 +98,7 @@ void TestSpanqTokens::refuses_data() {
                          << "<tokens-as-read>";
   QTest::newRow("id beyond the vocabulary")
       << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--plus", "2048"} << 2
-      << "--plus: found 2048, expected an id from 0 to 2047";
+      << "--plus: Spanscope found 2048, but needs an id from 0 to 2047";
   QTest::newRow("unknown template") << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--template", "none"}
                                     << 2 << "chatml";
   QTest::newRow("no such folder") << Arguments{"--tokenizer", "/nowhere", "--pad", "3"} << 1 << "/nowhere";

@@ -255,7 +255,7 @@ void TestOutputFile::fileThatMayNotBeWrittenIsRefused() {
   QCOMPARE(::chmod(path.c_str(), 0444), 0);
   const auto error = writeFile(path, "new");
   QVERIFY(error.has_value());
-  QCOMPARE(error->found, std::string("Permission denied"));
+  QCOMPARE(error->found, worded(std::string("<system-reports> Permission denied.")));
   QCOMPARE(contentOf(path), std::string("old"));
 }
 
@@ -283,8 +283,9 @@ void TestOutputFile::inputIsRefused() {
   const fs::path path = folder / name.toStdString();
   const auto error = writeFile(path, "new", rules);
   QVERIFY(error.has_value());
-  QCOMPARE(error->message(),
-           path.string() + worded(std::string(": found <file-command-reads>, expected another file")));
+  QCOMPARE(
+      error->message(),
+      path.string() + worded(std::string(": Spanscope found <file-command-reads>, but needs another file")));
   QCOMPARE(contentOf(folder / "input"), std::string("query"));
   QCOMPARE(namesIn(folder), (std::vector<std::string>{"below", "hard", "input", "other", "soft"}));
   QVERIFY(!writeFile(folder / "other", "new", rules));
@@ -318,7 +319,7 @@ void TestOutputFile::missingFolderIsNamed() {
   for (const char* path : {"/nowhere/a.txt", "", "/nowhere/"}) {
     const Error error = refusal([path] { OutputFile file{fs::path(path)}; });
     QCOMPARE(error.file, std::string(path));
-    QCOMPARE(error.found, std::string("No such file or directory"));
+    QCOMPARE(error.found, worded(std::string("<system-reports> No such file or directory.")));
   }
 }
 
@@ -353,7 +354,7 @@ void TestOutputFile::fullDeviceIsReported() {
   fs::create_symlink("/dev/full", link);
   const auto error = writeFile(link, "x");
   QVERIFY(error.has_value());
-  QCOMPARE(error->found, std::string("No space left on device"));
+  QCOMPARE(error->found, worded(std::string("<system-reports> No space left on device.")));
   QCOMPARE(error->file, link.string());
   QVERIFY(fs::is_symlink(link));
 }
@@ -431,7 +432,7 @@ void TestOutputFile::fullDiskLeavesNothing() {
       file.commit();
     });
   }
-  QCOMPARE(error.found, std::string("File too large"));
+  QCOMPARE(error.found, worded(std::string("<system-reports> File too large.")));
   QCOMPARE(error.file, (folder / "a").string());
   QCOMPARE(namesIn(folder), (std::vector<std::string>{"a"}));
   QCOMPARE(contentOf(folder / "a"), std::string("old"));

@@ -117,7 +117,8 @@ void TestVisibleText::whatIsShownStaysAsItIs() {
 
 void TestVisibleText::errorsStandOnOneLine() {
   const Error error{.file = "a\nb.json: fine", .place = "\x1b[2J", .found = "\xC2\x9Bm", .expected = "\xFF"};
-  QCOMPARE(error.message(), std::string(R"(a\nb.json: fine: \u001b[2J: found \u009bm, expected \xff)"));
+  QCOMPARE(error.message(),
+           std::string(R"(a\nb.json: fine: \u001b[2J: Spanscope found \u009bm, but needs \xff)"));
 }
 
 SPANSCOPE_TEST(tst_visible_text, TestVisibleText, QCoreApplication)

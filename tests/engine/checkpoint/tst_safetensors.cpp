@@ -232,7 +232,7 @@ class TestSafetensors : public QObject {
       QFAIL("an integer weight was accepted");
     } catch (const Failure& failure) {
       QCOMPARE(QString(failure.what()), QString::fromStdString((path / "model.safetensors").string()) +
-                                            ": i: found type I32, expected F32, F16 or BF16");
+                                            ": i: Spanscope found type I32, but needs F32, F16 or BF16");
     }
   }
 

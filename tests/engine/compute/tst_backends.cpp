@@ -65,16 +65,17 @@ class TestBackends : public QObject {
   }
 
   void saysWhatThereIs() {
-    QCOMPARE(refusal(someBackends(), "tpu"),
-             std::string("device: found \"tpu\", expected one of auto, gpu:0, gpu:1, gpu:2, npu, cpu"));
+    QCOMPARE(
+        refusal(someBackends(), "tpu"),
+        std::string("device: Spanscope found \"tpu\", but needs one of auto, gpu:0, gpu:1, gpu:2, npu, cpu"));
     QCOMPARE(refusal(Backends(), "auto"),
-             worded(std::string("device: found <none-can-used>, expected <can-compute>")));
+             worded(std::string("device: Spanscope found <none-can-used>, but needs <can-compute>")));
   }
 
   void saysWhyADeviceCannotBeUsed() {
-    const std::string expected = worded(std::string(", expected <device-can-used>"));
-    QCOMPARE(refusal(someBackends(), "gpu"), "device: found gpu:0 (too old)" + expected);
-    QCOMPARE(refusal(someBackends(), "npu"), "device: found npu (not built in)" + expected);
+    const std::string expected = worded(std::string(", but needs <device-can-used>"));
+    QCOMPARE(refusal(someBackends(), "gpu"), "device: Spanscope found gpu:0 (too old)" + expected);
+    QCOMPARE(refusal(someBackends(), "npu"), "device: Spanscope found npu (not built in)" + expected);
     QVERIFY_EXCEPTION_THROWN(someBackends().kinds()[1].make({}), Failure);
   }
 
@@ -130,8 +131,9 @@ class TestBackends : public QObject {
     QVERIFY(asked.empty());
     QCOMPARE(backends.choose("gpu:2").device.memoryBytes, std::uint64_t{77});
     QCOMPARE(asked, std::vector<int>{2});
-    QCOMPARE(refusal(backends, "gpu"),
-             worded(std::string("device: found gpu:0 (context: busy), expected <device-can-used>")));
+    QCOMPARE(
+        refusal(backends, "gpu"),
+        worded(std::string("device: Spanscope found gpu:0 (context: busy), but needs <device-can-used>")));
     QCOMPARE(backends.choose().index, 2);
     QCOMPARE(asked, (std::vector<int>{2, 0, 0, 2}));
   }

@@ -73,64 +73,67 @@ class TestPassCheck : public QObject {
     };
     add(
         "another head size", [](Asked& a) { a.shape.headSize = 8; },
-        "attention: found 4 query heads, 2 key heads of 8, expected 2 key heads of 4 <kv-store-multiple>");
+        "attention: Spanscope found 4 query heads, 2 key heads of 8, but needs 2 key heads of 4 "
+        "<kv-store-multiple>");
     add(
         "heads without a key head", [](Asked& a) { a.shape.queryHeads = 3; },
-        "attention: found 3 query heads");
+        "attention: Spanscope found 3 query heads");
     add(
         "a shorter rotary table", [](Asked& a) { a.rotary.inverseFrequencies.pop_back(); },
-        "rotary table: found 1 frequencies, expected 2");
+        "rotary table: Spanscope found 1 frequencies, but needs 2");
     add(
-        "fewer slots", [](Asked& a) { a.inputs.slots.pop_back(); }, "pass: found <lists-different-lengths>");
+        "fewer slots", [](Asked& a) { a.inputs.slots.pop_back(); },
+        "pass: Spanscope found <lists-different-lengths>");
     add(
         "more indices", [](Asked& a) { a.inputs.localIndices.push_back(6); },
-        "pass: found <lists-different-lengths>");
+        "pass: Spanscope found <lists-different-lengths>");
     add(
         "a slot behind the store", [](Asked& a) { a.inputs.slots[1] = 10; },
-        "pass, slot: found 10, expected 0 to 9");
+        "pass, slot: Spanscope found 10, but needs 0 to 9");
     add(
-        "a slot before it", [](Asked& a) { a.inputs.slots[1] = -1; }, "pass, slot: found -1");
+        "a slot before it", [](Asked& a) { a.inputs.slots[1] = -1; }, "pass, slot: Spanscope found -1");
     add(
         "an index below 0", [](Asked& a) { a.inputs.localIndices[0] = -1; },
-        "pass, <position-in-segment>: found -1, expected at least 0");
+        "pass, <position-in-segment>: Spanscope found -1, but needs at least 0");
     add(
         "logits of no row", [](Asked& a) { a.inputs.logitRows = {4}; },
-        "pass, <row-wanted>: found 4, expected less than 4");
+        "pass, <row-wanted>: Spanscope found 4, but needs less than 4");
     add(
-        "a state of no row", [](Asked& a) { a.inputs.hiddenRows = {-1}; }, "pass, <row-wanted>: found -1");
+        "a state of no row", [](Asked& a) { a.inputs.hiddenRows = {-1}; },
+        "pass, <row-wanted>: Spanscope found -1");
     add(
         "a draw from no logits", [](Asked& a) { a.inputs.draws[0].logits = 1; },
-        "pass, draw: found 1, expected one of 1 rows of logits");
+        "pass, draw: Spanscope found 1, but needs one of 1 rows of logits");
     add(
         "a run behind the rows", [](Asked& a) { a.inputs.runs[1].firstRow = 4; },
-        "attention, query run 1, first row: found 4, expected less than 4");
+        "attention, query run 1, first row: Spanscope found 4, but needs less than 4");
     add(
         "a run that is too long", [](Asked& a) { a.inputs.runs[1].rowCount = 3; },
-        "attention, query run 1, row count: found 3, expected 1 to 2");
+        "attention, query run 1, row count: Spanscope found 3, but needs 1 to 2");
     add(
         "a run of nothing", [](Asked& a) { a.inputs.runs[0].rowCount = 0; },
-        "attention, query run 0, row count: found 0");
+        "attention, query run 0, row count: Spanscope found 0");
     add(
         "indices that fall", [](Asked& a) { a.inputs.localIndices[3] = 3; },
-        "attention, query run 1, <position-in-segment>: found 3, expected <least-row-before> 4");
+        "attention, query run 1, <position-in-segment>: Spanscope found 3, but needs <least-row-before> 4");
     add(
         "keys before the segment", [](Asked& a) { a.inputs.runs[1].keys[0].begin = -1; },
-        "attention, query run 1, <begin-key-range>: found -1");
+        "attention, query run 1, <begin-key-range>: Spanscope found -1");
     add(
         "keys behind their blocks", [](Asked& a) { a.inputs.runs[1].keys[0].end = 7; },
-        "attention, query run 1, <end-key-range>: found 7, expected at most 6");
+        "attention, query run 1, <end-key-range>: Spanscope found 7, but needs at most 6");
     add(
         "a range that ends before it begins",
         [](Asked& a) {
           a.inputs.runs[1].keys[0] = {{1}, 2, 1, 0, false};
         },
-        "attention, query run 1, <end-key-range>: found 1, expected <least-begin> 2");
+        "attention, query run 1, <end-key-range>: Spanscope found 1, but needs <least-begin> 2");
     add(
         "a block that there is not", [](Asked& a) { a.inputs.runs[1].keys[0].blocks[2] = 5; },
-        "attention, query run 1, key block: found 5, expected 0 to 4");
+        "attention, query run 1, key block: Spanscope found 5, but needs 0 to 4");
     add(
         "the mass of no run", [](Asked& a) { a.inputs.mass.runs = {2}; },
-        "pass, <run-whose-mass>: found 2, expected less than 2");
+        "pass, <run-whose-mass>: Spanscope found 2, but needs less than 2");
   }
   void refusesWhatDoesNot() {
     QFETCH(Change, change);

@@ -104,68 +104,68 @@ void TestLessonCheck::faults_data() {
     QTest::newRow(name) << QString(queries) << QString(actions) << QString(rest) << worded(said);
   };
   row("query not of the head", "", "open inner/b.json\n", "",
-      "13:6: found the query \"inner/b.json\", expected <heads-queries>");
+      "13:6: Spanscope found the query \"inner/b.json\", but needs <heads-queries>");
   row("query never opened", "a.json inner/b.json", "open a.json\n", "",
-      "5:17: found the query \"inner/b.json\"<never-opened>, expected an action \"open\"");
-  row("query with errors", "broken.json", "open broken.json\n", "", "13:6: found broken.json:");
+      "5:17: Spanscope found the query \"inner/b.json\"<never-opened>, but needs an action \"open\"");
+  row("query with errors", "broken.json", "open broken.json\n", "", "13:6: Spanscope found broken.json:");
   row("run without a query", "", "run\n", "",
-      "13:1: found <run-while-no>, expected an action \"open\" before it");
+      "13:1: Spanscope found <run-while-no>, but needs an action \"open\" before it");
   row("server of a node", "server.span", "open server.span\n", "",
-      "13:6: found server.span<node-server> \"gpu\"");
+      "13:6: Spanscope found server.span<node-server> \"gpu\"");
   row("server of all nodes", "a.json", "open a.json\nset server=gpu\n", "",
-      "14:5: found <lesson-sets> \"server\"");
+      "14:5: Spanscope found <lesson-sets> \"server\"");
   row("augment", "augment.json", "open augment.json\nrun\n", "",
-      "14:1: found augment.json<which-has-an>, expected <query-without-lessons>");
+      "14:1: Spanscope found augment.json<which-has-an>, but needs <query-without-lessons>");
   row("file of the query outside", "file.json", "open file.json\nrun\n", "",
-      "14:1: found file.json: /g/input");
+      "14:1: Spanscope found file.json: /g/input");
   row("node without a query", "", "select node:/g\n", "",
-      "13:8: found <node-while-no>, expected an action \"open\" before it");
+      "13:8: Spanscope found <node-while-no>, but needs an action \"open\" before it");
   row("node that is none", "a.json", "open a.json\nselect node:/g/input/cross/7\n", "",
-      "14:8: found the node \"/g/input/cross/7\", expected <place-node-query>");
+      "14:8: Spanscope found the node \"/g/input/cross/7\", but needs <place-node-query>");
   row("edited node that is none", "a.json", "open a.json\nedit /g/input/cross/7 \"x\"\n", "",
-      "14:6: found the node \"/g/input/cross/7\", expected <place-node-query>");
+      "14:6: Spanscope found the node \"/g/input/cross/7\", but needs <place-node-query>");
   row("edited node without a text", "a.json", "open a.json\nedit /g/input/cross/1 \"x\"\n", "",
-      "14:6: found the node \"/g/input/cross/1\", a plus, expected <node-text-own>");
+      "14:6: Spanscope found the node \"/g/input/cross/1\", a plus, but needs <node-text-own>");
   row("swapped nodes", "a.json", "open a.json\nswap /g/input/cross/0 /g/input/cross/1/plus/0\n", "",
-      "14:1: found <two-nodes-cannot>, expected <two-children-node>");
+      "14:1: Spanscope found <two-nodes-cannot>, but needs <two-children-node>");
   row("setting", "a.json", "open a.json\nset colour=red\n", "",
-      "14:5: found the setting \"colour\", expected one of ");
+      "14:5: Spanscope found the setting \"colour\", but needs one of ");
   row("setting of the machine", "a.json", "open a.json\nset device=cuda\n", "",
-      "14:5: found <lesson-sets> \"device\", expected one of ");
+      "14:5: Spanscope found <lesson-sets> \"device\", but needs one of ");
   row("value of a setting", "a.json", "open a.json\nset block_size=0\n", "",
-      "14:5: found block_size = \"0\", expected <whole-number-lesson-reader> ");
+      "14:5: Spanscope found block_size = \"0\", but needs <whole-number-lesson-reader> ");
   row("policy", "a.json", "open a.json\nset policy=link(x)\n", "",
-      "14:5: found policy = \"link(x)\", expected ");
+      "14:5: Spanscope found policy = \"link(x)\", but needs ");
   row("block before a run", "a.json", "open a.json\nselect block:1\n", "",
-      "14:8: found block:1 <before-first-run>, expected an action \"run\" before it");
+      "14:8: Spanscope found block:1 <before-first-run>, but needs an action \"run\" before it");
   row("moment before a run", "a.json", "open a.json\nscrub start\n", "",
-      "14:1: found <moment-before-run>, expected an action \"run\" before it");
+      "14:1: Spanscope found <moment-before-run>, but needs an action \"run\" before it");
   row("comparison ahead", "a.json", "open a.json\nrun\ncompare with run 2\n", "",
-      "15:14: found run 2 in a comparison, expected only 1 run <stands-before-place>");
+      "15:14: Spanscope found run 2 in a comparison, but needs only 1 run <stands-before-place>");
   row("comparison with itself", "a.json", "open a.json\nrun\ncompare with run 1\n", "",
-      "15:14: found <last-run-beside>, expected an earlier run");
+      "15:14: Spanscope found <last-run-beside>, but needs an earlier run");
   row("fidelity before a run", "a.json", "open a.json\nmeasure fidelity\n", "",
-      "14:1: found <fidelity-before-run>, expected an action \"run\" before it");
+      "14:1: Spanscope found <fidelity-before-run>, but needs an action \"run\" before it");
   row("fidelity of another session", "a.json", "open a.json\nrun\nset block_size=4\nmeasure fidelity run 1\n",
-      "", "16:1: found run 1<whose-session-ended>, expected <run-under-present>");
+      "", "16:1: Spanscope found run 1<whose-session-ended>, but needs <run-under-present>");
   row("figure ahead", "a.json", "open a.json\nrun\n", "\nIt is {run 2: answer}.\n",
-      "17:8: found run 2 in a text, expected only 1 run <stands-before-place>");
+      "17:8: Spanscope found run 2 in a text, but needs only 1 run <stands-before-place>");
   row("figure ahead of its step", "a.json", "open a.json\n", "\nIt is {run 1: answer}.\n\n```do\nrun\n```\n",
-      "16:8: found run 1 in a text, expected no run <stands-before-place>; <text-may-name>");
+      "16:8: Spanscope found run 1 in a text, but needs no run <stands-before-place>. <text-may-name>");
   row("question beyond the end", "a.json", "open a.json\nrun\n",
       "\n```question\nHow many?\nnumber: run 2: blocks\n```\n",
-      "19:9: found run 2 in a question, expected only 1 run <stands-before-place>");
+      "19:9: Spanscope found run 2 in a question, but needs only 1 run <stands-before-place>");
   row("what holds ahead", "a.json", "open a.json\nrun\n", "\n```holds\nrun 2: blocks = 1\n```\n",
-      "18:1: found run 2 …, expected only 1 run <stands-before-place>");
+      "18:1: Spanscope found run 2 …, but needs only 1 run <stands-before-place>");
   row("condition of what holds ahead", "a.json", "open a.json\nrun\n",
       "\n```holds\nwhere run 2: model = \"a\"\nrun 1: blocks = 1\n```\n",
-      "18:7: found run 2 …, expected only 1 run <stands-before-place>");
+      "18:7: Spanscope found run 2 …, but needs only 1 run <stands-before-place>");
   row("fidelity that was not measured", "a.json", "open a.json\nrun\n", "\nIt is {run 1: divergence}.\n",
-      "17:8: found the divergence of run 1, expected <measure-fidelity-run>");
+      "17:8: Spanscope found the divergence of run 1, but needs <measure-fidelity-run>");
   row("node of a figure", "a.json", "open a.json\nrun\n", "\nIt is {run 1: cached tokens of node:/g/x}.\n",
-      "17:8: found the node \"/g/x\", expected <place-node-query-run> 1");
+      "17:8: Spanscope found the node \"/g/x\", but needs <place-node-query-run> 1");
   row("link to a node that is none", "a.json", "open a.json\n", "\n[Here](node:/g/x).\n",
-      "16:8: found the node \"/g/x\", expected <place-node-query>");
+      "16:8: Spanscope found the node \"/g/x\", but needs <place-node-query>");
 }
 
 void TestLessonCheck::faults() {

@@ -219,71 +219,74 @@ void TestLessonReader::faults_data() {
     QTest::newRow(name) << text << worded(said);
   };
   const QString step = head + "## 1. First\n\nText.\n";
-  row("empty", "", "1:1: found an empty file, expected <head-lesson-begins>");
+  row("empty", "", "1:1: Spanscope found an empty file, but needs <head-lesson-begins>");
   row("no head", "# Title\n\n## 1. First\n\nText.\n",
-      "1:1: found \"# Title\", expected <head-lesson-begins>");
+      "1:1: Spanscope found \"# Title\", but needs <head-lesson-begins>");
   row("head without end", "---\ntitle: A\n",
-      "1:1: found <head-without-end>, expected <line-after-front-matter>");
+      "1:1: Spanscope found <head-without-end>, but needs <line-after-front-matter>");
   row("head without a word", "---\ntitle: A\nminutes: 5\n---\n\n## 1. First\n\nText.\n",
-      "4:1: found a head without \"after\", expected a line \"after: …\"");
+      "4:1: Spanscope found a head without \"after\", but needs a line \"after: …\"");
   row("unknown word", "---\ntitel: A\ntitle: A\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
-      "2:1: found the word \"titel\", expected <title-minutes-after>");
+      "2:1: Spanscope found the word \"titel\", but needs <title-minutes-after>");
   row("word twice", "---\ntitle: A\ntitle: B\nminutes: 5\nafter: b\n---\n## 1. First\n\nText.\n",
-      "3:1: found \"title<second-time>, expected each key once");
+      "3:1: Spanscope found \"title<second-time>, but needs each key once");
   row("minutes", "---\ntitle: A\nminutes: many\nafter: b\n---\n## 1. First\n\nText.\n",
-      "3:10: found \"many\", expected <whole-number-lesson-reader> 120");
-  row("no step", head, "6:1: found no step, expected <heading-title-first>");
+      "3:10: Spanscope found \"many\", but needs <whole-number-lesson-reader> 120");
+  row("no step", head, "6:1: Spanscope found no step, but needs <heading-title-first>");
   row("text before", head + "Hello.\n\n## 1. First\n\nText.\n",
-      "6:1: found <text-before-first>, expected a heading \"## 1. Title\"");
+      "6:1: Spanscope found <text-before-first>, but needs a heading \"## 1. Title\"");
   row("number of a step", step + "\n## 3. Third\n\nText.\n",
-      "10:4: found \"3.\", expected \"2.<title-steps-numbered>");
+      "10:4: Spanscope found \"3.\", but needs \"2.<title-steps-numbered>");
   row("heading", step + "\n### More\n",
-      "10:1: found the heading \"### More\", expected <headings-steps-title>");
+      "10:1: Spanscope found the heading \"### More\", but needs <headings-steps-title>");
   row("step without text", head + "## 1. First\n\n```do\nrun\n```\n",
-      "6:1: found <step-without-text>, expected <learner-reads>");
+      "6:1: Spanscope found <step-without-text>, but needs <learner-reads>");
   row("fence without end", step + "\n```do\nrun\n",
-      "10:1: found <fenced-block-without>, expected a line ``` after it");
-  row("empty block", step + "\n```holds\n```\n", "10:1: found an empty block, expected <a-line-in>");
+      "10:1: Spanscope found <fenced-block-without>, but needs a line ``` after it");
+  row("empty block", step + "\n```holds\n```\n",
+      "10:1: Spanscope found an empty block, but needs <a-line-in>");
   row("figure", step + "\nSo {run 1: cached} it.\n",
-      "10:12: found the metric \"cached\", expected <name-figure>; <manuals-page-numbers>");
+      "10:12: Spanscope found the metric \"cached\", but needs <name-figure>. <manuals-page-numbers>");
   row("brace", step + "\nSo {run 1: answer it.\n",
-      "10:4: found <brace-without-end>, expected <same-line-brace>");
-  row("closing brace", step + "\nSo } it.\n", "10:4: found a closing brace, expected <brace-shown>");
+      "10:4: Spanscope found <brace-without-end>, but needs <same-line-brace>");
+  row("closing brace", step + "\nSo } it.\n",
+      "10:4: Spanscope found a closing brace, but needs <brace-shown>");
   row("digit", step + "\nIt took 12 tokens, not 13.\n",
-      "10:9: found <digit-sentence>, expected <figure-name-braces>; <no-figure-run>");
+      "10:9: Spanscope found <digit-sentence>, but needs <figure-name-braces>. <no-figure-run>");
   row("link", step + "\nSee [this](other.md).\n",
-      "10:12: found the link \"other.md\", expected node:PATH, span:N, block:N or token:N<dock-id-address>");
+      "10:12: Spanscope found the link \"other.md\", but needs node:PATH, span:N, block:N or "
+      "token:N<dock-id-address>");
   row("a dock that is not there", step + "\nSee [this](dock:other).\n",
-      "10:12: found the link \"dock:other\", expected node:PATH, span:N, block:N or "
+      "10:12: Spanscope found the link \"dock:other\", but needs node:PATH, span:N, block:N or "
       "token:N<dock-id-address>");
   row("a dock selected", step + "\n```do\nselect dock:pool\n```\n",
-      "11:8: found \"dock:pool\", expected node:PATH, span:N, block:N or token:N");
+      "11:8: Spanscope found \"dock:pool\", but needs node:PATH, span:N, block:N or token:N");
   row("time that holds", step + "\n```holds\nrun 1: time to first token < 1\n```\n",
-      "11:1: found <time-must-hold>, expected <counts-times-differ>");
+      "11:1: Spanscope found <time-must-hold>, but needs <counts-times-differ>");
   row("condition behind", step + "\n```holds\nrun 1: blocks = 1\nwhere run 1: blocks = 2\n```\n",
-      "12:1: found <where-behind>, expected <where-first-line>");
+      "12:1: Spanscope found <where-behind>, but needs <where-first-line>");
   row("condition alone", step + "\n```holds\nwhere run 1: blocks = 2\n```\n",
-      "11:1: found \"where\" alone, expected <comparison-below>");
+      "11:1: Spanscope found \"where\" alone, but needs <comparison-below>");
   row("condition without an end", step + "\n```holds\nwhere run 1: blocks\nrun 1: blocks = 1\n```\n",
-      "11:20: found the end, expected =, !=, <, <=, >, >=, contains or lacks");
+      "11:20: Spanscope found the end, but needs =, !=, <, <=, >, >=, contains or lacks");
   row("condition without text", step + "\n```when\nrun 1: blocks = 2\n```\n",
-      "11:1: found <when-without-text>, expected <text-after-condition>");
+      "11:1: Spanscope found <when-without-text>, but needs <text-after-condition>");
   row("question without answer", step + "\n```question\nHow many?\n```\n",
-      "10:1: found <question-without-answer>, expected <line-number-block>; <run-answers-number>");
+      "10:1: Spanscope found <question-without-answer>, but needs <line-number-block>. <run-answers-number>");
   row("question without text", step + "\n```question\nnumber: run 1: cached tokens\n```\n",
-      "10:1: found <question-without-text>, expected <question-above-answer>");
+      "10:1: Spanscope found <question-without-text>, but needs <question-above-answer>");
   row("typed answer", step + "\n```question\nHow many?\nnumber: 7\n```\n",
-      "12:9: found <number-typed>, expected <figure-run-run>");
+      "12:9: Spanscope found <number-typed>, but needs <figure-run-run>");
   row("text as a number", step + "\n```question\nHow many?\nnumber: run 1: answer\n```\n",
-      "12:9: found a metric in text, expected <answer-is-a-number>");
+      "12:9: Spanscope found a metric in text, but needs <answer-is-a-number>");
   row("number as a block", step + "\n```question\nWhere?\nblock: run 1: blocks\n```\n",
-      "12:8: found a metric in blocks, expected <answer-is-a-block>");
+      "12:8: Spanscope found a metric in blocks, but needs <answer-is-a-block>");
   row("two answers", step + "\n```question\nHow many?\nnumber: run 1: blocks\nnumber: run 1: blocks\n```\n",
-      "13:1: found a second answer, expected <answer-several-lines>");
+      "13:1: Spanscope found a second answer, but needs <answer-several-lines>");
   row("one choice", step + "\n```question\nWhich?\nchoice: a | run 1: blocks = 1\n```\n",
-      "10:1: found one choice, expected two or more");
+      "10:1: Spanscope found one choice, but needs two or more");
   row("choice without a bar", step + "\n```question\nWhich?\nchoice: a\nchoice: b | run 1: blocks = 1\n```\n",
-      "12:9: found \"a\", expected <text-comparison-makes>");
+      "12:9: Spanscope found \"a\", but needs <text-comparison-makes>");
   row("bytes", QString::fromLatin1("\xff"), "");
 }
 

@@ -34,15 +34,17 @@ QString textOf(const std::vector<Diagnostic>& diagnostics) {
   return QString::fromStdString(lines);
 }
 
-const char* const kList = "warning 1:1: found <list-chat-messages>, expected a query; <read-seq>\n";
+const char* const kList =
+    "warning 1:1: Spanscope found <list-chat-messages>, but expects a query. <read-seq>.\n";
 const char* const kRequest =
-    "warning 1:1: found a chat-completions request, expected a query; <read-generate-over>\n";
+    "warning 1:1: Spanscope found a chat-completions request, but expects a query. <read-generate-over>.\n";
 const char* const kColdRequest =
-    "warning 1:1: found a chat-completions request, expected a query; "
-    "<read-generate-over><temperature-query-without>\n";
+    "warning 1:1: Spanscope found a chat-completions request, but expects a query. "
+    "<read-generate-over><temperature-query-without>.\n";
 
 std::string leftOut(const std::string& place, const std::string& field) {
-  return "warning " + place + ": found the field \"" + field + "\", expected <query-can-say>; <left-out>\n";
+  return "warning " + place + ": Spanscope found the field \"" + field +
+         "\", but expects <query-can-say>. <left-out>.\n";
 }
 
 }  // namespace
@@ -81,12 +83,15 @@ void TestQueryChat::chats_data() {
       R"({"seq":[{"system":"s"},{"user":"u"},{"assistant":""}]})", list);
   row("a developer", R"([{"role":"developer","content":"s"}])", R"({"seq":[{"system":"s"}]})",
       list +
-          "warning 1:10: /0/role: found the role \"developer\", expected <system-user-assistant>; "
-          "<read-system>\n");
+          "warning 1:10: /0/role: Spanscope found the role \"developer\", but expects "
+          "<system-user-assistant>. "
+          "<read-system>.\n");
   row("parts of text",
       R"([{"role":"user","content":[{"type":"text","text":"a"},{"text":"b","type":"text"}]}])",
       R"({"seq":[{"user":"a\nb"}]})",
-      list + "warning 1:27: /0/content: found 2 parts of text, expected one text; <joined-line-breaks>\n");
+      list +
+          "warning 1:27: /0/content: Spanscope found 2 parts of text, but expects one text. "
+          "<joined-line-breaks>.\n");
   row("one part", R"([{"role":"user","content":[{"type":"text","text":"a"}]}])", R"({"seq":[{"user":"a"}]})",
       list);
   row("more of a part",
@@ -122,8 +127,9 @@ void TestQueryChat::chats_data() {
       R"({"model":"m","max_tokens":7,"messages":[{"role":"user","content":"a"}],"max_completion_tokens":5,"temperature":0})",
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"max_tokens":5,"temperature":0.0}})",
       request +
-          "warning 1:27: found max_tokens beside max_completion_tokens, expected one of them; max_tokens "
-          "is ignored\n");
+          "warning 1:27: Spanscope found max_tokens beside max_completion_tokens, but expects one of them. "
+          "max_tokens "
+          "is ignored.\n");
   row("what says nothing",
       R"({"model":"m","messages":[{"role":"user","content":"a"}],"temperature":0,"n":1,"top_p":1.0,"tools":[],)"
       R"("stream":false,"presence_penalty":0,"frequency_penalty":0.0,"logprobs":false,"response_format":null})",
@@ -179,42 +185,48 @@ void TestQueryChat::refused_data() {
   const auto row = [](const char* name, const char* text, const char* error) {
     QTest::newRow(name) << QByteArray(text) << QString::fromUtf8(error);
   };
-  const char* const kTool = "; <tools-other-forms>\n";
+  const char* const kTool = ". <tools-other-forms>.\n";
   row("an answer of a tool", R"([{"role":"user","content":"a"},{"role":"tool","content":"b"}])",
-      "1:40: /1/role: found the role \"tool\", expected <system-developer-user>; <tool-answered-no>\n");
+      "1:40: /1/role: Spanscope found the role \"tool\", but needs <system-developer-user>. "
+      "<tool-answered-no>.\n");
   row("another role", R"([{"role":"robot","content":"b"}])",
-      "1:10: /0/role: found the role \"robot\", expected <system-developer-user>\n");
+      "1:10: /0/role: Spanscope found the role \"robot\", but needs <system-developer-user>\n");
   row("a picture", R"([{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}])",
-      "1:28: /0/content/0: found <part-type> \"image_url\", expected the type text; <query-holds-text>\n");
+      "1:28: /0/content/0: Spanscope found <part-type> \"image_url\", but needs the type text. "
+      "<query-holds-text>.\n");
   row("no content", R"([{"role":"user"}])",
-      "1:2: /0: found no field \"content\", expected \"content\": <text-message>\n");
+      "1:2: /0: Spanscope found no field \"content\", but needs \"content\": <text-message>\n");
   row("content that is null", R"([{"role":"assistant","content":null}])",
-      "1:32: /0/content: found null, expected <text-list-parts>\n");
+      "1:32: /0/content: Spanscope found null, but needs <text-list-parts>\n");
   row("a message that is none", R"([{"role":"user","content":"a"},{"user":"b"}])",
-      "1:32: /1: found no field \"role\", expected \"role\": <system-developer-user>\n"
-      "1:32: /1: found no field \"content\", expected \"content\": <text-message>\n");
+      "1:32: /1: Spanscope found no field \"role\", but needs \"role\": <system-developer-user>\n"
+      "1:32: /1: Spanscope found no field \"content\", but needs \"content\": <text-message>\n");
   row("a call of a tool", R"([{"role":"assistant","content":"a","tool_calls":[{}]}])",
       qPrintable(
-          QStringLiteral("1:36: /0/tool_calls: found the field \"tool_calls\", expected messages of text%1")
+          QStringLiteral(
+              "1:36: /0/tool_calls: Spanscope found the field \"tool_calls\", but needs messages of text%1")
               .arg(QLatin1String(kTool))));
   row("tools", R"({"model":"m","messages":[{"role":"user","content":"a"}],"tools":[{}],"temperature":0})",
-      qPrintable(QStringLiteral("1:57: /tools: found the field \"tools\", expected messages of text%1")
-                     .arg(QLatin1String(kTool))));
+      qPrintable(
+          QStringLiteral("1:57: /tools: Spanscope found the field \"tools\", but needs messages of text%1")
+              .arg(QLatin1String(kTool))));
   for (const char* form : {R"({"type":"json_object"})", R"({"type":"text","schema":{}})", R"("text")"}) {
     QTest::addRow("the form %s", form)
         << R"({"model":"m","messages":[{"role":"user","content":"a"}],"response_format":)" +
                QByteArray(form) + "}"
         << QStringLiteral(
-               "1:57: /response_format: found the field \"response_format\", expected messages of text%1")
+               "1:57: /response_format: Spanscope found the field \"response_format\", but needs messages of "
+               "text%1")
                .arg(QLatin1String(kTool));
   }
   row("no model", R"({"messages":[{"role":"user","content":"a"}],"temperature":0})",
-      "1:1: found no field \"model\", expected \"model\": <name-model>\n");
+      "1:1: Spanscope found no field \"model\", but needs \"model\": <name-model>\n");
   row("a list of queries", R"([{"user":"a"}])",
-      "1:1: found a list, expected <query-object-operator>; <list-queries-stands>\n");
-  row("an empty list", "[]", "1:1: found a list, expected <query-object-operator>; <list-queries-stands>\n");
+      "1:1: Spanscope found a list, but needs <query-object-operator>. <list-queries-stands>.\n");
+  row("an empty list", "[]",
+      "1:1: Spanscope found a list, but needs <query-object-operator>. <list-queries-stands>.\n");
   row("bad syntax", R"([{"role":"user","content":"a"},)",
-      "1:32: /1: found <end-document>, expected a value\n");
+      "1:32: /1: Spanscope found <end-document>, but needs a value\n");
 }
 
 void TestQueryChat::refused() {

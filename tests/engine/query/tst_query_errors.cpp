@@ -63,222 +63,259 @@ void TestQueryErrors::diagnostics_data() {
     QTest::newRow(name) << QByteArray(text) << QString::fromUtf8(expected);
   };
   const auto maxTokens = [](const char* name, const char* value, const char* found, const char* hint) {
-    QTest::newRow(name) << R"({"g":{"input":{"user":"x"},"model":"m","max_tokens":)" + QByteArray(value) +
-                               "}}"
-                        << QStringLiteral(
-                               "1:53: /g/max_tokens: found %1, expected <whole-number> -2147483648 to "
-                               "2147483647, or null%2\n")
-                               .arg(QString::fromUtf8(found), QString::fromUtf8(hint));
+    QTest::newRow(name)
+        << R"({"g":{"input":{"user":"x"},"model":"m","max_tokens":)" + QByteArray(value) + "}}"
+        << QStringLiteral(
+               "1:53: /g/max_tokens: Spanscope found %1, but needs <whole-number> -2147483648 to "
+               "2147483647, or null%2\n")
+               .arg(QString::fromUtf8(found), QString::fromUtf8(hint));
   };
 
   // The shape of a query.
-  row("nothing", "", "1:1: found <end-document>, expected a value\n");
-  row("only white space", " \n ", "2:2: found <end-document>, expected a value\n");
+  row("nothing", "", "1:1: Spanscope found <end-document>, but needs a value\n");
+  row("only white space", " \n ", "2:2: Spanscope found <end-document>, but needs a value\n");
   row("text", R"("hello")",
-      "1:1: found the text \"hello\", expected <query-object-operator>; <text-stands-under>\n");
-  row("a list", "[]", "1:1: found a list, expected <query-object-operator>; <list-queries-stands>\n");
+      "1:1: Spanscope found the text \"hello\", but needs <query-object-operator>. <text-stands-under>.\n");
+  row("a list", "[]",
+      "1:1: Spanscope found a list, but needs <query-object-operator>. <list-queries-stands>.\n");
   row("a number", "{\"monad\":\n  4.5}",
-      "2:3: /monad: found the number 4.5, expected <query-object-operator>\n");
-  row("null", R"({"seq":[null]})", "1:9: /seq/0: found null, expected <query-object-operator>\n");
+      "2:3: /monad: Spanscope found the number 4.5, but needs <query-object-operator>\n");
+  row("null", R"({"seq":[null]})", "1:9: /seq/0: Spanscope found null, but needs <query-object-operator>\n");
   row("an empty object", R"({"seq":[{}]})",
-      "1:9: /seq/0: found an empty object, expected <query-object-operator>\n");
+      "1:9: /seq/0: Spanscope found an empty object, but needs <query-object-operator>\n");
   row("an unknown operator", R"({"usr":"x"})",
-      "1:2: /usr: found the unknown operator \"usr\", expected one of user, system, assistant, g, seq, par, "
+      "1:2: /usr: Spanscope found the unknown operator \"usr\", but needs one of user, system, assistant, g, "
+      "seq, par, "
       "cross, "
-      "plus, monad, zip, print, repeat, map, augment, ask, file; did you mean \"user\"?\n");
+      "plus, monad, zip, print, repeat, map, augment, ask, file. Did you mean \"user\"?\n");
   row("an operator in capitals", R"({"Plus":[]})",
-      "1:2: /Plus: found the unknown operator \"Plus\", expected one of user, system, assistant, g, seq, "
+      "1:2: /Plus: Spanscope found the unknown operator \"Plus\", but needs one of user, system, assistant, "
+      "g, seq, "
       "par, cross, "
-      "plus, monad, zip, print, repeat, map, augment, ask, file; did you mean \"plus\"?\n");
+      "plus, monad, zip, print, repeat, map, augment, ask, file. Did you mean \"plus\"?\n");
   row("a message of another format", R"({"role":"user","content":"x"})",
-      "1:2: /role: found the unknown operator \"role\", expected one of user, system, assistant, g, seq, "
-      "par, cross, plus, monad, zip, print, repeat, map, augment, ask, file; <message-written-user>\n");
+      "1:2: /role: Spanscope found the unknown operator \"role\", but needs one of user, system, assistant, "
+      "g, seq, "
+      "par, cross, plus, monad, zip, print, repeat, map, augment, ask, file. <message-written-user>.\n");
   row("a key with signs of a pointer", R"({"a/b~c":1})",
-      "1:2: /a~1b~0c: found the unknown operator \"a/b~c\", expected one of user, system, assistant, g, seq, "
+      "1:2: /a~1b~0c: Spanscope found the unknown operator \"a/b~c\", but needs one of user, system, "
+      "assistant, g, seq, "
       "par, "
       "cross, plus, monad, zip, print, repeat, map, augment, ask, file\n");
   row("two operators", R"({"user":"a","system":"b"})",
-      "1:13: found a second key, \"system\", expected <operator-each-object>; <several-queries-stand>\n");
+      "1:13: Spanscope found a second key, \"system\", but needs <operator-each-object>. "
+      "<several-queries-stand>.\n");
   row("one operator twice", R"({"user":"a","user":"b"})",
-      "1:13: found the operator \"user\" twice, expected <operator-each-object>; <several-queries-stand>\n");
+      "1:13: Spanscope found the operator \"user\" twice, but needs <operator-each-object>. "
+      "<several-queries-stand>.\n");
   row("two operators, both wrong", R"({"user":1,"seq":2})",
-      "1:9: /user: found the number 1, expected text\n1:11: found a second key, \"seq\", expected "
-      "<operator-each-object>; <several-queries-stand>\n"
-      "1:17: /seq: found the number 2, expected <list-queries>\n");
+      "1:9: /user: Spanscope found the number 1, but needs text\n1:11: Spanscope found a second key, "
+      "\"seq\", but needs "
+      "<operator-each-object>. <several-queries-stand>.\n"
+      "1:17: /seq: Spanscope found the number 2, but needs <list-queries>\n");
   row("an object for a list", R"({"plus":{"user":"x"}})",
-      "1:9: /plus: found an object, expected <list-queries>; <put-query-into>\n");
-  row("text for a list", R"({"plus":"x"})", "1:9: /plus: found the text \"x\", expected <list-queries>\n");
-  row("a list for text", R"({"user":["x"]})", "1:9: /user: found a list, expected text\n");
-  row("ask for a number", R"({"ask":1})", "1:8: /ask: found the number 1, expected text\n");
-  row("file that is null", R"({"file":null})", "1:9: /file: found null, expected <path-file>\n");
+      "1:9: /plus: Spanscope found an object, but needs <list-queries>. <put-query-into>.\n");
+  row("text for a list", R"({"plus":"x"})",
+      "1:9: /plus: Spanscope found the text \"x\", but needs <list-queries>\n");
+  row("a list for text", R"({"user":["x"]})", "1:9: /user: Spanscope found a list, but needs text\n");
+  row("ask for a number", R"({"ask":1})", "1:8: /ask: Spanscope found the number 1, but needs text\n");
+  row("file that is null", R"({"file":null})", "1:9: /file: Spanscope found null, but needs <path-file>\n");
 
   // Fields.
   row("a generate without fields", R"({"g":{}})",
-      "1:6: /g: found no field \"model\", expected \"model\": <name-model>\n"
-      "1:6: /g: found no field "
-      "\"input\", expected \"input\": …\n");
+      "1:6: /g: Spanscope found no field \"model\", but needs \"model\": <name-model>\n"
+      "1:6: /g: Spanscope found no field "
+      "\"input\", but needs \"input\": …\n");
   row("a generate as a list", R"({"g":["m",{"user":"x"}]})",
-      "1:6: /g: found a list, expected <object-fields> model, max_tokens, temperature and input\n");
+      "1:6: /g: Spanscope found a list, but needs <object-fields> model, max_tokens, temperature and "
+      "input\n");
   row("a model that is null", R"({"g":{"model":null,"input":{"user":"x"}}})",
-      "1:15: /g/model: found null, expected <name-model>\n");
+      "1:15: /g/model: Spanscope found null, but needs <name-model>\n");
   row("a field twice", R"({"g":{"model":"m","model":"n","input":{"user":"x"}}})",
-      "1:19: /g/model: found the field \"model\" twice, expected it once\n");
-  maxTokens("a fraction", "1.5", "the number 1.5", "; <write-without-fraction>");
-  maxTokens("a whole fraction", "1.0", "the number 1.0", "; <write-without-fraction>");
-  maxTokens("an exponent", "1e2", "the number 1e2", "; <write-without-fraction>");
+      "1:19: /g/model: Spanscope found the field \"model\" twice, but needs it once\n");
+  maxTokens("a fraction", "1.5", "the number 1.5", ". <write-without-fraction>");
+  maxTokens("a whole fraction", "1.0", "the number 1.0", ". <write-without-fraction>");
+  maxTokens("an exponent", "1e2", "the number 1e2", ". <write-without-fraction>");
   maxTokens("minus zero", "-0", "the number -0", "; write 0");
   maxTokens("too large", "2147483648", "the number 2147483648", "");
   maxTokens("far too large", "99999999999999999999", "the number 99999999999999999999", "");
-  maxTokens("a number as text", R"("100")", R"(the text "100")", "; <write-without-quotes>");
+  maxTokens("a number as text", R"("100")", R"(the text "100")", ". <write-without-quotes>");
   maxTokens("text", R"("many")", R"(the text "many")", "; <parameter-written-name|{name}>");
   maxTokens("a parameter and more", R"("{n} ")", R"(the text "{n} ")", "; <parameter-written-name|{name}>");
   maxTokens("a parameter without a name", R"("{}")", R"(the text "{}")", "; <parameter-written-name|{name}>");
   maxTokens("true", "true", "true", "");
   row("a temperature as text", R"({"g":{"model":"m","input":{"user":"x"},"temperature":"0.3"}})",
-      "1:54: /g/temperature: found the text \"0.3\", expected <number-null>; <write-without-quotes>\n");
+      "1:54: /g/temperature: Spanscope found the text \"0.3\", but needs <number-null>. "
+      "<write-without-quotes>.\n");
   row("a temperature that is a list", R"({"g":{"model":"m","input":{"user":"x"},"temperature":[]}})",
-      "1:54: /g/temperature: found a list, expected <number-null>\n");
+      "1:54: /g/temperature: Spanscope found a list, but needs <number-null>\n");
   row("a temperature beyond all numbers", R"({"g":{"model":"m","input":{"user":"x"},"temperature":1e400}})",
-      "1:54: /g/temperature: found the number 1e400, expected <number-bit-float>; <largest-about-e>\n");
+      "1:54: /g/temperature: Spanscope found the number 1e400, but needs <number-bit-float>. "
+      "<largest-about-e>.\n");
   row("too many repeats", R"({"repeat":{"n":256,"g":{"model":"m","input":{"user":"x"}}}})",
-      "1:16: /repeat/n: found the number 256, expected <whole-number-query-walk>\n");
+      "1:16: /repeat/n: Spanscope found the number 256, but needs <whole-number-query-walk>\n");
   row("a repeat without a generate", R"({"repeat":{"n":2}})",
-      "1:11: /repeat: found no field \"g\", expected \"g\": <repeat-generate>\n");
+      "1:11: /repeat: Spanscope found no field \"g\", but needs \"g\": <repeat-generate>\n");
   row("a repeat as a short list", R"({"repeat":[2]})",
-      "1:11: /repeat: found <list-without> g, expected a list of n and g\n");
+      "1:11: /repeat: Spanscope found <list-without> g, but needs a list of n and g\n");
   row("a repeat as a long list", R"({"repeat":[2,{"model":"m","input":{"user":"x"}},3,4]})",
-      "1:49: /repeat/2: found one more element, expected a list of n and g\n");
+      "1:49: /repeat/2: Spanscope found one more element, but needs a list of n and g\n");
   row("a repeat with the operator in g", R"({"repeat":{"n":2,"g":{"g":{"model":"m","input":{"user":"x"}}}}})",
-      "1:22: /repeat/g: found no field \"model\", expected \"model\": <name-model>\n"
-      "1:22: /repeat/g: found "
-      "no field \"input\", expected \"input\": …\nwarning 1:23: /repeat/g/g: found the "
-      "unknown field \"g\", expected one of model, max_tokens, temperature and input; it is "
-      "ignored<fields-generate-stand>\n");
+      "1:22: /repeat/g: Spanscope found no field \"model\", but needs \"model\": <name-model>\n"
+      "1:22: /repeat/g: Spanscope found "
+      "no field \"input\", but needs \"input\": …\nwarning 1:23: /repeat/g/g: Spanscope found the "
+      "unknown field \"g\", but expects one of model, max_tokens, temperature and input. The field is "
+      "ignored<fields-generate-stand>.\n");
   row("an older repeat of a message", R"({"repeat":{"n":2,"query":{"user":"x"}}})",
-      "1:27: /repeat/query/user: found the key \"user\", expected a generate node: {\"g\": {…}}; "
-      "<generate-can-repeated>\n");
+      "1:27: /repeat/query/user: Spanscope found the key \"user\", but needs a generate node: {\"g\": {…}}. "
+      "<generate-can-repeated>.\n");
   row("an older repeat of text", R"({"repeat":{"n":2,"query":"x"}})",
-      "1:26: /repeat/query: found the text \"x\", expected a generate node: {\"g\": {…}}\n");
+      "1:26: /repeat/query: Spanscope found the text \"x\", but needs a generate node: {\"g\": {…}}\n");
   row("an older repeat of nothing", R"({"repeat":{"n":2,"query":{}}})",
-      "1:26: /repeat/query: found an empty object, expected a generate node: {\"g\": {…}}\n");
+      "1:26: /repeat/query: Spanscope found an empty object, but needs a generate node: {\"g\": {…}}\n");
   row("an older repeat, twice",
       R"({"repeat":{"n":2,"query":{"g":{"model":"m","input":{"user":"x"}}},"query":0}})",
-      "1:67: /repeat: found the field \"query\" twice, expected it once\n");
+      "1:67: /repeat: Spanscope found the field \"query\" twice, but needs it once\n");
   row("an older repeat with errors",
       R"({"repeat":{"query":{"g":{"model":"\x","input":{"user":1e999}}},"n":-1}})",
-      "1:35: /repeat/query/g/model: found <backslash-begins-no>, expected one of \\\" \\\\ \\/ \\b \\f \\n "
-      "\\r \\t \\uXXXX; <backslash-itself-written>\n"
-      "1:55: /repeat/query/g/input/user: found the number 1e999, expected <number-bit-float>; "
-      "<largest-about-e>\n"
-      "1:55: /repeat/query/g/input/user: found the "
-      "number 1e999, expected text\n1:68: /repeat/n: found the number -1, expected "
+      "1:35: /repeat/query/g/model: Spanscope found <backslash-begins-no>, but needs one of \\\" \\\\ \\/ "
+      "\\b \\f \\n "
+      "\\r \\t \\uXXXX. <backslash-itself-written>.\n"
+      "1:55: /repeat/query/g/input/user: Spanscope found the number 1e999, but needs <number-bit-float>. "
+      "<largest-about-e>.\n"
+      "1:55: /repeat/query/g/input/user: Spanscope found the "
+      "number 1e999, but needs text\n1:68: /repeat/n: Spanscope found the number -1, but needs "
       "<whole-number-query-walk>\n");
   row("queries as inputs of a map", R"({"map":{"metadata":{"model":"m"},"inputs":[{"user":"a"}, 1]}})",
-      "1:44: /map/inputs/0: found an object, expected text; <the-inputs-of> map <texts-each-becomes>\n"
+      "1:44: /map/inputs/0: Spanscope found an object, but needs text. <the-inputs-of> map "
+      "<texts-each-becomes>.\n"
       "1:58: "
-      "/map/inputs/1: found the number 1, expected text\n");
+      "/map/inputs/1: Spanscope found the number 1, but needs text\n");
   row("a map without metadata", R"({"map":{"model":"m","inputs":["a"]}})",
-      "1:8: /map: found no field \"metadata\", expected \"metadata\": …\n"
-      "warning 1:9: /map/model: found the unknown field \"model\", expected one of metadata and inputs; it "
+      "1:8: /map: Spanscope found no field \"metadata\", but needs \"metadata\": …\n"
+      "warning 1:9: /map/model: Spanscope found the unknown field \"model\", but expects one of metadata and "
+      "inputs. The field "
       "is "
-      "ignored\n");
+      "ignored.\n");
   row("half a zip", R"({"zip":[{"user":"a"}]})",
-      "1:8: /zip: found <list-without> second, expected a list of first and second\n");
+      "1:8: /zip: Spanscope found <list-without> second, but needs a list of first and second\n");
   row("a document of an unknown kind",
       R"({"augment":{"embedding_model":"e","body":{"user":"q"},"doc":["d.txt",{"text":"t"}]}})",
-      "1:71: /augment/doc/1/text: found the key \"text\", expected {\"Text\": …} or {\"Binary\": […]}; did "
+      "1:71: /augment/doc/1/text: Spanscope found the key \"text\", but needs {\"Text\": …} or {\"Binary\": "
+      "[…]}. Did "
       "you mean "
       "\"Text\"?\n");
   row("a document without content", R"({"augment":["e",{"user":"q"},["d"]]})",
-      "1:30: /augment/2: found <list-element>, expected <list-two-name>\n");
+      "1:30: /augment/2: Spanscope found <list-element>, but needs <list-two-name>\n");
   row("a document with too much", R"({"augment":["e",{"user":"q"},["d",{"Text":"t"},1,2]]})",
-      "1:48: /augment/2/2: found one more element, expected <list-two-name>\n");
+      "1:48: /augment/2/2: Spanscope found one more element, but needs <list-two-name>\n");
   row("a document as an object", R"({"augment":["e",{"user":"q"},{}]})",
-      "1:30: /augment/2: found an object, expected <list-two-name>\n");
+      "1:30: /augment/2: Spanscope found an object, but needs <list-two-name>\n");
   row("a document of two kinds", R"({"augment":["e",{"user":"q"},["d",{"Text":"t","Binary":[]}]]})",
-      "1:47: /augment/2/1/Binary: found a second key, \"Binary\", expected {\"Text\": …} or {\"Binary\": "
+      "1:47: /augment/2/1/Binary: Spanscope found a second key, \"Binary\", but needs {\"Text\": …} or "
+      "{\"Binary\": "
       "[…]}\n");
   row("a byte too large", R"({"augment":["e",{"user":"q"},["d",{"Binary":[0,256,"a"]}]]})",
-      "1:48: /augment/2/1/Binary/1: found the number 256, expected <byte-whole-number>\n"
-      "1:52: /augment/2/1/Binary/2: found the text \"a\", expected <byte-whole-number>\n");
+      "1:48: /augment/2/1/Binary/1: Spanscope found the number 256, but needs <byte-whole-number>\n"
+      "1:52: /augment/2/1/Binary/2: Spanscope found the text \"a\", but needs <byte-whole-number>\n");
 
   // Syntax.
   row("single quotes", "{'user':'a'}",
-      "1:2: found \"'user'\", expected <key-double-quotes>; <keys-stand-double>\n");
+      "1:2: Spanscope found \"'user'\", but needs <key-double-quotes>. <keys-stand-double>.\n");
   row("single quotes around text", "{\"user\":'a'}",
-      "1:9: /user: found \"'a'\", expected a value; <text-in-double-quotes>\n");
-  row("a comment", "// x\n{}", "1:1: found \"//\", expected a value; <json-no-comments>\n");
+      "1:9: /user: Spanscope found \"'a'\", but needs a value. <text-in-double-quotes>.\n");
+  row("a comment", "// x\n{}", "1:1: Spanscope found \"//\", but needs a value. <json-no-comments>.\n");
   row("a comma too many", R"({"seq":[{"user":"a"},]})",
-      "1:21: /seq: found a comma before ], expected ]; remove the comma\n");
+      "1:21: /seq: Spanscope found a comma before ], but needs ]. Remove the comma.\n");
   row("a comma too few", "{\"seq\":[{\"user\":\"a\"}\n{\"user\":\"b\"}]}",
-      "2:1: /seq: found \"{\", expected a comma or ]\n");
-  row("no colon", R"({"user" "a"})", "1:9: found a double quote, expected <colon-after-key> \"user\"\n");
-  row("the wrong bracket", R"({"seq":[{"user":"a"}})", "1:21: /seq: found \"}\", expected a comma or ]\n");
-  row("an unfinished object", R"({"user":"a")", "1:12: found <end-document>, expected a comma or }\n");
+      "2:1: /seq: Spanscope found \"{\", but needs a comma or ]\n");
+  row("no colon", R"({"user" "a"})",
+      "1:9: Spanscope found a double quote, but needs <colon-after-key> \"user\"\n");
+  row("the wrong bracket", R"({"seq":[{"user":"a"}})",
+      "1:21: /seq: Spanscope found \"}\", but needs a comma or ]\n");
+  row("an unfinished object", R"({"user":"a")",
+      "1:12: Spanscope found <end-document>, but needs a comma or }\n");
   row("an unfinished text", "{\"user\":\"a}",
-      "1:9: /user: found <text-not-closed>, expected <closing-double-quote>\n");
+      "1:9: /user: Spanscope found <text-not-closed>, but needs <closing-double-quote>\n");
   row("a line break in text", "{\"user\":\"a\nb\"}",
-      "1:11: /user: found <end-line>, expected <closing-double-quote-same>; <line-break-within>\n");
+      "1:11: /user: Spanscope found <end-line>, but needs <closing-double-quote-same>. "
+      "<line-break-within>.\n");
   row("a byte order mark before a mistake", "\xEF\xBB\xBF{\"user\":1}",
-      "1:9: /user: found the number 1, expected text\n");
+      "1:9: /user: Spanscope found the number 1, but needs text\n");
   row("a byte order mark within", "{\"user\":\xEF\xBB\xBF\"a\"}",
-      "1:9: /user: found <byte-order-mark>, expected a value; <save-file-utf>\n");
+      "1:9: /user: Spanscope found <byte-order-mark>, but needs a value. <save-file-utf>.\n");
   row("a second document", R"({"user":"a"}{"user":"b"})",
-      "1:13: found \"{\", expected <nothing-after-query>; <document-holds-query>\n");
-  row("rubbish at the end", R"({"user":"a"} x)", "1:14: found \"x\", expected <nothing-after-query>\n");
+      "1:13: Spanscope found \"{\", but needs <nothing-after-query>. <document-holds-query>.\n");
+  row("rubbish at the end", R"({"user":"a"} x)",
+      "1:14: Spanscope found \"x\", but needs <nothing-after-query>\n");
   row("a leading zero", R"({"monad":01})",
-      "1:10: /monad: found the number 01, expected <query-object-operator>\n"
-      "1:10: /monad: found \"01\", expected <number-such-e>; <number-not-begin>\n");
+      "1:10: /monad: Spanscope found the number 01, but needs <query-object-operator>\n"
+      "1:10: /monad: Spanscope found \"01\", but needs <number-such-e>. <number-not-begin>.\n");
   row("Python's true", R"({"g":{"model":"m","input":{"user":"x"},"x":True}})",
-      "warning 1:40: /g/x: found the unknown field \"x\", expected one of model, max_tokens, temperature and "
-      "input; it is ignored\n"
-      "1:44: /g/x: found \"True\", expected a value; <json-writes-true>\n");
-  row("not a number", R"({"user":NaN})", "1:9: /user: found \"NaN\", expected a value; <json-numbers-no>\n");
-  row("a plus sign", R"({"user":+1})", "1:9: /user: found \"+1\", expected a value; <number-no-plus>\n");
+      "warning 1:40: /g/x: Spanscope found the unknown field \"x\", but expects one of model, max_tokens, "
+      "temperature and "
+      "input. The field is ignored.\n"
+      "1:44: /g/x: Spanscope found \"True\", but needs a value. <json-writes-true>.\n");
+  row("not a number", R"({"user":NaN})",
+      "1:9: /user: Spanscope found \"NaN\", but needs a value. <json-numbers-no>.\n");
+  row("a plus sign", R"({"user":+1})",
+      "1:9: /user: Spanscope found \"+1\", but needs a value. <number-no-plus>.\n");
   row("a control character", "{\"user\":\"a\tb\"}",
-      "1:11: /user: found <control-character-within>, expected an escape; write \\t\n");
+      "1:11: /user: Spanscope found <control-character-within>, but needs an escape. Write \\t.\n");
   row("another control character", "{\"user\":\"a\x01\"}",
-      "1:11: /user: found <control-character-within>, expected an escape; write \\u0001\n");
+      "1:11: /user: Spanscope found <control-character-within>, but needs an escape. Write \\u0001.\n");
   row("an escape cut short", R"({"user":"\u12"})",
-      "1:10: /user: found an incomplete \\u escape, expected <four-hexadecimal-digits>\n");
+      "1:10: /user: Spanscope found an incomplete \\u escape, but needs <four-hexadecimal-digits>\n");
   row("half a surrogate pair", R"({"user":"a\udc00"})",
-      "1:11: /user: found <half-surrogate-pair>dc00, expected a whole character; <write-character-itself>\n");
+      "1:11: /user: Spanscope found <half-surrogate-pair>dc00, but needs a whole character. "
+      "<write-character-itself>.\n");
   row("two first halves", R"({"user":"\ud83d\ud83d"})",
-      "1:10: /user: found <half-surrogate-pair>d83d, expected a whole character; <write-character-itself>\n"
-      "1:16: /user: found <half-surrogate-pair>d83d, expected a whole character; <write-character-itself>\n");
+      "1:10: /user: Spanscope found <half-surrogate-pair>d83d, but needs a whole character. "
+      "<write-character-itself>.\n"
+      "1:16: /user: Spanscope found <half-surrogate-pair>d83d, but needs a whole character. "
+      "<write-character-itself>.\n");
   row("columns are characters", "{\"user\":\"é日😀\\x\"}",
-      "1:13: /user: found <backslash-begins-no>, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX; "
-      "<backslash-itself-written>\n");
+      "1:13: /user: Spanscope found <backslash-begins-no>, but needs one of \\\" \\\\ \\/ \\b \\f \\n \\r "
+      "\\t \\uXXXX. "
+      "<backslash-itself-written>.\n");
 
   // Advice on queries that are read.
   row("an empty plus", R"({"plus":[]})",
-      "warning 1:9: /plus: found a plus without queries, expected at least one; it adds nothing\n");
+      "warning 1:9: /plus: Spanscope found a plus without queries, but expects at least one. The node adds "
+      "nothing to the prompt.\n");
   row("an empty cross", R"({"cross":[]})",
-      "warning 1:10: /cross: found a cross without queries, expected at least one; it adds nothing\n");
+      "warning 1:10: /cross: Spanscope found a cross without queries, but expects at least one. The node "
+      "adds nothing to the prompt.\n");
   row("an empty input", R"({"g":{"model":"m","input":{"user":""}}})",
-      "warning 1:27: /g/input: found …; <generates-without-prompt>\n");
+      "warning 1:27: /g/input: Spanscope found … <generates-without-prompt>.\n");
   row("an input of prints", R"({"g":{"model":"m","input":{"seq":[{"print":"x"},{"monad":{"user":"y"}}]}}})",
-      "warning 1:27: /g/input: found …; <generates-without-prompt>\n");
+      "warning 1:27: /g/input: Spanscope found … <generates-without-prompt>.\n");
   row("no repeats", R"({"repeat":{"n":0,"g":{"model":"m","input":{"user":"x"}}}})",
-      "warning 1:16: /repeat/n: found a repeat of 0 times, expected at least 1; it adds nothing\n");
+      "warning 1:16: /repeat/n: Spanscope found a repeat of 0 times, but expects at least 1. The node adds "
+      "nothing to the prompt.\n");
   row("no inputs", R"({"map":[["m"],[]]})",
-      "warning 1:15: /map/1: found a map without inputs, expected at least one; it adds nothing\n");
+      "warning 1:15: /map/1: Spanscope found a map without inputs, but expects at least one. The node adds "
+      "nothing to the prompt.\n");
   row("an unknown field", R"({"g":{"model":"m","input":{"user":"x"},"maxTokens":5,"top_p":1}})",
-      "warning 1:40: /g/maxTokens: found the unknown field \"maxTokens\", expected one of model, max_tokens, "
-      "temperature and input; it is ignored; did you mean \"max_tokens\"?\n"
-      "warning 1:54: /g/top_p: found the unknown field \"top_p\", expected one of model, max_tokens, "
+      "warning 1:40: /g/maxTokens: Spanscope found the unknown field \"maxTokens\", but expects one of "
+      "model, max_tokens, "
+      "temperature and input. The field is ignored. Did you mean \"max_tokens\"?\n"
+      "warning 1:54: /g/top_p: Spanscope found the unknown field \"top_p\", but expects one of model, "
+      "max_tokens, "
       "temperature and "
-      "input; it is ignored\n");
+      "input. The field is ignored.\n");
   row("both forms of a repeat", R"({"repeat":{"n":1,"query":3,"g":{"model":"m","input":{"user":"x"}}}})",
-      "warning 1:18: /repeat: found \"query\" beside \"g\", expected one of them; \"query\" is ignored\n");
+      "warning 1:18: /repeat: Spanscope found \"query\" beside \"g\", but expects one of them. \"query\" is "
+      "ignored.\n");
   row("no model", R"({"g":{"model":"","input":{"user":"x"}}})", "");
   row("an infinite temperature", R"({"g":{"model":"m","input":{"user":"x"},"temperature":3.4e39}})",
-      "warning 1:54: /g/temperature: found the number 3.4e39, expected <temperature-bit-float>; "
-      "<read-infinite>\n");
+      "warning 1:54: /g/temperature: Spanscope found the number 3.4e39, but expects <temperature-bit-float>. "
+      "<read-infinite>.\n");
   row("a negative temperature", R"({"g":{"model":"m","input":{"user":"x"},"temperature":-1}})",
-      "warning 1:54: /g/temperature: found the number -1, expected a temperature of 0 or more\n");
+      "warning 1:54: /g/temperature: Spanscope found the number -1, but expects a temperature of 0 or "
+      "more\n");
   row("negative max_tokens", R"({"g":{"model":"m","input":{"user":"x"},"max_tokens":-1}})",
-      "warning 1:53: /g/max_tokens: found the number -1, expected <servers-own-limit>\n");
+      "warning 1:53: /g/max_tokens: Spanscope found the number -1, but expects <servers-own-limit>\n");
   row("nothing to say",
       R"({"g":{"model":"{model}","input":{"cross":[{"user":"x"},{"ask":"y"}]},"max_tokens":null}})", "");
 }
@@ -389,12 +426,12 @@ void TestQueryErrors::messagesAndPlaces() {
   diagnostic.pointer = "/g";
   diagnostic.found = "x";
   diagnostic.expected = "y";
-  QCOMPARE(diagnostic.message(), std::string("found x, expected y"));
-  QCOMPARE(diagnostic.located("a.json"), std::string("a.json: /g: found x, expected y"));
+  QCOMPARE(diagnostic.message(), std::string("Spanscope found x, but needs y"));
+  QCOMPARE(diagnostic.located("a.json"), std::string("a.json: /g: Spanscope found x, but needs y"));
   diagnostic.position = {3, 4};
-  QCOMPARE(diagnostic.located("a.json"), std::string("a.json:3:4: /g: found x, expected y"));
+  QCOMPARE(diagnostic.located("a.json"), std::string("a.json:3:4: /g: Spanscope found x, but needs y"));
   diagnostic.pointer = "/a\nb";
-  QCOMPARE(diagnostic.located("a.json"), std::string("a.json:3:4: /a\\nb: found x, expected y"));
+  QCOMPARE(diagnostic.located("a.json"), std::string("a.json:3:4: /a\\nb: Spanscope found x, but needs y"));
   diagnostic.found.clear();
   diagnostic.hint = "do z";
   diagnostic.pointer.clear();

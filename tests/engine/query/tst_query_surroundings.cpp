@@ -399,9 +399,11 @@ void TestQuerySurroundings::whatIsNotGivenIsSaid() {
   User person(files);
   const auto resolved =
       resolveSugar(parsed(R"({"seq":[{"ask":"no?"},{"user":"x"},{"file":"latin.txt"}]})"), person);
-  QCOMPARE(textOf(std::get<std::vector<Diagnostic>>(resolved)),
-           worded("/seq/0: found no answer, expected an answer; say it\n/seq/2: found the file "
-                  "\"latin.txt\", which is not UTF-8, expected <text-in-utf8>\n"));
+  QCOMPARE(
+      textOf(std::get<std::vector<Diagnostic>>(resolved)),
+      worded(
+          "/seq/0: Spanscope found no answer, but needs an answer; say it\n/seq/2: Spanscope found the file "
+          "\"latin.txt\", which is not UTF-8, but needs <text-in-utf8>\n"));
 }
 
 /// A file that is read as text is whole text, or is refused.
@@ -498,13 +500,16 @@ void TestQuerySurroundings::valuesAreChecked() {
   const auto parameters = listParameters(node, {{"number", ParameterKind::MaxTokens, "many"}});
   QCOMPARE(
       textOf(checkValues(parameters, Values{{"n", "256"}, {"model", "m"}, {"modle", "m"}, {"xyz", "1"}})),
-      worded(
-          "/repeat/n: found the value \"256\" for the parameter \"n\", expected <whole-number-query-walk>\n"
-          "/repeat/g/input/user: found the default \"many\" for the parameter \"number\", expected "
-          "<whole-number> -2147483648 to 2147483647\n"
-          "warning found a value for \"modle\"<no-parameter-query>, expected one of n, model, number; did "
-          "you mean \"model\"?\n"
-          "warning found a value for \"xyz\"<no-parameter-query>, expected one of n, model, number\n"));
+      worded("/repeat/n: Spanscope found the value \"256\" for the parameter \"n\", but needs "
+             "<whole-number-query-walk>\n"
+             "/repeat/g/input/user: Spanscope found the default \"many\" for the parameter \"number\", but "
+             "needs "
+             "<whole-number> -2147483648 to 2147483647\n"
+             "warning Spanscope found a value for \"modle\"<no-parameter-query>, but expects one of n, "
+             "model, number. Did "
+             "you mean \"model\"?\n"
+             "warning Spanscope found a value for \"xyz\"<no-parameter-query>, but expects one of n, model, "
+             "number\n"));
   QVERIFY(checkValues(listParameters(node), Values{{"n", "4"}}).empty());
 }
 

@@ -347,7 +347,7 @@ void TestQueryTree::badValues() {
   const std::string prefix = field == QLatin1String("n") ? "/repeat/" : "/repeat/g/";
   QCOMPARE(diagnostics[0].pointer, prefix + field.toStdString());
   const std::string expected = "found the value \"" + value.toStdString() + "\" for the parameter \"" +
-                               field.toStdString() + "\", expected a ";
+                               field.toStdString() + "\", but needs a ";
   QVERIFY2(diagnostics[0].message().starts_with(expected), diagnostics[0].message().c_str());
 }
 
@@ -358,13 +358,15 @@ void TestQueryTree::everyBadValueIsReported() {
   const auto& diagnostics = std::get<std::vector<Diagnostic>>(result);
   QCOMPARE(diagnostics.size(), std::size_t{4});
   QCOMPARE(diagnostics[0].located({}),
-           worded(std::string("/seq/0/map/metadata/max_tokens: found the parameter \"max\" without a value, "
-                              "expected <whole-number> -2147483648 to 2147483647")));
+           worded(std::string(
+               "/seq/0/map/metadata/max_tokens: Spanscope found the parameter \"max\" without a value, "
+               "but needs <whole-number> -2147483648 to 2147483647")));
   QCOMPARE(diagnostics[1].pointer, std::string("/seq/0/map/metadata/temperature"));
   QCOMPARE(diagnostics[2].pointer, std::string("/seq/1/repeat/n"));
   QCOMPARE(diagnostics[3].located({}),
-           worded(std::string("/seq/1/repeat/g/temperature: found the value \"hot\" for the parameter \"t\", "
-                              "expected <number-bit-float-can>")));
+           worded(std::string(
+               "/seq/1/repeat/g/temperature: Spanscope found the value \"hot\" for the parameter \"t\", "
+               "but needs <number-bit-float-can>")));
 }
 
 SPANSCOPE_TEST(tst_query_tree, TestQueryTree)

@@ -130,9 +130,9 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer_data() {
   row("status", http(401, "no key"), "status 401: no key");
   row("redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
       "status 302");
-  row("no JSON", http(200, "<html>"), "byte 1: found \"<html>\", expected JSON");
-  row("nothing", http(200, ""), "byte 1: found \"\", expected JSON");
-  row("cut JSON", http(200, R"({"data":[{"embedding":[1.5)"), "expected JSON");
+  row("no JSON", http(200, "<html>"), "byte 1: Spanscope found \"<html>\", but needs JSON");
+  row("nothing", http(200, ""), "byte 1: Spanscope found \"\", but needs JSON");
+  row("cut JSON", http(200, R"({"data":[{"embedding":[1.5)"), "needs JSON");
   row("NaN", http(200, R"({"data":[{"embedding":[0.25, NaN]},{"embedding":[1, 2]}]})"), "NaN");
   row("null", http(200, R"({"data":[{"embedding":[null]},{"embedding":[1]}]})"), "found null");
   row("nested", http(200, R"({"data":[{"embedding":[[1]]},{"embedding":[1]}]})"), "found a list");
@@ -142,11 +142,11 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer_data() {
       "more than 131272 values");
   row("no data", http(200, R"({"data":3})"), "<object-list-data>");
   row("too many", http(200, R"({"data":[{"embedding":[1]},{"embedding":[1]},{"embedding":[1]}]})"),
-      "/data: found 3 entries, expected 2");
+      "/data: Spanscope found 3 entries, but needs 2");
   row("error of the server", http(500, "out of\nmemory \x1b[31m"), "status 500: out of memory");
-  row("error that is no UTF-8", http(503, "\xff\xfe busy"), "reply: found status 503: \ufffd\ufffd busy");
-  row("nothing to say", "HTTP/1.1 204 No Content\r\n\r\n", "reply: found status 204, expected status 200");
-  row("too few", http(200, R"({"data":[{"embedding":[1]}]})"), "/data: found 1 entry, expected 2");
+  row("error that is no UTF-8", http(503, "\xff\xfe busy"), "status 503: \ufffd\ufffd busy.");
+  row("nothing to say", "HTTP/1.1 204 No Content\r\n\r\n", "status 204.");
+  row("too few", http(200, R"({"data":[{"embedding":[1]}]})"), "/data: Spanscope found 1 entry, but needs 2");
   row("no list", http(200, R"({"data":[{"embedding":"x"},{"embedding":[1]}]})"), "/data/0: found");
   row("index beyond", http(200, R"({"data":[{"index":2,"embedding":[1]},{"embedding":[1]}]})"),
       "/data/0/index");
@@ -154,11 +154,11 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer_data() {
       "found 0 again");
   row("empty vector", http(200, R"({"data":[{"embedding":[]},{"embedding":[1]}]})"), "found 0 numbers");
   row("lengths differ", http(200, R"({"data":[{"embedding":[1,2]},{"embedding":[1]}]})"),
-      "found 1 number, expected <many-first>");
+      "Spanscope found 1 number, but needs <many-first>");
   row("no number", http(200, R"({"data":[{"embedding":[1,"2"]},{"embedding":[1,2]}]})"), "found \"2\"");
   row("no float", http(200, R"({"data":[{"embedding":[1e300]},{"embedding":[1]}]})"), "1e+300");
-  row("no HTTP", "hello\r\n\r\n", "expected <answer-server>");
-  row("cut short", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "expected <answer-server>");
+  row("no HTTP", "hello\r\n\r\n", "<answer-server>");
+  row("cut short", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "<answer-server>");
 }
 
 void TestEmbeddingsClient::refusesWhatIsNoAnswer() {
@@ -324,8 +324,8 @@ void TestEmbeddingsClient::noServerIsAnError() {
     QFAIL("taken for a server");
   } catch (const Failure& failure) {
     const std::string message = failure.what();
-    QVERIFY2(message.starts_with(url + "/embeddings: found "), message.c_str());
-    QVERIFY2(message.ends_with(worded(std::string("expected <answer-server>"))), message.c_str());
+    QVERIFY2(message.starts_with(url + "/embeddings: "), message.c_str());
+    QVERIFY2(message.ends_with(worded(std::string("<answer-server>"))), message.c_str());
   }
 }
 

@@ -195,20 +195,20 @@ void TestDocumentText::errors_data() {
   QTest::addColumn<QString>("message");
   const auto csv = DocumentFormat::Csv;
   QTest::newRow("no JSON") << DocumentFormat::JsonLines << QByteArray("1\n{\"a\":\n")
-                           << worded("doc: line 2: found \"{\"a\":\", expected <json-value-ends>");
+                           << worded("doc: line 2: Spanscope found \"{\"a\":\", but needs <json-value-ends>");
   QTest::newRow("unended quote")
       << csv << QByteArray("a\n\"b\n\nc")
-      << worded("doc: line 2: found <quoted-field-without>, expected a closing quote");
+      << worded("doc: line 2: Spanscope found <quoted-field-without>, but needs a closing quote");
   QTest::newRow("text after a quote")
       << csv << QByteArray("\"a\nb\"c")
-      << worded("doc: line 2: found <text-after-quoted>, expected a comma or <end-line>");
+      << worded("doc: line 2: Spanscope found <text-after-quoted>, but needs a comma or <end-line>");
   QTest::newRow("JSON over several lines")
       << DocumentFormat::JsonLines << QByteArray("[\n{\"text\":\"a\"},\n{\"text\":NaN}\n]\n")
-      << worded("doc: line 1: found <json-value-over>, expected <json-value-each>");
+      << worded("doc: line 1: Spanscope found <json-value-over>, but needs <json-value-each>");
   QTest::newRow("no PDF") << DocumentFormat::Pdf << QByteArray("hello")
-                          << worded("doc: found <bytes-no-pdf>, expected a PDF");
+                          << worded("doc: Spanscope found <bytes-no-pdf>, but needs a PDF");
   QTest::newRow("empty PDF") << DocumentFormat::Pdf << QByteArray()
-                             << worded("doc: found an empty file, expected <pdf-can-read>");
+                             << worded("doc: Spanscope found an empty file, but needs <pdf-can-read>");
 }
 
 void TestDocumentText::errors() {

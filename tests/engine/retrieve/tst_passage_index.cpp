@@ -341,8 +341,9 @@ void TestPassageIndex::devicesAreRefused() {
   const std::string link = folder.filePath(QStringLiteral("link")).toStdString();
   QCOMPARE(::symlink("null", link.c_str()), 0);
   for (const std::string& file : {device, link}) {
-    QCOMPARE(failureOf([&] { PassageIndex index(file); }),
-             file + worded(std::string(": found <something-no-regular>, expected <index-can-read>")));
+    QCOMPARE(
+        failureOf([&] { PassageIndex index(file); }),
+        file + worded(std::string(": Spanscope found <something-no-regular>, but needs <index-can-read>")));
   }
   // A journal beside it would be one more file in /dev.
   QCOMPARE(QDir(folder.path()).entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot).size(), 2);
@@ -432,7 +433,7 @@ void TestPassageIndex::damagedVectorIsAnError() {
            SQLITE_OK);
   sqlite3_close(database);
   const std::string message = failureOf([&] { index.nearest(EmbeddingVector(256, 1.0F), 3, words); });
-  QVERIFY2(message.starts_with(file + worded(std::string(": vectors: found <another-written>"))),
+  QVERIFY2(message.starts_with(file + worded(std::string(": vectors: Spanscope found <another-written>"))),
            message.c_str());
   QVERIFY(index.embed(std::nullopt, words));
   QCOMPARE(index.nearest(EmbeddingVector(256, 1.0F), 3, words).size(), std::size_t{1});
@@ -456,11 +457,12 @@ void TestPassageIndex::lengthsOfVectorsAreThoseOfTheIndex() {
   const auto keys = index.add(documents, *m_tokenizer).keys;
   QVERIFY(index.embed(std::vector<DocumentKey>{keys[0]}, words));
   const std::string message = failureOf([&] { index.embed(std::nullopt, others); });
-  QVERIFY2(message.starts_with("words: vectors: found 100 numbers, expected 256"), message.c_str());
+  QVERIFY2(message.starts_with("words: vectors: Spanscope found 100 numbers, but needs 256"),
+           message.c_str());
   QCOMPARE(index.vectorCount(), std::size_t{1});
   const std::string question =
       failureOf([&] { rankPassages(index, "Otto", 3, Ranking::Embedding, std::nullopt, &others); });
-  QVERIFY2(question.starts_with("words: vectors: found 100 numbers"), question.c_str());
+  QVERIFY2(question.starts_with("words: vectors: Spanscope found 100 numbers"), question.c_str());
   QVERIFY(index.embed(std::nullopt, words));
   QCOMPARE(index.vectorCount(), std::size_t{2});
 }

@@ -283,14 +283,13 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
   const ResolvedAugments resolved = resolveAugments(augment(user("lives"), "**", ""), {}, with);
   QVERIFY(resolved.query.has_value());
   QCOMPARE(resolved.retrieved[0].documents, std::size_t{3});
-  QCOMPARE(
-      messages(resolved).join('\n'),
-      worded(
-          "found the file \"far/out.txt\" <outside-querys-folder> (left out), expected a file in %1/people\n"
-          "found d.pdf: <bytes-no-pdf> (left out), expected a PDF\n"
-          "found e.jsonl: line 1: \"{\" (left out), expected <json-value-ends>\n"
-          "found picture.png: a picture (left out), expected <text-markdown-json>")
-          .arg(people.path()));
+  QCOMPARE(messages(resolved).join('\n'),
+           worded("Spanscope found the file \"far/out.txt\" <outside-querys-folder> (left out), but needs a "
+                  "file in %1/people\n"
+                  "Spanscope found d.pdf: <bytes-no-pdf> (left out), but needs a PDF\n"
+                  "Spanscope found e.jsonl: line 1: \"{\" (left out), but needs <json-value-ends>\n"
+                  "Spanscope found picture.png: a picture (left out), but needs <text-markdown-json>")
+               .arg(people.path()));
   for (int i = 0; i < 20; ++i) people.write(("people/z" + std::to_string(i) + ".pdf").c_str(), "x");
   const ResolvedAugments many = resolveAugments(augment(user("lives"), "**", ""), {}, with);
   QCOMPARE(many.diagnostics.size(), std::size_t{11});
@@ -310,8 +309,8 @@ void TestResolveAugments::whatIsNoUtf8IsToldOf() {
     const ResolvedAugments resolved = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
     QCOMPARE(promptOf(resolved), QStringList{QString::fromUtf8("The caf\uFFFD of Nadia lives.")});
     QCOMPARE(messages(resolved).join('\n'),
-             worded("found far/latin.md: byte 0: <bytes-no-utf> (read as U+FFFD), expected UTF-8\n"
-                    "found latin.txt: byte 7: <bytes-no-utf> (read as U+FFFD), expected UTF-8"));
+             worded("Spanscope found far/latin.md: byte 0: <bytes-no-utf> (read as U+FFFD), but needs UTF-8\n"
+                    "Spanscope found latin.txt: byte 7: <bytes-no-utf> (read as U+FFFD), but needs UTF-8"));
   }
   for (int i = 0; i < 12; ++i) people.write(("people/z" + std::to_string(i) + ".txt").c_str(), "\xFF");
   const ResolvedAugments many = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
@@ -485,8 +484,9 @@ void TestResolveAugments::rankingWithoutAModelIsAnError() {
   hybrid.ranking = Ranking::Hybrid;
   const ResolvedAugments resolved = resolve(augment(user("lives"), "a.csv", kPeople), hybrid);
   QVERIFY(!resolved.query.has_value());
-  QCOMPARE(messages(resolved),
-           QStringList{worded("found ranking: \"hybrid<without-model-embeds>, expected \"lexical\"")});
+  QCOMPARE(
+      messages(resolved),
+      QStringList{worded("Spanscope found ranking: \"hybrid<without-model-embeds>, but needs \"lexical\"")});
 }
 
 void TestResolveAugments::pinnedAndDropped() {

@@ -210,17 +210,20 @@ class TestAttentionReplay : public QObject {
   void refusesWhatCannotBe_data() {
     QTest::addColumn<int>("which");
     QTest::addColumn<QString>("message");
-    QTest::newRow("layer") << 0 << "layer: found 6, expected 0 to 5";
-    QTest::newRow("head") << 1 << "head: found -2, expected -1 to 3";
-    QTest::newRow("no reply") << 2 << worded("answer: found no tokens, expected <replay-one-token>");
-    QTest::newRow("token") << 3 << worded("<token-reply>: found 2048, expected 0 to 2047");
+    QTest::newRow("layer") << 0 << "layer: Spanscope found 6, but needs 0 to 5";
+    QTest::newRow("head") << 1 << "head: Spanscope found -2, but needs -1 to 3";
+    QTest::newRow("no reply") << 2
+                              << worded("answer: Spanscope found no tokens, but needs <replay-one-token>");
+    QTest::newRow("token") << 3 << worded("<token-reply>: Spanscope found 2048, but needs 0 to 2047");
     QTest::newRow("segment")
-        << 4 << worded("segment 1: found attention to segment 1, expected <attention-earlier-only>");
-    QTest::newRow("no segments") << 5
-                                 << worded("span table: found <no-tokens-last>, expected <replay-one-token>");
+        << 4
+        << worded("segment 1: Spanscope found attention to segment 1, but needs <attention-earlier-only>");
+    QTest::newRow("no segments")
+        << 5 << worded("span table: Spanscope found <no-tokens-last>, but needs <replay-one-token>");
     QTest::newRow("too long")
-        << 6 << "prompt and answer: found 40054 tokens, expected at most 32768, the model's context";
-    QTest::newRow("too much") << 7 << worded("<attention-seen>: found ");
+        << 6
+        << worded("prompt and answer: <prompt-answer-have> 40054 tokens. <models-context-is> 32768 tokens.");
+    QTest::newRow("too much") << 7 << worded("<attention-seen>: Spanscope found ");
   }
   void refusesWhatCannotBe() {
     QFETCH(int, which);

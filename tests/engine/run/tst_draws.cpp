@@ -195,8 +195,8 @@ class TestDraws : public QObject {
     scene.finish();
     QCOMPARE(scene.notes.failed.size(), std::size_t{1});
     QCOMPARE(scene.notes.failed[damaged],
-             worded(std::string(
-                 "sampling token 0: found logit 3 of 4<not-number>, expected <finite-logits-weights>")));
+             worded(std::string("sampling token 0: Spanscope found logit 3 of 4<not-number>, but needs "
+                                "<finite-logits-weights>")));
     QCOMPARE(scene.notes.tokens[whole], (std::vector<TokenId>{2, 2, 2}));
     QVERIFY(scene.notes.tokens[damaged].empty());
   }

@@ -238,8 +238,9 @@ void TestPredictionClaims::aLayerThatTheModelLacksIsRefused() {
     if (!spanlet.sink.all<trace::StepStarted>().empty()) return QStringLiteral("a step was begun");
     return QString::fromStdString(ran.error->message());
   };
-  QCOMPARE(refusal("blend(0.2,layer=6)"),
-           worded("policy: found blend(0.2,layer=6), expected <tokens-chosen-layers> 5<those-model>"));
+  QCOMPARE(
+      refusal("blend(0.2,layer=6)"),
+      worded("policy: Spanscope found blend(0.2,layer=6), but needs <tokens-chosen-layers> 5<those-model>"));
   QVERIFY(refusal("blend(0.2,layer=4,steps=3)").startsWith(QStringLiteral("policy: found")));
   QCOMPARE(refusal("blend(0.2,layer=4,steps=2)"), QString());
   QCOMPARE(refusal("blend(1,layer=6)"), QString());

@@ -689,9 +689,9 @@ class TestSessionRun : public QObject {
     SpanletSession spanlet({}, 2, true, 500);
     const run::RunResult far = spanlet.session->run(planOf(copies(1, longText(40'000))), {});
     QCOMPARE(far.outcome, trace::RunOutcome::Failed);
-    QCOMPARE(far.error->found, std::string("a prompt of more than 66536 tokens"));
+    QCOMPARE(far.error->found, worded(std::string("<prompt-has> more than 66536 tokens.")));
     QCOMPARE(far.error->expected,
-             worded(std::string("at most 499<models-context-less> more than 66037 too many")));
+             worded(std::string("The limit is 499 <models-context-less> more than 66037 tokens too many.")));
     const run::RunResult near = spanlet.session->run(planOf(copies(1, longText(300))), {});
     QVERIFY(near.error && near.error->found.find("more than") == std::string::npos);
     const run::RunResult fits = spanlet.session->run(planOf(copies(1, longText(3))), {});

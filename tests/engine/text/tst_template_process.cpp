@@ -135,7 +135,7 @@ void TestTemplateProcess::faults_data() {
                           << "raised: after you";
   QTest::newRow("undefined") << QByteArray("{{ a.b.c }}") << QByteArray("{}") << "failed: UndefinedError";
   QTest::newRow("no Jinja") << QByteArray("{% if %}") << QByteArray("{}")
-                            << "error: chat template: found Temp";
+                            << "error: chat template: Spanscope found Temp";
   QTest::newRow("variables, no JSON") << QByteArray("x") << QByteArray("{") << "error: ";
   QTest::newRow("variables, a list") << QByteArray("x") << QByteArray("[1]") << "error: ";
   QTest::newRow("recursion") << QByteArray("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}")

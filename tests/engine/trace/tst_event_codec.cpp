@@ -166,38 +166,41 @@ void TestEventCodec::refused_data() {
     return QByteArray(1, static_cast<char>(payload.index())) + QByteArray("\x01\x00\x00\x00\x00\x00", 6) +
            content;
   };
-  QTest::newRow("nothing") << QByteArray() << "event: found the end, expected more bytes";
+  QTest::newRow("nothing") << QByteArray() << "event: Spanscope found the end, but needs more bytes";
   QTest::newRow("no such kind")
       << QByteArray("\xff")
-      << QStringLiteral("event: found kind 255, expected a kind below %1").arg(kPayloads);
+      << QStringLiteral("event: Spanscope found kind 255, but needs a kind below %1").arg(kPayloads);
   QTest::newRow("session of 33 bits")
       << QByteArray("\x0e\x01\x00\x80\x80\x80\x80\x10\x00\x00\x00", 11)
-      << "cache_cleared.session: found 4294967296, expected a number of 32 bits";
+      << "cache_cleared.session: Spanscope found 4294967296, but needs a number of 32 bits";
   QTest::newRow("number of 65 bits")
       << QByteArray("\x0e\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02", 11)
-      << worded("cache_cleared.sequence: found <number-more-bits>, expected a number of 64 bits");
+      << worded("cache_cleared.sequence: Spanscope found <number-more-bits>, but needs a number of 64 bits");
   QTest::newRow("time of 64 bits")
       << QByteArray("\x0e\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12)
-      << worded("cache_cleared.time: found <time-more-bits>, expected nanoseconds in 63 bits");
+      << worded("cache_cleared.time: Spanscope found <time-more-bits>, but needs nanoseconds in 63 bits");
   QTest::newRow("leading zeros")
       << QByteArray("\x0e\x81\x00\x00\x00\x00\x00\x00", 8)
-      << worded("cache_cleared.sequence: found <number-leading-zeros>, expected the shortest form");
+      << worded(
+             "cache_cleared.sequence: Spanscope found <number-leading-zeros>, but needs the shortest form");
   QTest::newRow("node that lies about its length")
       << QByteArray("\x0e\x01\x00\x00\x00\x00\xff\xff\xff\xff\x0f", 11)
-      << worded("cache_cleared.node: found a count of 4294967295, expected at most 0<bytes-left-can>");
+      << worded(
+             "cache_cleared.node: Spanscope found a count of 4294967295, but needs at most "
+             "0<bytes-left-can>");
   QTest::newRow("list that lies about its length")
       << event(BlockStored{},
                QByteArray(36, '\0') + QByteArray("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10))
       << worded(
-             "block_stored.tokens: found a count of 18446744073709551615, expected at most "
+             "block_stored.tokens: Spanscope found a count of 18446744073709551615, but needs at most "
              "0<bytes-left-can>");
   QTest::newRow("no such outcome") << event(RunFinished{}, QByteArray("\x03\x00", 2))
-                                   << "run_finished.outcome: found 3, expected a number below 3";
+                                   << "run_finished.outcome: Spanscope found 3, but needs a number below 3";
   QTest::newRow("bool that is none") << event(BatchComputed{}, QByteArray("\x01\x01\x00\x00\x00\x02\x00", 7))
-                                     << "batch_computed.decode: found 2, expected 0 or 1";
+                                     << "batch_computed.decode: Spanscope found 2, but needs 0 or 1";
   QTest::newRow("token of 33 bits")
       << event(TokenGenerated{}, QByteArray("\x00\xfe\xff\xff\xff\x1f\x00\x00", 8))
-      << "token_generated.token: found 4294967295, expected a number of 32 bits";
+      << "token_generated.token: Spanscope found 4294967295, but needs a number of 32 bits";
 }
 
 void TestEventCodec::refused() {

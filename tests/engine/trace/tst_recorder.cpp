@@ -459,7 +459,7 @@ void TestRecorder::contradictionIsTold() {
   recorder.send(1, 1, {}, BlockReleased{1, 0});
   recorder.send(1, 1, {}, BlockReleased{2, 0});
   QCOMPARE(QString::fromStdString(recorder.contradiction().value_or(Error()).message()),
-           worded("event 2, block 1: found <released-though-nobody>, expected <block-use>"));
+           worded("event 2, block 1: Spanscope found <released-though-nobody>, but needs <block-use>"));
   QVERIFY(recorder.pool() == engine.pool());
 }
 

@@ -210,120 +210,128 @@ void TestReplay::contradictions_data() {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
   row("prompt read beyond its end", {}, PromptReported{.total = 9, .cached = 4, .processed = 10},
-      "token counts: found 4 cached of 10 read of 9, expected 0 ≤ cached ≤ read ≤ total");
+      "token counts: Spanscope found 4 cached of 10 read of 9, but needs 0 ≤ cached ≤ read ≤ total");
   ServerReported reported;
   reported.cached = CachedState::Found;
-  row("found and nothing found", {}, reported, "cached tokens: found 0 found, expected …");
+  row("found and nothing found", {}, reported, "cached tokens: Spanscope found 0 found, but needs …");
   reported.promptTokens = 3;
   reported.cachedTokens = 4;
-  row("more found than there are", {}, reported, "cached tokens: found 4, expected at most 3");
+  row("more found than there are", {}, reported, "cached tokens: Spanscope found 4, but needs at most 3");
   reported.promptTokens = 4;
   reported.seconds = -1;
-  row("a time that is none", {}, reported, "seconds: found …, expected …");
-  row("null block", {}, BlockAllocated{0, 0, 0}, "block: found 0, expected 1 to 4");
-  row("negative block", {}, BlockReleased{kLeast, 0}, "block: found -2147483648, expected 1 to 4");
-  row("block out of range", {}, BlockShared{5, 0, 0, 1}, "block: found 5, expected 1 to 4");
-  row("copy from out of range", {}, BlockCopied{kMost, 1, 1}, "block: found 2147483647, expected 1 to 4");
-  row("copy to out of range", {}, BlockCopied{1, -1, 1}, "block: found -1, expected 1 to 4");
-  row("copy of too many slots", {}, BlockCopied{1, 2, 5}, "block 2: found 5 slots copied, expected 0 to 4");
+  row("a time that is none", {}, reported, "seconds: Spanscope found …, but needs …");
+  row("null block", {}, BlockAllocated{0, 0, 0}, "block: Spanscope found 0, but needs 1 to 4");
+  row("negative block", {}, BlockReleased{kLeast, 0}, "block: Spanscope found -2147483648, but needs 1 to 4");
+  row("block out of range", {}, BlockShared{5, 0, 0, 1}, "block: Spanscope found 5, but needs 1 to 4");
+  row("copy from out of range", {}, BlockCopied{kMost, 1, 1},
+      "block: Spanscope found 2147483647, but needs 1 to 4");
+  row("copy to out of range", {}, BlockCopied{1, -1, 1}, "block: Spanscope found -1, but needs 1 to 4");
+  row("copy of too many slots", {}, BlockCopied{1, 2, 5},
+      "block 2: Spanscope found 5 slots copied, but needs 0 to 4");
   row("allocated twice", {BlockAllocated{1, 0, 0}}, BlockAllocated{1, 0, 0},
-      "block 1: found allocated with 1 reference, expected a free block");
+      "block 1: Spanscope found allocated with 1 reference, but needs a free block");
   row("allocated while cached", {BlockAllocated{1, 0, 0}, stored(1, 3, {1}), BlockReleased{1, 0}},
-      BlockAllocated{1, 0, 0}, "block 1: found <allocated-while-lookups>, expected <block-without-content>");
+      BlockAllocated{1, 0, 0},
+      "block 1: Spanscope found <allocated-while-lookups>, but needs <block-without-content>");
   row("shared one too many", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, 3},
-      "block 1: found shared: 3 references, expected 2");
+      "block 1: Spanscope found shared: 3 references, but needs 2");
   row("shared with nobody more", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, 1},
-      "block 1: found shared: 1 reference, expected 2");
+      "block 1: Spanscope found shared: 1 reference, but needs 2");
   row("shared with fewer", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, kLeast},
-      "block 1: found shared: -2147483648 references, expected 2");
+      "block 1: Spanscope found shared: -2147483648 references, but needs 2");
   row("released when free", {}, BlockReleased{1, -1},
-      "block 1: found <released-though-nobody>, expected <block-use>");
+      "block 1: Spanscope found <released-though-nobody>, but needs <block-use>");
   row("released two at once", {BlockAllocated{1, 0, 0}, BlockShared{1, 0, 0, 2}}, BlockReleased{1, 0},
-      "block 1: found released: 0 references, expected 1");
+      "block 1: Spanscope found released: 0 references, but needs 1");
   row("stored without tokens", {BlockAllocated{1, 0, 0}}, stored(1, 3, {}),
-      "block 1: found stored with 0 tokens, expected 1 to 4");
+      "block 1: Spanscope found stored with 0 tokens, but needs 1 to 4");
   row("stored with too many", {BlockAllocated{1, 0, 0}}, stored(1, 3, {1, 2, 3, 4, 5}),
-      "block 1: found stored with 5 tokens, expected 1 to 4");
+      "block 1: Spanscope found stored with 5 tokens, but needs 1 to 4");
   row("removed when not stored", {BlockAllocated{1, 0, 0}}, BlockRemoved{1, {}, RemovalReason::Evicted},
-      "block 1: found <removed-though-lookups>, expected <block-with-content>");
+      "block 1: Spanscope found <removed-though-lookups>, but needs <block-with-content>");
   row("removed under another key", {BlockAllocated{1, 0, 0}, stored(1, 3, {1})},
       BlockRemoved{1, {0, 4}, RemovalReason::Evicted},
-      "block 1: found <removed-under-another>, expected <key-stored-under>");
+      "block 1: Spanscope found <removed-under-another>, but needs <key-stored-under>");
   row("cleared in use", {BlockAllocated{1, 0, 0}}, CacheCleared(),
-      "pool: found <cleared-while-blocks>, expected <nobody-referring-block>");
+      "pool: Spanscope found <cleared-while-blocks>, but needs <nobody-referring-block>");
   row("snapshot of another pool", {}, Snapshot{freshPool(4), 1},
-      "pool: found 4 blocks, expected at least 5, as before");
-  row("virtual block", {}, BlockAllocated{1, 0, -1}, "virtual block: found -1, expected at least 0");
+      "pool: Spanscope found 4 blocks, but needs at least 5, as before");
+  row("virtual block", {}, BlockAllocated{1, 0, -1},
+      "virtual block: Spanscope found -1, but needs at least 0");
   row("segment", {SpanTableLaidOut{{segment(2)}}}, BlockAllocated{1, 1, 0},
-      "segment: found 1, expected below 1");
+      "segment: Spanscope found 1, but needs below 1");
   row("table too small", {BlockAllocated{1, 3, 0}}, SpanTableLaidOut{{segment(2)}},
-      "segments: found 1, expected <enough-blocks-reported>");
+      "segments: Spanscope found 1, but needs <enough-blocks-reported>");
   SegmentInfo seesItself = segment(1);
   seesItself.sees = {0};
   row("sees itself", {}, SpanTableLaidOut{{seesItself}},
-      "segment 0: found attention to segment 0, expected <earlier-segments-only>");
+      "segment 0: Spanscope found attention to segment 0, but needs <earlier-segments-only>");
   SegmentInfo fewTexts = segment(3);
   fewTexts.texts.pop_back();
   row("texts", {}, SpanTableLaidOut{{fewTexts}},
-      "segment 0: found 2 texts, expected <one-for-each> 3 tokens, or none");
+      "segment 0: Spanscope found 2 texts, but needs <one-for-each> 3 tokens, or none");
   SegmentInfo longRun = segment(3);
   longRun.runs[0].count = 4;
-  row("runs", {}, SpanTableLaidOut{{longRun}}, "segment 0: found runs of 4 tokens, expected at most 3");
+  row("runs", {}, SpanTableLaidOut{{longRun}},
+      "segment 0: Spanscope found runs of 4 tokens, but needs at most 3");
   SegmentInfo negativeRun = segment(3);
   negativeRun.runs[0].count = -1;
   row("negative run", {}, SpanTableLaidOut{{negativeRun}},
-      "segment 0: found a run of -1 tokens, expected at least 0");
+      "segment 0: Spanscope found a run of -1 tokens, but needs at least 0");
   SegmentInfo invisible = segment(3);
   invisible.visibleBegin = 4;
   row("visible part", {}, SpanTableLaidOut{{invisible}},
-      "segment 0: found visible from token 4, expected 0 to 3");
+      "segment 0: Spanscope found visible from token 4, but needs 0 to 3");
   BlockLookedUp lookup;
   lookup.block = 5;
-  row("looked up out of range", {}, lookup, "block: found 5, expected <block-pool>");
+  row("looked up out of range", {}, lookup, "block: Spanscope found 5, but needs <block-pool>");
   lookup.block = 1;
   lookup.tokens = 3;
   lookup.wanted = 2;
-  row("found more than wanted", {}, lookup, "token slots: found 3 hits of 2, expected <none-negative-no>");
+  row("found more than wanted", {}, lookup,
+      "token slots: Spanscope found 3 hits of 2, but needs <none-negative-no>");
   row("more cached than asked", {}, RequestAdmitted{4, 5, 0},
-      "token counts: found 0 relocated of 5 cached of 4, expected 0 ≤ relocated ≤ cached ≤ total");
-  row("unknown request", {}, TokenGenerated{}, "request: found 1, expected <earlier-event-introduced>");
+      "token counts: Spanscope found 0 relocated of 5 cached of 4, but needs 0 ≤ relocated ≤ cached ≤ total");
+  row("unknown request", {}, TokenGenerated{},
+      "request: Spanscope found 1, but needs <earlier-event-introduced>");
   row("metrics of an unknown request", {}, StepMetrics{},
-      "request: found 1, expected <earlier-event-introduced>");
+      "request: Spanscope found 1, but needs <earlier-event-introduced>");
   row("pass of an unknown request", {}, BatchComputed{{BatchEntry{9, 0, 0, 1, false}}, 5},
-      "request: found 9, expected <earlier-event-introduced>");
+      "request: Spanscope found 9, but needs <earlier-event-introduced>");
   row("pass of no request", {}, BatchComputed{{BatchEntry{0, 0, 0, 1, false}}, 5},
-      "request: found 0, expected a request");
+      "request: Spanscope found 0, but needs a request");
   row("pass of negative rows", {StepStarted{}}, BatchComputed{{BatchEntry{1, 0, 0, -1, false}}, 5},
-      "rows: found -1 from 0, expected no negative numbers");
-  row("pass of negative time", {}, BatchComputed{{}, -5}, "duration: found -5, expected at least 0");
+      "rows: Spanscope found -1 from 0, but needs no negative numbers");
+  row("pass of negative time", {}, BatchComputed{{}, -5},
+      "duration: Spanscope found -5, but needs at least 0");
   TokenGenerated second;
   second.index = 1;
-  row("token left out", {StepStarted{}}, second, "token index: found 1, expected 0");
-  row("run that did not start", {}, RunFinished{}, "run: found 1, expected <one-that-has>");
+  row("token left out", {StepStarted{}}, second, "token index: Spanscope found 1, but needs 0");
+  row("run that did not start", {}, RunFinished{}, "run: Spanscope found 1, but needs <one-that-has>");
   AttentionMass mass;
   mass.keySegments = {0};
   mass.keyBlocks = {2};
   mass.heads = 2;
   mass.mass = {1, 2, 3};
   row("attention of another shape", {}, mass,
-      "attention mass: found 3 values, expected 2 heads of 2 key blocks");
+      "attention mass: Spanscope found 3 values, but needs 2 heads of 2 key blocks");
   mass.keyBlocks = {2, 3};
   row("attention of other lists", {}, mass,
-      "key blocks: found 2 counts, expected <one-for-each> 1 key segment");
+      "key blocks: Spanscope found 2 counts, but needs <one-for-each> 1 key segment");
   mass.keyBlocks = {-1};
-  row("attention of negative blocks", {}, mass, "key blocks: found -1, expected at least 0");
+  row("attention of negative blocks", {}, mass, "key blocks: Spanscope found -1, but needs at least 0");
   row("replayed attention of negative blocks", {}, ReplayedMass{0, mass},
-      "key blocks: found -1, expected at least 0");
+      "key blocks: Spanscope found -1, but needs at least 0");
   row("a token before the first computed again", {StepStarted{}}, TokensRecomputed{1, 8, {{0, {3, -1}}}},
-      "recomputed token: found -1, expected at least 0");
+      "recomputed token: Spanscope found -1, but needs at least 0");
   row("a team with somebody unknown", {StepStarted{}}, TeamFormed{{1, 77}},
-      "request: found 77, expected <earlier-event-introduced>");
+      "request: Spanscope found 77, but needs <earlier-event-introduced>");
   row("attention on replies without shares", {StepStarted{}}, TeammateAttention{0, {1}, {}},
-      "attention on answers: found 0 shares, expected 1, one per request");
+      "attention on answers: Spanscope found 0 shares, but needs 1, one per request");
   row("attention on replies of no token", {StepStarted{}}, TeammateAttention{-1, {}, {}},
-      "token index: found -1, expected at least 0");
+      "token index: Spanscope found -1, but needs at least 0");
   row("replayed attention of no token", {}, ReplayedMass{-1, {}},
-      "token index: found -1, expected at least 0");
+      "token index: Spanscope found -1, but needs at least 0");
   SegmentAttention looked;
   looked.keySegments = {0, 1};
   looked.layers = {3, 4};
@@ -331,16 +339,17 @@ void TestReplay::contradictions_data() {
   looked.mass.resize(8);
   looked.first.resize(7);
   row("attention by segment of another shape", {}, looked,
-      "attention by segment: found 7 values, expected 2 layers of 2 heads of 2 key segments");
+      "attention by segment: Spanscope found 7 values, but needs 2 layers of 2 heads of 2 key segments");
   looked.first.resize(8);
   looked.heads = -2;
-  row("attention by segment of negative heads", {}, looked, "heads: found -2, expected at least 0");
+  row("attention by segment of negative heads", {}, looked,
+      "heads: Spanscope found -2, but needs at least 0");
   row("replay of an unknown request", {}, AttentionReplayed{},
-      "request: found 1, expected <earlier-event-introduced>");
+      "request: Spanscope found 1, but needs <earlier-event-introduced>");
   AttentionReplayed replayed;
   replayed.rows = -1;
   row("replay of negative rows", {StepStarted{}}, replayed,
-      "rows: found -1 from 0, expected no negative numbers");
+      "rows: Spanscope found -1 from 0, but needs no negative numbers");
 }
 
 void TestReplay::contradictions() {
@@ -363,18 +372,19 @@ void TestReplay::poolsThatAreNone_data() {
   QTest::addColumn<int>("which");
   QTest::addColumn<QString>("message");
   const char* const kRows[][2] = {
-      {"block size", "pool: found <block-size> 0, expected at least 1"},
-      {"references", "block 2: found -1 references, expected at least 0"},
-      {"fill", "block 2: found a fill of 5, expected 0 to 4"},
-      {"tokens", "block 2: found 1 token, expected 2<fill-of-block>"},
-      {"null block", "block 0: found <null-block-use>, expected <nobody-refers-finds>"},
-      {"free list too short", "free list: found 3 blocks, expected 4<blocks-nobody-refers>"},
-      {"free list twice", "free list: found block 1 twice, expected each block once"},
-      {"free list out of range", "free list: found block 5, expected <block-pool-pool-replay>"},
-      {"free list negative", "free list: found block -1, expected <block-pool-pool-replay>"},
-      {"free list null", "free list: found block 0, expected <block-pool-pool-replay>"},
+      {"block size", "pool: Spanscope found <block-size> 0, but needs at least 1"},
+      {"references", "block 2: Spanscope found -1 references, but needs at least 0"},
+      {"fill", "block 2: Spanscope found a fill of 5, but needs 0 to 4"},
+      {"tokens", "block 2: Spanscope found 1 token, but needs 2<fill-of-block>"},
+      {"null block", "block 0: Spanscope found <null-block-use>, but needs <nobody-refers-finds>"},
+      {"free list too short", "free list: Spanscope found 3 blocks, but needs 4<blocks-nobody-refers>"},
+      {"free list twice", "free list: Spanscope found block 1 twice, but needs each block once"},
+      {"free list out of range", "free list: Spanscope found block 5, but needs <block-pool-pool-replay>"},
+      {"free list negative", "free list: Spanscope found block -1, but needs <block-pool-pool-replay>"},
+      {"free list null", "free list: Spanscope found block 0, but needs <block-pool-pool-replay>"},
       {"free list in use",
-       "free list: found block 2<which-is-referred>, expected <blocks-nobody-refers-pool-replay>"}};
+       "free list: Spanscope found block 2<which-is-referred>, but needs "
+       "<blocks-nobody-refers-pool-replay>"}};
   int which = 0;
   for (const auto& row : kRows) QTest::newRow(row[0]) << which++ << worded(row[1]);
 }

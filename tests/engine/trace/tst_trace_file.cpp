@@ -258,55 +258,60 @@ void TestTraceFile::damaged_data() {
   const std::vector<FoundRecord> records = recordsOf(whole);
   const std::string second = "t: byte " + std::to_string(records.at(2).offset);
 
-  row("empty", {}, "t: byte 0: found 0 bytes, expected <trace-file-least> 24");
-  row("magic", changed(whole, 1, 'X'), "t: byte 0: found other first bytes, expected <first-bytes-trace>");
-  row("version", changed(whole, 8, 2), "t: byte 8: found version 2, expected version 1");
-  row("reserved", changed(whole, 12, 1), "t: byte 12: found 1, expected 0");
+  row("empty", {}, "t: byte 0: Spanscope found 0 bytes, but needs <trace-file-least> 24");
+  row("magic", changed(whole, 1, 'X'),
+      "t: byte 0: Spanscope found other first bytes, but needs <first-bytes-trace>");
+  row("version", changed(whole, 8, 2), "t: byte 8: Spanscope found version 2, but needs version 1");
+  row("reserved", changed(whole, 12, 1), "t: byte 12: Spanscope found 1, but needs 0");
   row("schema", changed(whole, 16, static_cast<std::uint8_t>(whole[16] + 1)),
-      "t: byte 16: found <trace-other-fields>, expected <fields-version-program>");
+      "t: byte 16: Spanscope found <trace-other-fields>, but needs <fields-version-program>");
   row("header checksum", changed(whole, records[0].offset + RecordHeader::kBytes + 12, 0xFF),
-      "t: byte 24: found <content-not-fit>, expected <content-written>");
+      "t: byte 24: Spanscope found <content-not-fit>, but needs <content-written>");
   row("header kind", withRecord(whole, 0, [](RecordHeader& h, Bytes&) { h.kind = RecordKind::Chunk; }),
-      "t: byte 24: found a chunk, expected a header");
-  row("header kind unknown", changed(whole, 24, 9), "t: byte 24, kind: found 9, expected <kind-record>");
+      "t: byte 24: Spanscope found a chunk, but needs a header");
+  row("header kind unknown", changed(whole, 24, 9),
+      "t: byte 24, kind: Spanscope found 9, but needs <kind-record>");
   row("chunk content",
       changed(whole, records[2].offset + RecordHeader::kBytes + 5,
               static_cast<std::uint8_t>(whole[records[2].offset + RecordHeader::kBytes + 5] + 1)),
-      "t: chunk 2: found <content-not-fit>, expected <content-written>");
+      "t: chunk 2: Spanscope found <content-not-fit>, but needs <content-written>");
   row("chunk checksum",
       changed(whole, records[2].offset + 50, static_cast<std::uint8_t>(whole[records[2].offset + 50] + 1)),
-      "t: chunk 2: found <content-not-fit>, expected <content-written>");
+      "t: chunk 2: Spanscope found <content-not-fit>, but needs <content-written>");
   row("chunk count", withRecord(whole, 2, [](RecordHeader& h, Bytes&) { ++h.count; }),
-      "t: chunk 2: found <record-index-not>, expected <index-says>");
+      "t: chunk 2: Spanscope found <record-index-not>, but needs <index-says>");
   row("chunk content in an open file",
       changed(open, records[2].offset + RecordHeader::kBytes + 5,
               static_cast<std::uint8_t>(open[records[2].offset + RecordHeader::kBytes + 5] + 1)),
-      "warning: " + second + ": found <content-not-fit>, expected <content-written><stands-before-whole>");
+      "warning: " + second +
+          ": Spanscope found <content-not-fit>, but needs <content-written><stands-before-whole>");
   row("no end", open,
       "warning: t: byte " + std::to_string(open.size()) +
-          ": found <recording-not-ended>, expected <end-stands-before>");
+          ": Spanscope found <recording-not-ended>, but needs <end-stands-before>");
   row("more events than there are",
       withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.count = 4'000'000'000U; }),
-      "t: chunk 2: found 4000000000 events, expected at most ");
+      "t: chunk 2: Spanscope found 4000000000 events, but needs at most ");
   row("an event more", withRecord(open, 2, [](RecordHeader& h, Bytes&) { ++h.count; }),
-      "t: chunk 2, event 10, event: found the end, expected more bytes");
+      "t: chunk 2, event 10, event: Spanscope found the end, but needs more bytes");
   row("an event fewer", withRecord(open, 2, [](RecordHeader& h, Bytes&) { --h.count; }),
-      "t: chunk 2: found ");
+      "t: chunk 2: Spanscope found ");
   row("other sequence", withRecord(open, 2, [](RecordHeader& h, Bytes&) { ++h.lastSequence; }),
-      "t: chunk 2: found <other-sequence-numbers>, expected <those-header>");
+      "t: chunk 2: Spanscope found <other-sequence-numbers>, but needs <those-header>");
   row("sequence that goes back", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.firstSequence = 2; }),
       "warning: " + second +
-          worded(std::string(": found <sequence-numbers-times>, expected <ascending-numbers-times>; ")));
+          worded(std::string(
+              ": Spanscope found <sequence-numbers-times>, but needs <ascending-numbers-times>; ")));
   row("time that goes back", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.firstTime = -1; }),
       "warning: " + second +
-          worded(std::string(": found <sequence-numbers-times>, expected <ascending-numbers-times>; ")));
+          worded(std::string(
+              ": Spanscope found <sequence-numbers-times>, but needs <ascending-numbers-times>; ")));
   row("chunk without events", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.count = 0; }),
       "warning: " + second +
-          worded(std::string(": found a chunk of 0 events, expected <chunk-events-keyframe>")));
+          worded(std::string(": Spanscope found a chunk of 0 events, but needs <chunk-events-keyframe>")));
   row("header twice", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.kind = RecordKind::Header; }),
-      "warning: " + second + ": found a header of 9 events, expected <chunk-events-keyframe>");
+      "warning: " + second + ": Spanscope found a header of 9 events, but needs <chunk-events-keyframe>");
   row("not compressed", withRecord(open, 2, [](RecordHeader&, Bytes& stored) { stored[0] ^= 1; }),
-      "t: chunk 2: found <content-not-compressed>, expected <zstd-frame-states>");
+      "t: chunk 2: Spanscope found <content-not-compressed>, but needs <zstd-frame-states>");
   row("broken frame", withRecord(open, 2, [](RecordHeader&, Bytes& stored) { stored.back() ^= 0xFF; }),
       "t: chunk 2");
   row("frame and more",
@@ -315,15 +320,15 @@ void TestTraceFile::damaged_data() {
                    stored.push_back(0);
                    ++h.storedBytes;
                  }),
-      "t: chunk 2: found <frame-not-fill>, expected <whole-zstd-frame>");
+      "t: chunk 2: Spanscope found <frame-not-fill>, but needs <whole-zstd-frame>");
   row("content of an unknown kind", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw[0] = 200; }),
-      "t: chunk 2, event 1, event: found kind 200, expected a kind below " +
+      "t: chunk 2, event 1, event: Spanscope found kind 200, but needs a kind below " +
           std::to_string(std::variant_size_v<Payload>));
   row("bytes left over", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw.push_back(0); }),
-      "t: chunk 2: found 1 byte more, expected the end");
+      "t: chunk 2: Spanscope found 1 byte more, but needs the end");
   row("bytes after the header's content",
       withContent(open, 0, [](RecordHeader&, Bytes& raw) { raw.push_back(0); }),
-      "t: byte 24: found 1 byte more, expected the end");
+      "t: byte 24: Spanscope found 1 byte more, but needs the end");
 }
 
 void TestTraceFile::damaged() {
@@ -343,14 +348,14 @@ void TestTraceFile::bombs() {
     h.storedBytes = static_cast<std::uint32_t>(stored.size());
     h.rawBytes = 1U << 30;
   });
-  QVERIFY(errorOf(honest).find("1073741824 bytes of content, expected at most 268435456") !=
+  QVERIFY(errorOf(honest).find("1073741824 bytes of content, but needs at most 268435456") !=
           std::string::npos);
   const Bytes lying = withRecord(open, 1, [&](RecordHeader& h, Bytes& stored) {
     stored = compressRecord(zeros, 3);
     h.storedBytes = static_cast<std::uint32_t>(stored.size());
     h.rawBytes = 100;
   });
-  QVERIFY(errorOf(lying).find("chunk 1: found a frame of 1048576 bytes, expected 100 bytes") !=
+  QVERIFY(errorOf(lying).find("chunk 1: Spanscope found a frame of 1048576 bytes, but needs 100 bytes") !=
           std::string::npos);
 }
 
@@ -404,7 +409,7 @@ void TestTraceFile::limits() {
   QVERIFY(errorOf(bytes, few).find("bytes more memory") != std::string::npos);
   TraceLimits small;
   small.chunkBytes = 64;
-  QVERIFY(errorOf(bytes, small).find("bytes of content, expected at most 64") != std::string::npos);
+  QVERIFY(errorOf(bytes, small).find("bytes of content, but needs at most 64") != std::string::npos);
 }
 
 /// Older programs wrote states between the chunks.
@@ -552,7 +557,7 @@ void TestTraceFile::unwritable() {
     QFAIL("a full disk went unnoticed");
   } catch (const Failure& failure) {
     QCOMPARE(failure.error().file, path.string());
-    QCOMPARE(failure.error().found, std::string("No space left on device"));
+    QCOMPARE(failure.error().found, worded(std::string("<system-reports> No space left on device.")));
   }
   // The device is written to, never replaced.
   QVERIFY(std::filesystem::is_symlink(path));

@@ -126,7 +126,8 @@ void TestPipeline::users_data() {
     QTest::newRow(name) << user << query << QString::fromLatin1(end) << at << problems << asked;
   };
   const QString noNumber = generate(kUser, QStringLiteral(R"("max_tokens": "{n}", )"));
-  const QString unknownFile = QStringLiteral("1:31: /g/input: found no file \"b.txt\", expected one\n");
+  const QString unknownFile =
+      QStringLiteral("1:31: /g/input: Spanscope found no file \"b.txt\", but needs one\n");
   const QString both = QStringLiteral(R"({"seq": [%1, %2]})");
 
   row("a run", User::Run, generate(kUser), "reached", Stage::Plan);
@@ -158,8 +159,8 @@ void TestPipeline::users_data() {
 
   row("a server knows an augment", User::Server, generate(kAugment), "reached", Stage::Retrieve);
   row("a server does not ask", User::Server, generate(both.arg(kAsk, kFile)), "problem", Stage::Retrieve,
-      worded("1:40: /g/input/seq/0: found an operator \"ask\", expected <servers-know-put>\n"
-             "1:57: /g/input/seq/1: found an operator \"file\", expected <servers-know-put>\n"));
+      worded("1:40: /g/input/seq/0: Spanscope found an operator \"ask\", but needs <servers-know-put>\n"
+             "1:57: /g/input/seq/1: Spanscope found an operator \"file\", but needs <servers-know-put>\n"));
   row("a server needs numbers", User::Server, noNumber, "problem", Stage::Parameters, QStringLiteral("*"));
 }
 

@@ -209,12 +209,12 @@ void TestDocumentFile::refuses_data() {
   };
   QTest::newRow("newer version") << QByteArray(
                                         "{\"spanscope\": {\"version\": 2}, \"query\": {\"user\": \"a\"}}")
-                                 << QByteArray("found version 2, expected version 1");
+                                 << QByteArray("Spanscope found version 2, but needs version 1");
   QTest::newRow("no version") << QByteArray("{\"spanscope\": {}, \"query\": {\"user\": \"a\"}}")
                               << QByteArray("found no version");
   QTest::newRow("version of text")
       << QByteArray("{\"spanscope\": {\"version\": \"1\"}, \"query\": {\"user\": \"a\"}}")
-      << QByteArray("/spanscope/version: found a text");
+      << QByteArray("/spanscope/version: Spanscope found a text");
   QTest::newRow("no query") << QByteArray("{\"spanscope\": {\"version\": 1}}")
                             << QByteArray("found no query");
   QTest::newRow("bad query") << fileWith("{\"user\": 1}", "") << QByteArray("3:19: /query/user");
@@ -222,11 +222,11 @@ void TestDocumentFile::refuses_data() {
                            << QByteArray("not closed");
   row("something behind", "} x", "expected");
   row("query twice", ", \"query\": {\"user\": \"b\"}", "again");
-  row("layout is a list", ", \"layout\": []", "/layout: found a list, expected an object");
+  row("layout is a list", ", \"layout\": []", "/layout: Spanscope found a list, but needs an object");
   row("position of one number", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1]}}}",
-      "found 1 numbers, expected 2");
+      "Spanscope found 1 numbers, but needs 2");
   row("bends that are one point", ", \"layout\": {\"nodes\": {\"/plus/0\": {\"bends\": [1, 2]}}}",
-      "/bends/0: found a number");
+      "/bends/0: Spanscope found a number");
   row("a bend of three numbers", ", \"layout\": {\"nodes\": {\"/plus/0\": {\"bends\": [[1, 2, 3]]}}}",
       "/bends/0");
   row("position of three", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1, 2, 3]}}}",
@@ -234,35 +234,37 @@ void TestDocumentFile::refuses_data() {
   row("position too far", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1e30, 2]}}}", "1e30");
   row("position beyond a double", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1e999, 2]}}}",
       "64-bit float");
-  row("muted is a number", ", \"layout\": {\"nodes\": {\"\": {\"muted\": 1}}}", "expected true or false");
+  row("muted is a number", ", \"layout\": {\"nodes\": {\"\": {\"muted\": 1}}}", "needs true or false");
   row("frozen is null", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": null}}}",
-      "found null, expected a text");
+      "Spanscope found null, but needs a text");
   row("frozen is an empty list", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": []}}}",
-      "/layout/nodes//frozen: found no answer, expected <text-list-texts>");
+      "/layout/nodes//frozen: Spanscope found no answer, but needs <text-list-texts>");
   row("frozen has a number", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": [\"a\", 1]}}}",
-      "found a number, expected a text");
-  row("pinned is no list", ", \"layout\": {\"nodes\": {\"\": {\"pinned\": \"x\"}}}", "expected a list");
+      "Spanscope found a number, but needs a text");
+  row("pinned is no list", ", \"layout\": {\"nodes\": {\"\": {\"pinned\": \"x\"}}}", "needs a list");
   row("pinned is no hash", ", \"layout\": {\"nodes\": {\"\": {\"pinned\": [\"xyz\"]}}}",
-      "found \"xyz\", expected 32 hexadecimal digits");
+      "Spanscope found \"xyz\", but needs 32 hexadecimal digits");
   row("pinned and dropped",
       ", \"layout\": {\"nodes\": {\"\": {\"pinned\": [\"0123456789abcdef0123456789abcdef\"], \"dropped\": "
       "[\"0123456789abcdef0123456789abcdef\"]}}}",
       "<passage-named-before>");
-  row("ranking", ", \"settings\": {\"ranking\": \"best\"}", "found \"best\", expected \"auto\" or");
+  row("ranking", ", \"settings\": {\"ranking\": \"best\"}",
+      "Spanscope found \"best\", but needs \"auto\" or");
   row("embeddings", ", \"settings\": {\"embeddings\": \"cloud\"}",
-      "found \"cloud\", expected \"checkpoint\" or \"server\"");
+      "Spanscope found \"cloud\", but needs \"checkpoint\" or \"server\"");
   row("address of a server", ", \"settings\": {\"embeddings_url\": 3}", "/settings/embeddings_url");
   row("passages", ", \"settings\": {\"fragments\": 0}", "from 1 to 10000");
   row("a path twice", ", \"layout\": {\"nodes\": {\"\": {}, \"\": {}}}", "again");
-  row("hue", ", \"layout\": {\"frames\": [{\"hue\": 6}]}", "found the number 6, expected …0 to 5");
+  row("hue", ", \"layout\": {\"frames\": [{\"hue\": 6}]}", "Spanscope found the number 6, but needs …0 to 5");
   row("negative area", ", \"layout\": {\"notes\": [{\"area\": [0, 0, -1, 2]}]}", "a negative size");
   row("parameter is a number", ", \"parameters\": {\"n\": 4}",
-      "/parameters/n: found a number, expected a text");
+      "/parameters/n: Spanscope found a number, but needs a text");
   row("type of a parameter", ", \"parameters\": {\"n\": {\"type\": \"number\"}}",
-      "/parameters/n/type: found \"number\", expected \"text\" or \"temperature\" or \"max_tokens\" or "
+      "/parameters/n/type: Spanscope found \"number\", but needs \"text\" or \"temperature\" or "
+      "\"max_tokens\" or "
       "\"count\"");
   row("default that is a number", ", \"parameters\": {\"n\": {\"default\": 4}}",
-      "/parameters/n/default: found a number, expected a text");
+      "/parameters/n/default: Spanscope found a number, but needs a text");
   row("attention", ", \"settings\": {\"attention_mib\": 0}", "from 1 to 1048576");
   row("events that the window keeps", ", \"settings\": {\"kept_mib\": 15}", "from 16 to 1048576");
   row("block size", ", \"settings\": {\"block_size\": 0}", "from 1 to 1024");
@@ -270,7 +272,7 @@ void TestDocumentFile::refuses_data() {
   row("one block", ", \"settings\": {\"blocks\": 1}", "found the number 1");
   row("seed", ", \"settings\": {\"seed\": -1}", "64 bits");
   row("policy", ", \"settings\": {\"policy\": \"fast\"}",
-      "found \"fast\", expected \"spans\" or \"prefix\" or \"link(16)\" or \"blend(0.15)\"");
+      "Spanscope found \"fast\", but needs \"spans\" or \"prefix\" or \"link(16)\" or \"blend(0.15)\"");
   row("layers", ", \"settings\": {\"layers\": [-1]}", "/settings/layers/0");
   row("draft without query", ", \"drafts\": [{}]", "<draft-without-query>");
   row("bad draft", ", \"drafts\": [{\"query\": {\"usr\": \"a\"}}]", "/drafts/0/query");

@@ -110,7 +110,7 @@ void TestProblems::finds_data() {
   row("model parameter", R"({"g": {"model": "{m}", "input": {"user": "a"}}})", nothing,
       {worded("error 2: <model-parameter-no|m>")});
   row("number parameter", R"({"g": {"model": "spanlet", "max_tokens": "{n}", "input": {"user": "a {b}"}}})",
-      nothing, {QStringLiteral("error 2: Found …\"n\"…, expected …-2147483648 to 2147483647")});
+      nothing, {QStringLiteral("error 2: Spanscope found …\"n\"…, but needs …-2147483648 to 2147483647")});
   row("number parameter with a value",
       R"({"g": {"model": "spanlet", "max_tokens": "{n}", "input": {"user": "a"}}})",
       [](Document& d) { d.parameters["n"] = "12"; }, {});
@@ -122,7 +122,7 @@ void TestProblems::finds_data() {
       [](Document& d) {
         declareParameter(d, {.name = "n", .kind = query::ParameterKind::Count, .defaultValue = "few"});
       },
-      {QStringLiteral("error 1: Found …\"few\"…\"n\", expected …0 to 255")});
+      {QStringLiteral("error 1: Spanscope found …\"few\"…\"n\", but needs …0 to 255")});
   row("negative max tokens", R"({"g": {"model": "spanlet", "max_tokens": -1, "input": {"user": "a"}}})",
       nothing, {QStringLiteral("warning 2: Max tokens is -1")});
   row("negative temperature", R"({"g": {"model": "spanlet", "temperature": -1.5, "input": {"user": "a"}}})",

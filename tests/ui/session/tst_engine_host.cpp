@@ -283,7 +283,7 @@ class TestEngineHost : public QObject {
     layer = 40;
     QVERIFY(submit());
     QVERIFY(ended.wait(kPatience));
-    QCOMPARE(ended.back().front().toString(), QStringLiteral("layer: found 40, expected 0 to 5"));
+    QCOMPARE(ended.back().front().toString(), QStringLiteral("layer: Spanscope found 40, but needs 0 to 5"));
 
     // Nothing of another session is taken for it.
     document::RunSettings other;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/prediction/prediction_model.h"
 
+#include "engine/base/problem_sentence.h"
 #include "ui/words/metric_words.h"
 
 #include <QPainter>
@@ -426,7 +427,7 @@ QString predictionSentence(const PredictionTable& table) {
 
 QString predictionComparison(const PredictionTable& table) {
   const PredictionPlace& place = table.places[table.shown];
-  if (!place.problem.isEmpty()) return PredictionHeader::tr("%1.").arg(place.problem);
+  if (!place.problem.isEmpty()) return QString::fromStdString(withPeriod(place.problem.toStdString()));
   QStringList parts;
   if (table.shown == 0 || table.totals.relocated.most > 0)
     parts << PredictionHeader::tr("%1, %2").arg(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/problems/problems_view.h"
 
+#include "engine/base/problem_sentence.h"
 #include "engine/compute/backends.h"
 #include "engine/workbench/model_names.h"
 #include "ui/session/model_choices.h"
@@ -33,6 +34,10 @@ constexpr int kRowHeight = 28;
 /// milliseconds.
 constexpr int kPause = 150;
 constexpr int kSeverityWidth = 56;
+
+QString ended(const QString& text) {
+  return QString::fromStdString(withPeriod(text.toStdString()));
+}
 
 /// The button that fixes the problem of each row, by row; null: the row has no button.
 using Fixes = std::vector<QPushButton*>;
@@ -518,9 +523,10 @@ QVariant ProblemListModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return problem.text;
     case Qt::ToolTipRole:
-      return problem.hint.isEmpty() ? problem.text : tr("%1.\n%2.").arg(problem.text, problem.hint);
+      return problem.hint.isEmpty() ? problem.text : ended(problem.text) + QChar(u'\n') + ended(problem.hint);
     case Qt::AccessibleTextRole:
-      return tr("%1: %2. %3. %4").arg(severityWord(problem.severity), problem.text, problem.hint, row.node);
+      return tr("%1: %2 %3 %4")
+          .arg(severityWord(problem.severity), ended(problem.text), ended(problem.hint), row.node);
     default:
       return {};
   }

@@ -134,7 +134,7 @@ void TestSpanqServe::refusals_data() {
   QTest::newRow("no certificate") << QStringList{"--tls-cert", "/nowhere", "--tls-key", "/nowhere"} << 1
                                   << "<certificate-pem-form>";
   QTest::newRow("no PEM") << QStringList{"--tls-cert", "/dev/null", "--tls-key", "/dev/null"} << 1
-                          << "found other content, expected <certificate-pem-form>";
+                          << "Spanscope found other content, but needs <certificate-pem-form>";
   QTest::newRow("events for others") << QStringList{"--kv-events", "tcp://*:5557"} << 1
                                      << "authenticate clients";
   QTest::newRow("events in place of a file")

@@ -104,7 +104,8 @@ void TestStoreCopy::failedLeavesNothing() {
     message = failure.what();
   }
   QVERIFY2(message.starts_with((parent / "copy/packs").string()), message.c_str());
-  QVERIFY2(message.ends_with(worded(std::string(": found File too large, expected <file-can-written>"))),
+  QVERIFY2(message.ends_with(
+               worded(std::string(": <system-reports> File too large. Spanscope needs <file-can-written>."))),
            message.c_str());
   QVERIFY(namesIn(parent) == before);
   QVERIFY_EXCEPTION_THROWN(copyStore(store, parent / "none/copy"), OutputFailure);

@@ -185,12 +185,14 @@ void TestQueryLisp::olderForms_data() {
   };
   const auto read = [](const char* place, const char* settings) {
     return std::string(place) +
-           ": found <older-form-g>, expected (g model input [temperature [max_tokens]]); <read-g> " +
+           ": Spanscope found <older-form-g>, but needs (g model input [temperature [max_tokens]]). "
+           "<read-g> " +
            settings + ")\n";
   };
   const std::string repeated =
-      ": found <older-form> repeat, expected (repeat n model input [temperature [max_tokens]]); <it-is-read> "
-      "repeat of that generate\n";
+      ": Spanscope found <older-form> repeat, but needs (repeat n model input [temperature [max_tokens]]). "
+      "<it-is-read> "
+      "repeat of that generate.\n";
   const char* const plain = R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"user":"x"}}})";
   row("a flag", R"((g "m" "x" 0 0.0 #f))", plain, read("1:1", "0.0 0").c_str());
   row("a flag behind numbers that both orders take", R"((g "m" "x" 7 1 #f))",
@@ -232,7 +234,7 @@ void TestQueryLisp::olderForms_data() {
       ("1:7" + repeated).c_str());
   row("read", R"((g "m" (read "What?")))",
       R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"ask":"What?"}}})",
-      "1:8: found the older name \"read\", expected (ask text); <it-is-read-as>\n");
+      "1:8: Spanscope found the older name \"read\", but needs (ask text). <it-is-read-as>.\n");
   row("a byte order mark", "\xEF\xBB\xBF(g \"m\" \"x\" 0 0.0)", plain, read("1:1", "0.0 0").c_str());
 }
 
@@ -274,87 +276,99 @@ void TestQueryLisp::diagnostics_data() {
   const auto row = [](const char* name, const char* lisp, const char* expected) {
     QTest::newRow(name) << QByteArray(lisp) << worded(expected);
   };
-  row("nothing", " ; only this\n", "2:1: found <end-document>, expected <form-such-user>\n");
+  row("nothing", " ; only this\n", "2:1: Spanscope found <end-document>, but needs <form-such-user>\n");
   row("not closed", "(seq\n  (user \"a\")\n  (plus",
-      "3:3: found <not-closed>, expected a ) before <end-document>\n");
-  row("closed too often", "(user \"a\"))", "1:11: found a ) that closes nothing, expected one form\n");
-  row("only closed", ")", "1:1: found a ) that closes nothing, expected a form\n");
+      "3:3: Spanscope found <not-closed>, but needs a ) before <end-document>\n");
+  row("closed too often", "(user \"a\"))",
+      "1:11: Spanscope found a ) that closes nothing, but needs one form\n");
+  row("only closed", ")", "1:1: Spanscope found a ) that closes nothing, but needs a form\n");
   row("two forms", "(user \"a\")\n(user \"b\")",
-      "2:1: found a second form, expected one form; <several-queries-stand-seq>\n");
+      "2:1: Spanscope found a second form, but needs one form. <several-queries-stand-seq>.\n");
   row("a quote that is not closed", "(user \"a)",
-      "1:7: found <text-not-closed>, expected <closing-double-quote>\n");
+      "1:7: Spanscope found <text-not-closed>, but needs <closing-double-quote>\n");
   row("escapes", R"((user "\q\xff\u{d800}\u{zz}"))",
-      "1:8: found <backslash-begins-no>, expected one of \\\" \\' \\\\ \\n \\r \\t \\0 \\xXX \\u{XXXX}; "
+      "1:8: Spanscope found <backslash-begins-no>, but needs one of \\\" \\' \\\\ \\n \\r \\t \\0 \\xXX "
+      "\\u{XXXX}; "
       "<backslash-itself-written>\n"
-      "1:10: found <escape-no-character>, expected \\x00 … \\x7f, or \\u{…} of a character\n"
-      "1:14: found <escape-no-character>, expected \\x00 … \\x7f, or \\u{…} of a character\n"
-      "1:22: found <escape-no-character>, expected \\x00 … \\x7f, or \\u{…} of a character\n");
-  row("an empty list", "(seq ())", "1:6: found an empty list, expected <form-such-user>\n");
+      "1:10: Spanscope found <escape-no-character>, but needs \\x00 … \\x7f, or \\u{…} of a character\n"
+      "1:14: Spanscope found <escape-no-character>, but needs \\x00 … \\x7f, or \\u{…} of a character\n"
+      "1:22: Spanscope found <escape-no-character>, but needs \\x00 … \\x7f, or \\u{…} of a character\n");
+  row("an empty list", "(seq ())", "1:6: Spanscope found an empty list, but needs <form-such-user>\n");
   row("a list of values", "(plus (\"a\" \"b\"))",
-      "1:7: found <list-not-begin>, expected <form-such-user>; <list-values-written>\n");
+      "1:7: Spanscope found <list-not-begin>, but needs <form-such-user>. <list-values-written>.\n");
   row("a name without a value", "(g model \"x\")",
-      "1:4: found the name \"model\"<no-value>, expected <text-double-quotes>; "
-      "<parameter-written-name|{model}>\n");
+      "1:4: Spanscope found the name \"model\"<no-value>, but needs <text-double-quotes>. "
+      "<parameter-written-name|{model}>.\n");
   row("too few and too many", "(seq (user) (g \"m\"))",
-      "1:6: found a user with 0 arguments, expected (user text)\n"
-      "1:13: found a g with 1 argument, expected (g model input [temperature [max_tokens]])\n");
+      "1:6: Spanscope found a user with 0 arguments, but needs (user text)\n"
+      "1:13: Spanscope found a g with 1 argument, but needs (g model input [temperature [max_tokens]])\n");
   row("wrong kinds", "(seq (user 1)\n 2 (g \"m\" \"x\" \"hot\" 1.5) (length \"a\"))",
-      "1:12: found the number 1, expected text; <lisp-text-in-quotes>\n"
-      "2:2: found "
-      "the number 2, expected a query\n"
-      "2:15: found the text \"hot\", expected <temperature-number-none>; <parameter-written-name|{name}>\n"
-      "2:21: found the number 1.5, expected <whole-number> -2147483648 to 2147483647\n2:34: found the text "
-      "\"a\", expected a list\n");
+      "1:12: Spanscope found the number 1, but needs text. <lisp-text-in-quotes>.\n"
+      "2:2: Spanscope found "
+      "the number 2, but needs a query\n"
+      "2:15: Spanscope found the text \"hot\", but needs <temperature-number-none>. "
+      "<parameter-written-name|{name}>.\n"
+      "2:21: Spanscope found the number 1.5, but needs <whole-number> -2147483648 to 2147483647\n2:34: "
+      "Spanscope found the text "
+      "\"a\", but needs a list\n");
   row("a count", "(repeat 256 \"m\" \"x\")",
-      "1:9: found the number 256, expected <whole-number-query-walk>\n");
+      "1:9: Spanscope found the number 256, but needs <whole-number-query-walk>\n");
   row("the flag of a chat", R"((g "m" "x" 0 0.0 #t))",
-      "1:18: found the flag #t, expected #f, or (g model input [temperature [max_tokens]]); "
-      "<chat-goes-itself>\n");
+      "1:18: Spanscope found the flag #t, but needs #f, or (g model input [temperature [max_tokens]]). "
+      "<chat-goes-itself>.\n");
   row("a fifth argument", R"((g "m" "x" 0 0.0 "y"))",
-      "1:18: found one more argument, expected #f, or (g model input [temperature [max_tokens]])\n");
+      "1:18: Spanscope found one more argument, but needs #f, or (g model input [temperature "
+      "[max_tokens]])\n");
   row("older settings of another kind", R"((g "m" "x" 0.5 "hot" #f))",
-      "1:12: found the number 0.5, expected <whole-number> -2147483648 to 2147483647\n"
-      "1:16: found the text \"hot\", expected <temperature-number-none>; <parameter-written-name|{name}>\n");
+      "1:12: Spanscope found the number 0.5, but needs <whole-number> -2147483648 to 2147483647\n"
+      "1:16: Spanscope found the text \"hot\", but needs <temperature-number-none>. "
+      "<parameter-written-name|{name}>.\n");
   row("repeat of something else", R"((seq (repeat 2 (user "x")) (repeat 2 "m")))",
-      "1:16: found a query, user, expected a generate node: (g model input …); "
+      "1:16: Spanscope found a query, user, but needs a generate node: (g model input …). "
       "<repeated-generate-written>repeat "
-      "n model input …)\n1:38: found the text \"m\", expected a generate node: (g model input …); "
-      "<repeated-generate-written>repeat n model input …)\n");
+      "n model input …).\n1:38: Spanscope found the text \"m\", but needs a generate node: (g model input "
+      "…). "
+      "<repeated-generate-written>repeat n model input …).\n");
   row("a parameter without quotes", R"((user {topic}))",
-      "1:7: found the name \"{topic}\"<no-value>, expected <text-double-quotes>; <parameter-stands-double> "
-      "\"{topic}\"\n");
+      "1:7: Spanscope found the name \"{topic}\"<no-value>, but needs <text-double-quotes>. "
+      "<parameter-stands-double> "
+      "\"{topic}\".\n");
   row("a byte order mark before a mistake", "\xEF\xBB\xBF(user)",
-      "1:1: found a user with 0 arguments, expected (user text)\n");
+      "1:1: Spanscope found a user with 0 arguments, but needs (user text)\n");
   row("a byte order mark within", "(user \xEF\xBB\xBF\"a\")",
-      "1:1: found a user with 2 arguments, expected (user text)\n");
+      "1:1: Spanscope found a user with 2 arguments, but needs (user text)\n");
   row("an error in a loop is said once", "(plus (foreach i 0 9 (user i)))",
-      "1:28: found the number 0, expected text; <lisp-text-in-quotes>\n");
+      "1:28: Spanscope found the number 0, but needs text. <lisp-text-in-quotes>.\n");
   row("formats",
       "(seq (user (format \"{} {}\" 1)) (user (format \"a\" 1)) (user (format \"{x}\")) (user (format "
       "\"{:>3}\" 1))"
       " (user (format \"}\")))",
-      "1:20: found <format-more-placeholders>, expected <value-per-placeholder>; "
-      "<brace-itself-written>\n"
-      "1:50: found <value-format-not>, expected <many-values-placeholders>\n"
-      "1:68: found the placeholder \"{x}\", expected <name-foreach-lambda>; <parameter-written-name|{{x}}> "
-      "here\n"
-      "1:90: found the placeholder \"{:>3}\", expected {}, {name} or {0}, with :? or without; "
-      "<brace-itself-written>\n"
-      "1:116: found a lone brace, expected {}, {name} or {0}, with :? or without; <brace-itself-written>\n");
+      "1:20: Spanscope found <format-more-placeholders>, but needs <value-per-placeholder>. "
+      "<brace-itself-written>.\n"
+      "1:50: Spanscope found <value-format-not>, but needs <many-values-placeholders>\n"
+      "1:68: Spanscope found the placeholder \"{x}\", but needs <name-foreach-lambda>. "
+      "<parameter-written-name|{{x}}> "
+      "here.\n"
+      "1:90: Spanscope found the placeholder \"{:>3}\", but needs {}, {name} or {0}, with :? or without. "
+      "<brace-itself-written>.\n"
+      "1:116: Spanscope found a lone brace, but needs {}, {name} or {0}, with :? or without. "
+      "<brace-itself-written>.\n");
   row("lambdas",
       "(plus (chunk 0 (list) (lambda (x) x)) (chunk 1 (list \"a\") \"b\") (chunk 1 (list) (lambda x x)))",
-      "1:14: found the number 0, expected <whole-number> 1 to 2147483647\n"
-      "1:59: found the text \"b\", "
-      "expected a lambda: (lambda (name) query)\n"
-      "1:88: found something else, expected <name-lambda-given>\n");
+      "1:14: Spanscope found the number 0, but needs <whole-number> 1 to 2147483647\n"
+      "1:59: Spanscope found the text \"b\", "
+      "but needs a lambda: (lambda (name) query)\n"
+      "1:88: Spanscope found something else, but needs <name-lambda-given>\n");
   row("files and questions", "(seq (user (file \"b.txt\")) (user (ask \"where?\")) (user (file \"x.bin\")))",
-      "1:12: found no file b.txt, expected a file\n1:34: found no answer to where?, expected an "
+      "1:12: Spanscope found no file b.txt, but needs a file\n1:34: Spanscope found no answer to where?, but "
+      "needs an "
       "answer\n"
-      "1:56: found the file \"x.bin\", which is not UTF-8, expected <text-in-utf8>\n");
+      "1:56: Spanscope found the file \"x.bin\", which is not UTF-8, but needs <text-in-utf8>\n");
   row("not a list of texts", "(plus (take 2 (file \"a.txt\")))",
-      "1:15: found the text \"text of a\", expected <list-text-json>\n");
+      "1:15: Spanscope found the text \"text of a\", but needs <list-text-json>\n");
   row("a document that is none", "(with \"e\" \"q\" (list \"d.txt\"))",
-      "1:21: found the text \"d.txt\", expected a document: (doc name text), (filen path) or (fetchb "
+      "1:21: Spanscope found the text \"d.txt\", but needs a document: (doc name text), (filen path) or "
+      "(fetchb "
       "path)\n");
 }
 

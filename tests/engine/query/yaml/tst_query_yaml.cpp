@@ -221,34 +221,36 @@ void TestQueryYaml::diagnostics_data() {
   const auto row = [](const char* name, const QByteArray& text, const std::string& expected) {
     QTest::newRow(name) << text << worded(QString::fromStdString(expected));
   };
-  row("nothing", "", "1:1: found <end-document>, expected a value\n");
-  row("a comment", "# only\n", "2:1: found nothing, expected <query-object-operator>\n");
+  row("nothing", "", "1:1: Spanscope found <end-document>, but needs a value\n");
+  row("a comment", "# only\n", "2:1: Spanscope found nothing, but needs <query-object-operator>\n");
   row("a number for text", "plus:\n  - user: 12\n",
-      "2:11: /plus/0/user: found the number 12, expected text; <text-stands-quotes>\n");
+      "2:11: /plus/0/user: Spanscope found the number 12, but needs text. <text-stands-quotes>.\n");
   row("nothing for text", "seq:\n  - user:\n  - system: ~\n",
-      "3:3: /seq/0/user: found nothing, expected text; <text-stands-quotes>\n"
-      "3:13: /seq/1/system: found null, expected text; <text-stands-quotes>\n");
+      "3:3: /seq/0/user: Spanscope found nothing, but needs text. <text-stands-quotes>.\n"
+      "3:13: /seq/1/system: Spanscope found null, but needs text. <text-stands-quotes>.\n");
   row("several errors", "cross:\n- usr: a\n- g: {input: {user: true}}\n",
-      "2:3: /cross/0/usr: found the unknown operator \"usr\", expected one of user, system, assistant, g, "
-      "seq, par, cross, plus, monad, zip, print, repeat, map, augment, ask, file; did you mean "
+      "2:3: /cross/0/usr: Spanscope found the unknown operator \"usr\", but needs one of user, system, "
+      "assistant, g, "
+      "seq, par, cross, plus, monad, zip, print, repeat, map, augment, ask, file. Did you mean "
       "\"user\"?\n"
-      "3:6: /cross/1/g: found no field \"model\", expected \"model\": <name-model>\n"
-      "3:21: /cross/1/g/input/user: found true, expected text; <text-stands-quotes>\n");
+      "3:6: /cross/1/g: Spanscope found no field \"model\", but needs \"model\": <name-model>\n"
+      "3:21: /cross/1/g/input/user: Spanscope found true, but needs text. <text-stands-quotes>.\n");
   row("an alias", "plus: [&x {user: a}, *x, {usr: b}]\n",
-      "1:22: /plus/1: found an alias, expected the value itself; <aliases-not-read>\n"
+      "1:22: /plus/1: Spanscope found an alias, but needs the value itself. <aliases-not-read>.\n"
       "1:27: /plus/2/usr: "
-      "found the unknown operator \"usr\", expected one of user, system, assistant, g, seq, par, cross, "
-      "plus, monad, zip, print, repeat, map, augment, ask, file; did you mean \"user\"?\n");
+      "Spanscope found the unknown operator \"usr\", but needs one of user, system, assistant, g, seq, par, "
+      "cross, "
+      "plus, monad, zip, print, repeat, map, augment, ask, file. Did you mean \"user\"?\n");
   row("a list as a key", "? [a]\n: b\n",
-      "1:1: found an empty object, expected <query-object-operator>\n"
-      "1:3: found a list as a key, expected a "
+      "1:1: Spanscope found an empty object, but needs <query-object-operator>\n"
+      "1:3: Spanscope found a list as a key, but needs a "
       "word\n");
   row("a second document", "user: a\n---\nuser: b\n",
-      "warning 2:1: found a second document, expected one; <first-read>\n");
+      "warning 2:1: Spanscope found a second document, but expects one. <first-read>.\n");
   row("an error and bad syntax", "seq:\n- user: 1\n- user: \"a\n",
-      "2:9: /seq/0/user: found the number 1, expected text; <text-stands-quotes>\n"
-      "4:1: /seq/1/user: found <end-document>, expected YAML; <something-not-closed>\n");
-  const std::string tab = "found <tab-indents>, expected spaces; <yaml-not-indent>\n";
+      "2:9: /seq/0/user: Spanscope found the number 1, but needs text. <text-stands-quotes>.\n"
+      "4:1: /seq/1/user: Spanscope found <end-document>, but needs YAML. <something-not-closed>.\n");
+  const std::string tab = "Spanscope found <tab-indents>, but needs spaces. <yaml-not-indent>.\n";
   row("a tab before a key", "g:\n\tmodel: m\n\tinput:\n\t\tuser: x\n", "2:1: /g: " + tab);
   row("a tab in a list", "seq:\n  - user: a\n\t- user: b\n", "3:1: /seq/0/user: " + tab);
   row("a tab behind a dash", "seq:\n  -\tuser: a\n", "2:4: /seq: " + tab);
@@ -258,31 +260,31 @@ void TestQueryYaml::diagnostics_data() {
   row("a tab in a block of text", "user: |\n  a\n\tb\n", "3:1: /user: " + tab);
   row("a line of a tab", "seq:\n  - user: a\n\t\n  - user: b\n", "3:1: /seq/0/user: " + tab);
   row("an error before a tab", "seq:\n  - user: 1\n  - user: a\n\t- user: b\n",
-      "2:11: /seq/0/user: found the number 1, expected text; <text-stands-quotes>\n"
+      "2:11: /seq/0/user: Spanscope found the number 1, but needs text. <text-stands-quotes>.\n"
       "4:1: /seq/1/user: " +
           tab);
   row("a byte order mark and a tab", "\xEF\xBB\xBFg:\n\tmodel: m\n", "2:1: /g: " + tab);
   row("tabs within brackets", "plus: [\n\t{user: a},\n\t{user:\t'b'}\n\t]\n", "");
   row("tabs within text", "user: a\tb # c\n", "");
   row("a tab within brackets is not to blame", "plus: [\n\t{user: a: b}\n]\n",
-      "2:10: /plus/0: found \": b}\", expected YAML; end of map flow not found\n");
+      "2:10: /plus/0: Spanscope found \": b}\", but needs YAML; end of map flow not found\n");
   row("a byte order mark", "\xEF\xBB\xBFuser: 1",
-      "1:7: /user: found the number 1, expected text; <text-stands-quotes>\n");
+      "1:7: /user: Spanscope found the number 1, but needs text. <text-stands-quotes>.\n");
   row("a quote that is not closed before spaces", "user: 'a  ",
-      "1:11: found <end-document>, expected YAML; <something-not-closed>\n");
+      "1:11: Spanscope found <end-document>, but needs YAML. <something-not-closed>.\n");
   row("a block that ends in spaces", "user: |\n  a  ", "");
   row("a bracket that is not closed", "plus: [{user: a}\nx",
-      "2:1: /plus: found \"x\", expected YAML; end of sequence flow not found\n");
+      "2:1: /plus: Spanscope found \"x\", but needs YAML; end of sequence flow not found\n");
   row("the end of the document is marked", "user: a\n...\n", "");
   row("a control character", QByteArray("user: a\x01\n"),
-      "1:8: found a control character, expected <text-without-any>\n");
+      "1:8: Spanscope found a control character, but needs <text-without-any>\n");
   row("a quoted number", "g: {model: m, max_tokens: '5', temperature: \"0.5\", input: {user: x}}", "");
   row("a parameter", "g: {model: m, max_tokens: \"{n}\", temperature: t, input: {user: x}}",
-      "1:47: /g/temperature: found the text \"t\", expected <number-null>; "
-      "<parameter-written-name|{name}>\n");
+      "1:47: /g/temperature: Spanscope found the text \"t\", but needs <number-null>. "
+      "<parameter-written-name|{name}>.\n");
   row("not a count", "repeat: {n: 1.5, g: {model: m, input: {user: x}}}",
-      "1:13: /repeat/n: found the number 1.5, expected <whole-number-query-walk>; "
-      "<write-without-fraction>\n");
+      "1:13: /repeat/n: Spanscope found the number 1.5, but needs <whole-number-query-walk>. "
+      "<write-without-fraction>.\n");
 }
 
 void TestQueryYaml::diagnostics() {

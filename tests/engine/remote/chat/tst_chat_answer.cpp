@@ -212,11 +212,11 @@ class TestChatAnswer : public QObject {
     row("an error in a list", R"([{"error":{"message":"no quota"}}])", "no quota");
     row("an error without words", R"({"error":{"code":502}})", "502");
     row("a status", R"({"base_resp":{"status_code":1004,"status_msg":"login fail"}})", "login fail");
-    row("half", R"({"choices":[)", "expected a chat completion in JSON");
-    row("a list", "[]", "expected a chat completion in JSON");
+    row("half", R"({"choices":[)", "needs a chat completion in JSON");
+    row("a list", "[]", "needs a chat completion in JSON");
     row("an error", R"({"error":{"message":"out of memory","code":500}})", "out of memory");
     row("an error as text", R"({"error":"model not found"})", "model not found");
-    row("no UTF-8", "\xff\xfe{}", "expected a chat completion in JSON");
+    row("no UTF-8", "\xff\xfe{}", "needs a chat completion in JSON");
     row("control characters", "{\"error\":{\"message\":\"a\\u001b[31m\\nb\"}}", "<error-server>");
   }
   void wrongOnesAreRefused() {

@@ -257,8 +257,8 @@ class TestServerFacts : public QObject {
     QTest::addColumn<QString>("said");
     QTest::newRow("a key") << http(401, R"({"error":{"message":"Invalid API Key"}})") << "Invalid API Key";
     QTest::newRow("no such path") << http(404, "Not Found") << "status 404: Not Found";
-    QTest::newRow("a page") << http(200, "<html>") << worded("expected <list-models>");
-    QTest::newRow("another object") << http(200, R"({"data":{}})") << worded("expected <list-models>");
+    QTest::newRow("a page") << http(200, "<html>") << worded("needs <list-models>");
+    QTest::newRow("another object") << http(200, R"({"data":{}})") << worded("needs <list-models>");
   }
   void refusals() {
     QFETCH(QByteArray, answer);

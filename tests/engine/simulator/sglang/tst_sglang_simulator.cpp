@@ -123,14 +123,16 @@ class TestSglangSimulator : public QObject {
 
   void mistakes() {
     QCOMPARE(mistakeIn(kSglang, R"({"ops": []})").c_str(),
-             "scenarios.jsonl: line 7: found no \"tokens\", expected a value");
-    QCOMPARE(QString::fromStdString(mistakeIn(
-                 kSglang, R"({"tokens": 9, "ops": [{"op": "decode", "request": "a", "steps": []}]})")),
-             worded("scenarios.jsonl: line 7: /ops/0/request: found \"a<op-of-no-request>, expected "
-                    "<a-running-request>"));
+             "scenarios.jsonl: line 7: Spanscope found no \"tokens\", but needs a value");
+    QCOMPARE(
+        QString::fromStdString(
+            mistakeIn(kSglang, R"({"tokens": 9, "ops": [{"op": "decode", "request": "a", "steps": []}]})")),
+        worded("scenarios.jsonl: line 7: /ops/0/request: Spanscope found \"a<op-of-no-request>, but needs "
+               "<a-running-request>"));
     QCOMPARE(QString::fromStdString(mistakeIn(
                  kSglang, R"({"tokens": 9, "ops": [{"op": "admit", "request": "a", "prompt": []}]})")),
-             worded("scenarios.jsonl: line 7: /ops/0/prompt: found no token, expected <prompt-least-token>"));
+             worded("scenarios.jsonl: line 7: /ops/0/prompt: Spanscope found no token, but needs "
+                    "<prompt-least-token>"));
   }
 
   void fates() {

@@ -169,54 +169,61 @@ class TestVllmSimulator : public QObject {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("message");
     const QString start = R"({"block_size": 2, "blocks": 9, "ops": [)";
-    QTest::newRow("no JSON") << "{\"a\": }" << worded("line 7: found <mistake-byte> 7, expected JSON");
+    QTest::newRow("no JSON") << "{\"a\": }"
+                             << worded("line 7: Spanscope found <mistake-byte> 7, but needs JSON");
     QTest::newRow("no object") << "[1]"
-                               << "line 7: found a list, expected an object";
+                               << "line 7: Spanscope found a list, but needs an object";
     QTest::newRow("deep") << "{\"a\":" + QString(100, '[') + QString(100, ']') + "}"
-                          << "line 7: found more than 64 levels of nesting, expected fewer levels";
-    QTest::newRow("large number") << "{\"blocks\": 1e400}"
-                                  << worded("line 7: found <number-too-large>, expected numbers up to 1e308");
+                          << "line 7: Spanscope found more than 64 levels of nesting, but needs fewer levels";
+    QTest::newRow("large number")
+        << "{\"blocks\": 1e400}"
+        << worded("line 7: Spanscope found <number-too-large>, but needs numbers up to 1e308");
     QTest::newRow("no size") << R"({"blocks": 9, "ops": []})"
-                             << "line 7: found no \"block_size\", expected a value";
+                             << "line 7: Spanscope found no \"block_size\", but needs a value";
     QTest::newRow("size")
         << R"({"block_size": 0, "blocks": 9, "ops": []})"
-        << worded("line 7: /block_size: found 0, expected <whole-number-scenario> 1 to 1048576");
+        << worded("line 7: /block_size: Spanscope found 0, but needs <whole-number-scenario> 1 to 1048576");
     QTest::newRow("half")
         << R"({"block_size": 1.5, "blocks": 9, "ops": []})"
-        << worded("line 7: /block_size: found 1.5, expected <whole-number-scenario> 1 to 1048576");
+        << worded("line 7: /block_size: Spanscope found 1.5, but needs <whole-number-scenario> 1 to 1048576");
     QTest::newRow("blocks") << R"({"block_size": 1, "blocks": 18446744073709551615, "ops": []})"
                             << worded(
-                                   "line 7: /blocks: found 18446744073709551615, expected "
+                                   "line 7: /blocks: Spanscope found 18446744073709551615, but needs "
                                    "<whole-number-scenario> 1 to 2147483647");
     QTest::newRow("hash") << R"({"block_size": 1, "blocks": 9, "hash": "xxhash", "ops": []})"
-                          << "line 7: /hash: found \"xxhash\", expected \"sha256_cbor\"";
+                          << "line 7: /hash: Spanscope found \"xxhash\", but needs \"sha256_cbor\"";
     QTest::newRow("root")
         << R"({"block_size": 1, "blocks": 9, "none_hash": "0x", "ops": []})"
-        << worded("line 7: /none_hash: found <other-hash-text>, expected 64 hexadecimal digits");
-    QTest::newRow("op") << start + R"({"op": "evict"}]})"
-                        << "line 7: /ops/0/op: found \"evict\", expected \"admit\", \"decode\", \"free\" or "
-                           "\"reset\"";
+        << worded("line 7: /none_hash: Spanscope found <other-hash-text>, but needs 64 hexadecimal digits");
+    QTest::newRow("op")
+        << start + R"({"op": "evict"}]})"
+        << "line 7: /ops/0/op: Spanscope found \"evict\", but needs \"admit\", \"decode\", \"free\" or "
+           "\"reset\"";
     QTest::newRow("no prompt") << start + R"({"op": "admit", "request": "a"}]})"
-                               << "line 7: /ops/0: found no \"prompt\", expected a value";
-    QTest::newRow("empty") << start + R"({"op": "admit", "request": "a", "prompt": []}]})"
-                           << worded("line 7: /ops/0/prompt: found no token, expected <prompt-least-token>");
+                               << "line 7: /ops/0: Spanscope found no \"prompt\", but needs a value";
+    QTest::newRow("empty")
+        << start + R"({"op": "admit", "request": "a", "prompt": []}]})"
+        << worded("line 7: /ops/0/prompt: Spanscope found no token, but needs <prompt-least-token>");
     QTest::newRow("token") << start +
                                   R"({"op": "reset"}, {"op": "admit", "request": "a", "prompt": [1, -2]}]})"
                            << worded(
-                                  "line 7: /ops/1/prompt/1: found -2, expected a token id, "
+                                  "line 7: /ops/1/prompt/1: Spanscope found -2, but needs a token id, "
                                   "<whole-number-scenario> 0 to 2147483647");
     QTest::newRow("twice")
         << start +
                R"({"op": "admit", "request": "a", "prompt": [1]}, {"op": "admit", "request": "a", "prompt": [1]}]})"
-        << worded("line 7: /ops/1/request: found \"a\", which is running, expected <no-running-request>");
-    QTest::newRow("unknown")
-        << start + R"({"op": "decode", "request": "b", "steps": []}]})"
-        << worded("line 7: /ops/0/request: found \"b<op-of-no-request>, expected <a-running-request>");
-    QTest::newRow("step")
-        << start + R"({"op": "admit", "request": "a", "prompt": [1]},
-                                        {"op": "decode", "request": "a", "steps": [{"token": "x"}]}]})"
         << worded(
-               "line 7: /ops/1/steps/0/token: found \"x\", expected <whole-number-scenario> 0 to 2147483647");
+               "line 7: /ops/1/request: Spanscope found \"a\", which is running, but needs "
+               "<no-running-request>");
+    QTest::newRow("unknown") << start + R"({"op": "decode", "request": "b", "steps": []}]})"
+                             << worded(
+                                    "line 7: /ops/0/request: Spanscope found \"b<op-of-no-request>, but "
+                                    "needs <a-running-request>");
+    QTest::newRow("step") << start + R"({"op": "admit", "request": "a", "prompt": [1]},
+                                        {"op": "decode", "request": "a", "steps": [{"token": "x"}]}]})"
+                          << worded(
+                                 "line 7: /ops/1/steps/0/token: Spanscope found \"x\", but needs "
+                                 "<whole-number-scenario> 0 to 2147483647");
   }
   void mistakes() {
     QFETCH(QString, text);

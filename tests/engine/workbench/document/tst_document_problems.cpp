@@ -105,13 +105,14 @@ class TestDocumentProblems : public QObject {
       QTest::newRow(name) << QByteArray(input) << QString::fromLatin1(problem);
     };
     row("a file that is there", R"({"file":"there.txt"})", "");
-    row("a file that is not", R"({"file":"none.txt"})", "Found the file \"none.txt\", expected a file");
+    row("a file that is not", R"({"file":"none.txt"})",
+        "Spanscope found the file \"none.txt\", but needs a file");
     row("a path with a value", R"({"file":"{name}.txt"})", "");
     row("files to search in",
         R"({"augment":{"embedding_model":"","body":{"user":"q"},"doc":["docs",{"Text":""}]}})", "");
     row("a document to search in",
         R"({"augment":{"embedding_model":"","body":{"user":"q"},"doc":["none.txt",{"Text":""}]}})",
-        "Found the file \"none.txt\", expected a file");
+        "Spanscope found the file \"none.txt\", but needs a file");
     row("a document with its text",
         R"({"augment":{"embedding_model":"","body":{"user":"q"},"doc":["none.txt",{"Text":"a"}]}})", "");
   }
