@@ -23,6 +23,7 @@
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/servers/order_comparison.h"
 #include "engine/workbench/servers/price_list.h"
+#include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/servers/simulator_prediction.h"
 #include "engine/workbench/speed_records.h"
 
@@ -341,7 +342,8 @@ struct ServerRates {
 };
 
 /// Compares three ways to send the prompts. Empty: no prompt has a plus with two children.
-std::string orderTable(const workbench::OrderReuse& reuse, const ServerRates& rates) {
+std::string orderTable(const workbench::OrderReuse& reuse, const ServerRates& rates,
+                       const remote::NodeNames& names) {
   if (!reuse.hasChoice) return {};
   std::vector<TextTable::Column> columns{
       {"children of each plus", TextTable::Align::Left}, {"cached"}, {"computed"}};
@@ -357,10 +359,9 @@ std::string orderTable(const workbench::OrderReuse& reuse, const ServerRates& ra
     table.addRow(std::move(cells));
   }
   std::string text = table.text();
-  std::string orders;
-  for (const std::string& order : reuse.orders)
-    if (!order.empty()) orders += (orders.empty() ? "" : " | ") + order;
-  text += "  best order: " + orders + (reuse.isExact ? "" : "; a better order may exist") + "\n";
+  for (const remote::SentChildren& sent : reuse.sent)
+    if (!sent.empty()) text += "  best order: " + remote::childrenText(sent, names) + "\n";
+  if (!reuse.isExact) text += "  a better order may exist\n";
   if (!rates.speed) text += "  time: not measured; spanq remote run measures the speed of a server\n";
   return text;
 }
@@ -548,7 +549,9 @@ class ExplainCommand {
       if (layouts) out << "Layouts: policy " << m_prediction->policy() << '\n' << layoutTable(*layouts);
       if (m_simulator) {
         out << "On " << m_simulator->setting() << '\n' << simulatorText(m_simulator->server(), plan, found);
-        if (found) out << orderTable(m_simulator->compared(), rates());
+        if (found)
+          out << orderTable(m_simulator->compared(), rates(),
+                            workbench::fileNames(*planned.made.queryAfter(workbench::Stage::Parameters)));
       }
       if (isPredicted()) {
         out << "Predicted reuse: " << m_prediction->setting() << '\n'

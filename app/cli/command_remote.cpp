@@ -212,7 +212,8 @@ void AnswerPrinter::writeText() {
 
 /// A table of the steps, and a line with the protocol.
 std::string stepsText(const std::vector<exports::ChatRequest>& requests, const remote::RemoteResult& result,
-                      const remote::RemoteTarget& target, const SentFacts& sent) {
+                      const remote::RemoteTarget& target, const SentFacts& sent,
+                      const remote::NodeNames& names) {
   const remote::ServerKindInfo& kind = remote::infoOf(target.facts.kind);
   const bool hasPrediction = !sent.predicted.empty();
   std::vector<TextTable::Column> columns{{"node", TextTable::Align::Left},
@@ -249,7 +250,7 @@ std::string stepsText(const std::vector<exports::ChatRequest>& requests, const r
   text += "  sent by " + remote::protocolText(target) + "\n";
   for (const auto& [request, order] : sent.orders) {
     text += "  " + (requests.size() > 1 ? stepName(requests, request) + ": " : std::string()) +
-            remote::orderText(order) + "\n";
+            remote::orderText(order, names) + "\n";
   }
   if (isMissing && target.protocol->reporting(kind) == remote::CacheReporting::IfAsked) {
     text += std::string("  ") + kind.title + " does not report cached tokens" +
@@ -655,6 +656,7 @@ ExitCode runQuery(const Context& context, const RemoteRunOptions& options, Asked
   if (isOrdered && !target.protocol->takesCalls && requests.size() > 1)
     order = orderer->expect(target.name, requests);
   const std::vector<std::size_t> targetOf;
+  const remote::NodeNames names = asked.isLocalized ? remote::NodeNames() : asked.read.names;
   AnswerPrinter printer(context, targets, requests, orderer, options.json);
   remote::RemoteTrace traced(recording->sink(),
                              {.program = RemoteRecording::kProgram,
@@ -662,7 +664,8 @@ ExitCode runQuery(const Context& context, const RemoteRunOptions& options, Asked
                               .explain = {},
                               .seed = options.seed.value_or(0),
                               .retrieved = {},
-                              .warnings = {}},
+                              .warnings = {},
+                              .names = names},
                              targets, targetOf, requests, &printer);
   traced.begin();
   const remote::RemoteResult result =
@@ -681,7 +684,7 @@ ExitCode runQuery(const Context& context, const RemoteRunOptions& options, Asked
     if (!target.promptForm.empty()) json["prompts"] = target.promptForm;
     json["steps"] = stepsJson(requests, result, printer.sentFacts());
   } else if (!result.steps.empty()) {
-    streams.out << stepsText(requests, result, target, printer.sentFacts());
+    streams.out << stepsText(requests, result, target, printer.sentFacts(), names);
   }
   streams.out.flush();
   std::set<std::string> warned;

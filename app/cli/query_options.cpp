@@ -11,6 +11,7 @@
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
 #include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/servers/server_requests.h"
 
 #include <CLI/CLI.hpp>
 
@@ -432,8 +433,10 @@ std::optional<QueryFile> readFileForServer(const std::string& file, const QueryO
   auto [read, document] = runFile(file, text, forServer, workbench::Stage::Retrieve, streams);
   if (!read.made.isReached()) return std::nullopt;
   warnOfTextsWithoutValues(file, read.parameters, read.values, streams.err);
+  remote::NodeNames names = workbench::fileNames(*read.made.queryAfter(workbench::Stage::Parameters));
   QueryFile result{read.made.takeQuery(), std::move(text), std::move(read.made.sources)};
   if (document) result.places = std::move(document->places);
+  result.names = std::move(names);
   return result;
 }
 

@@ -103,7 +103,8 @@ struct QueryFile {
   query::Node query;
   std::string text;
   query::SourceMap sources;
-  std::optional<DocumentPlaces> places{};  ///< set for the query of a document; then `sources` is empty
+  std::optional<DocumentPlaces> places{};   ///< set for the query of a document; then `sources` is empty
+  std::map<NodePath, std::string> names{};  ///< the names of files whose texts the query has
 };
 
 /// Sets the position of a diagnostic of the query in the text.

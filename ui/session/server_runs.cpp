@@ -2,6 +2,7 @@
 #include "ui/session/server_runs.h"
 
 #include "engine/base/error.h"
+#include "engine/workbench/servers/server_requests.h"
 #include "engine/workbench/service/remote_run_job.h"
 #include "ui/session/index_progress.h"
 #include "ui/session/run_request.h"
@@ -109,11 +110,19 @@ QString ServerRuns::run(OpenDocument& opened, PreparedQuery prepared,
                        std::any_of(serverOf.begin(), serverOf.end(),
                                    [](const auto& server) { return server.second == document::kEmbedded; });
   const RunNumbers last = m_traces.reserveForServers(kMostRequests, isMixed);
+  remote::NodeNames names;
+  for (const auto& [path, id] : prepared.paths.byPath) {
+    const document::DocumentNode* node = document.find(id);
+    if (node == nullptr) continue;
+    workbench::addFileName(node->own, path, names);
+    if (!node->name.empty()) names[path] = node->name;
+  }
   workbench::RemoteRunRequest request{
       .settings = document.settings,
       .query = std::move(prepared.query),
       .retrieval = std::move(prepared.retrieval),
       .serverOf = std::move(serverOf),
+      .names = std::move(names),
       .servers = m_servers.list(),
       .embedded =
           isMixed ? answerHere(m_engine.submitter(), document.settings, last.run + 1) : remote::LocalAnswer(),

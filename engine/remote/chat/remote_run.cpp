@@ -577,14 +577,55 @@ bool SentOrder::isMoved() const {
   return !std::ranges::is_sorted(messages);
 }
 
-std::string orderText(const SentOrder& order) {
-  std::string text =
-      order.isMoved() ? "sent as " + order.children + " (written places)" : std::string("sent as written");
-  text += ": predicted " + std::to_string(order.cached) + " of " + std::to_string(order.tokens) +
-          " tokens cached";
-  if (order.isMoved()) text += "; as written " + std::to_string(order.asWritten);
-  if (!order.isExact) text += "; a better order may exist";
-  if (order.rankTokens > 0) text += "; " + counted(order.rankTokens, "token") + " for the written order";
+namespace {
+
+/// Returns the name of a node or of its nearest node above; empty: there is none.
+std::string nameAt(NodePath node, const NodeNames& names) {
+  while (true) {
+    const auto found = names.find(node);
+    if (found != names.end()) return found->second;
+    if (node.empty()) return {};
+    node.resize(node.rfind('/'));
+  }
+}
+
+/// Returns the names of all children; empty: a child has no name, or two children have the same name, which
+/// is then the name of a node above them.
+std::vector<std::string> namesOf(const std::vector<SentChild>& children, const NodeNames& names) {
+  std::vector<std::string> result;
+  for (const SentChild& child : children) {
+    std::string name = nameAt(child.node, names);
+    if (name.empty() || std::ranges::find(result, name) != result.end()) return {};
+    result.push_back(std::move(name));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string childrenText(const SentChildren& children, const NodeNames& names) {
+  std::string text;
+  for (const std::vector<SentChild>& group : children) {
+    const std::vector<std::string> known = namesOf(group, names);
+    if (!text.empty()) text += "; ";
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      text += i == 0 ? "" : ", ";
+      text += known.empty() ? "child " + std::to_string(group[i].number) : known[i];
+      if (known.empty() && !group[i].beginning.empty()) text += " (“" + group[i].beginning + "”)";
+    }
+  }
+  return text;
+}
+
+std::string orderText(const SentOrder& order, const NodeNames& names) {
+  std::string text = order.isMoved() ? "Sent order: " + childrenText(order.sent, names)
+                                     : std::string("Sent in the written order");
+  text +=
+      ". Predicted cached tokens: " + std::to_string(order.cached) + " of " + std::to_string(order.tokens);
+  if (order.isMoved()) text += ", or " + std::to_string(order.asWritten) + " in the written order";
+  if (!order.isExact) text += ". A better order may exist";
+  if (order.rankTokens > 0)
+    text += ". The line about the written order has " + counted(order.rankTokens, "token");
   return text;
 }
 

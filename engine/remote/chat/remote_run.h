@@ -60,10 +60,29 @@ struct LocalWatch {
 using LocalAnswer = std::function<RemoteStep(const exports::ChatRequest& request, const LocalWatch& watch,
                                              const std::stop_token& stop)>;
 
+/// A child of a plus, for a text about the sent order.
+struct SentChild {
+  std::size_t number = 0;  ///< place in the written order, from 1
+  NodePath node{};         ///< of its first message
+  std::string beginning;   ///< of its text, on one line; empty: not known
+  bool operator==(const SentChild&) const = default;
+};
+
+/// The children of each plus in sent order. Inner plus nodes follow their outer plus.
+using SentChildren = std::vector<std::vector<SentChild>>;
+
+/// The names of nodes by their paths, such as "car.txt".
+using NodeNames = std::map<NodePath, std::string>;
+
+/// Returns "car.txt, alarm.txt", or `child 2 (“The car …”), child 1 (“An alarm …”)` if a child has no name of
+/// its own. A semicolon separates the children of several plus nodes.
+std::string childrenText(const SentChildren& children, const NodeNames& names = {});
+
 /// The order of a prompt that was chosen for the cache of a server.
 struct SentOrder {
   std::vector<std::size_t> messages{};  ///< the messages as written, by their indices, in sent order
   std::string children{};               ///< the children of each plus in sent order: "3, 1, 2"
+  SentChildren sent{};                  ///< the same children, with their nodes
   std::int64_t tokens = 0;              ///< of the prompt
   std::int64_t cached = 0;              ///< predicted cached tokens
   std::int64_t asWritten = 0;           ///< predicted cached tokens of the prompt as written
@@ -71,8 +90,9 @@ struct SentOrder {
   std::int64_t rankTokens = 0;          ///< tokens of the line about the written order; 0: no line
   bool isMoved() const;
 };
-/// Returns "sent as 3, 1, 2 (written places): predicted 1024 of 1310 tokens cached; as written 96".
-std::string orderText(const SentOrder& order);
+/// Returns "Sent order: car.txt, alarm.txt. Predicted cached tokens: 1024 of 1310, or 96 in the written
+/// order".
+std::string orderText(const SentOrder& order, const NodeNames& names = {});
 
 /// Changes the order of the messages of a request. The request contains all needed answers. Nothing: the
 /// request has no order to choose.

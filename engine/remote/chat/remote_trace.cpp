@@ -122,9 +122,7 @@ void RemoteTrace::sends(std::size_t request, std::size_t target, const std::stri
 }
 
 void RemoteTrace::orders(std::size_t request, const SentOrder& order) {
-  std::string text = orderText(order);
-  text.front() = 'S';
-  send(request, trace::MessageLogged{.severity = Severity::Note, .text = std::move(text)});
+  send(request, trace::MessageLogged{.severity = Severity::Note, .text = orderText(order, m_info.names)});
   if (m_also != nullptr) m_also->orders(request, order);
 }
 

@@ -30,6 +30,7 @@ struct RemoteRunInfo {
   /// The earlier retrievals, each with the node of its augment.
   std::vector<std::pair<NodePath, trace::PassagesRetrieved>> retrieved;
   std::vector<std::string> warnings;  ///< differences between the servers' work and the query
+  NodeNames names{};                  ///< names that the user knows, for texts about nodes
 };
 
 /// All arguments must outlive this object.

@@ -170,6 +170,10 @@ std::optional<remote::SentOrder> orderFor(UpstreamCache& cache, const exports::C
                           .cached = chosen->cached,
                           .asWritten = chosen->asWritten,
                           .isExact = chosen->isExact};
+  order.sent = workbench::sentChildren(request, *chosen);
+  // The text goes into a header of the answer, which has no room for texts of the prompt.
+  for (std::vector<remote::SentChild>& group : order.sent)
+    for (remote::SentChild& child : group) child.beginning.clear();
   return order.messages.empty() ? std::nullopt : std::optional(std::move(order));
 }
 

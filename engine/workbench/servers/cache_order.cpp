@@ -2,6 +2,7 @@
 #include "engine/workbench/servers/cache_order.h"
 
 #include "engine/base/error.h"
+#include "engine/query/shown_text.h"
 #include "engine/text/conversation.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ std::vector<std::size_t> placesOf(const std::vector<std::size_t>& messages) {
 }
 
 /// Returns the children of a group in sent order, from 0. A child without messages keeps its place.
-std::vector<std::size_t> sentChildren(const PlusGroup& group, const std::vector<std::size_t>& placeOf) {
+std::vector<std::size_t> childrenOf(const PlusGroup& group, const std::vector<std::size_t>& placeOf) {
   std::vector<std::size_t> children(group.bounds.size() - 1);
   std::iota(children.begin(), children.end(), std::size_t{0});
   std::erase_if(children,
@@ -85,10 +86,10 @@ std::vector<std::size_t> sentChildren(const PlusGroup& group, const std::vector<
 }
 
 /// "3, 1, 2", and for several groups "3, 1, 2; 2, 1". Inner groups follow their outer group.
-std::string childrenText(const std::vector<PlusGroup>& groups, const std::vector<std::size_t>& placeOf) {
+std::string numbersOf(const std::vector<PlusGroup>& groups, const std::vector<std::size_t>& placeOf) {
   std::string text;
   for (const PlusGroup& group : groups) {
-    const std::vector<std::size_t> children = sentChildren(group, placeOf);
+    const std::vector<std::size_t> children = childrenOf(group, placeOf);
     if (children.size() < 2) continue;
     if (!text.empty()) text += "; ";
     for (std::size_t i = 0; i < children.size(); ++i)
@@ -99,7 +100,7 @@ std::string childrenText(const std::vector<PlusGroup>& groups, const std::vector
 
 /// A line for the model. Places are those of the sent order, from 1.
 std::string rankLine(const PlusGroup& group, const std::vector<std::size_t>& placeOf) {
-  const std::vector<std::size_t> sent = sentChildren(group, placeOf);
+  const std::vector<std::size_t> sent = childrenOf(group, placeOf);
   std::vector<std::size_t> places(group.bounds.size());
   for (std::size_t i = 0; i < sent.size(); ++i) places[sent[i]] = i + 1;
   std::string text = "The texts above are not sorted. Their order of importance, by place:";
@@ -136,7 +137,27 @@ std::vector<std::size_t> messagesInOrder(const exports::ChatRequest& request,
 
 std::string childrenInOrder(const exports::ChatRequest& request, const simulator::ChosenOrder& order) {
   const std::vector<std::size_t> messages = messagesInOrder(request, order);
-  return messages.empty() ? std::string() : childrenText(request.groups, placesOf(messages));
+  return messages.empty() ? std::string() : numbersOf(request.groups, placesOf(messages));
+}
+
+remote::SentChildren sentChildren(const exports::ChatRequest& request, const simulator::ChosenOrder& order) {
+  constexpr std::size_t kShownCharacters = 24;
+  remote::SentChildren all;
+  const std::vector<std::size_t> messages = messagesInOrder(request, order);
+  if (messages.empty()) return all;
+  const std::vector<std::size_t> placeOf = placesOf(messages);
+  for (const PlusGroup& group : request.groups) {
+    const std::vector<std::size_t> children = childrenOf(group, placeOf);
+    if (children.size() < 2) continue;
+    std::vector<remote::SentChild>& sent = all.emplace_back();
+    for (const std::size_t child : children) {
+      const ChatMessage& message = request.messages[group.bounds[child]];
+      sent.push_back({.number = child + 1,
+                      .node = message.node,
+                      .beginning = query::cutText(message.content, kShownCharacters)});
+    }
+  }
+  return all;
 }
 
 simulator::OrderRules orderRules(const simulator::Simulator& simulator) {
@@ -242,12 +263,13 @@ std::optional<remote::SentOrder> CacheOrderer::arrange(const std::string& server
                          .isExact = chosen->isExact};
   if (sent.messages.empty()) return std::nullopt;
   const std::vector<std::size_t> placeOf = placesOf(sent.messages);
+  sent.sent = sentChildren(request, *chosen);
   std::vector<ChatMessage> messages;
   for (const std::size_t message : sent.messages) messages.push_back(std::move(request.messages[message]));
-  sent.children = childrenText(request.groups, placeOf);
+  sent.children = numbersOf(request.groups, placeOf);
   request.messages = std::move(messages);
   const PlusGroup& outer = request.groups.front();
-  if (hasOrderNote && sent.isMoved() && sentChildren(outer, placeOf).size() > 1) {
+  if (hasOrderNote && sent.isMoved() && childrenOf(outer, placeOf).size() > 1) {
     ChatMessage line{query::Role::User, rankLine(outer, placeOf), {}, request.node};
     const auto place = request.messages.begin() + static_cast<std::ptrdiff_t>(outer.bounds.back());
     request.messages.insert(place, std::move(line));

@@ -41,6 +41,9 @@ std::vector<std::size_t> messagesInOrder(const exports::ChatRequest& request,
 /// 1". Empty: no plus has two children.
 std::string childrenInOrder(const exports::ChatRequest& request, const simulator::ChosenOrder& order);
 
+/// Returns the same children with their nodes. `request` has the written order.
+remote::SentChildren sentChildren(const exports::ChatRequest& request, const simulator::ChosenOrder& order);
+
 /// Returns the rules for a simulated cache.
 simulator::OrderRules orderRules(const simulator::Simulator& simulator);
 

@@ -24,6 +24,7 @@ OrderReuse& OrderReuse::operator+=(const OrderReuse& other) {
   hasChoice = hasChoice || other.hasChoice;
   isExact = isExact && other.isExact;
   orders.insert(orders.end(), other.orders.begin(), other.orders.end());
+  sent.insert(sent.end(), other.sent.begin(), other.sent.end());
   messages.insert(other.messages.begin(), other.messages.end());
   return *this;
 }
@@ -100,6 +101,7 @@ OrderReuse OrderComparison::serve(const plan::Plan& plan, const text::Tokenizer&
   }
   OrderReuse reuse;
   reuse.orders.resize(requests.size());
+  reuse.sent.resize(requests.size());
   const std::vector<SentPrompt> order = sentOrder(prompts, atOnce);
   for (const SentPrompt& sent : order) {
     std::vector<std::span<const TokenId>> texts;
@@ -133,6 +135,7 @@ OrderReuse OrderComparison::serve(const plan::Plan& plan, const text::Tokenizer&
     if (tokens.empty()) continue;
     reuse.isExact = reuse.isExact && chosen.isExact;
     reuse.orders[index] = childrenInOrder(requests[index], chosen);
+    reuse.sent[index] = sentChildren(requests[index], chosen);
     if (!reuse.orders[index].empty()) {
       const plan::Step& step = plan.steps[made.stepOf[index]];
       reuse.hasChoice = true;

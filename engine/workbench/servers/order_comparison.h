@@ -5,6 +5,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/plan/plan.h"
+#include "engine/remote/chat/remote_run.h"
 #include "engine/simulator/order/child_order.h"
 #include "engine/simulator/servers.h"
 #include "engine/text/chat_template.h"
@@ -30,6 +31,7 @@ struct OrderReuse {
   bool hasChoice = false;             ///< whether a prompt has a plus with at least two children
   bool isExact = true;                ///< false: a better order may exist
   std::vector<std::string> orders{};  ///< for each request, the children in sent order; empty: no choice.
+  std::vector<remote::SentChildren> sent{};  ///< the same children, with their nodes
   /// The best order of the messages of each step with a choice.
   std::map<std::pair<NodePath, std::uint32_t>, std::vector<std::size_t>> messages{};
   OrderReuse& operator+=(const OrderReuse& other);

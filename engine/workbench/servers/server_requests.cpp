@@ -5,6 +5,8 @@
 #include "engine/layout/layout.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/shown_text.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/servers/cache_order.h"
 
@@ -33,6 +35,20 @@ std::vector<CopyName> copyNames(const std::vector<exports::ChatRequest>& request
 }
 
 }  // namespace
+
+remote::NodeNames fileNames(const query::Node& query) {
+  remote::NodeNames names;
+  query::walk(query, {},
+              [&names](const query::Node& node, const NodePath& path) { addFileName(node, path, names); });
+  return names;
+}
+
+void addFileName(const query::Node& node, const NodePath& path, remote::NodeNames& names) {
+  const std::string* file = query::textOf(node);
+  if (file == nullptr || query::infoOf(node).resolvedBy != query::ResolvedBy::Files) return;
+  const std::string name = file->substr(file->find_last_of('/') + 1);
+  if (!name.empty()) names[path] = query::cutText(name, 60);
+}
 
 std::vector<exports::ChatRequest> asMessages(std::vector<exports::ChatRequest> requests,
                                              const std::vector<exports::ChatRequest>& chats,

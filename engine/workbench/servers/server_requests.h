@@ -14,6 +14,7 @@
 #include "engine/layout/span_table.h"
 #include "engine/plan/plan.h"
 #include "engine/query/query.h"
+#include "engine/remote/chat/remote_run.h"
 #include "engine/remote/protocol.h"
 #include "engine/simulator/order/child_order.h"
 #include "engine/text/chat_template.h"
@@ -128,6 +129,12 @@ struct SentPrompt {
 /// Returns the order for a server that gets `atOnce` requests of a run at the same time. The requests of one
 /// level come before the next level, unless `atOnce` is 1.
 std::vector<SentPrompt> sentOrder(const std::vector<ServerPrompt>& prompts, std::size_t atOnce);
+
+/// Returns the names of the files that a query reads, without their folders, by the places of their nodes.
+/// `query` still has the nodes that read files.
+remote::NodeNames fileNames(const query::Node& query);
+/// Adds the name of a node that reads a file.
+void addFileName(const query::Node& node, const NodePath& path, remote::NodeNames& names);
 
 /// Returns the reason why the query cannot be sent as chat completions, in a sentence. Empty: the query can
 /// be sent.

@@ -104,7 +104,8 @@ Begun RemoteRunJob::begin(JobContext& place, const std::stop_token& stop) {
                              .run = m_request.run,
                              .lastRequest = m_request.lastRequest,
                              .retrieved = {},
-                             .warnings = {}};
+                             .warnings = {},
+                             .names = m_request.names};
   query::Node query = std::move(m_request.query);
   if (m_request.retrieval) {
     RetrievalSettings where;
@@ -133,6 +134,7 @@ Begun RemoteRunJob::begin(JobContext& place, const std::stop_token& stop) {
     plan::LocalizedQuery localized = plan::localizedQuery(query, options.locality);
     if (!localized.query) throw Failure(localized.problems.front());
     query = std::move(*localized.query);
+    info.names.clear();  // the nodes have other places
     m_origins.set(std::move(localized.origins));
   }
   std::vector<remote::RemoteTarget> targets;

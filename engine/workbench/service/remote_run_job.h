@@ -36,6 +36,7 @@ struct RemoteRunRequest {
   std::optional<RetrievalRequest> retrieval;
   /// The server of a node, by its place in the query: the name of the server, or document::kEmbedded.
   std::map<NodePath, std::string> serverOf;
+  remote::NodeNames names{};         ///< of nodes of the query, for texts; may be empty
   std::vector<NamedServer> servers;  ///< the user's list.
   /// Answers a request in the embedded engine; empty: this is not possible.
   remote::LocalAnswer embedded;
