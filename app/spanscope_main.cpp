@@ -70,7 +70,7 @@ namespace {
 
 const QString kManPage = QStringLiteral("man-page");
 const QString kAbout = QStringLiteral("A workbench for span queries.");
-const QString kFiles = QStringLiteral("Documents, queries or recorded runs to open");
+const QString kFiles = QStringLiteral("Queries or recorded runs to open");
 
 QList<QCommandLineOption> ownOptions() {
   return {{QStringLiteral("screenshot"),

@@ -369,8 +369,7 @@ void addDoctor(CLI::App& app, Context& context) {
       ->type_name("FILE");
   command
       ->add_option("--to-spans", options->spans,
-                   "Write one request as a query with spans to this file. A name that ends with .span gives "
-                   "a document, else JSON")
+                   "Write one request as a query with spans to this file. A name that ends with .span gives a query file of the window, else JSON")
       ->type_name("FILE");
   addNumber(
       *command, "--spans-of", options->spansOf,

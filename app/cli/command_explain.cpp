@@ -587,14 +587,14 @@ void addExplain(CLI::App& app, Context& context) {
   spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg
 
 )"
-      "A document is planned with its own settings. Options override these settings.\n");
+      "A query file (.span) is planned with its own settings. Options override these settings.\n");
   const auto options = std::make_shared<ExplainCommandOptions>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addPlanOptions(*command, options->query);
   CLI::Option* trees = command->add_flag("--trees", options->trees,
                                          "Show the whole tree before and after every rewrite round");
-  CLI::Option* json = command->add_flag("--json", options->json, "Write a JSON document for each query");
+  CLI::Option* json = command->add_flag("--json", options->json, "Write a JSON object for each query");
   CLI::Option* dot = command->add_flag("--dot", options->dot, "Write steps and prompts as a Graphviz graph")
                          ->excludes(json)
                          ->excludes(trees);

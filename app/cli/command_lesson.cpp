@@ -330,7 +330,7 @@ void addLesson(CLI::App& app, Context& context) {
       group->add_subcommand("check", "Check a lesson: actions, nodes, settings, metrics and files");
   checkCommand->footer("Example:\n  spanq lesson check 3-prefix-caching.md\n");
   addLessonFile(*checkCommand, *options);
-  checkCommand->add_flag("--json", options->json, "Write one JSON document instead of text");
+  checkCommand->add_flag("--json", options->json, "Write one JSON object instead of text");
   does(checkCommand, checkLessonFile);
 
   CLI::App* runCommand = group->add_subcommand(
@@ -340,7 +340,7 @@ void addLesson(CLI::App& app, Context& context) {
       "command fails if a statement is false, a number is missing, or a question has no right answer.\n");
   addLessonFile(*runCommand, *options);
   addMachine(*runCommand, *options);
-  runCommand->add_flag("--json", options->json, "Write one JSON document instead of text");
+  runCommand->add_flag("--json", options->json, "Write one JSON object instead of text");
   does(runCommand, runLessonFile);
 
   CLI::App* exportCommand = group->add_subcommand(

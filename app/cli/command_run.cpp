@@ -413,8 +413,8 @@ void addRun(CLI::App& app, Context& context) {
   spanq run --policy prefix resources/queries/parameters.span
 
 )"
-      "A document runs with its own settings, as in the window. Options override these settings. To record a "
-      "run, or to get vectors from a server, use the options. A document alone does neither.\n");
+      "A query file (.span) runs with its own settings, as in the window. Options override these settings. To record a "
+      "run, or to get vectors from a server, use the options. A query file alone does neither.\n");
   const auto options = std::make_shared<Options>();
   options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
@@ -440,7 +440,7 @@ void addRun(CLI::App& app, Context& context) {
   addOtherSettings(*command, settings, {SettingEffect::Record, SettingEffect::Window});
   command->add_flag("--fidelity", options->fidelity,
                     "Compare each answer with a full prefill of the same tokens");
-  command->add_flag("--json", options->json, "Write one JSON document instead of text");
+  command->add_flag("--json", options->json, "Write one JSON object instead of text");
 
   command->callback([&context, options] {
     options->session.check();

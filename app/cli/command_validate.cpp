@@ -346,7 +346,7 @@ void addValidate(CLI::App& app, Context& context) {
   spanq validate --model resources/models/spanlet resources/queries/rag.json
 
 )"
-      "A document is checked with its own settings. Options override these settings. For a plain query, "
+      "A query file (.span) is checked with its own settings. Options override these settings. For a plain query, "
       "model, device and pool are checked only if an option sets one of these three.\n");
   const auto options = std::make_shared<ValidateCommandOptions>();
   options->command = command;

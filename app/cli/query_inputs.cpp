@@ -167,7 +167,7 @@ std::optional<DocumentInput> readDocumentInput(std::string_view text) {
                                         "an input that is neither empty nor muted", input.places, text));
   }
   if (!taken.query && taken.incomplete.empty()) {
-    input.diagnostics.push_back(problem({}, "no query", "a document with a node", input.places, text));
+    input.diagnostics.push_back(problem({}, "no query", "a query file with a node", input.places, text));
   }
   input.query = std::move(taken.query);
   input.choices = document::passageChoicesOf(document, taken.paths);

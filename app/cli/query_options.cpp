@@ -89,11 +89,9 @@ std::vector<query::ParameterInfo> keepParameters(
 }  // namespace
 
 const char* const kQueryFileHelp =
-    "Query file (.json, .yaml, .yml, .lisp or .spnl; for other names, the content decides) or document "
-    "(.span). The name - is standard input";
+    "Query file (.span, .json, .yaml, .yml, .lisp or .spnl; for other names, the content decides). The name - is standard input";
 const char* const kQueryFilesHelp =
-    "Query files (.json, .yaml, .yml, .lisp or .spnl; for other names, the content decides) or documents "
-    "(.span). The name - is standard input";
+    "Query files (.span, .json, .yaml, .yml, .lisp or .spnl; for other names, the content decides). The name - is standard input";
 
 void addReadFromOption(CLI::App& command, QueryOptionTexts& texts) {
   command

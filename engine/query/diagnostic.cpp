@@ -83,7 +83,7 @@ std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes
   Diagnostic problem;
   if (text.size() > maxBytes) {
     problem.position = {1, 1};
-    problem.found = "a document of " + std::to_string(text.size()) + " bytes";
+    problem.found = "a text of " + std::to_string(text.size()) + " bytes";
     problem.expected = "at most " + std::to_string(maxBytes);
     return problem;
   }

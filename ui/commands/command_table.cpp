@@ -41,7 +41,7 @@ std::vector<CommandInfo> makeTable() {
   };
 
   add("file.new", File, Program, tr("New query"), tr("Open an empty query in a new tab"), {"Ctrl+N"});
-  add("file.open", File, Program, tr("Open…"), tr("Open a query, a document or a recorded run"), {"Ctrl+O"});
+  add("file.open", File, Program, tr("Open…"), tr("Open a query or a recorded run"), {"Ctrl+O"});
   add("file.open-log", File, Program, tr("Open log…"),
       tr("Find out why the prompts of a request log missed the cache"), {"Ctrl+Alt+O"});
   add("file.stop-log", File, Program, tr("Stop diagnosis"), tr("Stop the diagnosis of the log"));
@@ -50,15 +50,15 @@ std::vector<CommandInfo> makeTable() {
   add("file.add-folder", File, Program, tr("Add a folder…"),
       tr("Add every text of a folder and its subfolders as a document"));
   add("file.welcome", File, Program, tr("Welcome page"), tr("Show examples and recent files"));
-  add("file.save", File, Document, tr("Save"), tr("Save the document"), {"Ctrl+S"});
-  add("file.save-as", File, Document, tr("Save as…"), tr("Save the document under another name"),
+  add("file.save", File, Document, tr("Save"), tr("Save the query"), {"Ctrl+S"});
+  add("file.save-as", File, Document, tr("Save as…"), tr("Save the query under another name"),
       {"Ctrl+Shift+S"});
   add("file.export", File, Document, tr("Export query…"),
       tr("Export the query as JSON, curl or Python, for a server"), {"Ctrl+E"});
   add("file.export-view", File, Document, tr("Export view…"), tr("Export a view as a picture or a table"),
       {"Ctrl+Shift+E"});
   add("file.export-window", File, Document, tr("Export window…"), tr("Export the whole window as a picture"));
-  add("file.close", File, Document, tr("Close tab"), tr("Close the document"), {"Ctrl+W"});
+  add("file.close", File, Document, tr("Close tab"), tr("Close the current tab"), {"Ctrl+W"});
   add("file.quit", File, Program, tr("Quit"), tr("Close the window"), {"Ctrl+Q"});
 
   add("edit.undo", Edit, Document, tr("Undo"),
@@ -214,11 +214,11 @@ std::vector<CommandInfo> makeTable() {
       tr("Enlarge the focused dock to the whole window, or restore it"), {"F11"});
   add("view.float", View, Document, tr("Float dock"),
       tr("Move the focused dock to its own window, or restore it"), {"Shift+F11"});
-  add("view.next-tab", View, Document, tr("Next document"), tr("Go to the next tab"),
+  add("view.next-tab", View, Document, tr("Next tab"), tr("Go to the next tab"),
       {"Ctrl+PgDown", "Ctrl+Tab"});
-  add("view.previous-tab", View, Document, tr("Previous document"), tr("Go to the previous tab"),
+  add("view.previous-tab", View, Document, tr("Previous tab"), tr("Go to the previous tab"),
       {"Ctrl+PgUp", "Ctrl+Shift+Tab"});
-  add("view.tabs", View, Document, tr("Documents…"), tr("List the open documents"), {"Ctrl+Shift+O"});
+  add("view.tabs", View, Document, tr("Tabs…"), tr("List the open tabs"), {"Ctrl+Shift+O"});
   add("view.canvas", View, Document, tr("Go to the canvas"),
       tr("Move the keyboard focus to the canvas; Esc does the same"), {"F6"});
   add("view.zoom-in", View, Document, tr("Zoom in"), tr("Show larger nodes"), {"Ctrl++", "Ctrl+="});
@@ -247,9 +247,9 @@ std::vector<CommandInfo> makeTable() {
       {"F9"});
   add("learn.next", Learn, Program, tr("Next step"), tr("Go to the next step of the lesson"), {"F8"});
   add("learn.back", Learn, Program, tr("Previous step"),
-      tr("Go to the previous step, with its document, runs and views"), {"F7"});
+      tr("Go to the previous step, with its query, runs and views"), {"F7"});
   add("learn.return", Learn, Program, tr("Back to the step"),
-      tr("Restore the document, runs and views of the step"), {"Shift+F9"});
+      tr("Restore the query, runs and views of the step"), {"Shift+F9"});
   add("learn.present", Learn, Program, tr("Present lesson"),
       tr("Show the step and its view on the whole screen; Page Up and Page Down change steps, Esc ends"),
       {"F5"});

@@ -401,8 +401,8 @@ std::variant<std::string, Error> fromPng(const QByteArray& picture) {
       const qsizetype language = 4 + key.size() + 2;
       const qsizetype translated = data.indexOf('\0', language) + 1;
       const qsizetype text = translated <= 0 ? 0 : data.indexOf('\0', translated) + 1;
-      if (checksumOf(data) != checksum || text <= 0) return noDocument("a damaged document");
-      if (data.at(4 + key.size()) != 0) return noDocument("a document that another program has compressed");
+      if (checksumOf(data) != checksum || text <= 0) return noDocument("a damaged query file");
+      if (data.at(4 + key.size()) != 0) return noDocument("a query file that another program has compressed");
       return std::string(data.constData() + text, static_cast<std::size_t>(data.size() - text));
     }
     if (type == "IEND") break;

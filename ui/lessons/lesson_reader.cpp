@@ -716,7 +716,7 @@ void LessonReader::refreshButtons() {
                      : isLast
                          ? tr("Show all lessons after this last step")
                          : tr("Go to the next step%1").arg(m_input.keyHint(QStringLiteral("learn.next"))));
-  m_return->setToolTip(tr("Restore the document, runs and views of the step%1")
+  m_return->setToolTip(tr("Restore the query, runs and views of the step%1")
                            .arg(m_input.keyHint(QStringLiteral("learn.return"))));
   m_freeBar->setVisible(m_course->isPlaying(m_input.document.get()));
 }

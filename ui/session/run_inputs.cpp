@@ -14,9 +14,9 @@ RunInputs::RunInputs(const QString& documentPath, Asker asker) : m_asker(std::mo
 namespace {
 
 query::NotGiven noFolder() {
-  return {.found = "a file in a document that is not saved",
-          .expected = /*id:document-saved*/ "a saved document",
-          .hint = "save the document in the folder of the files"};
+  return {.found = "a file in a query that is not saved",
+          .expected = /*id:document-saved*/ "a saved query",
+          .hint = "save the query in the folder of the files"};
 }
 
 }  // namespace

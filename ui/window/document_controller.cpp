@@ -428,7 +428,7 @@ void DocumentController::openDialog() {
   const QStringList paths = QFileDialog::getOpenFileNames(
       &m_parts.window, tr("Open"), m_parts.lastFolder,
       tr("All supported files (*.span *.json *.yaml *.yml *.lisp *.trace *.part *.png *.svg *.jsonl *.har "
-         "%1);;Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs (*.trace "
+         "%1);;Query files (*.span);;Plain queries (*.json *.yaml *.yml *.lisp);;Recorded runs (*.trace "
          "*.part);;Request logs (*.jsonl *.ndjson *.har *.log *.gz);;Pictures with their query (*.png "
          "*.svg);;Texts and PDFs, as documents of a query (%1);;All files (*)")
           .arg(QLatin1String(kTextNames)));
@@ -481,7 +481,7 @@ void DocumentController::showUndoHistory() {
     header->setFont(m_parts.workspace.input().theme.titleFont());
     auto* list = new QUndoView(&stack, &dialog);
     list->setAccessibleName(accessibleName);
-    list->setEmptyLabel(tr("Opened document"));
+    list->setEmptyLabel(tr("Opened query"));
     header->setBuddy(list);
     auto* column = new QVBoxLayout;
     column->setSpacing(kSpace);

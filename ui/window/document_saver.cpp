@@ -31,7 +31,7 @@ Notice noticeOf(const FileSituation& situation) {
   using enum NoticeAnswer;
   if (situation.isGone) {
     return {
-        .text = tr("Another program removed or renamed %1. Your document is still open.").arg(situation.name),
+        .text = tr("Another program removed or renamed %1. Your query is still open.").arg(situation.name),
         .answers = {Save, SaveAs, Keep}};
   }
   if (situation.isChanged) {
@@ -281,8 +281,8 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
         (m_parts.lastFolder.isEmpty() ? QString() : m_parts.lastFolder + QLatin1Char('/')) +
         QFileInfo(model.title()).completeBaseName() + QStringLiteral(".span");
     path = chosenSavePath(&m_parts.window, tr("Save as"), path.isEmpty() ? proposed : path,
-                          tr("Documents (*.span);;Query alone, JSON (*.json);;Query alone, YAML "
-                             "(*.yaml *.yml);;Query alone, Lisp (*.lisp)"));
+                          tr("Query files (*.span);;Plain query, JSON (*.json);;Plain query, YAML "
+                             "(*.yaml *.yml);;Plain query, Lisp (*.lisp)"));
     if (path.isEmpty()) return false;
   }
   if (path == model.filePath()) {
@@ -313,7 +313,7 @@ bool DocumentSaver::save(OpenDocument& document, bool askForPath) {
     if (Autosave* own = autosave(document)) own->writeNow();
     QMessageBox box(QMessageBox::Warning, tr("Save"), tr("%1 was not saved.").arg(QFileInfo(path).fileName()),
                     QMessageBox::Cancel, &m_parts.window);
-    box.setInformativeText(tr("%1 Save the document under another name or in another folder.").arg(trouble));
+    box.setInformativeText(tr("%1 Save the query under another name or in another folder.").arg(trouble));
     QPushButton* saveAs = box.addButton(tr("Save as…"), QMessageBox::AcceptRole);
     box.setDefaultButton(saveAs);
     box.exec();
@@ -357,10 +357,10 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   if (lost.isEmpty() && removed.isEmpty()) return path;
 
   QMessageBox box(QMessageBox::Question, tr("Save"),
-                  removed.isEmpty() ? tr("%1 stores only the query. A document (.span) also stores the "
+                  removed.isEmpty() ? tr("%1 stores only the query. A query file (.span) also stores the "
                                          "positions of the nodes and the settings.")
                                           .arg(file.fileName())
-                  : isOwnFile ? tr("Saving to %1 removes the parts of the file that are not in the document.")
+                  : isOwnFile ? tr("Saving to %1 removes the parts of the file that the query does not have.")
                                     .arg(file.fileName())
                               : tr("%1 will not contain all parts of the opened file.").arg(file.fileName()),
                   QMessageBox::Cancel, &m_parts.window);
@@ -382,7 +382,7 @@ QString DocumentSaver::pathWithoutLoss(OpenDocument& document, const QString& pa
   if (!file.suffix().isEmpty()) other.chop(file.suffix().size() + 1);
   other += QStringLiteral(".span");
   if (isDocument || QFileInfo::exists(other)) {
-    other = chosenSavePath(&m_parts.window, tr("Save as"), other, tr("Documents (*.span)"));
+    other = chosenSavePath(&m_parts.window, tr("Save as"), other, tr("Query files (*.span)"));
   }
   // The user may have chosen the same name or another query file.
   return other.isEmpty() || other == path ? other : pathWithoutLoss(document, other);
@@ -412,9 +412,9 @@ void DocumentSaver::noteUnread(OpenDocument& document, const OpenedFile& file) {
   const qsizetype count = unread.leftOutOfFile().size();
   if (count == 0) return;
   m_parts.status.say(count == 1
-                         ? tr("One part of %1 is not in the document. The Problems dock lists this part.")
+                         ? tr("Spanscope cannot keep one part of %1. The Problems dock lists this part.")
                                .arg(document.model->title())
-                         : tr("%1 parts of %2 are not in the document. The Problems dock lists these parts.")
+                         : tr("Spanscope cannot keep %1 parts of %2. The Problems dock lists these parts.")
                                .arg(QString::number(count), document.model->title()));
 }
 
@@ -495,7 +495,7 @@ void DocumentSaver::reload(OpenDocument& document) {
   const OpenedFile opened = openDocument(model.filePath());
   if (!opened.document) {
     QMessageBox box(QMessageBox::Warning, tr("Reload"),
-                    tr("%1 cannot be read. Your document is unchanged.").arg(model.title()), QMessageBox::Ok,
+                    tr("%1 cannot be read. Your query is unchanged.").arg(model.title()), QMessageBox::Ok,
                     &m_parts.window);
     box.setInformativeText(diagnosticsText(opened.diagnostics, model.title()));
     box.exec();
@@ -518,7 +518,7 @@ void DocumentSaver::compareWithFile(const OpenDocument& document) {
   const DocumentModel& model = *document.model;
   DifferenceDialog(
       tr("Compare %1").arg(model.title()),
-      tr("Lines with − are in the file of the other program. Lines with + are in your document."),
+      tr("Lines with − are in the file of the other program. Lines with + are in your query."),
       textOfFile(model.filePath()), QString::fromStdString(document::writeDocument(model.document())),
       m_parts.workspace.input().theme, &m_parts.window)
       .exec();

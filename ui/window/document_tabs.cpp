@@ -101,7 +101,7 @@ class DocumentTabs::Bar : public QTabBar {
 
 DocumentTabs::DocumentTabs(QWidget* parent) : QWidget(parent) {
   m_bar = new Bar;
-  m_bar->setAccessibleName(tr("Open documents"));
+  m_bar->setAccessibleName(tr("Open tabs"));
   m_bar->setTabsClosable(true);
   m_bar->setExpanding(false);
   m_bar->setElideMode(Qt::ElideNone);
@@ -114,8 +114,8 @@ DocumentTabs::DocumentTabs(QWidget* parent) : QWidget(parent) {
   m_list = new QToolButton;
   m_list->setAutoRaise(true);
   m_list->setPopupMode(QToolButton::InstantPopup);
-  m_list->setAccessibleName(tr("List of open documents"));
-  m_list->setToolTip(tr("All open documents"));
+  m_list->setAccessibleName(tr("List of open tabs"));
+  m_list->setToolTip(tr("All open tabs"));
   m_menu = new QMenu(m_list);
   m_menu->setToolTipsVisible(true);
   connect(m_menu, &QMenu::aboutToShow, this, &DocumentTabs::fillList);

@@ -99,9 +99,9 @@ ServersDialog::ServersDialog(workbench::ServerList& servers, std::map<std::strin
   auto* head = new QLabel(tr("Servers for queries"), this);
   head->setFont(theme.titleFont());
   auto* help =
-      new QLabel(tr("Documents use the name of a server. Keys stay in the environment or in the "
-                    "desktop's secret store. No document, trace or log contains keys. The "
-                    "tokenizer of the document's model counts the tokens. Choose the model first, then "
+      new QLabel(tr("Queries use the name of a server. Keys stay in the environment or in the "
+                    "desktop's secret store. No query file, trace or log contains keys. The "
+                    "tokenizer of the query's model counts the tokens. Choose the model first, then "
                     "the server."),
                  this);
   help->setWordWrap(true);
@@ -384,7 +384,7 @@ void ServersDialog::showProtocol() {
     isProblem = true;
   } else if (protocol != nullptr) {
     text = QString::fromUtf8(protocol->help);
-    if (protocol->needsPrompt) text += QLatin1Char(' ') + tr("Texts use the chat template of the document.");
+    if (protocol->needsPrompt) text += QLatin1Char(' ') + tr("Texts use the chat template of the query.");
   } else if (first != nullptr) {
     text = tr(/*id:protocol-help*/ "Protocol: %1. %2")
                .arg(QString::fromUtf8(first->title), QString::fromUtf8(first->help));

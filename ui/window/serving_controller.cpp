@@ -254,7 +254,7 @@ RequestsPanel::RequestsPanel(QWidget* parent)
       m_port(new QSpinBox(this)),
       m_keepsTexts(new QCheckBox(tr("Keep texts"), this)),
       m_copy(new QToolButton(this)),
-      m_keep(new QPushButton(tr("Keep as document"), this)),
+      m_keep(new QPushButton(tr("Keep as query"), this)),
       m_switch(new QPushButton(this)),
       m_close(new QToolButton(this)) {
   setAccessibleName(tr("Requests of other programs"));
@@ -276,7 +276,7 @@ RequestsPanel::RequestsPanel(QWidget* parent)
       tr("Keep texts of requests and answers in lists, traces and files. Tokens, blocks and times are always "
          "shown"));
   m_keep->setObjectName(QStringLiteral("keepRequest"));
-  m_keep->setToolTip(tr("Copy the selected request into a document that you can edit, run and save"));
+  m_keep->setToolTip(tr("Copy the selected request into a query that you can edit, run and save"));
   m_switch->setObjectName(QStringLiteral("serveSwitch"));
   m_close->setText(QStringLiteral("✕"));
   m_close->setAutoRaise(true);
@@ -299,7 +299,7 @@ RequestsPanel::RequestsPanel(QWidget* parent)
   row->addWidget(m_close);
 
   m_table->setObjectName(QStringLiteral("requests"));
-  m_table->setAccessibleDescription(tr("Press Return to show a request as a document with its run."));
+  m_table->setAccessibleDescription(tr("Press Return to show a request as a query with its run."));
   m_table->setModel(m_model);
   QHeaderView* head = m_table->horizontalHeader();
   head->setStretchLastSection(false);
@@ -405,7 +405,7 @@ void RequestsPanel::showState() {
   m_empty->setFont(m_theme.interfaceFont());
   QString help =
       tr("Programs on this machine can use this window's model and cache with OpenAI's or SPNL's protocol. "
-         "Each request then appears here like your own runs. You can keep a request as a document.");
+         "Each request then appears here like your own runs. You can keep a request as a query.");
   if (state.phase == ServingPhase::On) {
     help = tr("Requests appear here as they arrive. Base URL for OpenAI's clients is %1/v1. SPNL's "
               "endpoint is %1/v1/query/execute. No key is needed.")
@@ -537,11 +537,11 @@ void ServingController::keepRequest(std::uint64_t number) {
   if (shown == nullptr || shown->served != number) return;
   if (const auto entry = m_parts.workspace.serving().entry(number); entry && !entry->keepsTexts)
     return m_parts.status.say(tr("The texts of request %1 were not kept, so there is no query.").arg(number));
-  if (!shown->isPreview) return m_parts.status.say(tr("Request %1 is already a document.").arg(number));
+  if (!shown->isPreview) return m_parts.status.say(tr("Request %1 is already a query of its own.").arg(number));
   shown->isPreview = false;
   // The document counts as unsaved, so that closing it asks.
   shown->model->markUnsaved();
-  m_parts.status.say(tr("%1 is now a document that you can edit, run and save.").arg(shown->model->title()));
+  m_parts.status.say(tr("%1 is now a query that you can edit, run and save.").arg(shown->model->title()));
   Q_EMIT changed();
 }
 

@@ -84,10 +84,10 @@ bool SessionKeeper::saveUnsaved() {
   if (unsaved.empty()) return true;
   ChecklistDialog dialog(
       tr("Quit"),
-      unsaved.size() == 1 ? tr("One document has unsaved changes.")
-                          : tr("%1 documents have unsaved changes.").arg(unsaved.size()),
-      tr("Save writes the checked documents to their files. Discard deletes the changes of the checked "
-         "documents. Other documents keep their changes, and Spanscope opens these documents at the next "
+      unsaved.size() == 1 ? tr("One query has unsaved changes.")
+                          : tr("%1 queries have unsaved changes.").arg(unsaved.size()),
+      tr("Save writes the checked queries to their files. Discard deletes the changes of the checked "
+         "queries. Other queries keep their changes, and Spanscope opens these queries at the next "
          "start."),
       items,
       {{.id = kDrop,
@@ -99,7 +99,7 @@ bool SessionKeeper::saveUnsaved() {
         .needsChecked = false,
         .isDefault = false},
        {.id = kSave,
-        .text = tr(/*id:quit-save*/ "Save checked documents"),
+        .text = tr(/*id:quit-save*/ "Save checked queries"),
         .needsChecked = true,
         .isDefault = true}},
       tr("Cancel"), m_parts.workspace.input().theme, &m_parts.window);
@@ -209,9 +209,9 @@ void SessionKeeper::offerDocuments() {
     ChecklistDialog dialog(
         tr("Recover"),
         recoveries.size() == 1
-            ? tr("One document had unsaved changes when Spanscope ended.")
-            : tr("%1 documents had unsaved changes when Spanscope ended.").arg(recoveries.size()),
-        tr("Open the documents to see, save or undo the changes. Documents that you do not check are offered "
+            ? tr("One query had unsaved changes when Spanscope ended.")
+            : tr("%1 queries had unsaved changes when Spanscope ended.").arg(recoveries.size()),
+        tr("Open the queries to see, save or undo the changes. Queries that you do not check are offered "
            "again at the next start."),
         items,
         {{.id = kDrop, .text = tr("Delete checked…"), .needsChecked = true, .isDefault = false},
@@ -225,8 +225,8 @@ void SessionKeeper::offerDocuments() {
     }
     QMessageBox box(QMessageBox::Warning, tr("Recover"),
                     checked.size() == 1
-                        ? tr("Delete the unsaved changes of one document?")
-                        : tr("Delete the unsaved changes of %1 documents?").arg(checked.size()),
+                        ? tr("Delete the unsaved changes of one query?")
+                        : tr("Delete the unsaved changes of %1 queries?").arg(checked.size()),
                     QMessageBox::Cancel, &m_parts.window);
     box.setInformativeText(tr("You cannot undo this."));
     const QPushButton* drop =

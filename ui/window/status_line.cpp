@@ -171,7 +171,7 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   row->setContentsMargins(3 * kSpace, kSpace, 2 * kSpace, kSpace);
   row->setSpacing(2 * kSpace);
   auto* mark = new QLabel(QStringLiteral("⚠"));
-  mark->setAccessibleName(tr("Note on the document"));
+  mark->setAccessibleName(tr("Note on the query"));
   row->addWidget(mark);
   m_text = new QLabel;
   m_text->setTextFormat(Qt::PlainText);

@@ -127,7 +127,7 @@ void WelcomePage::setKeys(const KeyTexts& keys) {
   tip(m_learn, tr("Open the lessons. The first lesson takes five minutes"), keyOf("learn.lessons"));
   tip(m_new, tr(/*id:new-query*/ "Open an empty query"), keyOf("file.new"));
   tip(m_log, tr("Find out why the prompts of a request log missed the cache"), keyOf("file.open-log"));
-  tip(m_open, tr("Open a query, a document or a recorded run"), keyOf("file.open"));
+  tip(m_open, tr("Open a query or a recorded run"), keyOf("file.open"));
 }
 
 void WelcomePage::placeCards() {

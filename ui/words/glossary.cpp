@@ -26,6 +26,7 @@ std::vector<Term> makeGlossary() {
   add("seq", tr("sequence"),
       tr("The children are in order, and each child attends to all earlier children."));
   add("generate", tr("generate"), tr("Asks the model for an answer to its input."));
+  add("document", tr("document"), tr("A text that a query contains, usually a child of a plus."));
   add("augment", tr("augment"),
       tr("Searches documents and puts the passages that match the question under a plus."));
   add("passage", tr("passage"), tr("A piece of a searched document, as it is in the prompt."));

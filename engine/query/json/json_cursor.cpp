@@ -88,7 +88,7 @@ std::string JsonCursor::readString() {
     value += m_text.substr(run, m_offset - run);
     if (atEnd()) {
       failWith({begin,
-                /*id:text-not-closed*/ "text that is not closed before the end of the document",
+                /*id:text-not-closed*/ "text that is not closed before the end of the text",
                 /*id:closing-double-quote*/ "a closing double quote",
                 {}});
       break;
@@ -342,7 +342,7 @@ void JsonCursor::skipValue() {
 void JsonCursor::expectEnd() {
   if (m_stopped || peek() == JsonKind::End) return;
   fail(/*id:nothing-after-query*/ "nothing after the query",
-       m_text[m_offset] == '{' ? /*id:document-holds-query*/ "A document contains one query" : "");
+       m_text[m_offset] == '{' ? /*id:document-holds-query*/ "A text contains one query" : "");
 }
 
 void JsonCursor::goTo(Mark mark) {
@@ -355,7 +355,7 @@ void JsonCursor::skipSpace() {
 }
 
 std::string JsonCursor::describeHere() const {
-  if (atEnd()) return /*id:end-document*/ "the end of the document";
+  if (atEnd()) return /*id:end-document*/ "the end of the text";
   const std::string_view rest = m_text.substr(m_offset);
   if (rest.starts_with(kByteOrderMark)) return /*id:byte-order-mark*/ "a byte order mark";
   if (rest.starts_with('\n') || rest.starts_with('\r')) return /*id:end-line*/ "the end of the line";

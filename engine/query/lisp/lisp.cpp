@@ -304,7 +304,7 @@ class Reader {
     m_offset = m_text.size() - withoutByteOrderMark(m_text).size();
     skipSpace();
     if (m_offset == m_text.size()) {
-      fail({m_offset, "the end of the document", "a form, such as (user \"text\")", {}});
+      fail({m_offset, "the end of the text", "a form, such as (user \"text\")", {}});
       return form;
     }
     readForm(form, 0);
@@ -363,7 +363,7 @@ class Reader {
     while (!m_stopped) {
       skipSpace();
       if (m_offset == m_text.size()) {
-        fail({begin, /*id:not-closed*/ "a ( that is not closed", "a ) before the end of the document", {}});
+        fail({begin, /*id:not-closed*/ "a ( that is not closed", "a ) before the end of the text", {}});
       } else if (m_text[m_offset] == ')') {
         ++m_offset;
         return;
@@ -393,7 +393,7 @@ class Reader {
       form.text += m_text.substr(m_offset, next - m_offset);
       m_offset = next;
       if (next == m_text.size()) {
-        fail({begin, "text that is not closed before the end of the document", "a closing double quote", {}});
+        fail({begin, "text that is not closed before the end of the text", "a closing double quote", {}});
         return;
       }
       if (m_text[next] == '"') {

@@ -67,9 +67,9 @@ ParseResult parseYaml(std::string_view text, const ParseLimits& limits) {
                                   {},
                                   positionAt(text, *second),
                                   *second,
-                                  "a second document",
+                                  "a second YAML document",
                                   "one",
-                                  /*id:first-read*/ "Only the first document is read"});
+                                  /*id:first-read*/ "Only the first YAML document is read"});
   }
   return result;
 }

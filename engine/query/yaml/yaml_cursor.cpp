@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kShownCharacters = 40;
 
 std::string describeAt(std::string_view text, std::size_t offset) {
-  if (offset >= text.size()) return "the end of the document";
+  if (offset >= text.size()) return "the end of the text";
   const std::string_view line = text.substr(offset, text.find_first_of("\r\n", offset) - offset);
   return line.empty() ? "the end of the line" : inQuotes(line);
 }
@@ -462,7 +462,7 @@ std::string YamlCursor::textHint(JsonKind kind) const {
 void YamlCursor::fail(std::string expected) {
   if (m_stopped) return;
   const std::string found =
-      m_next < m_events.size() ? describeAt(m_text, m_events[m_next].offset) : "the end of the document";
+      m_next < m_events.size() ? describeAt(m_text, m_events[m_next].offset) : "the end of the text";
   failWith({offset(), found, std::move(expected), {}});
 }
 

@@ -280,7 +280,7 @@ class Finder {
                              /*id:nested-too-deeply*/ "Nested too deeply: a query may have at most %1 nested "
                                                       "lists and objects"),
               std::int64_t{query::kMaxDepth}),
-          say(forTranslation("Problems", "Such a document cannot be saved")));
+          say(forTranslation("Problems", "Such a query cannot be saved")));
     }
     checkOwn(id, node);
     checkInputs(id, node);

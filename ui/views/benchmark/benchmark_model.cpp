@@ -493,7 +493,7 @@ void addLengthRemarks(const Benchmark& benchmark, std::vector<BenchmarkRemark>& 
   else if (benchmark.measuredLengths() > 0)
     say(remarks, tooFewText());
   say(remarks, tr("Two generated documents and a new question each time, in a separate pool of %1 blocks. "
-                  "The query of this document is not used.")
+                  "The query of this tab is not used.")
                    .arg(benchmark.blockCount - 1));
 }
 

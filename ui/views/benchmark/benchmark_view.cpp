@@ -35,7 +35,7 @@ constexpr int kLinesHeight = 200;
 QString BenchmarkView::introduction() const {
   if (request().kind == BenchmarkKind::Lengths)
     return tr(
-        "Measure two generated documents, from short to long, with the model of this document. The documents "
+        "Measure two generated documents, from short to long, with the model of this query. The documents "
         "run with an empty cache, in the same order and swapped, each time with a new question.");
   return tr(
       "Run this query several times: with an empty cache, in the same order, and with the children of plus "

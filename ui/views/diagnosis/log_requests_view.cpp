@@ -75,7 +75,7 @@ LogRequestsView::LogRequestsView(QWidget* parent)
       m_model(new LogRequestsModel(this)),
       m_table(new TableView(tr("Requests of the log"), RowOrder::Sortable, this)) {
   setAccessibleName(tr("Requests"));
-  m_table->setAccessibleDescription(tr("Press Return to open the request as a document."));
+  m_table->setAccessibleDescription(tr("Press Return to open the request as a query."));
   m_table->setModel(m_model);
   m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
   QHeaderView* header = m_table->horizontalHeader();
@@ -138,7 +138,7 @@ QWidget* LogRequestsView::makeControls() {
       makeAmount(tr("Price"), tr("price/M"),
                  tr("Set the price of a million computed tokens, to show the price of lost tokens"), head);
   m_document = new QPushButton(tr("Open request"), head);
-  m_document->setToolTip(tr("Open the selected request as a document"));
+  m_document->setToolTip(tr("Open the selected request as a query"));
   connect(m_document, &QPushButton::clicked, this, [this] {
     if (m_state->chosen) Q_EMIT commandWanted(QStringLiteral("log.document:%1").arg(*m_state->chosen));
   });

@@ -206,7 +206,7 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
 
 QString metricsCsv(const MetricsModel& model) {
   std::vector<const metrics::Metric*> columns;
-  QStringList titles{tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step")};
+  QStringList titles{tr("run"), tr("query"), tr("model"), tr("policy"), tr("request"), tr("step")};
   for (const metrics::Metric& metric : metrics::all()) {
     if (!metric.isOf(metrics::Scope::Request)) continue;
     columns.push_back(&metric);

@@ -463,7 +463,7 @@ QString madeForText(const Answer& answer) {
 
 QString outputCsv(const OutputModel& model) {
   QString text = csvLine({tr("run"),
-                          tr("document"),
+                          tr("query"),
                           tr("model"),
                           tr("policy"),
                           tr("layout"),

@@ -379,7 +379,7 @@ QPushButton* ProblemsView::fixOf(const Problem& problem, bool isOfJson) {
   if (problem.otherModel.empty()) return nullptr;
   QPushButton* button =
       make("runHere", tr("Run here"),
-           tr("Run the query on this model, and keep the choice in the document. Undo restores it."),
+           tr("Run the query on this model, and keep the choice in the query. Undo restores it."),
            [this, name = problem.otherModel] {
              acceptModel(name);
              Q_EMIT commandWanted(QStringLiteral("run.run"));
