@@ -277,14 +277,17 @@ std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& answers
   return lines;
 }
 
-/// Returns the longest text about the tokens of a stack that fits. Numbers are not cut.
+/// Returns the longest text about the tokens of a stack that fits. Numbers are not cut. The count of tokens
+/// is more important than the cached share.
 TextLine stackLine(TextSetter& setter, const NodeStatus& status, const QFont& font, double width) {
   QStringList shorter{stackText(status)};
-  if (const QString share = status.cachedShare(); !share.isEmpty()) {
-    shorter += metricPhrase("cached-tokens", share);
+  const QString share = status.cachedShare();
+  if (status.tokens >= 0) {
+    const QString count = grouped(status.tokens);
+    if (!share.isEmpty()) shorter += {tr("%1 tok · %2").arg(count, share), tr("%1 · %2").arg(count, share)};
+    shorter += {tr("%1 tokens").arg(count), tr("%1 tok").arg(count), count};
+  } else if (!share.isEmpty()) {
     shorter += share;
-  } else {
-    shorter += grouped(status.tokens);
   }
   const auto fitting = std::find_if(shorter.begin(), shorter.end(),
                                     [&](const QString& text) { return setter.widthOf(text, font) <= width; });
@@ -364,9 +367,13 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     const QString& more = !look.name.isEmpty() ? look.name : hasStep ? status.step : look.identity;
     QString title = more.isEmpty() ? look.title : look.title + QStringLiteral(" · ") + more;
     if (width >= 130) {
-      texts.count = look.stacked > 0
-                        ? setter.line(width < 190 ? QStringLiteral("›") : tr("open ›"), style.smallFont, 90)
-                        : setter.line(countText(look, status), style.monoFont, 90);
+      // A low card has no line for the tokens of a stack.
+      const bool isLow = plan.bodyLines <= 0 && status.tokens >= 0;
+      const QString open = isLow         ? tr("%1 tok ›").arg(grouped(status.tokens))
+                           : width < 190 ? QStringLiteral("›")
+                                         : tr("open ›");
+      texts.count = look.stacked > 0 ? setter.line(open, style.smallFont, 90)
+                                     : setter.line(countText(look, status), style.monoFont, 90);
     }
     const double whole = width - plan.titleLeft - kCardRight - 8;
     const auto fits = [&](double room) { return setter.widthOf(title, style.titleFont) <= room; };

@@ -4,9 +4,11 @@
 #include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/export/export_dialog.h"
+#include "ui/lessons/lesson_recorder_panel.h"
 #include "ui/views/common/elided_text.h"
 #include "ui/window/dialogs.h"
 #include "ui/window/document_tabs.h"
+#include "ui/window/get_model_dialog.h"
 #include "ui/window/servers_dialog.h"
 #include "ui/window/stream_dialogs.h"
 
@@ -16,10 +18,12 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QFont>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QObject>
+#include <QScopeGuard>
 #include <QString>
 #include <QStringList>
 #include <QStringLiteral>
@@ -28,7 +32,11 @@
 #include <QToolTip>
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <optional>
+#include <string>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -218,7 +226,20 @@ class TestWholeTexts : public QObject {
     QVERIFY2(faults.isEmpty(), qPrintable(faults.join(QLatin1Char('\n'))));
   }
 
+  void dialogsShowWholeTexts_data() {
+    QTest::addColumn<int>("points");
+    QTest::newRow("usual font") << 0;
+    QTest::newRow("large font") << 14;
+  }
   void dialogsShowWholeTexts() {
+    QFETCH(const int, points);
+    const QFont usual = QApplication::font();
+    const auto restore = qScopeGuard([&usual] { QApplication::setFont(usual); });
+    if (points > 0) {
+      QFont large = usual;
+      large.setPointSize(points);
+      QApplication::setFont(large);
+    }
     const Theme theme = m_window->workspace().input().theme;
     const workbench::ServerList servers;
     const QString problem =
@@ -236,7 +257,14 @@ class TestWholeTexts : public QObject {
                              {{QStringLiteral("a"), QStringLiteral("b")}},
                              {{.id = QStringLiteral("save"), .text = QStringLiteral("Save documents")}},
                              QStringLiteral("Cancel"), theme, m_window);
-    for (QDialog* dialog : std::initializer_list<QDialog*>{&watch, &gateway, &known, &exported, &question}) {
+    const workbench::VariableReader nothing = [](const char*) { return std::optional<std::string>(); };
+    GetModelDialog getModel({.name = QStringLiteral("cpu"), .memory = std::uint64_t{8} << 30U}, theme,
+                            m_window, nothing);
+    TemplateDialog chat(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet", QStringLiteral("spanlet"), "auto",
+                        theme, m_window);
+    QTRY_VERIFY(chat.isRead());
+    for (QDialog* dialog :
+         std::initializer_list<QDialog*>{&watch, &gateway, &known, &exported, &question, &getModel, &chat}) {
       dialog->show();
       QVERIFY(QTest::qWaitForWindowExposed(dialog));
       QStringList faults = clippedIn(*dialog);
@@ -252,6 +280,16 @@ class TestWholeTexts : public QObject {
                qPrintable(dialog->windowTitle()));
       dialog->close();
     }
+  }
+
+  /// A lesson recorder beside the docks. The last case of the window, because the recording does not end.
+  void theRecorderShowsWholeTexts() {
+    m_window->perform(QStringLiteral("view.author"));
+    m_window->perform(QStringLiteral("learn.record"));
+    QTRY_VERIFY(m_window->findChild<LessonRecorderPanel*>() != nullptr);
+    const QStringList faults = clippedIn(*m_window);
+    QVERIFY2(faults.isEmpty(), qPrintable(faults.join(QLatin1Char('\n'))));
+    QCOMPARE(m_window->size(), kSmall);
   }
 
   /// A long tool tip has several lines.

@@ -162,7 +162,7 @@ BracketName bracketName(const QRect& bracket, const QRect& visible, const QStrin
   const int left = visible.left() + kTableLabel;
   // A partly hidden name moves so that it stays readable.
   if (text.left() < left) text.setLeft(left);
-  if (!isWide && text.right() > visible.right()) text.setRight(visible.right());
+  if (text.right() > visible.right()) text.setRight(std::max(text.left(), visible.right()));
   BracketName shown{.place = text,
                     .alignment = (isWide ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
                     .text = wanted <= text.width() ? name : shortName(name, text.width(), metrics)};
@@ -262,9 +262,12 @@ QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const Q
   const QString text =
       metricPhrase("first-missing-block", QString::number(m_table->rows[row].cells[index].facts.number));
   const int width = QFontMetrics(theme().monoFont()).horizontalAdvance(text);
-  // A mark at the end of the row is to the left of the triangle.
-  const bool fits = x + kTip + width <= contentSize().width();
-  const QRect place(fits ? x + kTip : x - kTip - width, cell.bottom() + 2, width, 16);
+  // A text that would end beyond the edge of the view is to the left of the triangle. There, the text must
+  // not begin under the labels of the rows.
+  const int right = std::min(contentSize().width(), visible.right());
+  const bool fits = x + kTip + width <= right || x - kTip - width < visible.left() + kTableLabel;
+  const QRect place(fits ? std::min(x + kTip, std::max(x, right - width)) : x - kTip - width,
+                    cell.bottom() + 2, width, 16);
   painter.setPen(ink);
   painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, text);
   return place.united(QRect(x - kTip / 2, place.top(), kTip, place.height())).adjusted(-kSpace, 0, kSpace, 0);

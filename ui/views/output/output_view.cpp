@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/output/output_view.h"
 
+#include "ui/views/common/breaking_label.h"
 #include "ui/views/common/choices.h"
 #include "ui/views/common/elided_text.h"
 #include "ui/views/common/measure_page.h"
@@ -47,6 +48,10 @@ void setTextIfNew(QLabel& label, const QString& text) {
   if (label.text() != text) label.setText(text);
   label.setVisible(!text.isEmpty());
 }
+void setTextIfNew(BreakingLabel& label, const QString& text) {
+  label.setWhole(text);
+  label.setVisible(!text.isEmpty());
+}
 
 }  // namespace
 
@@ -73,10 +78,10 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_title(new ElidedLabel(this)),
       m_run(new QLabel(this)),
       m_policy(new QLabel(this)),
-      m_text(new QLabel(this)),
-      m_problem(new QLabel(this)),
+      m_text(new BreakingLabel(this)),
+      m_problem(new BreakingLabel(this)),
       m_advice(new QLabel(this)),
-      m_brief(new ElidedLabel(this)),
+      m_brief(new QLabel(this)),
       m_more(new QToolButton(this)),
       m_policies(new QToolButton(this)),
       m_adapter(new QToolButton(this)),
@@ -87,19 +92,13 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_facts(new QLabel(this)),
       m_fidelity(new QLabel(this)),
       m_progress(makeMeasureProgress(this)),
-      m_full(new QLabel(this)),
+      m_full(new BreakingLabel(this)),
       m_measure(new QToolButton(this)),
       m_fidelityRow(new QBoxLayout(QBoxLayout::LeftToRight)),
       m_copy(new QToolButton(this)) {
   setFocusPolicy(Qt::StrongFocus);
-  for (QLabel* label :
-       {m_run, m_policy, m_text, m_problem, m_advice, m_madeFor, m_same, m_facts, m_fidelity, m_full}) {
+  for (QLabel* label : {m_run, m_policy, m_advice, m_madeFor, m_same, m_facts, m_fidelity}) {
     label->setTextFormat(Qt::PlainText);
-  }
-  for (QLabel* label : {m_text, m_problem, m_full}) {
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    label->setFocusPolicy(Qt::ClickFocus);
   }
   for (QLabel* label : {m_advice, m_madeFor, m_same, m_facts}) label->setWordWrap(true);
   m_facts->setToolTip(metricExplanation("time-to-first-token"));
@@ -127,10 +126,11 @@ AnswerCard::AnswerCard(QWidget* parent)
   m_advice->setObjectName(QStringLiteral("advice"));
   m_brief->setObjectName(QStringLiteral("briefAdvice"));
   m_brief->setTextFormat(Qt::PlainText);
+  m_brief->setWordWrap(true);
   m_brief->hide();
   m_more->setObjectName(QStringLiteral("moreAdvice"));
   m_more->setText(tr("More"));
-  m_more->setToolTip(tr("Show the whole advice"));
+  m_more->setToolTip(tr("Show all advice on this answer, with its buttons"));
   m_more->setAutoRaise(true);
   m_more->hide();
   connect(m_more, &QToolButton::clicked, this, [this] {
@@ -170,7 +170,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   auto* brief = new QHBoxLayout;
   brief->setSpacing(2 * kSpace);
   brief->addWidget(m_brief, 1);
-  brief->addWidget(m_more);
+  brief->addWidget(m_more, 0, Qt::AlignTop);
   layout->addLayout(brief);
   m_offers->setSpacing(kSpace);
   // Side by side, the offers must not keep the card wider than a narrow dock.
@@ -271,13 +271,11 @@ void AnswerCard::setCompact(bool isCompact) {
 
 void AnswerCard::showAdvice() {
   const QString whole = m_advice->text();
-  const QString line = QString(whole).replace(QLatin1Char('\n'), QLatin1Char(' '));
-  const int room =
-      contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+  const QString first = whole.section(QLatin1Char('\n'), 0, 0);
   const bool hasOffers = m_answer.offersPolicies || !m_answer.fittingAdapter.isEmpty();
-  const bool isLong = hasOffers || m_advice->fontMetrics().horizontalAdvance(line) > room;
+  const bool isLong = hasOffers || first != whole;
   const bool isBrief = m_isCompact && !m_isAdviceWanted && isLong && !whole.isEmpty();
-  m_brief->setText(line);
+  if (m_brief->text() != first) m_brief->setText(first);
   m_brief->setToolTip(whole);
   m_brief->setVisible(isBrief);
   m_more->setVisible(isBrief);

@@ -24,6 +24,7 @@ namespace spanscope::ui {
 
 // Shows one answer as a card.
 
+class BreakingLabel;
 class ElidedLabel;
 
 class AnswerCard : public QWidget {
@@ -33,7 +34,7 @@ class AnswerCard : public QWidget {
 
   void setContent(const Answer& answer, const Theme& theme, bool selected);
   const Answer& answer() const { return m_answer; }
-  /// A compact card, for a low dock, shows long advice and its offers in one line. A button shows the rest.
+  /// A compact card, for a low dock, shows only the first sentence of the advice. A button shows the rest.
   void setCompact(bool isCompact);
   QToolButton& copyButton() { return *m_copy; }
   QToolButton& fidelityButton() { return *m_measure; }
@@ -67,10 +68,10 @@ class AnswerCard : public QWidget {
   ElidedLabel* m_title;
   QLabel* m_run;
   QLabel* m_policy;
-  QLabel* m_text;
-  QLabel* m_problem;
+  BreakingLabel* m_text;
+  BreakingLabel* m_problem;
   QLabel* m_advice;         ///< the engine's warnings about the answer
-  ElidedLabel* m_brief;     ///< the beginning of the advice in a low dock
+  QLabel* m_brief;          ///< the first warning in a low dock, with as many lines as it needs
   QToolButton* m_more;      ///< shows the whole advice
   QToolButton* m_policies;  ///< an offer of the advice
   QToolButton* m_adapter;   ///< an offer of the advice
@@ -83,7 +84,7 @@ class AnswerCard : public QWidget {
   QLabel* m_facts;
   QLabel* m_fidelity;        ///< headline of the comparison with a full prefill
   QProgressBar* m_progress;  ///< progress of the fidelity measurement
-  QLabel* m_full;            ///< the different answer of a full prefill
+  BreakingLabel* m_full;     ///< the different answer of a full prefill
   QToolButton* m_measure;
   QBoxLayout* m_fidelityRow;  ///< headline and button; one below the other in a narrow card
   QToolButton* m_copy;

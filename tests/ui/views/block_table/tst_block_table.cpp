@@ -363,6 +363,14 @@ void TestBlockTable::namesOutOfSightLeaveNoScraps() {
   const QRect visible(1000, 0, 600, 100);
   for (const QString& name :
        {QStringLiteral("system"), QStringLiteral("document 7"), QStringLiteral("question")}) {
+    // A narrow bracket has a name that is wider than the bracket.
+    for (int left = 1000; left < 1600; ++left) {
+      const QRect narrow(left, 10, 24, 20);
+      const ui::BracketName shown = ui::bracketName(narrow, visible, name, metrics);
+      QVERIFY2(shown.text.isEmpty() ||
+                   shown.place.left() + metrics.horizontalAdvance(shown.text) <= visible.right() + 1,
+               qPrintable(QStringLiteral("%1 at %2: “%3”").arg(name).arg(left).arg(shown.text)));
+    }
     for (int left = 700; left < 1700; ++left) {
       const QRect bracket(left, 10, 150, 20);
       const ui::BracketName shown = ui::bracketName(bracket, visible, name, metrics);

@@ -2,9 +2,12 @@
 // What an answer shows has room in the narrowest dock.
 #include "tests/support/test_program.h"
 #include "ui/theme/theme.h"
+#include "ui/views/common/breaking_label.h"
 #include "ui/views/output/output_view.h"
 
 #include <QApplication>
+#include <QClipboard>
+#include <QKeySequence>
 #include <QLabel>
 #include <QTest>
 #include <QToolButton>
@@ -49,7 +52,7 @@ class TestAnswerCard : public QObject {
     QTest::newRow("measuring") << measuring;
   }
   /// In a low dock, long advice leaves the room to the answer until the user wants it.
-  void longAdviceIsOneLineInALowDock() {
+  void onlyTheFirstAdviceIsInALowDock() {
     Answer answer;
     answer.run = 1;
     answer.name = QStringLiteral("generate");
@@ -71,7 +74,10 @@ class TestAnswerCard : public QObject {
     QVERIFY(!advice->isVisible() && brief->isVisible() && more->isVisible());
     QVERIFY(!card.policiesButton().isVisible());
     QVERIFY(card.heightForWidth(340) < whole);
-    QVERIFY(brief->height() < 2 * brief->fontMetrics().lineSpacing());
+    // The first warning is whole, in several lines.
+    QVERIFY(brief->text().contains(answer.advice.front()));
+    QVERIFY(brief->height() >= brief->heightForWidth(brief->width()));
+    QVERIFY(brief->height() > 2 * brief->fontMetrics().lineSpacing());
     QCOMPARE(brief->toolTip(), advice->text());
     // New tokens come in while the user reads.
     QTest::mouseClick(more, Qt::LeftButton);
@@ -80,13 +86,49 @@ class TestAnswerCard : public QObject {
     answer.text += QStringLiteral(" Nutmeg.");
     card.setContent(answer, ui::Theme(ui::Scheme::Light), false);
     QVERIFY(advice->isVisible());
-    // What fits in one line is whole.
+    // A single warning is whole.
     card.setCompact(false);
     answer.advice = {QStringLiteral("Short.")};
     answer.offersPolicies = false;
     card.setContent(answer, ui::Theme(ui::Scheme::Light), false);
     card.setCompact(true);
     QVERIFY(advice->isVisible() && !more->isVisible());
+  }
+  /// A word without a space does not run out of the card, and is copied without change.
+  void longWordsAreBroken() {
+    Answer answer;
+    answer.run = 1;
+    answer.name = QStringLiteral("generate");
+    answer.state = AnswerState::Finished;
+    answer.text = QStringLiteral("See ") + QString(2000, QLatin1Char('w'));
+    AnswerCard card;
+    card.setContent(answer, ui::Theme(ui::Scheme::Light), false);
+    card.resize(300, 400);
+    card.show();
+    QVERIFY2(card.minimumSizeHint().width() <= 300,
+             qPrintable(QString::number(card.minimumSizeHint().width())));
+    const QList<ui::BreakingLabel*> labels = card.findChildren<ui::BreakingLabel*>();
+    const auto found = std::find_if(labels.begin(), labels.end(), [&](const ui::BreakingLabel* label) {
+      return label->whole() == answer.text;
+    });
+    QVERIFY(found != labels.end());
+    ui::BreakingLabel& label = **found;
+    QVERIFY(label.width() <= 300);
+    QVERIFY(label.heightForWidth(280) > 20 * label.fontMetrics().lineSpacing());
+    label.setSelection(0, static_cast<int>(label.text().size()));
+    label.setFocus();
+    QTest::keySequence(&label, QKeySequence::Copy);
+    QCOMPARE(QApplication::clipboard()->text(), answer.text);
+  }
+  void breaksOnlyLongWords() {
+    const QString plain = QStringLiteral("Some words of a usual length.\nhttps://example.org/a");
+    QCOMPARE(ui::withBreaks(plain), plain);
+    const QString pairs = QStringLiteral("\U0001F600").repeated(40);
+    QString broken = ui::withBreaks(pairs);
+    QVERIFY(broken.size() > pairs.size());
+    for (qsizetype at = 1; at < broken.size(); ++at)
+      QVERIFY(!broken[at].isLowSurrogate() || broken[at - 1].isHighSurrogate());
+    QCOMPARE(broken.remove(QChar(0x200B)), pairs);
   }
   /// In which arithmetic an answer was computed is said with it, where it is not the usual one.
   void saysItsArithmetic() {
