@@ -289,7 +289,7 @@ std::optional<std::vector<SimulatorStep>> SimulatorPrediction::prediction(const 
 std::string SimulatorPrediction::setting() const {
   return std::string(m_server->title) + " " + m_server->version +
          /*id:empty-first-much*/
-         ", empty at first, without a size limit; steps are sent as by spanq remote run";
+         ", empty at first, without a size limit; steps are sent like those of spanq remote run";
 }
 
 /// Lines of text, each ended by a newline.

@@ -88,7 +88,7 @@ std::string JsonCursor::readString() {
     value += m_text.substr(run, m_offset - run);
     if (atEnd()) {
       failWith({begin,
-                /*id:text-not-closed*/ "text that is not closed before the end of the text",
+                /*id:text-not-closed*/ "a text without an end",
                 /*id:closing-double-quote*/ "a closing double quote",
                 {}});
       break;

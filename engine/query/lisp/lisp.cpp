@@ -393,7 +393,7 @@ class Reader {
       form.text += m_text.substr(m_offset, next - m_offset);
       m_offset = next;
       if (next == m_text.size()) {
-        fail({begin, "text that is not closed before the end of the text", "a closing double quote", {}});
+        fail({begin, "a text without an end", "a closing double quote", {}});
         return;
       }
       if (m_text[next] == '"') {

@@ -24,11 +24,10 @@ constexpr std::array<RefusedField, 5> kFields{
      {.name = "return_progress", .instead = nullptr, .warning = nullptr},
      {.name = "temperature",
       .instead = nullptr,
-      .warning = "The server refuses the field temperature. The server chose its "
-                 "own temperature."},
+      .warning = "The server refused the field temperature and chose its own temperature."},
      {.name = "seed",
       .instead = nullptr,
-      .warning = "The server refuses the field seed. The server chose its own seed."}}};
+      .warning = "The server refused the field seed and chose its own seed."}}};
 
 /// How servers write that a field, and not its value, is the fault.
 constexpr std::array<std::string_view, 13> kRefusals{

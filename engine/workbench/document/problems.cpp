@@ -600,8 +600,8 @@ class Finder {
               /*id:answer-inner-generate*/ "The answer of this subquery is recomputed in the outer prompt")),
           m_document.settings.distribute
               ? say(forTranslation("Problems",
-                                   "The answer is reused directly under a plus with the same model, or if "
-                                   "the output form is “reused”"))
+                                   "The answer is reused if its node is a child of a plus and has the "
+                                   "same model, or if the output form is “reused”"))
               : say(forTranslation(
                     "Problems",
                     "The answer is reused if plus distribution is on, or if the output form is “reused”")));

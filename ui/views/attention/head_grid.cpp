@@ -107,7 +107,7 @@ HeadGrid headGrid(const ViewInput& input) {
 QString headText(const HeadGrid& grid, std::size_t map) {
   if (map >= grid.maps.size()) return {};
   const HeadMap& own = grid.maps[map];
-  return tr("layer %1, head %2: %4 gets %3 of the attention that the head gives to sources")
+  return tr("layer %1, head %2: %4 gets %3 of the attention that the head gives to documents")
       .arg(own.layer)
       .arg(own.head)
       .arg(partText(own.share), grid.names[grid.selected.value_or(own.most)]);

@@ -363,8 +363,8 @@ std::vector<BlockLegend::Meaning> stateLegend() {
   };
   return {entry(BlockRole::Hit, explain(u"hit")), entry(BlockRole::Relocated, explain(u"relocated")),
           entry(BlockRole::Computed, explain(u"computed")), entry(BlockRole::Evicted, explain(u"evicted")),
-          entry(BlockRole::Free, tr("The block has no physical block yet. Or its request ended, and the "
-                                    "cache did not keep the block"))};
+          entry(BlockRole::Free, tr("No physical block yet, or none after the request has "
+                                    "ended, because the cache did not keep the block"))};
 }
 
 BlockLegend::Meaning partialMeaning() {

@@ -87,7 +87,8 @@ QString LogRequestsModel::text(int row, int column) const {
           .arg(m_rows[static_cast<std::size_t>(row)].turn + 1);
     case Cause:
       if (!request.refusal.empty()) return tr("Failed with %1. Not counted.").arg(logText(request.refusal));
-      if (!request.failure.empty()) return tr("Not rendered: %1").arg(logText(request.failure));
+      if (!request.failure.empty())
+        return tr("The prompt cannot be rendered: %1").arg(logText(request.failure));
       return cause == nullptr ? QStringLiteral("–") : causeWord(cause->sentence);
     case Lost:
       return isKnown ? QString::number(request.lost) : notYetText();

@@ -535,7 +535,7 @@ std::vector<BlockLegend::Meaning> poolLegend(bool anyLoaded) {
       entries.end(),
       {{{.core = BlockCore::Dark},
         metricShortName("blocks-in-use"),
-        tr("In use by other requests. A frame alone: another run uses the block")},
+        tr("In use by other requests. An empty frame: another run uses the block")},
        {{.core = BlockCore::Light}, metricShortName("cached-blocks"), metricMeaning("cached-blocks")},
        {{.role = BlockRole::Free}, Theme::name(BlockRole::Free), tr("Empty")}});
   return entries;
