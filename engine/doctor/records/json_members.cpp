@@ -57,7 +57,7 @@ const Json* memberOf(const Json& object, std::string_view name) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-const Json* at(const Json& object, std::initializer_list<std::string_view> names) {
+const Json* memberAt(const Json& object, std::initializer_list<std::string_view> names) {
   const Json* place = &object;
   for (const std::string_view name : names) {
     place = memberOf(*place, name);

@@ -32,6 +32,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <future>
@@ -596,10 +598,12 @@ class TestWorks : public QObject {
   void qualityOfALogIsMeasured() {
     Bench bench;
     std::string text;
-    for (const std::string hour : {"09", "17"})
-      text += R"({"messages":[{"role":"system","content":"It is )" + hour +
-              R"(:04. You are a travel assistant."},{"role":"user","content":"Which train is fast?"}]})" +
-              "\n";
+    for (const char* hour : {"09", "17"}) {
+      const nlohmann::json system = {
+          {"role", "system"}, {"content", std::string("It is ") + hour + ":04. You are a travel assistant."}};
+      const nlohmann::json user = {{"role", "user"}, {"content", "Which train is fast?"}};
+      text += nlohmann::json{{"messages", {system, user}}}.dump() + "\n";
+    }
     const doctor::LogReader log({{.name = "log", .path = {}, .text = text}});
     doctor::LogReport report = doctor::diagnose(log, *doctor::makeEstimate(), {});
     jobs::LogQualityRequest request = jobs::logQualityRequest(report, doctor::qualitySample(log, report, 4));

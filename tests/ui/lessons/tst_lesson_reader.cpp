@@ -3,6 +3,7 @@
 // actions.
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/product_text.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/lessons/lesson_window.h"
