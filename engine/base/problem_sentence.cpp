@@ -2,6 +2,7 @@
 #include "engine/base/problem_sentence.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <system_error>
 #include <utility>
 
@@ -30,6 +31,15 @@ std::string capitalized(std::string_view text) {
   return result;
 }
 
+/// Whether a sentence ends within the text: a letter, a period, a space and a capital letter.
+bool hasBorder(std::string_view text) {
+  for (std::size_t at = text.find(". "); at != std::string_view::npos; at = text.find(". ", at + 1)) {
+    const bool isWord = at > 0 && text[at - 1] >= 'a' && text[at - 1] <= 'z';
+    if (isWord && at + 2 < text.size() && text[at + 2] >= 'A' && text[at + 2] <= 'Z') return true;
+  }
+  return false;
+}
+
 /// Joins sentences. Counts them, because a single sentence has no final period.
 class Sentences {
  public:
@@ -45,7 +55,7 @@ class Sentences {
   }
 
   std::string text() && {
-    if ((m_isSeveral || m_text.find(". ") != std::string::npos) && !endsSentence(m_text)) m_text += '.';
+    if ((m_isSeveral || hasBorder(m_text)) && !endsSentence(m_text)) m_text += '.';
     return std::move(m_text);
   }
 

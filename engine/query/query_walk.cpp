@@ -270,7 +270,7 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   if (auto name = parameterName(text)) return Parameter{std::move(*name)};
   walk.error(begin, "the text " + inQuotes(text), expected,
              isJsonNumber(text) ? /*id:write-without-quotes*/ "Write the number without quotes"
-                                : /*id:parameter-written-name*/ "a parameter is written \"{name}\"");
+                                : /*id:parameter-written-name*/ "A parameter is written \"{name}\"");
   return std::nullopt;
 }
 

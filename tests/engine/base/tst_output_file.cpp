@@ -210,7 +210,7 @@ void TestOutputFile::circleOfLinksIsRefused() {
   fs::create_symlink("b", folder / "a");
   fs::create_symlink("a", folder / "b");
   const Error error = refusal([&] { OutputFile file(folder / "a"); });
-  QCOMPARE(error.found, std::string("Too many levels of symbolic links"));
+  QCOMPARE(error.found, worded(std::string("<system-reports> Too many levels of symbolic links.")));
   QCOMPARE(error.file, (folder / "a").string());
 }
 
@@ -400,7 +400,7 @@ void TestOutputFile::pipeWhoseReaderLeavesIsReported() {
   OutputFile file(pipe);
   file.write(bytesOf("read"));
   ::close(reader);
-  QCOMPARE(refusal([&file] { file.write(bytesOf("lost")); }).found, std::string("Broken pipe"));
+  QCOMPARE(refusal([&file] { file.write(bytesOf("lost")); }).found, worded(std::string("<system-reports> Broken pipe.")));
   QVERIFY(fs::is_fifo(pipe));
 }
 

@@ -106,7 +106,7 @@ void TestLessonCheck::faults_data() {
   row("query not of the head", "", "open inner/b.json\n", "",
       "13:6: Spanscope found the query \"inner/b.json\", but needs <heads-queries>");
   row("query never opened", "a.json inner/b.json", "open a.json\n", "",
-      "5:17: Spanscope found the query \"inner/b.json\"<never-opened>, but needs an action \"open\"");
+      "5:17: Spanscope found the query \"inner/b.json\"<never-opened>, but expects an action \"open\"");
   row("query with errors", "broken.json", "open broken.json\n", "", "13:6: Spanscope found broken.json:");
   row("run without a query", "", "run\n", "",
       "13:1: Spanscope found <run-while-no>, but needs an action \"open\" before it");

@@ -246,13 +246,13 @@ void TestLessonReader::faults_data() {
   row("empty block", step + "\n```holds\n```\n",
       "10:1: Spanscope found an empty block, but needs <a-line-in>");
   row("figure", step + "\nSo {run 1: cached} it.\n",
-      "10:12: Spanscope found the metric \"cached\", but needs <name-figure>. <manuals-page-numbers>");
+      "10:12: Spanscope found the metric \"cached\", but needs <name-figure>. <manuals-page-numbers>.");
   row("brace", step + "\nSo {run 1: answer it.\n",
       "10:4: Spanscope found <brace-without-end>, but needs <same-line-brace>");
   row("closing brace", step + "\nSo } it.\n",
       "10:4: Spanscope found a closing brace, but needs <brace-shown>");
   row("digit", step + "\nIt took 12 tokens, not 13.\n",
-      "10:9: Spanscope found <digit-sentence>, but needs <figure-name-braces>. <no-figure-run>");
+      "10:9: Spanscope found <digit-sentence>, but expects <figure-name-braces>. <no-figure-run>.");
   row("link", step + "\nSee [this](other.md).\n",
       "10:12: Spanscope found the link \"other.md\", but needs node:PATH, span:N, block:N or "
       "token:N<dock-id-address>");
@@ -272,7 +272,7 @@ void TestLessonReader::faults_data() {
   row("condition without text", step + "\n```when\nrun 1: blocks = 2\n```\n",
       "11:1: Spanscope found <when-without-text>, but needs <text-after-condition>");
   row("question without answer", step + "\n```question\nHow many?\n```\n",
-      "10:1: Spanscope found <question-without-answer>, but needs <line-number-block>. <run-answers-number>");
+      "10:1: Spanscope found <question-without-answer>, but needs <line-number-block>. <run-answers-number>.");
   row("question without text", step + "\n```question\nnumber: run 1: cached tokens\n```\n",
       "10:1: Spanscope found <question-without-text>, but needs <question-above-answer>");
   row("typed answer", step + "\n```question\nHow many?\nnumber: 7\n```\n",

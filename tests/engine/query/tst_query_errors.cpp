@@ -133,16 +133,16 @@ void TestQueryErrors::diagnostics_data() {
       "1:15: /g/model: Spanscope found null, but needs <name-model>\n");
   row("a field twice", R"({"g":{"model":"m","model":"n","input":{"user":"x"}}})",
       "1:19: /g/model: Spanscope found the field \"model\" twice, but needs it once\n");
-  maxTokens("a fraction", "1.5", "the number 1.5", ". <write-without-fraction>");
-  maxTokens("a whole fraction", "1.0", "the number 1.0", ". <write-without-fraction>");
-  maxTokens("an exponent", "1e2", "the number 1e2", ". <write-without-fraction>");
-  maxTokens("minus zero", "-0", "the number -0", "; write 0");
+  maxTokens("a fraction", "1.5", "the number 1.5", ". <write-without-fraction>.");
+  maxTokens("a whole fraction", "1.0", "the number 1.0", ". <write-without-fraction>.");
+  maxTokens("an exponent", "1e2", "the number 1e2", ". <write-without-fraction>.");
+  maxTokens("minus zero", "-0", "the number -0", ". Write 0.");
   maxTokens("too large", "2147483648", "the number 2147483648", "");
   maxTokens("far too large", "99999999999999999999", "the number 99999999999999999999", "");
-  maxTokens("a number as text", R"("100")", R"(the text "100")", ". <write-without-quotes>");
-  maxTokens("text", R"("many")", R"(the text "many")", "; <parameter-written-name|{name}>");
-  maxTokens("a parameter and more", R"("{n} ")", R"(the text "{n} ")", "; <parameter-written-name|{name}>");
-  maxTokens("a parameter without a name", R"("{}")", R"(the text "{}")", "; <parameter-written-name|{name}>");
+  maxTokens("a number as text", R"("100")", R"(the text "100")", ". <write-without-quotes>.");
+  maxTokens("text", R"("many")", R"(the text "many")", ". <parameter-written-name|{name}>.");
+  maxTokens("a parameter and more", R"("{n} ")", R"(the text "{n} ")", ". <parameter-written-name|{name}>.");
+  maxTokens("a parameter without a name", R"("{}")", R"(the text "{}")", ". <parameter-written-name|{name}>.");
   maxTokens("true", "true", "true", "");
   row("a temperature as text", R"({"g":{"model":"m","input":{"user":"x"},"temperature":"0.3"}})",
       "1:54: /g/temperature: Spanscope found the text \"0.3\", but needs <number-null>. "
@@ -435,7 +435,7 @@ void TestQueryErrors::messagesAndPlaces() {
   diagnostic.found.clear();
   diagnostic.hint = "do z";
   diagnostic.pointer.clear();
-  QCOMPARE(diagnostic.located("a.json"), std::string("a.json:3:4: expected y; do z"));
+  QCOMPARE(diagnostic.located("a.json"), std::string("a.json:3:4: Spanscope needs y. Do z."));
 
   const std::string text = "é\n\n日b";
   QCOMPARE(positionAt(text, 0), (TextPosition{1, 1}));

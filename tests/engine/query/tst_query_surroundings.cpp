@@ -402,7 +402,7 @@ void TestQuerySurroundings::whatIsNotGivenIsSaid() {
   QCOMPARE(
       textOf(std::get<std::vector<Diagnostic>>(resolved)),
       worded(
-          "/seq/0: Spanscope found no answer, but needs an answer; say it\n/seq/2: Spanscope found the file "
+          "/seq/0: Spanscope found no answer, but needs an answer. Say it.\n/seq/2: Spanscope found the file "
           "\"latin.txt\", which is not UTF-8, but needs <text-in-utf8>\n"));
 }
 

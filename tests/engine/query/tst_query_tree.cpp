@@ -346,7 +346,7 @@ void TestQueryTree::badValues() {
   QCOMPARE(diagnostics.size(), std::size_t{1});
   const std::string prefix = field == QLatin1String("n") ? "/repeat/" : "/repeat/g/";
   QCOMPARE(diagnostics[0].pointer, prefix + field.toStdString());
-  const std::string expected = "found the value \"" + value.toStdString() + "\" for the parameter \"" +
+  const std::string expected = "Spanscope found the value \"" + value.toStdString() + "\" for the parameter \"" +
                                field.toStdString() + "\", but needs a ";
   QVERIFY2(diagnostics[0].message().starts_with(expected), diagnostics[0].message().c_str());
 }

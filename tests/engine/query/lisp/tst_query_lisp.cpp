@@ -185,12 +185,12 @@ void TestQueryLisp::olderForms_data() {
   };
   const auto read = [](const char* place, const char* settings) {
     return std::string(place) +
-           ": Spanscope found <older-form-g>, but needs (g model input [temperature [max_tokens]]). "
+           ": Spanscope found <older-form-g>, but expects (g model input [temperature [max_tokens]]). "
            "<read-g> " +
-           settings + ")\n";
+           settings + ").\n";
   };
   const std::string repeated =
-      ": Spanscope found <older-form> repeat, but needs (repeat n model input [temperature [max_tokens]]). "
+      ": Spanscope found <older-form> repeat, but expects (repeat n model input [temperature [max_tokens]]). "
       "<it-is-read> "
       "repeat of that generate.\n";
   const char* const plain = R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"user":"x"}}})";

@@ -246,7 +246,7 @@ void TestQueryYaml::diagnostics_data() {
       "1:3: Spanscope found a list as a key, but needs a "
       "word\n");
   row("a second document", "user: a\n---\nuser: b\n",
-      "warning 2:1: Spanscope found a second document, but expects one. <first-read>.\n");
+      "warning 2:1: Spanscope found a second YAML document, but expects one. <first-read>.\n");
   row("an error and bad syntax", "seq:\n- user: 1\n- user: \"a\n",
       "2:9: /seq/0/user: Spanscope found the number 1, but needs text. <text-stands-quotes>.\n"
       "4:1: /seq/1/user: Spanscope found <end-document>, but needs YAML. <something-not-closed>.\n");
@@ -267,14 +267,14 @@ void TestQueryYaml::diagnostics_data() {
   row("tabs within brackets", "plus: [\n\t{user: a},\n\t{user:\t'b'}\n\t]\n", "");
   row("tabs within text", "user: a\tb # c\n", "");
   row("a tab within brackets is not to blame", "plus: [\n\t{user: a: b}\n]\n",
-      "2:10: /plus/0: Spanscope found \": b}\", but needs YAML; end of map flow not found\n");
+      "2:10: /plus/0: Spanscope found \": b}\", but needs YAML. End of map flow not found.\n");
   row("a byte order mark", "\xEF\xBB\xBFuser: 1",
       "1:7: /user: Spanscope found the number 1, but needs text. <text-stands-quotes>.\n");
   row("a quote that is not closed before spaces", "user: 'a  ",
       "1:11: Spanscope found <end-document>, but needs YAML. <something-not-closed>.\n");
   row("a block that ends in spaces", "user: |\n  a  ", "");
   row("a bracket that is not closed", "plus: [{user: a}\nx",
-      "2:1: /plus: Spanscope found \"x\", but needs YAML; end of sequence flow not found\n");
+      "2:1: /plus: Spanscope found \"x\", but needs YAML. End of sequence flow not found.\n");
   row("the end of the document is marked", "user: a\n...\n", "");
   row("a control character", QByteArray("user: a\x01\n"),
       "1:8: Spanscope found a control character, but needs <text-without-any>\n");
