@@ -57,6 +57,7 @@ svg text { fill:var(--soft); font:12px system-ui, sans-serif; } svg text.number 
 svg text.words { fill:var(--ink); }
 @media (max-width:40rem) { figure.view { width:auto; margin-left:0; } svg { min-width:0; }
   .zoom input:checked ~ picture img, .zoom input:checked ~ svg { width:60rem; }
+  figcaption .number { display:none; }
   .zoom input:not(:checked) ~ svg .number, .zoom input:not(:checked) ~ svg .words { display:none; }
   .zoom input:not(:checked) ~ svg .caption { font-size:28px; transform:translateY(14px); }
   h1 { font-size:1.6rem; } h2 { font-size:1.25rem; } }
@@ -85,7 +86,7 @@ constexpr const char* kPatterns =
 constexpr const char* kLegend =
     R"html(<figcaption><svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="hit"/></svg> cache hit
 <svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="relocated"/><rect x="1" y="1" width="14" height="10" fill="url(#p-relocated)"/></svg> relocated hit
-<svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="computed"/><rect x="1" y="1" width="14" height="10" fill="url(#p-computed)"/></svg> computed. Each box is a block, with its number below it.</figcaption>
+<svg viewBox="0 0 16 12" style="width:16px;min-width:0;display:inline"><rect x="1" y="1" width="14" height="10" class="computed"/><rect x="1" y="1" width="14" height="10" fill="url(#p-computed)"/></svg> computed. Each box is a block<span class="number">, with its number below it</span>.</figcaption>
 )html";
 
 using Pictures = std::map<std::size_t, std::vector<PagePicture>>;
@@ -544,8 +545,8 @@ class PromptPicture {
     const double perToken = std::max(0.2, (kWidth - 4 - gaps) / static_cast<double>(tokens));
     metrics::TokenAccount account = request.tokens.prompt(request.segments);
     text(2, top + 14, "caption",
-         "prompt " + (request.node.empty() ? std::string("of the query") : "of " + request.node) + ": " +
-             counted(account.total(), "token") + ", " + std::to_string(account.hit) + " hit, " +
+         "prompt of " + (request.node.empty() ? "the query" : "subquery " + std::to_string(++m_subqueries)) +
+             ": " + counted(account.total(), "token") + ", " + std::to_string(account.hit) + " hit, " +
              std::to_string(account.relocated) + " relocated, " + std::to_string(account.computed) +
              " computed");
     double left = 2;
@@ -606,6 +607,7 @@ class PromptPicture {
   }
 
   std::string m_out;
+  std::size_t m_subqueries = 0;  ///< number of captions of subqueries so far
 };
 
 }  // namespace

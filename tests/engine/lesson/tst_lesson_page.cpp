@@ -25,6 +25,7 @@ class TestLessonPage : public QObject {
   void markdown();
   void pageNeedsNothingBesideIt();
   void picturesShowEveryToken();
+  void picturesCountSubqueries();
   void picturesOfViews();
   void picturesThatAreTooLarge();
 };
@@ -137,6 +138,18 @@ void TestLessonPage::picturesShowEveryToken() {
   QVERIFY(std::abs(relocated - perToken * static_cast<double>(account.relocated)) < rounding);
   QVERIFY(std::abs(computed - perToken * static_cast<double>(account.computed)) < rounding);
   QVERIFY(svg.contains("aria-label=\"Run &lt;2&gt;\""));
+}
+
+/// Readers of a page do not know the paths of nodes.
+void TestLessonPage::picturesCountSubqueries() {
+  metrics::RunFacts run = made().facts[1];
+  metrics::RequestFacts inner = run.requests.front();
+  inner.node = "/g/input/cross/1/plus/0";
+  run.requests.insert(run.requests.begin(), 2, inner);
+  const QString svg = QString::fromStdString(promptPicture(run, "Run"));
+  QCOMPARE(svg.count("class=\"caption\""), 3);
+  QVERIFY(!svg.contains("/g/"));
+  QVERIFY(svg.contains(" 1:") && svg.contains(" 2:") && !svg.contains(" 3:"));
 }
 
 /// Both themes of a picture are in the page, in the step they belong to, after its last actions.
