@@ -301,7 +301,7 @@ class Diagnosis {
                 .messagesEnd = tokens.prompt,
                 .sequence = tokens.ids.size(),
                 .hasAnswer = request->answer.has_value(),
-                .replica = request->replica};
+                .replica = replicaOf(*request, result)};
     if (!tokens.sections.empty() && tokens.sections.back().section == kEndSection)
       known.messagesEnd = tokens.sections.back().begin;
     m_known.push_back(known);
@@ -323,6 +323,10 @@ class Diagnosis {
     m_known.push_back({.place = request.place, .conversation = report.conversation});
     m_report.requests.push_back(std::move(report));
     if (m_progress) m_progress(m_report, DoctorPhase::Log, m_report.requests.size());
+  }
+
+  static const std::string& replicaOf(const LoggedRequest& request, const Lookup::Result& result) {
+    return request.replica.empty() ? result.server : request.replica;
   }
 
   /// What spans would compute: all tokens that no earlier request had at any place.
@@ -373,7 +377,7 @@ class Diagnosis {
                       .isInOtherSlot = result.isInOtherSlot,
                       .areSlotsKnown = result.cache->areSlotsKnown(),
                       .slot = result.slot,
-                      .replica = request.replica,
+                      .replica = replicaOf(request, result),
                       .bestReplica = report.best ? m_known[*report.best].replica : std::string(),
                       .reported = report.reported};
     for (const SectionTokens& section : tokens.sections)

@@ -127,6 +127,7 @@ Lookup::Result Lookup::add(const LoggedRequest& request, const PromptTokens& tok
   ServerCache& cache = server.cache;
   Result result;
   result.cache = &cache;
+  result.server = m_last;
   const std::uint64_t realm = realmOf(request);
   const std::int64_t time = request.time.value_or(m_lastTime);
   m_lastTime = std::max(m_lastTime, time);

@@ -68,6 +68,7 @@ class Lookup {
     bool isInOtherSlot = false;
     std::string slot{};
     const ServerCache* cache = nullptr;  ///< of the server; never null
+    std::string server{};                ///< its name; empty: the log names none
   };
   /// Looks the prompt up, and adds the request to the cache of its server. A request without the name of a
   /// server goes to the server of the request before it.

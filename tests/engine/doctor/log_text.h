@@ -60,4 +60,11 @@ inline std::string document(int number) {
   return text;
 }
 
+/// A question over documents, as RAG programs send them.
+inline Json askedOver(const std::vector<int>& documents, const std::string& question) {
+  std::string text = "Use these documents.\n";
+  for (const int number : documents) text += "<document>\n" + document(number) + "\n</document>\n";
+  return bodyOf({{"system", "Be brief."}, {"user", text + question}});
+}
+
 }  // namespace spanscope::doctor::testing

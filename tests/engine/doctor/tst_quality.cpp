@@ -59,12 +59,6 @@ std::vector<Json> timedTurns(int turns) {
   return records;
 }
 
-Json askedOver(const std::vector<int>& documents, const std::string& question) {
-  std::string text = "Use these documents.\n";
-  for (const int number : documents) text += "<document>\n" + document(number) + "\n</document>\n";
-  return bodyOf({{"system", "Be brief."}, {"user", text + question}});
-}
-
 }  // namespace
 
 class TestQuality : public QObject {
@@ -78,7 +72,6 @@ class TestQuality : public QObject {
     QCOMPARE(numbersIn(*edits), (std::vector<std::uint32_t>{1, 2, 3}));
     // Without documents, both ways have the same prompts.
     QCOMPARE(groupOf(sample, "documents"), edits);
-    QVERIFY(groupOf(sample, "spans") == nullptr);
     for (const QualityQuestion& question : edits->questions) {
       const auto edited = query::parseJson(question.query).query;
       const auto original = query::parseJson(question.original).query;

@@ -23,13 +23,6 @@ LoggedRequest requestOf(const Json& body) {
   return requestsOf(body.dump(), problem).at(0);
 }
 
-/// A question over documents, as RAG programs send them.
-Json askedOver(const std::vector<int>& documents, const std::string& question) {
-  std::string text = "Use these documents.\n";
-  for (const int number : documents) text += "<document>\n" + document(number) + "\n</document>\n";
-  return bodyOf({{"system", "Be brief."}, {"user", text + question}});
-}
-
 /// The joins of a kind in a query.
 std::size_t joinsIn(const query::Node& node, query::JoinKind kind, std::size_t children) {
   std::size_t found = 0;
