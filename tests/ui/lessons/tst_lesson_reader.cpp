@@ -65,7 +65,10 @@ class TestLessonReader : public LessonWindow {
   }
 
  private Q_SLOTS:
-  void init() { QVERIFY(openWindow()); }
+  void init() {
+    m_questions = 0;
+    QVERIFY(openWindow());
+  }
   void cleanup() { closeWindow(); }
 
   void aLessonSendsNothingToAServer() {
