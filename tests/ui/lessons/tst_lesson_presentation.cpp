@@ -30,13 +30,13 @@ class TestLessonPresentation : public LessonWindow {
     auto* bar = m_window->findChild<QWidget*>(QStringLiteral("statusBar"));
     QVERIFY(bar != nullptr && bar->isHidden());
     QVERIFY(button(QStringLiteral("Next ▸")) == nullptr);
-    QVERIFY(m_window->docks().maximised() == m_window->docks().dock(QStringLiteral("canvas")));
+    QTRY_VERIFY(m_window->docks().maximised() == m_window->docks().dock(QStringLiteral("canvas")));
     QTest::keyClick(&m_window->canvas(), Qt::Key_PageDown);
     QVERIFY(isIdle());
     QCOMPARE(course().step(), std::size_t{2});
     course().doTasks();
     QVERIFY(isIdle());
-    QVERIFY(m_window->docks().maximised() == m_window->docks().dock(QStringLiteral("output")));
+    QTRY_VERIFY(m_window->docks().maximised() == m_window->docks().dock(QStringLiteral("output")));
     QTest::keyClick(&m_window->canvas(), Qt::Key_PageUp);
     QCOMPARE(course().step(), std::size_t{1});
     QTest::keyClick(&m_window->canvas(), Qt::Key_Escape);
@@ -76,7 +76,7 @@ class TestLessonPresentation : public LessonWindow {
     QVERIFY(!m_window->findChild<WelcomePage*>()->isVisible() && reader().isVisible());
     QTest::keyClick(&reader(), Qt::Key_PageDown);
     QVERIFY(isIdle());
-    QVERIFY(m_window->canvas().isVisible() || m_window->docks().maximised() != nullptr);
+    QTRY_VERIFY(m_window->canvas().isVisible() || m_window->docks().maximised() != nullptr);
     QTRY_VERIFY(reader().width() < m_window->width() / 2);
     QTest::keyClick(&reader(), Qt::Key_PageUp);
     QTest::keyClick(&reader(), Qt::Key_Escape);
@@ -95,6 +95,7 @@ class TestLessonPresentation : public LessonWindow {
     QVERIFY(goTo(3));
     // The dock of the step gets most of the width, a moment after the step.
     QTRY_VERIFY(widthOf("canvas") * 100 > m_window->docks().width() * 62);
+    QTest::qWait(300);  // the other docks follow
     const std::map<const char*, int> before{
         {"output", widthOf("output")}, {"canvas", widthOf("canvas")}, {"tokens", widthOf("tokens")}};
     QVERIFY(goTo(2));
@@ -116,11 +117,11 @@ class TestLessonPresentation : public LessonWindow {
     perform("learn.lesson:0-first-steps.md#7");
     QVERIFY(isIdle());
     perform("learn.present");
-    QCOMPARE(m_window->docks().maximised(), m_window->docks().dock(QStringLiteral("canvas")));
+    QTRY_COMPARE(m_window->docks().maximised(), m_window->docks().dock(QStringLiteral("canvas")));
     course().doTasks();
     QVERIFY(isIdle());
     QTest::qWait(300);
-    QCOMPARE(m_window->docks().maximised(), m_window->docks().dock(QStringLiteral("tokens")));
+    QTRY_COMPARE(m_window->docks().maximised(), m_window->docks().dock(QStringLiteral("tokens")));
   }
 
   /// Presenting changes only the block table. It performs no command of another view, such as an experiment
@@ -138,7 +139,7 @@ class TestLessonPresentation : public LessonWindow {
     QVERIFY(ended.empty() && !m_window->workspace().engine().isBusy());
     perform("learn.lesson:10-repair.md#1");
     QVERIFY(goTo(10));
-    QCOMPARE(m_window->docks().maximised(), m_window->docks().dock(QStringLiteral("experiments")));
+    QTRY_COMPARE(m_window->docks().maximised(), m_window->docks().dock(QStringLiteral("experiments")));
   }
 };
 

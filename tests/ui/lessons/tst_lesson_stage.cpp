@@ -220,13 +220,13 @@ class TestLessonStage : public LessonWindow {
     QTRY_VERIFY(!paging->isHidden());
     perform("learn.lesson:3-prefix-caching.md#4");
     QVERIFY(isIdle());
-    QVERIFY(paging->isHidden());
+    QTRY_VERIFY(paging->isHidden());
     // A comparison of an earlier step does not cover the block table of this step, or a dock of another
     // layout.
     QVERIFY(goTo(6));
     QTRY_VERIFY(!m_window->docks().dock(QStringLiteral("block-table"))->visibleRegion().isEmpty());
     QVERIFY(goTo(7));
-    QVERIFY(m_window->docks().dock(QStringLiteral("compare"))->isHidden());
+    QTRY_VERIFY(m_window->docks().dock(QStringLiteral("compare"))->isHidden());
   }
 
   /// A step after a comparison that runs once more, and compares nothing, has the last two runs side by side.
