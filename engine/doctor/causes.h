@@ -91,6 +91,11 @@ struct LookupFacts {
   std::string replica{};       ///< the slot or replica of the request in the log; empty: unknown
   std::string bestReplica{};   ///< the same of the best earlier request
   std::optional<std::int64_t> reported{};
+  std::optional<std::int64_t> reportedPrompt{};
+
+  /// The number of tokens as the server counts them. The counts here can be estimates, or of another
+  /// tokenizer.
+  std::size_t asReported(std::size_t tokens) const;
 };
 
 struct Cause {

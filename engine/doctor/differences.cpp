@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the places at which two requests differ.
 #include "engine/doctor/causes.h"
+#include "engine/doctor/causes/changed_text.h"
 #include "engine/doctor/prompt_tokens.h"
 
 #include <algorithm>
@@ -54,8 +55,8 @@ bool isPermutation(const History& before, std::size_t j, const History& now, std
   for (count = 1; count <= kMost && i + count <= now.size() && j + count <= before.size(); ++count) {
     const Message& one = before.at(j + count - 1);
     const Message& other = now.at(i + count - 1);
-    change(one.role + "\n" + messageText(one), 1);
-    change(other.role + "\n" + messageText(other), -1);
+    change(one.writtenRole() + "\n" + messageText(one), 1);
+    change(other.writtenRole() + "\n" + messageText(other), -1);
     if (count > 1 && unpaired == 0) return true;
   }
   return false;
@@ -107,6 +108,20 @@ std::vector<Step> alignMessages(const LoggedRequest& earlier, const LoggedReques
   return steps;
 }
 
+/// Whether two conversations share a tool or nearly a system message.
+bool areOfOneProgram(const LoggedRequest& before, const LoggedRequest& now) {
+  constexpr std::size_t kAlike = 60;  // percent
+  const auto isShared = [&](const Tool& tool) {
+    return std::ranges::find(before.tools, tool.name, &Tool::name) != before.tools.end();
+  };
+  if (std::ranges::any_of(now.tools, isShared)) return true;
+  const auto hasSystem = [](const LoggedRequest& one) {
+    return !one.messages.empty() && one.messages.front().role == "system";
+  };
+  return hasSystem(before) && hasSystem(now) &&
+         areVersions(messageText(before.messages.front()), messageText(now.messages.front()), kAlike);
+}
+
 }  // namespace
 
 std::vector<std::optional<std::size_t>> pairsOf(const LoggedRequest& before, const LoggedRequest& now) {
@@ -138,7 +153,7 @@ std::vector<Difference> differencesOf(const LoggedRequest& before, const LoggedR
   if (before.servedModel() != now.servedModel() || before.salt != now.salt || before.adapter != now.adapter)
     add(Difference::Change::Edited, now.tools.empty() ? 0 : kToolsSection,
         now.tools.empty() ? 0 : kToolsSection);
-  if (before.tools != now.tools) {
+  if (before.tools != now.tools && (isSameConversation || areOfOneProgram(before, now))) {
     Difference& difference = add(Difference::Change::Edited, kToolsSection, kToolsSection);
     difference.beforeText = sectionText(before, kToolsSection);
     difference.nowText = sectionText(now, kToolsSection);

@@ -6,13 +6,13 @@
 #include "engine/base/hash.h"
 #include "engine/base/translation.h"
 #include "engine/doctor/alignment.h"
+#include "engine/doctor/causes/changed_text.h"
 #include "engine/doctor/edits.h"
 #include "engine/doctor/lookup.h"
 #include "engine/doctor/redaction.h"
 #include "engine/simulator/servers.h"
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <list>
 #include <map>
@@ -30,9 +30,14 @@ std::uint64_t lettersHash(const Message& message) {
   std::string letters;
   for (const Part& part : message.parts) {
     if (part.kind == Part::Kind::Reasoning) continue;
-    for (const char c : part.text)
-      if (std::isalpha(static_cast<unsigned char>(c)) != 0 || (static_cast<unsigned char>(c) & 0x80U) != 0)
-        letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::size_t begin = letters.size();
+    letters.resize(begin + part.text.size());
+    char* end = letters.data() + begin;
+    for (const char c : part.text) {
+      *end = smallLetter(c);
+      end += isLetter(c) || (static_cast<unsigned char>(c) & 0x80U) != 0 ? 1 : 0;
+    }
+    letters.resize(static_cast<std::size_t>(end - letters.data()));
   }
   if (letters.empty()) letters = "\x01" + messageText(message);
   return hash64(letters);
@@ -246,6 +251,7 @@ class Diagnosis {
     }
     addWay("spans", forTranslation("Causes", "as spans"), m_report.prompt, spans);
     addWay("spans_link_16", forTranslation("Causes", "as spans with link(16)"), m_report.prompt, linked);
+    if (m_options.showsEdits && !m_stop.stop_requested()) dropCausesWithoutLoss();
     sumCauses();
     m_report.isStopped = m_stop.stop_requested();
     return std::move(m_report);
@@ -359,6 +365,10 @@ class Diagnosis {
       // Another model or salt shares no prefix. The last request can still show the difference.
       if (!compared) compared = m_lastComputed;
     }
+    if (previous && report.best && isOtherBranch(*previous, request, report)) {
+      compared = report.best;
+      common = report.common;
+    }
     std::size_t messagesEnd = tokens.prompt;
     if (!tokens.sections.empty() && tokens.sections.back().section == kEndSection)
       messagesEnd = tokens.sections.back().begin;
@@ -379,7 +389,8 @@ class Diagnosis {
                       .slot = result.slot,
                       .replica = replicaOf(request, result),
                       .bestReplica = report.best ? m_known[*report.best].replica : std::string(),
-                      .reported = report.reported};
+                      .reported = report.reported,
+                      .reportedPrompt = report.reportedPrompt};
     for (const SectionTokens& section : tokens.sections)
       facts.sharesSection = facts.sharesSection ||
                             (section.section >= 0 && section.end <= report.common + 1 && section.end > 4);
@@ -400,6 +411,23 @@ class Diagnosis {
                    lookup->cause == CauseId::Expired || lookup->cause == CauseId::OtherSlot))
       report.findings.push_back({*lookup, sectionName(request, tokens.sectionAt(report.common))});
     if (!report.findings.empty()) setLost(facts, report);
+  }
+
+  /// Programs give several histories one id. Such a request goes on where its best earlier request ended, and
+  /// has no message that the previous request has after the first difference.
+  bool isOtherBranch(std::uint32_t previous, const LoggedRequest& request, const RequestReport& report) {
+    const Known& best = m_known[*report.best];
+    if (*report.best == previous || report.common < best.messagesEnd) return false;
+    const auto before = m_cache.get(previous, m_known[previous].place);
+    const auto pairs = pairsOf(*before, request);
+    bool differs = false;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const bool isEqual = pairs[i] && *pairs[i] < before->messages.size() &&
+                           before->messages[*pairs[i]] == request.messages[i];
+      if (isEqual && differs) return false;
+      differs = differs || !isEqual;
+    }
+    return differs && before->tools == request.tools;
   }
 
   void compare(std::uint32_t compared, bool isSame, std::size_t common, const LoggedRequest& request,
@@ -464,10 +492,12 @@ class Diagnosis {
       case CauseId::Unknown:
         report.lost = facts.withoutLimits - std::min(facts.withoutLimits, facts.cached);
         // The server reported fewer cached tokens than the rules allow.
-        if (report.lost == 0 && facts.reported)
+        if (report.lost == 0 && facts.reported) {
+          const std::size_t allowed = facts.asReported(facts.cached);
           report.lost =
-              facts.cached -
-              std::min(facts.cached, static_cast<std::size_t>(std::max<std::int64_t>(0, *facts.reported)));
+              allowed -
+              std::min(allowed, static_cast<std::size_t>(std::max<std::int64_t>(0, *facts.reported)));
+        }
         break;
       case CauseId::ShorterThanBlock:
       case CauseId::AfterLastBlock:
@@ -536,6 +566,16 @@ class Diagnosis {
         },
         [](const LogProblem&) {}, m_stop);
     addWay(key, name, prompt, computed);
+  }
+
+  /// Another conversation has other texts. If the edits save nothing, its difference is no cause.
+  void dropCausesWithoutLoss() {
+    for (RequestReport& report : m_report.requests) {
+      if (report.lost > 0 || report.findings.empty() || !report.compared) continue;
+      if (m_report.requests[*report.compared].conversation == report.conversation) continue;
+      std::erase_if(report.findings,
+                    [](const NamedFinding& one) { return causeOf(one.finding.cause).isEdit; });
+    }
   }
 
   void sumCauses() {

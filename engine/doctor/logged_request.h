@@ -24,7 +24,10 @@ struct Part {
 struct Message {
   std::string role;  ///< "system", "user", "assistant", "tool"; kRawRole for a prompt without a template
   std::vector<Part> parts{};
+  std::string sentRole{};  ///< the role in the log, if `role` has another name for it; else empty
   bool operator==(const Message&) const = default;
+
+  const std::string& writtenRole() const { return sentRole.empty() ? role : sentRole; }
 };
 
 /// The role of a text that a server completes without a chat template.

@@ -147,7 +147,7 @@ class Estimate final : public PromptTokenizer {
     for (std::size_t i = 0; i < request.messages.size(); ++i) {
       const Message& message = request.messages[i];
       isRaw = message.role == kRawRole;
-      if (!isRaw) into.mark("role " + message.role);
+      if (!isRaw) into.mark("role " + message.writtenRole());
       estimateMessage(message, into);
       if (!isRaw) into.mark("end of message");
       end(static_cast<std::int32_t>(i));

@@ -5,31 +5,10 @@
 #include "engine/doctor/redaction.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <utility>
 
 namespace spanscope::doctor {
-
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool isLetter(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0;
-}
-bool isWordCharacter(char c) {
-  return isDigit(c) || isLetter(c) || c == '_';
-}
-bool isBlank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
-}
-
-bool hasWordAt(std::string_view text, std::size_t at, std::string_view word) {
-  if (text.size() < at + word.size()) return false;
-  for (std::size_t i = 0; i < word.size(); ++i)
-    if (std::tolower(static_cast<unsigned char>(text[at + i])) != word[i]) return false;
-  return true;
-}
 
 std::optional<Range> covering(const std::vector<Range>& ranges, std::size_t at) {
   for (const Range& range : ranges)

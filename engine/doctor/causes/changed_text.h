@@ -12,13 +12,31 @@
 
 namespace spanscope::doctor {
 
-bool isDigit(char c);
-bool isLetter(char c);
-bool isWordCharacter(char c);
-bool isBlank(char c);
+// These functions know ASCII only. They are called for each byte of large logs.
+
+constexpr bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr char smallLetter(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+constexpr bool isLetter(char c) {
+  return smallLetter(c) >= 'a' && smallLetter(c) <= 'z';
+}
+constexpr bool isWordCharacter(char c) {
+  return isDigit(c) || isLetter(c) || c == '_';
+}
+constexpr bool isBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
 
 /// Whether a text has this word at a place. `word` has small letters only.
-bool hasWordAt(std::string_view text, std::size_t at, std::string_view word);
+constexpr bool hasWordAt(std::string_view text, std::size_t at, std::string_view word) {
+  if (text.size() < at + word.size()) return false;
+  for (std::size_t i = 0; i < word.size(); ++i)
+    if (smallLetter(text[at + i]) != word[i]) return false;
+  return true;
+}
 
 struct Range {
   std::size_t begin = 0;

@@ -6,6 +6,7 @@
 #include "engine/doctor/causes/changed_text.h"
 #include "engine/doctor/prompt_tokens.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -23,18 +24,12 @@ constexpr std::size_t kLeastDocument = 40;  // bytes
 /// A document without its number, which changes with its place.
 std::string withoutNumber(std::string_view chunk) {
   constexpr std::size_t kHead = 32;
-  std::string text;
-  bool isHead = true;
-  std::size_t removed = 0;
-  for (std::size_t i = 0; i < chunk.size(); ++i) {
-    if (isHead && i < kHead && isDigit(chunk[i])) {
-      ++removed;
-      continue;
-    }
-    if (removed > 0) isHead = false;
-    text += chunk[i];
-  }
-  return removed > 0 && removed <= 3 ? text : std::string(chunk);
+  std::string text(chunk);
+  const auto head = text.begin() + static_cast<std::ptrdiff_t>(std::min(kHead, text.size()));
+  const auto begin = std::find_if(text.begin(), head, isDigit);
+  const auto end = std::find_if_not(begin, head, isDigit);
+  if (end - begin <= 3) text.erase(begin, end);
+  return text;
 }
 
 /// Splits a text at a border. If chunks keep their border, the border begins an element, and the element ends
@@ -70,6 +65,7 @@ struct SharedDocuments {
   std::size_t shared = 0;   ///< long documents of both
   std::size_t onlyNow = 0;  ///< long documents of one, without the last text (the question)
   std::size_t onlyBefore = 0;
+  std::size_t begin = 0;     ///< of the first shared document, in the earlier text
   bool isReordered = false;  ///< the shared documents have another order
   bool hasMoved = false;     ///< a shared document has another number
 };
@@ -103,7 +99,12 @@ std::optional<SharedDocuments> sharedDocuments(std::string_view before, std::str
     }
     for (const auto& [key, place] : places)
       found.onlyBefore += !seen.contains(key) && place + 1 < one.size() ? 1 : 0;
-    if (found.shared > 0) return found;
+    if (found.shared == 0) continue;
+    found.begin = before.size();
+    for (const std::string_view chunk : one)
+      if (seen.contains(withoutNumber(chunk)))
+        found.begin = std::min(found.begin, static_cast<std::size_t>(chunk.data() - before.data()));
+    return found;
   }
   return {};
 }
@@ -117,6 +118,8 @@ bool isDocumentOrder(const Difference& d, std::size_t at, Finding& finding) {
   const auto shared = sharedDocuments(d.beforeText, d.nowText);
   if (!shared || shared->shared < 2 || !shared->isReordered || shared->onlyNow > 0 || shared->onlyBefore > 0)
     return false;
+  // A difference before the documents has another cause.
+  if (at < shared->begin) return false;
   finding.detail = std::to_string(shared->shared) + " documents";
   setExcerpts(d.beforeText, d.nowText, at, {}, {}, finding);
   return true;
@@ -150,6 +153,16 @@ std::optional<std::string> reordered(std::string_view before, std::string_view n
     if (!text.empty()) text += shared->keepsBorder ? "\n" : shared->border;
     text += chunk;
   };
+  // A text before the documents stays there.
+  const auto isShared = [&](std::string_view chunk) {
+    return chunk.size() >= kLeastDocument && std::ranges::any_of(one, [&](std::string_view document) {
+             return withoutNumber(document) == withoutNumber(chunk);
+           });
+  };
+  for (std::size_t i = 0; i < other.size() && !isShared(other[i]); ++i) {
+    isTaken[i] = true;
+    add(other[i]);
+  }
   for (const std::string_view chunk : one) {
     if (chunk.size() < kLeastDocument) continue;
     for (std::size_t i = 0; i < other.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "engine/base/translation.h"
 #include "engine/doctor/causes/cause_rows.h"
+#include "engine/doctor/causes/times.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -64,6 +65,13 @@ Range wordAround(std::string_view text, std::size_t at) {
   return word;
 }
 
+/// Whether a word is random by its form. Short ids also name documents, orders or versions.
+bool isLongId(std::string_view word) {
+  constexpr std::size_t kLeast = 12;
+  const auto digits = std::ranges::count_if(word, isDigit);
+  return word.size() >= kLeast && digits >= 4 && std::ranges::any_of(word, isLetter);
+}
+
 bool isRandomText(const Difference& d, std::size_t at, Finding& finding) {
   if (d.change != Difference::Change::Edited) return false;
   const Range one = wordAround(d.beforeText, std::min(at, d.beforeText.size()));
@@ -75,6 +83,8 @@ bool isRandomText(const Difference& d, std::size_t at, Finding& finding) {
   const bool isId = (isIdForm(word(d.beforeText, one)) && isIdForm(word(d.nowText, other))) ||
                     isAnnounced(d.nowText, other.begin);
   if (!isId) return false;
+  const bool isLong = isLongId(word(d.beforeText, one)) && isLongId(word(d.nowText, other));
+  if (!isLong && !continueAlike(d.beforeText, one.end, d.nowText, other.end)) return false;
   setExcerpts(d.beforeText, d.nowText, at, one, other, finding);
   return true;
 }

@@ -23,7 +23,8 @@ constexpr std::size_t kLeastReportedLoss = 256;
 
 bool isReportedLess(const LookupFacts& f, std::size_t allowed) {
   return f.reported &&
-         static_cast<std::size_t>(std::max<std::int64_t>(0, *f.reported)) + kLeastReportedLoss <= allowed;
+         static_cast<std::size_t>(std::max<std::int64_t>(0, *f.reported)) + kLeastReportedLoss <=
+             f.asReported(allowed);
 }
 
 /// The log or the user must name slots or replicas. Otherwise, the cause would be a guess.
@@ -32,7 +33,9 @@ bool isOtherSlot(const LookupFacts& f, Finding& finding) {
   // Each named server has a simulated cache, which shows whether the tokens were there.
   const bool wasElsewhere =
       f.hasServers ? f.onServer < f.withoutLimits : f.cached < f.withoutLimits || isReportedLess(f, f.cached);
-  if (isOther && wasElsewhere) {
+  // The server can have more than the log shows.
+  const bool isContradicted = f.reported && !isReportedLess(f, f.withoutLimits);
+  if (isOther && wasElsewhere && !isContradicted) {
     finding.before = redacted(f.bestReplica);
     finding.after = redacted(f.replica);
     return true;
@@ -56,7 +59,7 @@ bool isUnreported(const LookupFacts& f, Finding& finding) {
   }
   if (!isReportedLess(f, f.cached)) return false;
   finding.detail = "the server reported " + std::to_string(*f.reported) +
-                   " cached tokens, the caching rules allow " + std::to_string(f.cached);
+                   " cached tokens, the caching rules allow " + std::to_string(f.asReported(f.cached));
   return true;
 }
 
@@ -77,6 +80,16 @@ bool isNeverSeen(const LookupFacts& f, Finding&) {
 }
 
 }  // namespace
+
+std::size_t LookupFacts::asReported(std::size_t tokens) const {
+  // A longer prompt has parts that the log lacks, such as the tools of a transcript. A count of less than
+  // half is not about this prompt.
+  if (!reportedPrompt || *reportedPrompt < static_cast<std::int64_t>(prompt / 2) ||
+      *reportedPrompt >= static_cast<std::int64_t>(prompt))
+    return tokens;
+  return static_cast<std::size_t>(static_cast<double>(tokens) * static_cast<double>(*reportedPrompt) /
+                                  static_cast<double>(prompt));
+}
 
 Cause expiredCause() {
   return {.id = CauseId::Expired,

@@ -34,10 +34,10 @@ bool isTemplate(const Difference& d, std::size_t, Finding& finding) {
                                                             : nullptr;
   const Message& now = d.now->messages[static_cast<std::size_t>(d.nowSection)];
   if (before == nullptr) return false;
-  if (before->role != now.role && before->parts == now.parts) {
+  if (before->writtenRole() != now.writtenRole() && before->parts == now.parts) {
     finding.detail = "role changed";
-    finding.before = redacted(before->role);
-    finding.after = redacted(now.role);
+    finding.before = redacted(before->writtenRole());
+    finding.after = redacted(now.writtenRole());
     return true;
   }
   const auto withoutReasoning = [](const Message& message) {

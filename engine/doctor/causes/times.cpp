@@ -4,11 +4,13 @@
 
 #include "engine/base/translation.h"
 #include "engine/doctor/causes/cause_rows.h"
+#include "engine/doctor/causes/ids.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace spanscope::doctor {
@@ -27,6 +29,11 @@ constexpr std::array<std::string_view, 24> kMonths{
 constexpr std::array<std::string_view, 16> kDays{
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mon",
     "tues",   "tue",     "wed",       "thurs",    "thu",    "fri",      "sat",    "sun"};
+
+/// Whether the name of a month or a day can begin with this letter. Most words of a text are neither.
+bool beginsName(char c) {
+  return std::string_view("jfmasondtw").find(smallLetter(c)) != std::string_view::npos;
+}
 
 template <class Words>
 std::size_t wordOf(const Words& words, std::string_view text, std::size_t at) {
@@ -129,6 +136,7 @@ std::size_t endOfTime(std::string_view text, std::size_t at) {
     if (yearAt(text, at) == 4) return next;
     return at;
   }
+  if (!beginsName(text[at])) return at;
   if (const std::size_t name = wordOf(kMonths, text, at); name > 0) {
     std::size_t day = skip(text, at + name, " .");
     const std::size_t digits = digitsAt(text, day);
@@ -176,6 +184,11 @@ bool isTimeAdded(std::string_view shorter, std::string_view longer, std::size_t 
   });
 }
 
+/// Whether a range is a year or a name alone, which can be a part of any text.
+bool isWeak(std::string_view time) {
+  return time.size() <= 4 || std::ranges::none_of(time, isDigit);
+}
+
 bool isTime(const Difference& d, std::size_t at, Finding& finding) {
   if (d.change != Difference::Change::Edited) return false;
   if (isTimeAdded(d.beforeText, d.nowText, at) || isTimeAdded(d.nowText, d.beforeText, at)) {
@@ -185,6 +198,12 @@ bool isTime(const Difference& d, std::size_t at, Finding& finding) {
   const auto one = covering(timesIn(d.beforeText), at);
   const auto other = covering(timesIn(d.nowText), at);
   if (!one || !other || (one->end == at && other->end == at)) return false;
+  const auto weak = [](std::string_view text, Range range) {
+    return isWeak(text.substr(range.begin, range.end - range.begin));
+  };
+  if ((weak(d.beforeText, *one) || weak(d.nowText, *other)) &&
+      !continueAlike(d.beforeText, one->end, d.nowText, other->end))
+    return false;
   setExcerpts(d.beforeText, d.nowText, at, one, other, finding);
   return true;
 }
@@ -217,6 +236,19 @@ std::vector<Range> timesIn(std::string_view text) {
     }
   }
   return found;
+}
+
+bool continueAlike(std::string_view before, std::size_t one, std::string_view now, std::size_t other) {
+  constexpr std::size_t kEqual = 24;  // bytes
+  constexpr std::size_t kFar = 400;
+  const auto rest = [](std::string_view text, std::size_t at) {
+    const std::string some(text.substr(std::min(at, text.size()), kFar));
+    const std::string timeless = masked(some, timesIn(some), "\x01");
+    return masked(timeless, idsIn(timeless), "\x02");
+  };
+  const std::string left = rest(before, one);
+  const std::string right = rest(now, other);
+  return firstDifference(left, right) >= std::min({kEqual, left.size(), right.size()});
 }
 
 Cause timeCause() {

@@ -13,9 +13,8 @@ namespace spanscope::doctor {
 namespace {
 
 std::string withoutBlanks(std::string_view text) {
-  std::string result;
-  for (const char c : text)
-    if (!isBlank(c)) result += c;
+  std::string result(text);
+  std::erase_if(result, isBlank);
   return result;
 }
 

@@ -2,9 +2,11 @@
 #include "engine/doctor/records/bodies.h"
 
 #include "engine/base/utf8.h"
+#include "engine/doctor/causes/changed_text.h"
 #include "engine/doctor/records/messages.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -37,7 +39,7 @@ void readPrompt(const Json& prompt, LoggedRequest& request) {
 void readBody(const Json& body, LoggedRequest& request) {
   request.model = textOfJson(memberOf(body, "model"));
   request.salt = textOfJson(memberOf(body, "cache_salt"));
-  request.adapter = textOfJson(memberOf(body, "lora", "adapter", "lora_name"));
+  request.adapter = textOfJson(memberOf(body, "lora", "adapter", "lora_name", "lora_path"));
   if (request.adapter.empty())
     if (const Json* lora = memberOf(body, "lora"); lora != nullptr) request.adapter = jsonText(*lora);
   if (const std::string slot = textOfJson(memberOf(body, "id_slot")); !slot.empty() && slot != "-1")
@@ -125,12 +127,12 @@ void readFacts(const Json& record, LoggedRequest& request) {
   if (request.model.empty()) request.model = textOfJson(memberOf(record, "model"));
   for (const Json* place : {&record, metadata, memberOf(record, "hidden_params", "_hidden_params")}) {
     if (place == nullptr || !request.upstream.empty()) continue;
-    request.upstream = textOfJson(
-        memberOf(*place, "upstream", "replica", "backend", "upstream_addr", "upstream_host", "api_base"));
-    if (!request.upstream.empty())
-      request.replica =
-          request.replica.empty() ? request.upstream : request.upstream + ", " + request.replica;
+    noteUpstream(textOfJson(memberOf(*place, "upstream", "replica", "backend", "upstream_addr",
+                                     "upstream_host", "api_base")),
+                 request);
   }
+  for (const char* name : {"response_headers", "responseHeaders"})
+    noteUpstream(serverInHeaders(memberOf(record, name)), request);
   if (const Json* server = memberOf(record, "server"); server != nullptr && server->is_object()) {
     request.server.kind = textOfJson(memberOf(*server, "kind"));
     const auto size = [&](const char* name, std::int64_t most) {
@@ -144,6 +146,43 @@ void readFacts(const Json& record, LoggedRequest& request) {
     readLoggedUsage(memberOf(record, "usage"), request.usage);
     if (memberOf(record, "prompt_tokens") != nullptr) readLoggedUsage(&record, request.usage);
   }
+}
+
+std::string serverInHeaders(const Json* headers) {
+  constexpr std::array<std::string_view, 13> kNames{"x-served-by",
+                                                    "x-upstream",
+                                                    "x-upstream-addr",
+                                                    "x-upstream-server",
+                                                    "x-backend",
+                                                    "x-replica",
+                                                    "x-replica-id",
+                                                    "x-pod",
+                                                    "x-pod-name",
+                                                    "x-backend-server",
+                                                    "x-server-id",
+                                                    "x-instance-id",
+                                                    "x-litellm-model-api-base"};
+  const auto isName = [&](std::string name) {
+    std::ranges::transform(name, name.begin(), smallLetter);
+    return std::ranges::find(kNames, name) != kNames.end();
+  };
+  std::string found;
+  const auto take = [&](const std::string& name, const Json* value) {
+    // Such a name is a cache of a delivery network, not a server of models.
+    const std::string text = textOfJson(value);
+    if (found.empty() && isName(name) && !text.starts_with("cache-")) found = text;
+  };
+  if (headers != nullptr && headers->is_object())
+    for (const auto& [name, value] : headers->items()) take(name, &value);
+  if (headers != nullptr && headers->is_array())
+    for (const Json& one : *headers) take(textOfJson(memberOf(one, "name")), memberOf(one, "value"));
+  return found;
+}
+
+void noteUpstream(std::string name, LoggedRequest& request) {
+  if (name.empty() || !request.upstream.empty()) return;
+  request.replica = request.replica.empty() ? name : name + ", " + request.replica;
+  request.upstream = std::move(name);
 }
 
 std::string failureOf(const Json& record, const Json* response) {
@@ -195,6 +234,7 @@ void addRequest(const Json& record, const Json& body, std::vector<LoggedRequest>
   if (&body != &record) request.failure = failureOf(record, response);
   if (response != nullptr && request.failure.empty()) readAnswer(*response, answer);
   takeAnswer(std::move(answer), request);
+  if (response != nullptr) noteUpstream(serverInHeaders(memberOf(*response, "headers")), request);
   readFacts(record, request);
   if (const Json* inner = memberOf(record, "request"); inner != nullptr && inner->is_object())
     readFacts(*inner, request);

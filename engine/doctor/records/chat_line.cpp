@@ -17,7 +17,7 @@ std::string chatLineOf(const LoggedRequest& request) {
         {{"type", "function"}, {"function", Json::parse(redacted(tool.text), nullptr, false)}});
   Json& messages = line["messages"] = Json::array();
   for (const Message& message : request.messages) {
-    Json made{{"role", message.role == kRawRole ? "user" : message.role}};
+    Json made{{"role", message.role == kRawRole ? "user" : message.writtenRole()}};
     std::string content;
     for (const Part& part : message.parts) {
       if (part.kind == Part::Kind::Reasoning) {

@@ -54,6 +54,7 @@ bool readHarEntry(const Json& entry, std::vector<LoggedRequest>& requests) {
     if (status && *status == 0) request.failure = "no response";  // the recorder's number for this case
   }
   if (request.failure.empty()) takeAnswer(std::move(answer), request);
+  noteUpstream(serverInHeaders(memberAt(entry, {"response", "headers"})), request);
   readFacts(entry, request);
   readFacts(body, request);
   requests.push_back(std::move(request));

@@ -126,6 +126,9 @@ void addLoggedMessage(const Json& message, std::vector<Message>& messages) {
   if (!message.is_object()) return;
   const std::string type = textOfJson(memberOf(message, "type"));
   Message made{.role = roleOf(message)};
+  // Templates write this role in another form.
+  if (const std::string sent = textOfJson(memberOf(message, "role")); sent == "developer")
+    made.sentRole = sent;
   std::vector<Message> results;
   if (made.role.empty() && !type.empty() && type != "message") {
     addBlock(message, made.parts, results);

@@ -237,6 +237,25 @@ class TestCauses : public QObject {
     wide[0].second = document(1) + document(2) + document(3);
     reported["request"] = bodyOf(wide);
     row("reported fewer", "unknown", {bodyOf(wide), reported});
+    Json developer = bodyOf(secondTurn());
+    developer["messages"][0]["role"] = "developer";
+    row("role developer", "template", {bodyOf(firstTurn()), developer});
+    Json adapter = bodyOf(firstTurn());
+    adapter["lora_path"] = "tone-v3";
+    Json otherAdapter = bodyOf(secondTurn());
+    otherAdapter["lora_path"] = "tone-v4";
+    row("path of an adapter", "other_input", {adapter, otherAdapter});
+    const auto overRules = [](const std::vector<int>& numbers, const std::string& question) {
+      std::string text;
+      for (const int number : numbers)
+        text += "<document id=\"HR-" + std::to_string(2000 + number) + "\" title=\"Rules " +
+                std::to_string(number) + "\">\n" + document(number) + "\n</document>\n";
+      return bodyOf({{"system", kSystem}, {"user", text + question}});
+    };
+    row("documents with numbers like years", "document_order",
+        {overRules({10, 45, 59}, "Why?"), overRules({59, 10, 45}, "How?")});
+    row("a document with a number like a year before others", "document_elsewhere",
+        {overRules({10, 45}, "Why?"), overRules({38, 10, 45}, "How?")});
   }
   /// The main cause of the last request.
   void causesOfLogs() {
@@ -282,6 +301,22 @@ class TestCauses : public QObject {
     };
     row("questions that differ by a number", {numbered(1), numbered(2), numbered(3)});
     row("earlier turn again", {bodyOf(longer), bodyOf(secondTurn())});
+    const auto onDocument = [](int number) {
+      return bodyOf({{"system", kSystem},
+                     {"user", "<document id=\"HR-" + std::to_string(2000 + number) + "\" title=\"" +
+                                  document(number).substr(0, 40) + "\">\n" + document(number) +
+                                  "\n</document>\nWhy?"}});
+    };
+    row("other documents with numbers like years", {onDocument(10), onDocument(38), onDocument(52)});
+    row("programs without a common tool",
+        {withTools(bodyOf(firstTurn()), {tool("search", "Searches.", "{}")}),
+         withTools(bodyOf({{"system", document(7)}, {"user", "Why?"}}), {tool("read", "Reads.", "{}")})});
+    const auto timed = [](const std::string& time, const std::string& question) {
+      return bodyOf({{"system", kSystem}, {"user", time + "\n" + question}});
+    };
+    row("time in the question of another conversation",
+        {timed("Monday, 31 August 2026, 08:03", "Which trains go to Porto?"),
+         timed("Monday, 31 August 2026, 08:05", "Which trains go to Porto now?")});
   }
   void cleanLogs() {
     QFETCH(QByteArray, log);

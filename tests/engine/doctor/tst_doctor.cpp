@@ -254,6 +254,79 @@ class TestDoctor : public QObject {
              std::string("unknown"));
   }
 
+  /// Estimated counts are larger than those of the server. Their difference is no loss.
+  void reportedCountsHaveTheirUnit() {
+    const auto turn = [](const Json& body, int prompt, int cached) {
+      const Json usage{{"prompt_tokens", prompt}, {"prompt_tokens_details", {{"cached_tokens", cached}}}};
+      return Json{{"request", body}, {"response", {{"choices", Json::array()}, {"usage", usage}}}};
+    };
+    std::string system;
+    for (int i = 0; i < 8; ++i) system += document(i);
+    const Json first = bodyOf({{"system", system}, {"user", "One?"}});
+    const Json second = bodyOf({{"system", system}, {"user", "Two?"}});
+    const auto tokens = static_cast<int>(diagnosed(linesOf({first})).requests[0].prompt);
+    QVERIFY(tokens > 1500);
+    const int counted = tokens * 4 / 5;
+    const LogReport same = diagnosed(linesOf({turn(first, counted, 0), turn(second, counted, counted - 64)}));
+    QVERIFY(causeIn(same, 1) != "unknown");
+    const LogReport less = diagnosed(linesOf({turn(first, counted, 0), turn(second, counted, 0)}));
+    QCOMPARE(causeIn(less, 1), std::string("unknown"));
+    QVERIFY(less.requests[1].lost <= static_cast<std::size_t>(counted));
+    // The server counts parts that the log lacks.
+    const LogReport more = diagnosed(linesOf({turn(first, 9 * tokens, 0), turn(second, 9 * tokens, tokens)}));
+    QVERIFY(causeIn(more, 1) != "unknown");
+  }
+
+  /// Programs give the histories of several agents one id.
+  void branchesOfOneId() {
+    const auto branch = [](const std::string& task, int turns) {
+      Said said{{"system", document(1)}, {"user", task}};
+      for (int i = 0; i < turns; ++i) {
+        said.emplace_back("assistant", "Step " + std::to_string(i) + " of: " + task);
+        said.emplace_back("user", "Go on with step " + std::to_string(i) + " of: " + task);
+      }
+      Json record = bodyOf(said);
+      record["session_id"] = "s";
+      return record;
+    };
+    const std::string one = "Add a timeout to the scheduler of the jobs.";
+    const std::string other = "Explain how the tokens of a login expire.";
+    const LogReport report = diagnosed(linesOf({branch(one, 0), branch(other, 0), branch(one, 1),
+                                                branch(other, 1), branch(one, 2), branch(other, 2)}));
+    for (std::size_t i = 2; i < report.requests.size(); ++i) {
+      QCOMPARE(causeIn(report, i), std::string());
+      QCOMPARE(report.requests[i].best, std::optional<std::uint32_t>(static_cast<std::uint32_t>(i - 2)));
+    }
+  }
+
+  /// Headers of responses name the server, also in a HAR file.
+  void serversInHeaders() {
+    const Json body = bodyOf({{"system", document(1)}, {"user", "Why?"}});
+    const auto entry = [&](const char* server) {
+      Json made;
+      made["request"] = {{"url", "http://x/v1/chat/completions"}, {"method", "POST"}};
+      made["request"]["postData"]["text"] = body.dump();
+      made["response"]["status"] = 200;
+      made["response"]["headers"].push_back({{"name", "X-Served-By"}, {"value", server}});
+      return made;
+    };
+    const auto har = [&](const char* one, const char* other) {
+      Json file;
+      file["log"]["entries"] = {entry(one), entry(other)};
+      return diagnosed(file.dump());
+    };
+    QCOMPARE(causeIn(har("gpu-0", "gpu-1"), 1), std::string("other_slot"));
+    QVERIFY(causeIn(har("gpu-0", "gpu-0"), 1) != "other_slot");
+    // A delivery network has no cache of prompts.
+    QVERIFY(causeIn(har("cache-fra-1", "cache-fra-2"), 1) != "other_slot");
+    const auto record = [&](const char* server) {
+      Json made{{"request", body}};
+      made["response"]["headers"]["x-pod-name"] = server;
+      return made;
+    };
+    QCOMPARE(causeIn(diagnosed(linesOf({record("a"), record("b")})), 1), std::string("other_slot"));
+  }
+
   /// Each server that the log names has a cache of its own.
   void serversHaveCaches() {
     Said said{{"system", document(1)}, {"user", document(2)}};

@@ -32,8 +32,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <functional>
 #include <future>
@@ -120,6 +118,16 @@ using BenchmarkJob = jobs::MeasuringJob<jobs::BenchmarkJob>;
 using PolicyComparisonJob = jobs::MeasuringJob<jobs::PolicyComparisonJob>;
 using ExperimentJob = jobs::MeasuringJob<jobs::ExperimentJob>;
 using WarmingJob = jobs::MeasuringJob<jobs::WarmingJob>;
+
+/// Two requests whose system message has the time.
+std::string timedLog() {
+  std::string text;
+  for (const std::string hour : {"09", "17"})
+    text +=
+        "{\"messages\":[{\"role\":\"system\",\"content\":\"It is " + hour +
+        ":04. You are a travel assistant.\"},{\"role\":\"user\",\"content\":\"Which train is fast?\"}]}\n";
+  return text;
+}
 
 /// What a job gets that measures this query.
 jobs::JobInput inputOf(query::Node query, RunSettings settings = oneThread()) {
@@ -597,14 +605,8 @@ class TestWorks : public QObject {
   /// The trace keeps the numbers, and no text of the log.
   void qualityOfALogIsMeasured() {
     Bench bench;
-    std::string text;
-    for (const char* hour : {"09", "17"}) {
-      const nlohmann::json system = {
-          {"role", "system"}, {"content", std::string("It is ") + hour + ":04. You are a travel assistant."}};
-      const nlohmann::json user = {{"role", "user"}, {"content", "Which train is fast?"}};
-      text += nlohmann::json{{"messages", {system, user}}}.dump() + "\n";
-    }
-    const doctor::LogReader log({{.name = "log", .path = {}, .text = text}});
+    const std::string text = timedLog();
+    const doctor::LogReader log(std::vector<doctor::LogSource>{{.name = "log", .path = {}, .text = text}});
     doctor::LogReport report = doctor::diagnose(log, *doctor::makeEstimate(), {});
     jobs::LogQualityRequest request = jobs::logQualityRequest(report, doctor::qualitySample(log, report, 4));
     QVERIFY(!request.choice.groups.empty());

@@ -123,9 +123,9 @@ class TestLogDiagnosis : public QObject {
     const auto measured = [&](const std::string& id) {
       jobs::LogQuality quality{.choice = request->choice};
       quality.choice.log = id;
-      quality.groups = {
-          {.name = "tiny",
-           .questions = {{.name = "q", .samples = {{.tokens = 4, .agreeing = 3, .divergence = 0.5}}}}}};
+      experiment::ProbedModel& group = quality.groups.emplace_back();
+      group.name = "tiny";
+      group.questions = {{.name = "q", .samples = {{.tokens = 4, .agreeing = 3, .divergence = 0.5}}}};
       return std::make_shared<const jobs::LogQuality>(quality);
     };
     log.takeQuality(measured("another log"));

@@ -214,7 +214,7 @@ class TestDiagnosisViews : public QObject {
     jobs::LogQuality quality;
     quality.choice.groups = {{.policies = {{.policy = "prefix", .ways = {"edits"}}},
                               .questions = {{.request = 1, .query = {}}, {.request = 2, .query = {}}}}};
-    quality.groups = {{.questions = {{.name = "q", .samples = {{.tokens = 4, .agreeing = 3}}}}}};
+    quality.groups.emplace_back().questions = {{.name = "q", .samples = {{.tokens = 4, .agreeing = 3}}}};
     ViewInput running = inputOf(state);
     test::setMeasured<jobs::LogQualityJob>(running, quality, workbench::JobState::Running);
     view.setInput(running);
