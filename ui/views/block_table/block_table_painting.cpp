@@ -242,6 +242,13 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
   }
 }
 
+std::pair<int, int> roomBeside(int x, int gap, int width, int end) {
+  const int right = std::max(0, end - x - gap);
+  const int left = std::max(0, x - gap - kTableLabel);
+  if (width <= right || (width > left && right >= left)) return {x + gap, std::min(width, right)};
+  return {x - gap - std::min(width, left), std::min(width, left)};
+}
+
 QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const QRect& visible) const {
   constexpr int kTip = 8;  // width of the triangle
   const std::size_t index = *m_misses[row];
@@ -261,15 +268,12 @@ QRect BlockTableArea::paintFirstMiss(QPainter& painter, std::size_t row, const Q
   painter.restore();
   const QString text =
       metricPhrase("first-missing-block", QString::number(m_table->rows[row].cells[index].facts.number));
-  const int width = QFontMetrics(theme().monoFont()).horizontalAdvance(text);
-  // A text that would end beyond the edge of the view is to the left of the triangle. There, the text must
-  // not begin under the labels of the rows.
-  const int right = std::min(contentSize().width(), visible.right());
-  const bool fits = x + kTip + width <= right || x - kTip - width < visible.left() + kTableLabel;
-  const QRect place(fits ? std::min(x + kTip, std::max(x, right - width)) : x - kTip - width,
-                    cell.bottom() + 2, width, 16);
+  const QFontMetrics metrics(theme().monoFont());
+  const auto [left, width] = roomBeside(x, kTip, metrics.horizontalAdvance(text) + 1,
+                                        std::min(contentSize().width(), visible.right()));
+  const QRect place(left, cell.bottom() + 2, width, 16);
   painter.setPen(ink);
-  painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, text);
+  painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, width));
   return place.united(QRect(x - kTip / 2, place.top(), kTip, place.height())).adjusted(-kSpace, 0, kSpace, 0);
 }
 

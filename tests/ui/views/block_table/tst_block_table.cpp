@@ -49,6 +49,7 @@ class TestBlockTable : public QObject {
   void csv();
   void windowsAreShown();
   void theFirstMissIsShown();
+  void textsBesideAMarkCoverNoLabel();
   void theLegendHasOnlyShownStates();
 
  private:
@@ -538,6 +539,19 @@ void TestBlockTable::csv() {
 
 /// The first miss of a long row is named below the row, visible without a selection, and wide in the
 /// overview.
+void TestBlockTable::textsBesideAMarkCoverNoLabel() {
+  constexpr int kLabel = ui::kTableLabel;
+  // To the right of the mark; else to the left; else shortened on the side with more room.
+  QCOMPARE(ui::roomBeside(kLabel + 50, 8, 80, kLabel + 200), std::pair(kLabel + 58, 80));
+  QCOMPARE(ui::roomBeside(kLabel + 150, 8, 80, kLabel + 200), std::pair(kLabel + 62, 80));
+  QCOMPARE(ui::roomBeside(kLabel + 40, 8, 80, kLabel + 110), std::pair(kLabel + 48, 62));
+  QCOMPARE(ui::roomBeside(kLabel + 70, 8, 80, kLabel + 110), std::pair(kLabel, 62));
+  for (int x = kLabel; x <= kLabel + 110; ++x) {
+    const auto [left, width] = ui::roomBeside(x, 8, 80, kLabel + 110);
+    QVERIFY(width >= 0 && (width == 0 || (left >= kLabel && left + width <= kLabel + 110)));
+  }
+}
+
 void TestBlockTable::theFirstMissIsShown() {
   constexpr std::int32_t kBlocks = 300;
   constexpr std::int32_t kMiss = 220;
