@@ -40,11 +40,14 @@ void TokenStripView::refresh() {
   if (m_strip.summary != before) Q_EMIT summaryChanged(m_strip.summary);
   m_area->setAccessibleDescription(current < m_strip.tokens.size() ? tokenTip(*input(), m_strip, current)
                                                                    : m_strip.summary);
-  // A new selection becomes visible. Later the user may scroll away from it.
-  if (m_shown != input()->selection) {
-    m_shown = input()->selection;
-    m_area->reveal(current);
-  }
+  // A new selection becomes visible, also in the tokens of a new run. Later the user may scroll away from it.
+  if (m_request == m_strip.request && m_shown == input()->selection) return;
+  m_shown = input()->selection;
+  m_request = m_strip.request;
+  if (current < m_strip.tokens.size()) return m_area->reveal(current);
+  if (m_shown.currentNode() == document::kNoNode) return;
+  const auto section = std::ranges::find(m_strip.segments, m_shown.currentNode(), &StripSegment::id);
+  if (section != m_strip.segments.end()) m_area->revealGroup(section->first);
 }
 
 void TokenStripView::stopMotion() {

@@ -44,6 +44,7 @@ class TokenStripView : public InputView, public MovingView, public DrawnParts {
   TokenStrip m_strip;
   std::optional<StripMotion> m_motion;  ///< motion of the moment, at the current input
   Selection m_shown;                    ///< the last selection that the view scrolled to
+  RequestId m_request = 0;              ///< the request in which the view scrolled to m_shown
   TokenStripArea* m_area;
 };
 

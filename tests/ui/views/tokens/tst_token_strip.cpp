@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 using namespace spanscope;
 using product_text::says;
@@ -36,6 +37,7 @@ class TestTokenStrip : public QObject {
   void wrapsWithoutOverlap_data();
   void wrapsWithoutOverlap();
   void clickSelects();
+  void aSelectedNodeIsRevealed();
   void keysWalk();
   void hiddenPartsAreLeftOut();
   void aFailedRequestHasNoTokensOfAnother();
@@ -228,6 +230,34 @@ void TestTokenStrip::clickSelects() {
                     area->stripLayout().groups[2].head.center() - area->offset());
   QCOMPARE(wanted.size(), 2);
   QCOMPARE(wanted.last().first().value<ui::Selection>().token, std::optional(ui::TokenRef{2, 2, 0}));
+}
+
+/// A selected node is revealed, also if the run begins after the selection.
+void TestTokenStrip::aSelectedNodeIsRevealed() {
+  ui::TokenStripView view;
+  view.resize(360, 120);
+  ui::ViewInput input = m_recording->input();
+  const ui::TokenStrip strip = ui::tokenStrip(input);
+  const ui::StripSegment& section = strip.segments[3];
+  input.selection.nodes = {section.id};
+  const std::size_t end = std::exchange(input.position, 0);
+  view.setInput(input);
+  view.show();
+  auto* area = view.findChild<ui::TokenStripArea*>();
+  QVERIFY(ui::tokenStrip(input).tokens.empty());
+  const auto isSeen = [&] {
+    const std::vector<QRect>& tiles = area->stripLayout().tiles;
+    return section.first < tiles.size() &&
+           area->viewport()->rect().contains(tiles[section.first].translated(-area->offset()));
+  };
+  input.position = end;
+  view.setInput(input);
+  QTRY_VERIFY(isSeen());
+  // The user can scroll away.
+  area->verticalScrollBar()->setValue(0);
+  view.setInput(input);
+  QTest::qWait(50);
+  QVERIFY(!isSeen());
 }
 
 void TestTokenStrip::keysWalk() {
