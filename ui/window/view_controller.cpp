@@ -206,9 +206,10 @@ void ViewController::showReported(Dock& dock) {
                                  [&dock](const ViewInfo& each) { return each.id == dock.id(); });
   if (info == table.end()) return;
   const ViewInput& input = m_workspace.input();
-  // A question of a lesson about a run rewinds this run.
-  const bool isRunHidden =
-      input.prediction.isWithheld && input.position < input.trace->size() && input.shownRequest() == 0;
+  // A question of a lesson about a run rewinds this run. Then the other docks show an earlier run, but
+  // Compare would compare this run with a run without requests.
+  const bool isRewound = input.prediction.isWithheld && input.position < input.trace->size();
+  const bool isRunHidden = isRewound && (input.shownRequest() == 0 || dock.id() == QLatin1String("compare"));
   const bool showsRuns =
       !info->needs.empty() || dock.id() == QLatin1String("output") || dock.id() == QLatin1String("log");
   if (isRunHidden && showsRuns && !info->isStrip)
