@@ -40,9 +40,11 @@ std::vector<int> columnShares(LayoutId layout, Room room) {
   return {64, 36};
 }
 
-/// The min width of a favoured dock's column, in percent. The nodes on the canvas stay readable.
-int favouredWidth(LayoutId layout) {
-  return layout == LayoutId::Author ? 46 : 64;
+/// The min width of a favoured dock's column, in percent. With these widths, the cards of small queries on
+/// the canvas have texts in a window of 1024 × 700 pixels.
+int favouredWidth(LayoutId layout, bool isCanvas, bool hasCanvas) {
+  if (layout == LayoutId::Author) return 40;
+  return isCanvas ? 72 : hasCanvas ? 64 : 62;
 }
 
 /// Keeps a tab in front of the tabs of the same place.
@@ -623,6 +625,7 @@ void DockHost::resizeAll() {
   QList<QDockWidget*> columns;
   std::vector<int> widthShares;
   std::optional<std::size_t> favouredColumn;
+  bool isCanvasColumn = false;
   const int below = plan.below.empty() ? 0 : kStripHeight + 2 * kSpace;
   for (const Column& column : plan.columns) {
     QList<QDockWidget*> cells;
@@ -637,6 +640,10 @@ void DockHost::resizeAll() {
     if (favoured) {
       raiseShare(shares, *favoured, favouredHeight);
       favouredColumn = widthShares.size();
+      isCanvasColumn = std::ranges::any_of(column.cells, [](const Cell& cell) {
+        return std::ranges::any_of(cell.docks,
+                                   [](const Dock* own) { return own->id() == QLatin1String("canvas"); });
+      });
     }
     columns.append(cells.front());
     widthShares.push_back(column.share);
@@ -644,7 +651,8 @@ void DockHost::resizeAll() {
     for (const int share : shares) heights.append((height() - below) * share / 100);
     resizeDocks(cells, heights, Qt::Vertical);
   }
-  if (favouredColumn) raiseShare(widthShares, *favouredColumn, favouredWidth(m_layout));
+  if (favouredColumn)
+    raiseShare(widthShares, *favouredColumn, favouredWidth(m_layout, isEdited, isCanvasColumn));
   QList<int> widths;
   for (const int share : widthShares) widths.append(width() * share / 100);
   // A strip gets only its minimum height. Qt would also resize it with the window.

@@ -39,7 +39,8 @@ constexpr int kFullScreenTime = 200;  // milliseconds
 constexpr double kPresentedZoom = 2;  ///< max zoom of a query, readable from the last row
 constexpr const char* kReaderSetting = "lessons/width";
 
-/// Whether the step shows a dock after the learner has carried out actions. Then the text is about this dock.
+/// Whether the step shows a dock after a run, or after actions of the learner. Then the text is about this
+/// dock.
 bool endsWithDock(const LessonCourse& course) {
   const std::vector<lesson::Block>& blocks = course.lesson().steps[course.step()].blocks;
   bool hasActed = false;
@@ -47,11 +48,14 @@ bool endsWithDock(const LessonCourse& course) {
   for (std::size_t i = 0; i < course.readable(); ++i) {
     const auto* list = std::get_if<lesson::ActionList>(&blocks[i]);
     if (list == nullptr) continue;
-    isShown = !list->isForLearner && (isShown || std::ranges::any_of(list->actions, [](const auto& action) {
-                                        return action.kind == lesson::ActionKind::Dock ||
-                                               action.kind == lesson::ActionKind::Compare;
-                                      }));
     hasActed = hasActed || list->isForLearner;
+    isShown = isShown && !list->isForLearner;
+    for (const lesson::Action& action : list->actions) {
+      hasActed = hasActed || action.kind == lesson::ActionKind::Run;
+      isShown = isShown ||
+                (hasActed && !list->isForLearner &&
+                 (action.kind == lesson::ActionKind::Dock || action.kind == lesson::ActionKind::Compare));
+    }
   }
   return hasActed && isShown;
 }
