@@ -73,6 +73,9 @@ class LessonStage {
   /// reason in words.
   virtual QString startRun() = 0;
   virtual QString startFidelity(RunId run) = 0;
+  /// Starts the computation of the vectors that the Rotation dock draws. LessonCourse::jobEnded() must be
+  /// called at its end. Returns false if the vectors are known or cannot be computed now.
+  virtual bool startRotation() = 0;
   virtual void emptyCache() = 0;
   virtual EngineMark engineMark() const = 0;
   /// Whether a job of the active document has not ended.

@@ -166,6 +166,14 @@ void LessonCourse::rest() {
   m_at = m_step;
   // While a question waits, the stage hides its answer.
   if (m_isStale || waiting()) showState(m_now, tr("Lesson"));
+  arrive();
+}
+
+void LessonCourse::arrive() {
+  if (dock() == QLatin1String("rotation") && m_stage.startRotation()) {
+    m_working = Working::Rotation;
+    m_isBusy = true;
+  }
   Q_EMIT changed();
 }
 
@@ -336,6 +344,13 @@ void LessonCourse::takeLearnersRun(const QString& problem) {
 void LessonCourse::jobEnded(const QString& problem) {
   if (m_stage.isBusy()) return;
   if (m_working == Working::Nothing) return takeLearnersRun(problem);
+  if (m_working == Working::Rotation) {
+    // The dock shows a problem of its job.
+    m_working = Working::Nothing;
+    m_isBusy = false;
+    Q_EMIT changed();
+    return;
+  }
   if (m_working == Working::Fidelity) {
     readFacts(m_measured);
     if (!problem.isEmpty()) return fail(problem);
@@ -422,7 +437,7 @@ void LessonCourse::goTo(std::size_t step) {
   if (step <= m_step && (step < m_step || m_at != m_step)) {
     m_at = step;
     showState(stateInView(), tr("Lesson"));
-    Q_EMIT changed();
+    arrive();
     return;
   }
   if (step == m_step) return comeBack();
@@ -440,7 +455,7 @@ void LessonCourse::comeBack() {
   if (m_isBusy || !m_begun) return;
   showState(stateInView(), tr("Lesson"));
   // The state of the step is restored except for the cache. The next run restores the cache.
-  Q_EMIT changed();
+  arrive();
 }
 
 void LessonCourse::answer(const QuestionPlace& place, LessonAnswer answer) {

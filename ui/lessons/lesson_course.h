@@ -167,7 +167,7 @@ class LessonCourse : public QObject {
     std::string query;
     document::Document document;
   };
-  enum class Working : std::uint8_t { Nothing, Run, Repeat, Fidelity };
+  enum class Working : std::uint8_t { Nothing, Run, Repeat, Fidelity, Rotation };
 
   const State& stateInView() const;
   document::Document documentOf(const State& state) const;
@@ -186,6 +186,8 @@ class LessonCourse : public QObject {
   void rest();                 ///< waits for the learner
   void work(Working working);  ///< waits for the engine
   void showState(const State& state, const QString& change);
+  /// Reports the shown step. If Rotation is the dock of the step, its vectors are computed first.
+  void arrive();
   void bringDocument(const State& state, const QString& change);
   /// Reads the facts of a run from its events. If the events are gone, the old facts stay.
   void readFacts(std::size_t index);

@@ -8,7 +8,6 @@
 #include "ui/lessons/lesson_course.h"
 #include "ui/theme/theme.h"
 #include "ui/views/view.h"
-#include "ui/window/dock_host.h"
 #include "ui/window/main_window.h"
 #include "ui/window/window_picture.h"
 
@@ -38,7 +37,7 @@ namespace {
 constexpr QSize kPicture{900, 440};
 constexpr QSize kCanvasPicture{900, 420};
 constexpr int kQuiet = 120;       // milliseconds for the views to get their input and layouts
-constexpr int kPageWait = 5'000;  // milliseconds for a prediction, or for the vectors of a rotation
+constexpr int kPageWait = 5'000;  // milliseconds for a prediction
 
 void settleFor(int milliseconds) {
   QElapsedTimer timer;
@@ -222,24 +221,6 @@ std::vector<ExportItem> LessonPageWriter::itemsOf(const lesson::Step& step) cons
   return items;
 }
 
-/// Carries out what a lesson asks of the learner, if Rotation is the dock of the step.
-void LessonPageWriter::computeRotation() {
-  const QString command = QStringLiteral("run.rotation");
-  const Dock* dock = m_window.docks().dock(m_course->dock());
-  if (dock == nullptr || dock->id() != QLatin1String("rotation") || dock->view() == nullptr ||
-      !dock->view()->canPerform(command))
-    return;
-  bool isComputed = false;
-  const auto connection =
-      connect(&m_window.workspace(), &Workspace::jobEnded, this, [&isComputed] { isComputed = true; });
-  dock->view()->perform(command);
-  QElapsedTimer waited;
-  waited.start();
-  while (!isComputed && waited.elapsed() < kPageWait) settleFor(kQuiet / 4);
-  disconnect(connection);
-  settleFor(kQuiet);
-}
-
 QString LessonPageWriter::draw(const lesson::Step& step) {
   // The readers of the page have not answered the question of this step.
   m_window.workspace().hidePrediction(m_course->dock() != QLatin1String("prediction"));
@@ -248,7 +229,6 @@ QString LessonPageWriter::draw(const lesson::Step& step) {
   waited.start();
   while (m_window.workspace().input().prediction.isPending && waited.elapsed() < kPageWait)
     settleFor(kQuiet / 4);
-  computeRotation();
   if (m_course->document() == nullptr) return {};
   for (const ExportItem& item : itemsOf(step)) {
     if (QString problem = draw(step, item); !problem.isEmpty()) return problem;

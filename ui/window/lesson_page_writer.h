@@ -44,7 +44,6 @@ class LessonPageWriter : public QObject {
   /// The pictures of a step: the docks that the step shows. A step without such docks has the dock of an
   /// earlier step if the step selects something. If the step changes the query, the picture shows the canvas.
   std::vector<ExportItem> itemsOf(const lesson::Step& step) const;
-  void computeRotation();
   /// Draws pictures. Returns why a picture could not be drawn; empty: no error.
   QString draw(const lesson::Step& step);
   QString draw(const lesson::Step& step, const ExportItem& item);

@@ -11,6 +11,7 @@
 #include "ui/editor/canvas.h"
 #include "ui/lessons/lesson_reader.h"
 #include "ui/session/answer_jobs.h"
+#include "ui/views/rotation/rotation_model.h"
 #include "ui/window/dialogs.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/engine_jobs.h"
@@ -275,6 +276,13 @@ QString WindowStage::startFidelity(RunId run) {
   Workspace& workspace = m_workspace;
   workspace.showRun(run);
   return startJob(workspace, jobs::callOf<jobs::FidelityJob>({measurableRequests(workspace.input(), run)}));
+}
+
+bool WindowStage::startRotation() {
+  const RotationModel model = rotationModel(m_workspace.input(), {});
+  const bool isWanted = model.choice.request != 0 && model.reason.isEmpty() && !model.isAhead &&
+                        !model.isRunning && !model.isComputed;
+  return isWanted && startJob(m_workspace, jobs::callOf<jobs::PairVectorsJob>(model.choice)).isEmpty();
 }
 
 void WindowStage::emptyCache() {

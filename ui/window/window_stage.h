@@ -52,6 +52,7 @@ class WindowStage : public QObject, public LessonStage {
   /// If the learner has set the query to a server, asks whether the lesson may run there.
   QString startRun() override;
   QString startFidelity(RunId run) override;
+  bool startRotation() override;
   void emptyCache() override;
   EngineMark engineMark() const override;
   bool isBusy() const override;
